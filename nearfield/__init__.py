@@ -1,0 +1,45 @@
+"""Nearfield: Maxwell's equations in three dimensions by finite differences in time, close to memory.
+
+Every public name is imported when it is first used, so that `import nearfield` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+PEC = "pec"  #: perfect electric conductor, as a medium and as a boundary
+PMC = "pmc"  #: perfect magnetic conductor, as a medium and as a boundary
+
+_HOMES = {
+    "nearfield.errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
+    "nearfield.materials": ("Medium",),
+    "nearfield.geometry": ("Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Structure"),
+    "nearfield.grid": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
+    "nearfield.boundaries": ("CPML", "Boundaries"),
+    "nearfield.waveforms": (
+        "Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples",
+    ),
+    "nearfield.sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
+    "nearfield.ports": ("LumpedPort", "MicrostripPort", "LumpedElement"),
+    "nearfield.monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldDFT", "Flux", "FarField"),
+    "nearfield.simulation": ("Simulation",),
+    "nearfield.check": ("Check",),
+    "nearfield.solver": ("Solver",),
+    "nearfield.model_file": ("load",),
+    "nearfield.results": ("Result", "open_result"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = ["PEC", "PMC", "__version__", *_HOME_OF]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'nearfield' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,27 @@
+"""What can go wrong, each with the exit code that the command line gives it."""
+
+from __future__ import annotations
+
+
+class NearfieldError(Exception):
+    """Anything that Nearfield reports on purpose; the command line prints it as one message, without a traceback."""
+
+    exit_code = 4
+
+
+class ModelError(NearfieldError, ValueError):
+    """Wrong input, refused at the door: what was given, what is allowed, why, what to do."""
+
+    exit_code = 2
+
+
+class DivergedError(NearfieldError):
+    """The fields became infinite, not a number, or grew with every source off."""
+
+    exit_code = 3
+
+
+class RunFailed(NearfieldError):
+    """A run broke off under way (disk, memory); what was recorded so far is kept."""
+
+    exit_code = 4
