@@ -1,0 +1,56 @@
+# The commands of this repository; `make` alone lists them.
+PYTHON_IN := .venv/bin/python
+
+.PHONY: help setup demo test nightly validation bench peers docs lint sanitize lowest clean
+
+help:
+	@echo "make demo        the line-fed patch antenna, into out/patch_antenna/"
+	@echo "make test        every test but the slow ones"
+	@echo "make nightly     every test, the sanitizers and the lowest versions"
+	@echo "make validation  rerun validation/ and rewrite its table"
+	@echo "make bench       the empty box on this machine;  make peers: beside openEMS"
+	@echo "make docs        rewrite the pages that are made from the code"
+	@echo "make lint        ruff and mypy"
+	@echo "make clean       remove what was built; .venv and out/ too with make clean ALL=1"
+
+setup:
+	@scripts/setup
+
+demo: setup
+	@.venv/bin/nearfield demo
+
+test: setup
+	@$(PYTHON_IN) -m pytest -q -m "not slow"
+
+nightly: setup lint
+	@$(PYTHON_IN) -m pytest -q
+	@scripts/sanitize
+	@scripts/lowest
+
+validation: setup
+	@$(PYTHON_IN) -m validation.run_all
+
+bench: setup
+	@.venv/bin/nearfield bench box --cells 200 --steps 200 --threads 2 --boundary pec
+	@.venv/bin/nearfield bench box --cells 200 --steps 200 --threads 2 --boundary cpml
+
+peers: setup
+	@$(PYTHON_IN) benchmarks/peers/compare.py --cells 200 --steps 200 --pairs 5
+
+docs: setup
+	@$(PYTHON_IN) scripts/write_docs.py
+
+lint: setup
+	@$(PYTHON_IN) -m ruff check
+	@$(PYTHON_IN) -m mypy
+
+sanitize: setup
+	@scripts/sanitize
+
+lowest: setup
+	@scripts/lowest
+
+clean:
+	@rm -rf build .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	@rm -f .venv/core.stamp
+	@if [ -n "$(ALL)" ]; then rm -rf .venv out; fi
