@@ -21,6 +21,8 @@ import numpy as np
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from nearfield.messages import shown
+
 NUMBER_AND_UNIT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d{1,4}))?\s*(.*?)\s*", re.ASCII | re.DOTALL)
 MICRO = ("u", "\u00b5", "\u03bc")  # ASCII, micro sign, Greek letter
 OHM = ("ohm", "\u03a9", "\u2126")  # ASCII, Greek letter, ohm sign
@@ -159,15 +161,6 @@ class Quantity:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {"type": ["number", "string"], "description": self.dimension.allowed()}
-
-
-def shown(value: Any) -> str:
-    """The value as a message may quote it."""
-    try:
-        text = repr(value)
-    except ValueError:  # an integer of more digits than Python prints
-        return "a number of thousands of digits"
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def three(value: Any) -> Any:

@@ -1,0 +1,144 @@
+"""One readable message for all that is wrong with an entry of a model: place, what was given, what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+import types
+from collections.abc import Iterable
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+MOST_LINES = 12
+
+
+def readable(error: ValidationError, model: type[BaseModel], given: Any, where: str = "") -> str:
+    """The message for a failed validation of `model` with the input `given`; `where` opens it (a class or a file)."""
+    messages: dict[str, list[str]] = {}
+    for item in error.errors(include_url=False):
+        place = place_of(item["loc"], given, item["type"])
+        messages.setdefault(place, []).append(explain(item, model))
+    lines = [f"{place}: {joined(found)}" if place else joined(found) for place, found in innermost(messages)]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more"]
+    where = where or model.__name__
+    return f"{where}: {lines[0]}" if len(lines) == 1 else f"{where}:\n  " + "\n  ".join(lines)
+
+
+def place_of(location: tuple[int | str, ...], given: Any, kind: str) -> str:
+    """`structures[0].shape.lower`: the entries of the input on the way, without the tags of unions."""
+    text = ""
+    for number, part in enumerate(location):
+        inside = isinstance(given, dict) and part in given
+        inside = inside or (isinstance(given, (list, tuple)) and isinstance(part, int) and part < len(given))
+        missing = kind == "missing" and number == len(location) - 1
+        if not inside and not missing:
+            continue
+        if inside:
+            given = given[part]
+        text += f"[{part}]" if isinstance(part, int) else f".{str(part)[:60]}" if text else str(part)[:60]
+    return text
+
+
+def innermost(messages: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
+    """Drop what a union says about its other branches: a complaint on an entry that has complaints inside it."""
+    places = tuple(messages)
+    return [
+        (place, found) for place, found in messages.items()
+        if not place or not any(other.startswith((f"{place}.", f"{place}[")) for other in places)
+    ]
+
+
+def joined(found: list[str]) -> str:
+    """The branches of a union refuse one value each in its own words: one sentence of them."""
+    if len(found) > 1 and all(message.startswith("given ") and "; needs " in message for message in found):
+        given = found[0].split("; needs ")[0]
+        return f"{given}; needs {' or '.join(dict.fromkeys(message.split('; needs ', 1)[1] for message in found))}"
+    return "; or ".join(dict.fromkeys(found))
+
+
+def explain(item: Any, model: type[BaseModel]) -> str:
+    """What is wrong at one place and what is allowed there."""
+    match item["type"]:
+        case "extra_forbidden":
+            return unknown("key", str(item["loc"][-1]), known_keys(model, item["loc"][:-1]))
+        case "missing":
+            return "missing; it has no default"
+        case "union_tag_invalid":
+            allowed = item["ctx"]["expected_tags"].replace("'", "").split(", ")
+            return unknown("kind", str(item["ctx"]["tag"]), allowed)
+        case "union_tag_not_found":
+            allowed = ", ".join(tags(model, item["loc"]))
+            return f"given {shown(item['input'])}; needs an entry with one of the kinds {allowed}"
+        case "value_error" | "assertion_error":
+            return str(item["msg"]).removeprefix("Value error, ")
+        case "literal_error":
+            return f"given {shown(item['input'])}; allowed: {item['ctx']['expected']}"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            name = item.get("ctx", {}).get("class_name", "")
+            return f"given {shown(item['input'])}; needs {f'the keys of {name}' if name else 'a table of keys'}"
+        case "tuple_type" | "list_type":
+            return f"given {shown(item['input'])}; needs a list"
+        case "string_type":
+            return f"given {shown(item['input'])}; needs a string"
+    return f"{item['msg'][:1].lower()}{item['msg'][1:]}, given {shown(item['input'])}"
+
+
+def unknown(what: str, name: str, allowed: Iterable[str]) -> str:
+    """An unknown name with its nearest neighbour."""
+    allowed = sorted(set(allowed))
+    near = difflib.get_close_matches(name[:60], allowed, n=1, cutoff=0.6)
+    hint = f"; did you mean {near[0]}?" if near else "; remove it or correct its spelling."
+    return f"unknown {what} {shown(name)}{hint} Allowed: {', '.join(allowed)}" if allowed else f"unknown {what}{hint}"
+
+
+def shown(value: Any) -> str:
+    """The value as a message may quote it: short, and never an error of its own."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # integers of thousands of digits, nesting without end
+        return f"a {type(value).__name__} too large to print"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def branches(annotation: Any) -> list[Any]:
+    """The members of a union, an annotated type or a plain type."""
+    if get_origin(annotation) is Annotated:
+        return branches(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return [branch for member in get_args(annotation) for branch in branches(member)]
+    return [annotation]
+
+
+def kind_of(annotation: Any) -> str | None:
+    """The tag that tells this member of a union apart."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel) and "kind" in annotation.model_fields:
+        return str(annotation.model_fields["kind"].default)
+    return None
+
+
+def candidates(model: Any, location: tuple[int | str, ...]) -> list[Any]:
+    """The types that may stand at a place of the model."""
+    current = [model]
+    for part in location:
+        following: list[Any] = []
+        for annotation in current:
+            fields = getattr(annotation, "model_fields", {})
+            if isinstance(part, int) or get_origin(annotation) is dict:
+                items = [item for item in get_args(annotation) if item is not Ellipsis]
+                following += [branch for item in items[-1:] for branch in branches(item)]
+            elif part in fields:
+                following += branches(fields[part].annotation)
+        tagged = [branch for branch in current if part in (kind_of(branch), getattr(branch, "__name__", ""))]
+        current = tagged or following or current
+    return current
+
+
+def known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """The keys that the entry at a place may have."""
+    return [key for annotation in candidates(model, location) for key in getattr(annotation, "model_fields", {})]
+
+
+def tags(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """The kinds that the entry at a place may have."""
+    return [tag for annotation in candidates(model, location) if (tag := kind_of(annotation))]
