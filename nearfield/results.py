@@ -1,0 +1,259 @@
+"""What a run leaves behind, in memory or in a file: labelled arrays in SI, with what is needed to trust them.
+
+Time dependence exp(+j w t); spectra are F(f) = integral F(t) exp(-j 2 pi f t) dt of the run, so a field spectrum has
+the unit V/m s, unless `per_source()` has divided it by the spectrum of the source's waveform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.records import (
+    ExcitationRecord,
+    MonitorRecord,
+    RunRecord,
+    Variable,
+    Variables,
+    labelled,
+    source_spectrum,
+)
+
+__all__ = ["ExcitationRecord", "MonitorRecord", "Result", "RunRecord", "Variable", "Variables", "open_result"]
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nearfield.grid import YeeGrid
+
+class FieldResult(Mapping):
+    """Field components by name, each a DataArray on its own Yee positions; `collocated()` puts them on common ones."""
+
+    def __init__(self, variables: Variables, scale: np.ndarray | None = None) -> None:
+        self.variables = variables
+        self.scale = scale
+
+    def __getitem__(self, component: str) -> xarray.DataArray:
+        if component not in list(self):
+            raise ModelError(f"component {component!r} was not recorded; recorded: {', '.join(self)}")
+        variable = self.variables[component]
+        if self.scale is None:
+            return labelled(self.variables, component)
+        values = variable.array * self.scale.reshape(-1, 1, 1, 1)
+        array = labelled(self.variables, component, values)
+        array.attrs["units"] = variable.attributes["units"].removesuffix(" s") + " per unit of the source"
+        return array
+
+    def __iter__(self):
+        return (name for name in self.variables if name[0] in "EH" and len(name) == 2)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def collocated(self) -> xarray.Dataset:
+        """All components at the cell centres (of a plane: at its cells' centres on the plane), averaged to there.
+
+        H is left half a time step later than E in a snapshot: `time` is that of E. Spectra hold no such shift.
+        """
+        from nearfield.analysis.collocation import collocate
+
+        return collocate(self)
+
+
+class ExcitationResult:
+    """What was recorded while one port, or the sources, were on: `excitation["monitor"]`."""
+
+    def __init__(self, name: str, record: ExcitationRecord, impedances: dict[str, float], normalised: bool = False):
+        self.name = name
+        self.record = record
+        self.impedances = impedances
+        self.normalised = normalised
+
+    @property
+    def monitors(self) -> tuple[str, ...]:
+        """Names of the monitors."""
+        return tuple(self.record.monitors)
+
+    @property
+    def energy(self) -> xarray.DataArray:
+        """Field energy (J) over time (s)."""
+        return labelled(self.record.energy, "energy")
+
+    def port(self, name: str) -> xarray.Dataset:
+        """What a port recorded: `voltage` (V) and `current` (A, into the structure) over their own times (s)."""
+        import xarray
+
+        variables = self.record.ports[known(name, self.record.ports, "port")]
+        data = {key: value for key, value in variables.items() if key not in value.dims}
+        dims = {dim for value in data.values() for dim in value.dims if dim in variables}
+        arrays = {key: (value.dims, value.array, value.attributes) for key, value in data.items()}
+        return xarray.Dataset(arrays, {dim: (dim, variables[dim].array, variables[dim].attributes) for dim in dims})
+
+    def per_source(self) -> ExcitationResult:
+        """The same with every spectrum divided by the source's: what a continuous source of amplitude 1 gives.
+
+        F(f) / S(f) for fields and abs(S(f))**2 for powers, S(f) the spectrum of the waveform as it was used. A
+        PointCurrent of moment 1e-3 A m then stands for a sinusoidal one of peak moment 1e-3 A m, power in watt.
+        """
+        return ExcitationResult(self.name, self.record, self.impedances, normalised=True)
+
+    def source(self, frequencies: Any) -> np.ndarray:
+        """The spectrum S(f) of the waveform, as it was used, at the given frequencies (Hz)."""
+        return source_spectrum(self.record.waveform, np.atleast_1d(np.asarray(frequencies, dtype=float)))
+
+    def __getitem__(self, name: str) -> Any:
+        monitor = self.record.monitors[known(name, self.record.monitors, "monitor")]
+        return PRESENTED[monitor.kind](self, monitor)
+
+
+def known(name: str, among: Mapping[str, Any], what: str) -> str:
+    """The name, or a message that lists the names there are."""
+    if name not in among:
+        raise ModelError(f"no {what} {name!r} in this result; there is: {', '.join(map(repr, among)) or 'none'}")
+    return name
+
+
+def _series(excitation: ExcitationResult, monitor: MonitorRecord) -> xarray.DataArray:
+    name = next(name for name, variable in monitor.variables.items() if name not in variable.dims)
+    return labelled(monitor.variables, name)
+
+
+def _snapshot(excitation: ExcitationResult, monitor: MonitorRecord) -> FieldResult:
+    return FieldResult(monitor.variables)
+
+
+def _field_dft(excitation: ExcitationResult, monitor: MonitorRecord) -> FieldResult:
+    frequencies = monitor.variables["frequency"].array
+    return FieldResult(monitor.variables, 1 / excitation.source(frequencies) if excitation.normalised else None)
+
+
+def _flux(excitation: ExcitationResult, monitor: MonitorRecord) -> xarray.DataArray:
+    power = labelled(monitor.variables, "power")
+    if excitation.normalised:
+        power = power / np.abs(excitation.source(power.frequency)) ** 2
+        power.attrs["units"] = "W per squared unit of the source"
+    return power
+
+
+def _far_field(excitation: ExcitationResult, monitor: MonitorRecord) -> Any:
+    from nearfield.analysis.pattern import FarFieldResult
+
+    return FarFieldResult(monitor.variables, excitation, excitation.normalised)
+
+
+PRESENTED = {
+    "probe": _series, "voltage": _series, "current": _series, "snapshot": _snapshot,
+    "field-dft": _field_dft, "flux": _flux, "far-field": _far_field,
+}
+
+
+class Result:
+    """A run's results by name: `result["monitor"]`, `result.sparameters`, `result.facts`.
+
+    `result["monitor"]` is that of the first excitation; `result.excitation(name)["monitor"]` names one. `status` is
+    "done", "diverged", "interrupted" or "failed": only "done" may be trusted without a look at `facts`.
+    """
+
+    def __init__(self, record: RunRecord) -> None:
+        self.record = record
+
+    @property
+    def status(self) -> str:
+        return self.record.status
+
+    @property
+    def title(self) -> str:
+        return self.record.title
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the run assumed and measured: machine, versions, time step, steps, checks, warnings."""
+        return self.record.facts
+
+    @property
+    def model_text(self) -> str:
+        """The model as TOML; `nearfield.load` reads it from a file."""
+        return self.record.model_text
+
+    @property
+    def grid(self) -> YeeGrid:
+        return self.record.grid
+
+    @property
+    def media(self) -> dict[str, dict[str, Any]]:
+        return self.record.media
+
+    @property
+    def excitations(self) -> tuple[str, ...]:
+        """Names of the excitations that were run: ports, or `sources`."""
+        return tuple(self.record.excitations)
+
+    def excitation(self, name: str | None = None) -> ExcitationResult:
+        """What was recorded while one port (or `sources`) was on; the first when no name is given."""
+        records = self.record.excitations
+        if not records:
+            raise ModelError(f"this result (status {self.status!r}) holds no excitation: it ended before the first one")
+        name = next(iter(records)) if name is None else known(name, records, "excitation")
+        return ExcitationResult(name, records[name], self.reference_impedances)
+
+    @property
+    def reference_impedances(self) -> dict[str, float]:
+        """Reference impedance (ohm) of each port."""
+        variables = self.record.sparameters or {}
+        if "reference_impedance" not in variables:
+            return {}
+        return {str(p): float(z) for p, z in zip(variables["to"].array, variables["reference_impedance"].array)}
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """Names of the ports."""
+        return tuple(dict.fromkeys(name for record in self.record.excitations.values() for name in record.ports))
+
+    @property
+    def monitors(self) -> tuple[str, ...]:
+        return self.excitation().monitors
+
+    def __getitem__(self, name: str) -> Any:
+        return self.excitation()[name]
+
+    def per_source(self) -> ExcitationResult:
+        """The first excitation with every spectrum divided by the source's; see `ExcitationResult.per_source`."""
+        return self.excitation().per_source()
+
+    @property
+    def sparameters(self) -> xarray.DataArray:
+        """Scattering parameters, dims frequency (Hz), to, source: wave out of `to` over wave into `source`."""
+        if not self.record.sparameters:
+            raise ModelError("this result has no S-parameters: the model has no port, or no excitation ended")
+        return labelled(self.record.sparameters, "sparameters")
+
+    def write_touchstone(self, path: str | Path) -> Path:
+        """Write the S-parameters as a Touchstone file (`.s1p`, `.s2p` ...) and return its path."""
+        from nearfield.analysis.sparameters import write_touchstone
+
+        return write_touchstone(path, self.sparameters, self.reference_impedances)
+
+    def save(self, path: str | Path) -> Path:
+        """Write everything to one HDF5 file, which `open_result` reads."""
+        from nearfield.output.hdf5 import write_result
+
+        return write_result(path, self.record)
+
+    def __repr__(self) -> str:
+        seen = self.record.excitations.items()
+        names = "; ".join(f"{name}: {', '.join(record.monitors) or 'no monitor'}" for name, record in seen)
+        return f"<nearfield.Result {self.title!r} {self.status}; {names or 'empty'}>"
+
+
+def open_result(path: str | Path) -> Result:
+    """The result that a run left in an HDF5 file; arrays are read when they are asked for.
+
+    Error: `ModelError` for a missing file or one that Nearfield did not write.
+    """
+    from nearfield.output.hdf5 import read_record
+
+    return Result(read_record(path))
