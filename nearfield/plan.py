@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -115,6 +116,7 @@ class SnapshotBox:
     steps: np.ndarray
 
 
+RecordingTerm = Functional | DFTBox | SnapshotBox
 Term = CurrentTerm | CircuitTerm | Functional | DFTBox | SnapshotBox
 
 
@@ -148,3 +150,138 @@ def dft_stride(context: Context, frequencies: np.ndarray) -> int:
     """
     highest = context.maximum_frequency + float(np.max(frequencies))
     return max(1, int(0.5 / (highest * context.time_step)))
+
+
+@dataclass(frozen=True)
+class AxisProfile:
+    """What the update needs along one axis, one float64 value a sample of the active range.
+
+    inverse_dual: c dt / (kappa dual length) at the nodes; inverse_primary: c dt / (kappa cell length), zero past
+    the last cell; decay and drive: psi <- decay psi + drive difference, zero outside the CPML.
+    """
+
+    inverse_dual: np.ndarray
+    inverse_primary: np.ndarray
+    decay_electric: np.ndarray
+    drive_electric: np.ndarray
+    decay_magnetic: np.ndarray
+    drive_magnetic: np.ndarray
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One domain, ready for an engine: shapes, profiles, coefficients and terms; all global axes, float64.
+
+    `active` is the range of samples that the engine holds of every component: the cells, and one more along an axis
+    whose upper wall is PMC. Samples past it are zero for good.
+    """
+
+    cells: tuple[int, int, int]
+    active: tuple[int, int, int]
+    cpml: tuple[tuple[int, int], ...]  # planes (low, high) along each axis
+    profiles: tuple[AxisProfile, AxisProfile, AxisProfile]
+    coefficients: Coefficients
+    time_step: float
+    precision: str  # "single" | "double"
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def dtype(self) -> type:
+        return np.float32 if self.precision == "single" else np.float64
+
+    @property
+    def unit_axis(self) -> int:
+        """The axis of unit stride: the longest, z before y before x among equals. Storage axes are then cyclic."""
+        return max(range(3), key=lambda axis: (self.active[axis], axis))
+
+    @property
+    def storage_axes(self) -> tuple[int, int, int]:
+        """Global axes in storage order (a, b, c); a cyclic exchange leaves every formula as it is."""
+        unit = self.unit_axis
+        return ((unit + 1) % 3, (unit + 2) % 3, unit)
+
+    def storage_component(self, component: int) -> int:
+        """Number of a global component among the stored ones."""
+        return component // 3 * 3 + self.storage_axes.index(component % 3)
+
+    @cached_property
+    def waveforms(self) -> tuple[Waveform, ...]:
+        """The columns of the amplitude tables: every waveform of the terms, once, in order of appearance."""
+        found: list[Waveform] = []
+        for term in self.terms:
+            waveform = getattr(term, "waveform", None)
+            if waveform is not None and not any(waveform is known for known in found):
+                found.append(waveform)
+        return tuple(found)
+
+    def column(self, waveform: Waveform | None) -> int:
+        """Column of a waveform in the tables, -1 for none."""
+        return next((n for n, known in enumerate(self.waveforms) if known is waveform), -1)
+
+    def amplitudes(self, first: int, steps: int, excitation: str) -> tuple[np.ndarray, np.ndarray]:
+        """Source amplitudes of steps first, first + 1, ...: tables (steps, waveforms) for E and for H terms.
+
+        E terms act at (m - 1/2) dt, H terms at m dt; waveforms of other excitations are silent.
+        """
+        time = np.arange(first, first + steps) * self.time_step
+        tables = np.zeros((2, steps, max(1, len(self.waveforms))))
+        for column, waveform in enumerate(self.waveforms):
+            if waveform.excitation == excitation:
+                tables[0, :, column] = waveform.value(time - 0.5 * self.time_step)
+                tables[1, :, column] = waveform.value(time)
+        return tables[0].astype(self.dtype), tables[1].astype(self.dtype)
+
+    def phasors(self, box: DFTBox, first: int, steps: int) -> np.ndarray:
+        """Table (steps, frequencies, 2) of cos and -sin(2 pi f t) at the component's own times."""
+        time = (np.arange(first, first + steps) + (0.5 if box.component >= 3 else 0.0)) * self.time_step
+        angle = 2 * np.pi * np.outer(time, box.frequencies)
+        return np.stack((np.cos(angle), -np.sin(angle)), axis=-1).astype(self.dtype)
+
+    def recording_times(self, half: bool, steps: np.ndarray) -> np.ndarray:
+        """Times (s) at which E (or H, half a step later) stands after the given steps."""
+        return (np.asarray(steps) + (0.5 if half else 0.0)) * self.time_step
+
+
+def axis_profile(grid: YeeGrid, boundaries: Boundaries, axis: int, active: int, time_step: float) -> AxisProfile:
+    """Profile of one axis from the grid's lengths and the CPML's grading."""
+    from nearfield.boundaries import cpml_profile
+
+    nodes, halves = cpml_profile(grid, boundaries, axis, time_step)
+    reach = VACUUM_SPEED * time_step
+    dual, primary = grid.dual(axis)[:active], grid.primary(axis)
+
+    def fitted(values: np.ndarray) -> np.ndarray:
+        return np.concatenate((values, np.zeros(max(0, active - len(values)))))[:active]
+
+    return AxisProfile(
+        inverse_dual=reach / (dual * nodes.kappa[:active]),
+        inverse_primary=fitted(reach / (primary * halves.kappa)),
+        decay_electric=fitted(nodes.decay),
+        drive_electric=fitted(nodes.drive),
+        decay_magnetic=fitted(halves.decay),
+        drive_magnetic=fitted(halves.drive),
+    )
+
+
+def build_plan(
+    grid: YeeGrid,
+    boundaries: Boundaries,
+    coefficients: Coefficients,
+    time_step: float,
+    precision: str,
+    terms: tuple[Term, ...] = (),
+) -> Plan:
+    """Gather what an engine needs."""
+    active = tuple(
+        n + (boundaries.face(axis, "high") == "pmc") for axis, n in enumerate(grid.cells)
+    )
+    return Plan(
+        cells=grid.cells,
+        active=active,
+        cpml=tuple(boundaries.cpml_cells(axis) for axis in range(3)),
+        profiles=tuple(axis_profile(grid, boundaries, axis, active[axis], time_step) for axis in range(3)),
+        coefficients=coefficients,
+        time_step=time_step,
+        precision=precision,
+        terms=terms,
+    )

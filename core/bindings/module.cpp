@@ -1,0 +1,280 @@
+// The Python face of the core: nanobind only, no policy.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+
+#include "domain.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace nearfield {
+
+template <class T, class... Shape>
+using In = nb::ndarray<const T, nb::numpy, nb::c_contig, nb::device::cpu, Shape...>;
+using Indices = In<std::int64_t, nb::ndim<1>>;
+using Doubles = In<double, nb::ndim<1>>;
+
+template <class T>
+nb::object owned(std::vector<T>&& values, std::vector<std::size_t> shape) {
+    auto* held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), shape.size(), shape.data(), owner));
+}
+
+// A domain with its recorders: what Python holds.
+template <class Real>
+class Solver {
+public:
+    Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, long threads, const std::string& isa)
+        : domain_(make_layout(shape, slabs), threads, isa) {}
+
+    void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
+        const Layout& l = domain_.block().layout;
+        const long length = axis == 0 ? l.na : axis == 1 ? l.nb : l.nc;
+        Profile<Real>& p = domain_.block().profile[axis];
+        std::vector<Real>* targets[6] = {&p.inverse_dual,   &p.inverse_primary, &p.decay_electric,
+                                         &p.drive_electric, &p.decay_magnetic,  &p.drive_magnetic};
+        for (int n = 0; n < 6; ++n) {
+            if (long(values[n].shape(0)) != length) throw std::invalid_argument("profile has a wrong length");
+            targets[n]->assign(lanes * ((length + lanes - 1) / lanes), Real(0));
+            std::copy_n(values[n].data(), length, targets[n]->begin());
+        }
+    }
+
+    void set_planes(bool magnetic, long first, long last, In<Real, nb::ndim<3>> a, In<Real, nb::ndim<3>> b) {
+        const Layout& l = domain_.block().layout;
+        for (const auto& x : {a, b})
+            if (x.shape(0) != 3 || long(x.shape(1)) != l.nb || long(x.shape(2)) != l.nc)
+                throw std::invalid_argument("coefficient planes must be (3, nb, nc)");
+        if (first < 0 || last > l.na) throw std::invalid_argument("coefficient planes lie outside the domain");
+        (magnetic ? domain_.block().magnetic : domain_.block().electric).set_planes(first, last, a.data(), b.data());
+    }
+
+    void add_current(int component, Indices i, Indices j, Indices k, In<Real, nb::ndim<1>> weight, long waveform) {
+        Currents<Real>* row = nullptr;
+        for (std::size_t n = 0; n < i.shape(0); ++n) {
+            check(component, i(n), j(n), k(n));
+            if (!row || row->i != i(n) || row->j != j(n)) {
+                auto fresh = std::make_unique<Currents<Real>>(component, i(n), j(n), waveform);
+                row = fresh.get();
+                domain_.add(std::move(fresh));
+            }
+            row->k.push_back(k(n));
+            row->weight.push_back(weight(n));
+        }
+    }
+
+    // numbers: (edges, 13): admittance, voltage factor, feedback, inverse, drive, output 2, input 2, transition 4
+    void add_circuit(int component, Indices i, Indices j, Indices k, In<double, nb::ndim<2>> numbers, long waveform) {
+        if (numbers.shape(1) != 13) throw std::invalid_argument("a circuit has 13 numbers an edge");
+        for (std::size_t n = 0; n < i.shape(0); ++n) {
+            check(component, i(n), j(n), k(n));
+            const double* c = numbers.data() + 13 * n;
+            const CircuitNumbers circuit{c[0], c[1], c[2], c[3], c[4], {c[5], c[6]}, {c[7], c[8]}, {c[9], c[10], c[11], c[12]}};
+            domain_.add(std::make_unique<Circuit<Real>>(component, i(n), j(n), k(n), waveform, circuit));
+        }
+    }
+
+    // Samples sorted by row; the parts of each row are added up in that order.
+    void add_functional(In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k, Doubles weight, long stride) {
+        std::vector<PartialSum<Real>*> parts;
+        for (std::size_t n = 0; n < i.shape(0); ++n) {
+            check(int(component(n)), i(n), j(n), k(n));
+            if (parts.empty() || parts.back()->component != component(n) || parts.back()->i != i(n) || parts.back()->j != j(n)) {
+                auto fresh = std::make_unique<PartialSum<Real>>(int(component(n)), i(n), j(n), stride);
+                parts.push_back(fresh.get());
+                domain_.add(std::move(fresh));
+            }
+            parts.back()->k.push_back(k(n));
+            parts.back()->weight.push_back(weight(n));
+        }
+        functionals_.push_back(std::move(parts));
+    }
+
+    void add_fourier(int component, std::array<long, 3> lower, std::array<long, 3> upper, long frequencies, long stride) {
+        const long length = upper[2] - lower[2], rows = (upper[0] - lower[0]) * (upper[1] - lower[1]);
+        check(component, lower[0], lower[1], lower[2]), check(component, upper[0] - 1, upper[1] - 1, upper[2] - 1);
+        fouriers_.push_back({{lower, upper}, std::vector<Real>(rows * frequencies * 2 * length), frequencies});
+        Real* sums = fouriers_.back().sums.data();
+        const long table = long(fouriers_.size()) - 1;
+        for (long i = lower[0]; i < upper[0]; ++i)
+            for (long j = lower[1]; j < upper[1]; ++j, sums += frequencies * 2 * length)
+                domain_.add(std::make_unique<FourierRow<Real>>(component, i, j, lower[2], length, stride, frequencies, table, sums, domain_.rows()));
+    }
+
+    void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps) {
+        const long length = upper[2] - lower[2], rows = (upper[0] - lower[0]) * (upper[1] - lower[1]);
+        check(component, lower[0], lower[1], lower[2]), check(component, upper[0] - 1, upper[1] - 1, upper[2] - 1);
+        auto taken = std::make_unique<Taken>(Taken{{lower, upper}, {}, {}});
+        taken->steps.assign(steps.data(), steps.data() + steps.shape(0));
+        taken->values.resize(rows * length * steps.shape(0));
+        Real* target = taken->values.data();
+        for (long i = lower[0]; i < upper[0]; ++i)
+            for (long j = lower[1]; j < upper[1]; ++j, target += length)
+                domain_.add(std::make_unique<CopyRow<Real>>(component, i, j, lower[2], length, rows * length, taken->steps, target));
+        snapshots_.push_back(std::move(taken));
+    }
+
+    // One block of steps. Returns (complete, functional samples, energy or -1).
+    nb::tuple advance(long steps, In<Real, nb::ndim<2>> electric, In<Real, nb::ndim<2>> magnetic,
+                      std::vector<In<Real, nb::ndim<3>>> phasors, bool weigh) {
+        if (steps < 1 || long(electric.shape(0)) < steps || long(magnetic.shape(0)) < steps || phasors.size() != fouriers_.size())
+            throw std::invalid_argument("tables do not fit the block of steps");
+        Tables<Real> tables{electric.data(), magnetic.data(), long(electric.shape(1)), {}};
+        for (std::size_t n = 0; n < phasors.size(); ++n) {
+            if (long(phasors[n].shape(0)) < steps || long(phasors[n].shape(1)) != fouriers_[n].frequencies || phasors[n].shape(2) != 2)
+                throw std::invalid_argument("phasor table does not fit its Fourier recorder");
+            tables.phasors.push_back(phasors[n].data());
+        }
+        bool complete;
+        {
+            const nb::gil_scoped_release release;
+            complete = domain_.advance(steps, tables, weigh, [this] {
+                const nb::gil_scoped_acquire acquire;
+                if (PyErr_CheckSignals()) interrupted_ = true, domain_.request_stop();
+            });
+        }
+        if (interrupted_) {
+            interrupted_ = false;
+            throw nb::python_error();
+        }
+        nb::list samples;
+        for (const auto& parts : functionals_) {
+            std::vector<double> sum(parts.empty() ? 0 : parts[0]->samples.size(), 0.0);
+            for (const PartialSum<Real>* part : parts)
+                for (std::size_t n = 0; n < sum.size(); ++n) sum[n] += part->samples[n];
+            const std::size_t length = sum.size();
+            samples.append(owned(std::move(sum), {length}));
+        }
+        double energy = -1;
+        if (weigh) {
+            energy = 0;
+            for (double row : domain_.row_energy()) energy += row;
+        }
+        return nb::make_tuple(complete, samples, energy);
+    }
+
+    // Sums of recorder n as (frequencies, 2, ni, nj, nk), without dt.
+    nb::object fourier(std::size_t n) const {
+        const Fourier& f = fouriers_.at(n);
+        const long ni = f.box[1][0] - f.box[0][0], nj = f.box[1][1] - f.box[0][1], nk = f.box[1][2] - f.box[0][2];
+        std::vector<Real> out(f.sums.size());
+        for (long row = 0; row < ni * nj; ++row)
+            for (long part = 0; part < 2 * f.frequencies; ++part)
+                std::copy_n(f.sums.data() + (row * 2 * f.frequencies + part) * nk, nk, out.data() + (part * ni * nj + row) * nk);
+        return owned(std::move(out), {std::size_t(f.frequencies), 2, std::size_t(ni), std::size_t(nj), std::size_t(nk)});
+    }
+
+    nb::object snapshot(std::size_t n) const {
+        const Taken& s = *snapshots_.at(n);
+        std::vector<std::size_t> shape{s.steps.size()};
+        for (int axis = 0; axis < 3; ++axis) shape.push_back(s.box[1][axis] - s.box[0][axis]);
+        return owned(std::vector<Real>(s.values), shape);
+    }
+
+    // Every state array by name, as a strided view: name -> (half step, array).
+    static nb::dict states(nb::handle_t<Solver> self) {
+        nb::dict views;
+        for (const StateArray& s : nb::cast<Solver&>(self).domain_.states()) {
+            const std::vector<std::size_t> shape(s.shape.begin(), s.shape.end());
+            const std::vector<std::int64_t> stride(s.stride.begin(), s.stride.end());
+            views[s.name.c_str()] = nb::make_tuple(
+                s.half, nb::ndarray<nb::numpy, Real>(static_cast<Real*>(s.data), shape.size(), shape.data(), self, stride.data()));
+        }
+        return views;
+    }
+
+    void reset() {
+        domain_.reset();
+        for (Fourier& f : fouriers_) std::fill(f.sums.begin(), f.sums.end(), Real(0));
+        for (auto& s : snapshots_) std::fill(s->values.begin(), s->values.end(), Real(0));
+    }
+
+    nb::dict facts() {
+        nb::dict d;
+        d["isa"] = domain_.isa();
+        d["threads"] = domain_.threads();
+        std::size_t recorders = 0;
+        for (const Fourier& f : fouriers_) recorders += f.sums.size() * sizeof(Real);
+        for (const auto& s : snapshots_) recorders += s->values.size() * sizeof(Real);
+        d["bytes"] = domain_.bytes() + recorders;
+        d["palette_blocks"] = domain_.block().electric.distinct_blocks() + domain_.block().magnetic.distinct_blocks();
+        d["step"] = domain_.step();
+        return d;
+    }
+
+private:
+    using Box = std::array<std::array<long, 3>, 2>;
+    struct Fourier {
+        Box box;
+        std::vector<Real> sums;
+        long frequencies;
+    };
+    struct Taken {
+        Box box;
+        std::vector<long> steps;
+        std::vector<Real> values;
+    };
+
+    static Layout make_layout(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs) {
+        Layout l{shape[0], shape[1], shape[2], {}};
+        for (int axis = 0; axis < 3; ++axis) {
+            l.slab[axis] = {slabs[axis][0], slabs[axis][1]};
+            if (shape[axis] < 1 || slabs[axis][0] < 0 || slabs[axis][1] < 0 || slabs[axis][0] + slabs[axis][1] > shape[axis])
+                throw std::invalid_argument("a domain needs at least one sample along each axis and slabs that fit in it");
+        }
+        return l;
+    }
+    void check(int component, long i, long j, long k) const {
+        const Layout& l = const_cast<Solver*>(this)->domain_.block().layout;
+        if (component < 0 || component > 5 || i < 0 || j < 0 || k < 0 || i >= l.na || j >= l.nb || k >= l.nc)
+            throw std::out_of_range("a row operation lies outside the domain");
+    }
+
+    Domain<Real> domain_;
+    std::vector<std::vector<PartialSum<Real>*>> functionals_;
+    std::vector<Fourier> fouriers_;
+    std::vector<std::unique_ptr<Taken>> snapshots_;
+    bool interrupted_ = false;
+};
+
+template <class Real>
+void bind(nb::module_& m, const char* name) {
+    using S = Solver<Real>;
+    nb::class_<S>(m, name)
+        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, long, const std::string&>(), "shape"_a, "slabs"_a, "threads"_a, "isa"_a)
+        .def("set_profile", &S::set_profile)
+        .def("set_planes", &S::set_planes)
+        .def("add_current", &S::add_current)
+        .def("add_circuit", &S::add_circuit)
+        .def("add_functional", &S::add_functional)
+        .def("add_fourier", &S::add_fourier)
+        .def("add_snapshot", &S::add_snapshot)
+        .def("advance", &S::advance)
+        .def("fourier", &S::fourier)
+        .def("snapshot", &S::snapshot)
+        .def("states", [](nb::handle_t<S> self) { return S::states(self); })
+        .def("reset", &S::reset)
+        .def("facts", &S::facts);
+}
+
+}  // namespace nearfield
+
+NB_MODULE(_core, m) {
+    m.doc() = "Nearfield's core: rows, tiles and teams. Use nearfield.Simulation or nearfield.Solver instead.";
+    m.def("isa_available", &nearfield::isa_available);
+    m.def("isa_choose", &nearfield::isa_choose);
+#ifdef NEARFIELD_DEBUG
+    m.attr("debug") = true;
+#else
+    m.attr("debug") = false;
+#endif
+    nearfield::bind<float>(m, "Domain32");
+    nearfield::bind<double>(m, "Domain64");
+}

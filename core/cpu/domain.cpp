@@ -1,0 +1,205 @@
+#include "domain.hpp"
+
+#include <stdexcept>
+
+namespace nearfield {
+
+template <class Real>
+Domain<Real>::Domain(const Layout& layout, long threads, const std::string& isa)
+    : block_(layout), isa_(isa_choose(isa)), rows_(rows_for<Real>(isa_)),
+      threads_(std::max(1L, std::min(threads, layout.na))), electric_done_(threads_), magnetic_done_(threads_) {
+    partition();
+    reset();
+}
+
+// Planes in an a slab cost more: about a third, measured with 10 CPML cells (benchmarks/README.md).
+template <class Real>
+void Domain<Real>::partition() {
+    const Layout& l = block_.layout;
+    const auto cost = [&](long i) { return l.slab[0].holds(i, l.na) ? 1.35 : 1.0; };
+    double total = 0, sum = 0;
+    for (long i = 0; i < l.na; ++i) total += cost(i);
+    first_plane_.assign(1, 0);
+    for (long i = 0; i < l.na; ++i) {
+        const long thread = static_cast<long>(first_plane_.size());
+        const bool must = l.na - i == threads_ - thread;  // one plane left for each thread still to come
+        if (thread < threads_ && i > first_plane_.back() && (must || sum >= total * thread / threads_))
+            first_plane_.push_back(i);
+        sum += cost(i);
+    }
+    first_plane_.push_back(l.na);
+}
+
+template <class Real>
+void Domain<Real>::first_touch(long thread) {
+    const Layout& l = block_.layout;
+    const long first = thread == 0 ? -1 : first_plane_[thread];
+    const long last = thread == threads_ - 1 ? l.na + 1 : first_plane_[thread + 1];
+    std::fill_n(block_.records.get() + l.record(first, -1), (last - first) * l.plane_length(), Real(0));
+    for (long i = first_plane_[thread]; i < first_plane_[thread + 1]; ++i) {
+        if (l.slab[0].holds(i, l.na)) std::fill_n(block_.a_psi.get() + l.a_psi(i, 0), l.nb * l.psi_row(), Real(0));
+        const long slab = l.slab[1].planes() * l.psi_row();
+        std::fill_n(block_.b_psi.get() + i * slab, slab, Real(0));
+    }
+}
+
+template <class Real>
+void Domain<Real>::reset() {
+    run_team(threads_, [this](long thread) { first_touch(thread); }, [] {});
+    for (Progress& p : electric_done_) p.raise(0);
+    for (Progress& p : magnetic_done_) p.raise(0);
+    for (auto& operation : owned_) operation->reset();
+    step_ = 0;
+    stop_.store(false);
+#ifdef NEARFIELD_DEBUG
+    for (auto& counts : made_) counts.assign((block_.layout.na + 2) * (block_.layout.nb + 2), 0);
+#endif
+}
+
+template <class Real>
+void Domain<Real>::add(std::unique_ptr<RowOperation<Real>> operation) {
+    const Layout& l = block_.layout;
+    auto& lists = list_of_[operation->component / 3];
+    if (lists.empty()) lists.assign(l.rows(), -1);
+    std::int32_t& list = lists[l.row(operation->i, operation->j)];
+    if (list < 0) {
+        list = static_cast<std::int32_t>(lists_.size());
+        lists_.emplace_back();
+    }
+    lists_[list].push_back(operation.get());
+    operation_bytes_ += sizeof(*operation) + sizeof(void*);
+    owned_.push_back(std::move(operation));
+}
+
+template <class Real>
+auto Domain<Real>::operations(bool magnetic, long i, long j) const -> const Operations* {
+    const auto& lists = list_of_[magnetic];
+    if (lists.empty()) return nullptr;
+    const std::int32_t list = lists[block_.layout.row(i, j)];
+    return list < 0 ? nullptr : &lists_[list];
+}
+
+template <class Real>
+void Domain<Real>::apply(const Operations* row, const Step& step, const Tables<Real>& tables) {
+    if (!row) return;
+    for (RowOperation<Real>* operation : *row)
+        operation->apply(block_.field(operation->component, operation->i, operation->j), step, tables);
+}
+
+#ifdef NEARFIELD_DEBUG
+// Ghost rows never change and may be read at any step.
+template <class Real>
+void Domain<Real>::require(int half, long i, long j, long steps, const char* reader) {
+    const Layout& l = block_.layout;
+    if (i < 0 || j < 0 || i >= l.na || j >= l.nb || made(half, i, j) == steps) return;
+    throw std::logic_error(std::string(reader) + " needs " + (half ? "H" : "E") + " of row (" + std::to_string(i) +
+                           ", " + std::to_string(j) + ") after step " + std::to_string(steps) + ", found step " +
+                           std::to_string(made(half, i, j)));
+}
+#endif
+
+template <class Real>
+void Domain<Real>::electric_plane(long i, const Step& step, const Tables<Real>& tables) {
+    const long nb = block_.layout.nb, blocks = block_.layout.blocks();
+    for (long j = 0; j < nb; ++j) {
+#ifdef NEARFIELD_DEBUG
+        require(0, i, j, step.number - 1, "E update");
+        require(1, i, j, step.number - 1, "E update");
+        require(1, i - 1, j, step.number - 1, "E update");
+        require(1, i, j - 1, step.number - 1, "E update");
+        ++made(0, i, j);
+#endif
+        rows_.electric(block_, i, j, 0, blocks);
+        apply(operations(false, i, j), step, tables);
+    }
+}
+
+template <class Real>
+void Domain<Real>::magnetic_plane(long i, const Step& step, const Tables<Real>& tables, bool weigh) {
+    const Layout& l = block_.layout;
+    for (long j = 0; j < l.nb; ++j) {
+#ifdef NEARFIELD_DEBUG
+        require(1, i, j, step.number - 1, "H update");
+        require(0, i, j, step.number, "H update");
+        require(0, i + 1, j, step.number, "H update");
+        require(0, i, j + 1, step.number, "H update");
+        ++made(1, i, j);
+#endif
+        rows_.magnetic(block_, i, j, 0, l.blocks());
+        apply(operations(true, i, j), step, tables);
+        if (weigh)
+            row_energy_[l.row(i, j)] = rows_.energy(block_.field(0, i, j), l.field_length(), lanes * l.blocks());
+    }
+}
+
+// The stepwise schedule: E of plane i, then H of plane i - 1, so that every field passes through memory once a step.
+// Threads own consecutive planes; a thread's last H plane waits for its neighbour's first E plane of the same
+// step, its first E plane for the neighbour's last H plane of the step before. There is no other barrier.
+template <class Real>
+void Domain<Real>::sweep(long thread, long steps, const Tables<Real>& tables, bool weigh) {
+    const long first = first_plane_[thread], last = first_plane_[thread + 1];
+    const bool lowest = thread == 0, highest = thread == threads_ - 1;
+    for (long n = 0; n < steps; ++n) {
+        const Step step{step_ + n + 1, n};
+        const bool now = weigh && n == steps - 1;
+        if (!lowest && !magnetic_done_[thread - 1].reached(step.number - 1, stop_)) return;
+        for (long i = first; i < last; ++i) {
+            if (stop_.load(std::memory_order_relaxed)) return;
+            electric_plane(i, step, tables);
+            if (i == first) electric_done_[thread].raise(step.number);
+            if (i > first) magnetic_plane(i - 1, step, tables, now);
+        }
+        if (!highest && !electric_done_[thread + 1].reached(step.number, stop_)) return;
+        magnetic_plane(last - 1, step, tables, now);
+        magnetic_done_[thread].raise(step.number);
+    }
+}
+
+template <class Real>
+bool Domain<Real>::advance(long steps, const Tables<Real>& tables, bool weigh, const std::function<void()>& poll) {
+    for (auto& operation : owned_) operation->begin_block(step_ + 1, steps);
+    if (weigh) row_energy_.resize(block_.layout.rows());
+    const auto work = [&](long thread) {
+        try {
+            sweep(thread, steps, tables, weigh);
+        } catch (...) {
+            stop_.store(true);
+            throw;
+        }
+    };
+    run_team(threads_, work, poll);
+    if (stop_.load()) return false;
+    step_ += steps;
+    return true;
+}
+
+template <class Real>
+std::vector<StateArray> Domain<Real>::states() {
+    const Layout& l = block_.layout;
+    std::vector<StateArray> list;
+    const char* names[6] = {"E0", "E1", "E2", "H0", "H1", "H2"};
+    for (int component = 0; component < 6; ++component)
+        list.push_back({names[component], component / 3, {l.na, l.nb, l.nc}, {l.plane_length(), l.record_length(), 1},
+                        block_.field(component, 0, 0)});
+    const char* psi[2] = {"psi electric", "psi magnetic"};
+    for (int half = 0; half < 2; ++half) {
+        const long offset = half * 2 * lanes;
+        if (l.slab[0].planes())
+            list.push_back({std::string(psi[half]) + " a", half, {l.slab[0].planes(), l.nb, l.blocks(), 2 * lanes},
+                            {l.nb * l.psi_row(), l.psi_row(), 4 * lanes, 1}, block_.a_psi.get() + offset});
+        if (l.slab[1].planes())
+            list.push_back({std::string(psi[half]) + " b", half, {l.na, l.slab[1].planes(), l.blocks(), 2 * lanes},
+                            {l.slab[1].planes() * l.psi_row(), l.psi_row(), 4 * lanes, 1},
+                            block_.b_psi.get() + offset});
+        if (l.c_psi_blocks())
+            list.push_back({std::string(psi[half]) + " c", half, {l.na, l.nb, l.c_psi_blocks(), 2 * lanes},
+                            {l.plane_length(), l.record_length(), 4 * lanes, 1},
+                            block_.records.get() + l.c_psi(0, 0) + offset});
+    }
+    return list;
+}
+
+template class Domain<float>;
+template class Domain<double>;
+
+}  // namespace nearfield

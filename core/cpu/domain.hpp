@@ -1,0 +1,76 @@
+// One domain on the CPU: its block, its row operations, its team, and the stepwise schedule.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "block.hpp"
+#include "operations.hpp"
+#include "rows.hpp"
+#include "team.hpp"
+
+namespace nearfield {
+
+struct StateArray {  // an entry of the registry: what a checkpoint, a halo or a copy must know
+    std::string name;
+    int half;  // 0: advances with E, 1: with H
+    std::vector<long> shape, stride;  // in elements
+    void* data;
+};
+
+template <class Real>
+class Domain {
+public:
+    Domain(const Layout& layout, long threads, const std::string& isa);
+
+    Block<Real>& block() { return block_; }
+    const std::string& isa() const { return isa_; }
+    long threads() const { return threads_; }
+    long step() const { return step_; }
+
+    // Row operations run in the order in which they were added, in every row.
+    void add(std::unique_ptr<RowOperation<Real>> operation);
+    const Rows<Real>& rows() const { return rows_; }
+
+    // Advances by `steps`. With `weigh` the energies of all rows after the last step are left in `row_energy()`.
+    // Returns false when `request_stop` cut it short: the fields are then between steps and of no use.
+    bool advance(long steps, const Tables<Real>& tables, bool weigh, const std::function<void()>& poll);
+    void request_stop() { stop_.store(true); }
+    const std::vector<double>& row_energy() const { return row_energy_; }
+    void reset();
+    std::vector<StateArray> states();
+    std::size_t bytes() const { return block_.bytes() + operation_bytes_; }
+
+private:
+    using Operations = std::vector<RowOperation<Real>*>;
+    void partition();
+    void first_touch(long thread);
+    void sweep(long thread, long steps, const Tables<Real>& tables, bool weigh);
+    void electric_plane(long i, const Step& step, const Tables<Real>& tables);
+    void magnetic_plane(long i, const Step& step, const Tables<Real>& tables, bool weigh);
+    void apply(const Operations* row, const Step& step, const Tables<Real>& tables);
+    const Operations* operations(bool magnetic, long i, long j) const;
+
+    Block<Real> block_;
+    std::string isa_;
+    const Rows<Real>& rows_;
+    long threads_, step_ = 0;
+    std::vector<long> first_plane_;            // of each thread, and one past the last
+    std::vector<Progress> electric_done_, magnetic_done_;  // steps of a thread's first E plane, of its last H plane
+    std::atomic<bool> stop_{false};
+    std::vector<std::unique_ptr<RowOperation<Real>>> owned_;
+    std::vector<Operations> lists_;
+    std::vector<std::int32_t> list_of_[2];  // per row: index into lists_, -1 for none; empty without operations
+    std::vector<double> row_energy_;
+    std::size_t operation_bytes_ = 0;
+#ifdef NEARFIELD_DEBUG
+    std::vector<long> made_[2];  // steps made, per row with ghosts
+    long& made(int half, long i, long j) { return made_[half][(i + 1) * (block_.layout.nb + 2) + j + 1]; }
+    void require(int half, long i, long j, long steps, const char* reader);
+#endif
+};
+
+}  // namespace nearfield

@@ -1,0 +1,134 @@
+// What else happens in a row at one half step, right after its update: currents, circuits, recorders.
+// A new feature is a new RowOperation; nothing else grows a branch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "block.hpp"
+#include "rows.hpp"
+
+namespace nearfield {
+
+// Tables that Python hands over for one block of steps; row operations index them by step within the block.
+template <class Real>
+struct Tables {
+    const Real* electric = nullptr;  // waveform amplitudes (steps, waveforms) at (m - 1/2) dt
+    const Real* magnetic = nullptr;  // at m dt
+    long waveforms = 0;
+    std::vector<const Real*> phasors;  // per DFT: (steps, frequencies, 2)
+};
+
+struct Step {
+    long number;    // m, from 1
+    long in_block;  // from 0
+};
+
+template <class Real>
+struct RowOperation {
+    int component;  // storage component; the half step follows from it
+    long i, j;
+    RowOperation(int c, long row_i, long row_j) : component(c), i(row_i), j(row_j) {}
+    virtual ~RowOperation() = default;
+    // `row`: the updated field of `component`. An operation reads and writes that row alone.
+    virtual void apply(Real* row, const Step& step, const Tables<Real>& tables) = 0;
+    virtual void begin_block(long /*first*/, long /*steps*/) {}
+    virtual void reset() {}
+};
+
+template <class Real>
+struct Currents final : RowOperation<Real> {
+    std::vector<long> k;
+    std::vector<Real> weight;
+    long waveform;
+    Currents(int c, long i, long j, long w) : RowOperation<Real>(c, i, j), waveform(w) {}
+    void apply(Real* row, const Step& step, const Tables<Real>& tables) override {
+        const Real* table = this->component < 3 ? tables.electric : tables.magnetic;
+        const Real amplitude = table[step.in_block * tables.waveforms + waveform];
+        for (std::size_t n = 0; n < k.size(); ++n) row[k[n]] += weight[n] * amplitude;
+    }
+};
+
+// A linear circuit with two states across one edge, implicit in the edge's field (nearfield/plan.py, CircuitTerm).
+struct CircuitNumbers {
+    double admittance, voltage_factor, feedback, inverse, drive;
+    std::array<double, 2> output, input;
+    std::array<double, 4> transition;
+};
+template <class Real>
+struct Circuit final : RowOperation<Real> {
+    long k, waveform;  // waveform -1: none
+    CircuitNumbers c;
+    std::array<double, 3> state{};  // x0, x1, E of the step before
+    Circuit(int component, long i, long j, long at, long w, const CircuitNumbers& numbers)
+        : RowOperation<Real>(component, i, j), k(at), waveform(w), c(numbers) {}
+    void apply(Real* row, const Step& step, const Tables<Real>& tables) override {
+        const double v =
+            waveform < 0 ? 0.0 : c.drive * double(tables.electric[step.in_block * tables.waveforms + waveform]);
+        const double memory = c.output[0] * state[0] + c.output[1] * state[1];
+        const double known = c.admittance * (c.voltage_factor * state[2] - v) + memory;
+        const Real value = Real((double(row[k]) - c.feedback * known) * c.inverse);
+        const double across = c.voltage_factor * (double(value) + state[2]) - v;
+        const double x0 = (c.transition[0] * state[0] + c.transition[1] * state[1]) + c.input[0] * across;
+        const double x1 = (c.transition[2] * state[0] + c.transition[3] * state[1]) + c.input[1] * across;
+        row[k] = value;
+        state = {x0, x1, double(value)};
+    }
+    void reset() override { state = {}; }
+};
+
+// Part of a weighted sum that lies in one row; parts are added up in row order after the block.
+template <class Real>
+struct PartialSum final : RowOperation<Real> {
+    std::vector<long> k;
+    std::vector<double> weight;
+    long stride, first_sample = 0;
+    std::vector<double> samples;  // of this block
+    PartialSum(int c, long i, long j, long every) : RowOperation<Real>(c, i, j), stride(every) {}
+    void begin_block(long first, long steps) override {
+        first_sample = (first + stride - 1) / stride;
+        samples.assign((first + steps - 1) / stride - first_sample + 1, 0.0);
+    }
+    void apply(Real* row, const Step& step, const Tables<Real>&) override {
+        if (step.number % stride) return;
+        double sum = 0;
+        for (std::size_t n = 0; n < k.size(); ++n) sum += weight[n] * double(row[k[n]]);
+        samples[step.number / stride - first_sample] = sum;
+    }
+};
+
+template <class Real>
+struct FourierRow final : RowOperation<Real> {
+    long first, length, stride, frequencies, phasor;
+    Real* sums;  // (frequencies, 2, length), owned by the recorder
+    const Rows<Real>& rows;
+    FourierRow(int c, long i, long j, long k, long n, long every, long nf, long table, Real* s, const Rows<Real>& r)
+        : RowOperation<Real>(c, i, j), first(k), length(n), stride(every), frequencies(nf), phasor(table), sums(s),
+          rows(r) {}
+    void apply(Real* row, const Step& step, const Tables<Real>& tables) override {
+        if (step.number % stride) return;
+        const Real* p = tables.phasors[phasor] + step.in_block * frequencies * 2;
+        for (long f = 0; f < frequencies; ++f) {
+            Real* re = sums + f * 2 * length;
+            rows.fourier(re, re + length, row + first, length, p[2 * f], p[2 * f + 1]);
+        }
+    }
+};
+
+template <class Real>
+struct CopyRow final : RowOperation<Real> {
+    long first, length, stride;  // stride: samples of one snapshot
+    const std::vector<long>& steps;
+    Real* target;  // of the first snapshot
+    CopyRow(int c, long i, long j, long k, long n, long s, const std::vector<long>& at, Real* t)
+        : RowOperation<Real>(c, i, j), first(k), length(n), stride(s), steps(at), target(t) {}
+    void apply(Real* row, const Step& step, const Tables<Real>&) override {
+        const auto found = std::lower_bound(steps.begin(), steps.end(), step.number);
+        if (found == steps.end() || *found != step.number) return;
+        std::copy_n(row + first, length, target + (found - steps.begin()) * stride);
+    }
+};
+
+}  // namespace nearfield

@@ -1,0 +1,52 @@
+// Where the samples of a domain lie. Storage axes are (a, b, c), c has unit stride.
+//
+// One record per row (i, j): Ex | Ey | Ez | Hx | Hy | Hz | psi of the c slabs. Each field row is padded to whole
+// blocks of 16 cells plus one block before and one behind, all zero; one ghost row of records surrounds the domain.
+// The record has no other padding: separate arrays cost up to a factor of three when their rows share an offset in a
+// page (benchmarks/README.md).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace nearfield {
+
+inline constexpr long lanes = 16;  // cells of a block, in both precisions; reductions run in as many lanes
+
+struct Slab {
+    long low = 0, high = 0;  // CPML planes at either end of an axis
+    bool holds(long n, long length) const { return n < low || n >= length - high; }
+    long planes() const { return low + high; }
+    long index(long n, long length) const { return n < low ? n : n - (length - high) + low; }
+};
+
+struct Layout {
+    long na, nb, nc;           // active samples along each axis
+    std::array<Slab, 3> slab;  // CPML thickness along each axis
+
+    long blocks() const { return (nc + lanes - 1) / lanes; }
+    long field_length() const { return lanes * (blocks() + 2); }
+    // Blocks [0, c_low) and [c_high, blocks) hold CPML cells of the c axis.
+    long c_low() const { return std::min(blocks(), (slab[2].low + lanes - 1) / lanes); }
+    long c_high() const {
+        return slab[2].high ? std::max(c_low(), (nc - slab[2].high) / lanes) : std::max(c_low(), blocks());
+    }
+    long c_psi_blocks() const { return c_low() + blocks() - c_high(); }
+    long c_psi_index(long block) const { return block < c_low() ? block : block - c_high() + c_low(); }
+
+    long record_length() const { return 6 * field_length() + 4 * lanes * c_psi_blocks(); }
+    long plane_length() const { return record_length() * (nb + 2); }
+    long volume_length() const { return plane_length() * (na + 2); }
+    long record(long i, long j) const { return (i + 1) * plane_length() + (j + 1) * record_length(); }
+    long field(int component, long i, long j) const { return record(i, j) + component * field_length() + lanes; }
+    long c_psi(long i, long j) const { return record(i, j) + 6 * field_length(); }
+
+    long psi_row() const { return 4 * lanes * blocks(); }  // psi of one row in an a or b slab: 4 states a cell
+    long a_psi(long i, long j) const { return (slab[0].index(i, na) * nb + j) * psi_row(); }
+    long b_psi(long i, long j) const { return (i * slab[1].planes() + slab[1].index(j, nb)) * psi_row(); }
+    long rows() const { return na * nb; }
+    long row(long i, long j) const { return i * nb + j; }
+};
+
+}  // namespace nearfield

@@ -1,0 +1,194 @@
+"""The engines: what advances a plan. An engine knows Maxwell's update and plans; no media, no files.
+
+Axes are turned here, once: the core stores (a, b, c) with the plan's longest axis as c, callers see x, y, z.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.plan import (
+    VACUUM_IMPEDANCE,
+    CircuitTerm,
+    CurrentTerm,
+    DFTBox,
+    Functional,
+    Plan,
+    Recording,
+    RecordingTerm,
+    SnapshotBox,
+)
+
+
+def core():
+    """The compiled core; a clear message when it was never built."""
+    try:
+        from nearfield import _core
+    except ImportError as error:
+        raise ModelError(f"the compiled core is missing ({error}); build it with `make`") from None
+    return _core
+
+
+def available_threads() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Block:
+    """What came of one block of steps: samples of each functional (SI), and the energy sum after its last step."""
+
+    samples: list[np.ndarray]
+    energy: float
+
+
+class CpuEngine:
+    """The `cpu` engine: row segments on pinned vectors, in the stepwise schedule.
+
+    `advance(steps, excitation, weigh)` moves on; `field(component)` copies a component in its full Yee shape with H as
+    eta0 H; `recordings(...)` collects what the plan's recording terms gathered since `reset()`.
+    """
+
+    def __init__(self, plan: Plan, threads: int | None = None, isa: str | None = None) -> None:
+        self.plan = plan
+        self._axes = plan.storage_axes
+        isa = isa or os.environ.get("NEARFIELD_ISA", "")
+        try:
+            isa = core().isa_choose(isa)
+        except ValueError as error:
+            raise ModelError(f"NEARFIELD_ISA: {error}; leave it unset to take the best") from None
+        shape = [plan.active[axis] for axis in self._axes]
+        slabs = [list(plan.cpml[axis]) for axis in self._axes]
+        kind = core().Domain32 if plan.dtype is np.float32 else core().Domain64
+        self._core = kind(shape, slabs, int(threads or available_threads()), isa)
+        self._set_profiles()
+        self._set_coefficients()
+        self._recorders: list[tuple[RecordingTerm, int]] = []
+        self._dft_boxes: list[DFTBox] = []
+        for term in plan.terms:
+            self._add(term)
+        self._samples: list[list[np.ndarray]] = [[] for term, _ in self._recorders if isinstance(term, Functional)]
+
+    @property
+    def step(self) -> int:
+        """Steps made since the start or the last reset."""
+        return self._core.facts()["step"]
+
+    def facts(self) -> dict:
+        """isa, threads, bytes allocated, distinct palette blocks, step."""
+        return self._core.facts()
+
+    def _set_profiles(self) -> None:
+        for place, axis in enumerate(self._axes):
+            p = self.plan.profiles[axis]
+            columns = (p.inverse_dual, p.inverse_primary, p.decay_electric, p.drive_electric,
+                       p.decay_magnetic, p.drive_magnetic)  # fmt: skip
+            self._core.set_profile(place, [np.ascontiguousarray(column, self.plan.dtype) for column in columns])
+
+    def _set_coefficients(self) -> None:
+        order = list(self._axes)  # storage component s is the global component axes[s]
+        for planes in self.plan.coefficients.planes(self._axes[0]):
+            for magnetic, values in ((False, planes.electric), (True, planes.magnetic)):
+                cast = np.ascontiguousarray(values[order], self.plan.dtype)
+                stay, drive = np.ascontiguousarray(cast[:, 0]), np.ascontiguousarray(cast[:, 1])
+                self._core.set_planes(magnetic, planes.start, planes.stop, stay, drive)
+
+    def _add(self, term) -> None:
+        if isinstance(term, CurrentTerm):
+            indices, order = self._turned(term)
+            weight = np.ascontiguousarray(term.weight[order], self.plan.dtype)
+            self._core.add_current(self._component(term.component), *indices, weight, self.plan.column(term.waveform))
+        elif isinstance(term, CircuitTerm):
+            self._add_circuit(term)
+        elif isinstance(term, Functional):
+            indices, order = self._turned(term)
+            component = np.array([self._component(c) for c in np.broadcast_to(term.component, term.i.shape)[order]])
+            weight = np.asarray(term.weight, float)[order] / np.where(component >= 3, VACUUM_IMPEDANCE, 1.0)
+            self._core.add_functional(component.astype(np.int64), *indices, weight, term.stride)
+            self._recorders.append((term, len([t for t, _ in self._recorders if isinstance(t, Functional)])))
+        elif isinstance(term, DFTBox):
+            box = (self._component(term.component), self._turn(term.lower), self._turn(term.upper))
+            self._core.add_fourier(*box, len(term.frequencies), term.stride)
+            self._recorders.append((term, len(self._dft_boxes)))
+            self._dft_boxes.append(term)
+        else:
+            box = (self._component(term.component), self._turn(term.lower), self._turn(term.upper))
+            self._core.add_snapshot(*box, np.ascontiguousarray(term.steps, np.int64))
+            self._recorders.append((term, len([t for t, _ in self._recorders if isinstance(t, SnapshotBox)])))
+
+    def _add_circuit(self, term: CircuitTerm) -> None:
+        indices, order = self._turned(term)
+        count = len(term.i)
+        columns = [term.admittance, term.voltage_factor, term.feedback, term.inverse, term.drive,
+                   *np.reshape(term.output, (count, 2)).T, *np.reshape(term.input, (count, 2)).T,
+                   *np.reshape(term.transition, (count, 4)).T]  # fmt: skip
+        numbers = np.stack([np.broadcast_to(column, count) for column in columns], axis=1)[order]
+        component = self._component(term.component)
+        self._core.add_circuit(component, *indices, np.ascontiguousarray(numbers), self.plan.column(term.waveform))
+
+    def _component(self, component: int) -> int:
+        return self.plan.storage_component(int(component))
+
+    def _turn(self, triple) -> list[int]:
+        return [int(triple[axis]) for axis in self._axes]
+
+    def _turned(self, term) -> tuple[list[np.ndarray], np.ndarray]:
+        """Storage indices of a term's samples in row order (component, a, b), their own order kept within a row."""
+        indices = [np.asarray((term.i, term.j, term.k)[axis], np.int64) for axis in self._axes]
+        component = np.broadcast_to(np.asarray(term.component), indices[0].shape)
+        order = np.lexsort((np.arange(indices[0].size), indices[1], indices[0], component))
+        return [np.ascontiguousarray(index[order]) for index in indices], order
+
+    def advance(self, steps: int, excitation: str = "sources", weigh: bool = False) -> Block:
+        """Make `steps` steps. KeyboardInterrupt leaves the fields between steps: only recordings stay of use."""
+        first = self.step + 1
+        electric, magnetic = self.plan.amplitudes(first, steps, excitation)
+        phasors = [self.plan.phasors(box, first, steps) for box in self._dft_boxes]
+        _, samples, energy = self._core.advance(steps, electric, magnetic, phasors, weigh)
+        for gathered, block in zip(self._samples, samples):
+            gathered.append(block)
+        return Block(samples, energy)
+
+    def reset(self) -> None:
+        """Everything back to zero: fields, states, recorders, the step counter."""
+        self._core.reset()
+        self._samples = [[] for _ in self._samples]
+
+    def state(self, component: int) -> np.ndarray:
+        """Writable view of one component in its active shape, axes x, y, z; H as eta0 H."""
+        name = ("E0", "E1", "E2", "H0", "H1", "H2")[self._component(component)]
+        _, array = self._core.states()[name]
+        return array.transpose([self._axes.index(axis) for axis in range(3)])
+
+    def states(self) -> dict[str, tuple[int, np.ndarray]]:
+        """The registry of state arrays, storage axes: name -> (half step 0 or 1, view)."""
+        return self._core.states()
+
+    def recordings(self) -> list[Recording]:
+        """What each recording term of the plan gathered, in their order; SI units, x, y, z axes."""
+        return [self._recording(term, number) for term, number in self._recorders]
+
+    def _recording(self, term: RecordingTerm, number: int) -> Recording:
+        turned = [self._axes.index(axis) for axis in range(3)]
+        if isinstance(term, Functional):
+            gathered = self._samples[number]
+            values = np.concatenate(gathered) if gathered else np.zeros(0)
+            steps = term.stride * np.arange(1, len(values) + 1)
+            return Recording(self.plan.recording_times(bool(np.max(term.component) >= 3), steps), values)
+        scale = 1.0 / VACUUM_IMPEDANCE if term.component >= 3 else 1.0
+        if isinstance(term, DFTBox):
+            sums = self._core.fourier(number)
+            values = (sums[:, 0] + 1j * sums[:, 1]).transpose(0, *(1 + axis for axis in turned))
+            factor = scale * self.plan.time_step * term.stride
+            return Recording(np.zeros(0), values * np.asarray(factor, values.real.dtype))
+        taken = self._core.snapshot(number).transpose(0, *(1 + axis for axis in turned))
+        made = np.asarray(term.steps) <= self.step
+        times = self.plan.recording_times(term.component >= 3, np.asarray(term.steps)[made])
+        return Recording(times, taken[made] * np.asarray(scale, taken.dtype))
+
+
+ENGINES = {"cpu": CpuEngine}
