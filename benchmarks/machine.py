@@ -1,0 +1,40 @@
+"""What a measurement was taken on and of: processor, cores, memory, system, commit."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def processor() -> str:
+    """The model name the system gives, e.g. `Intel(R) Xeon(R) Processor`."""
+    information = Path("/proc/cpuinfo")
+    for line in information.read_text().splitlines() if information.exists() else []:
+        if line.startswith(("model name", "Model")):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def machine() -> dict[str, Any]:
+    return {
+        "processor": processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+    }
+
+
+def commit() -> str:
+    """The commit, with `+` when tracked files were changed since; `unknown` outside a clone."""
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+    name = git("rev-parse", "--short=12", "HEAD")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", "nearfield", "core")
+    return (name + "+" if changed else name) or "unknown"
