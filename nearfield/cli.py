@@ -1,0 +1,208 @@
+"""The command line: reads arguments, calls one command, turns what happened into an exit code.
+
+Exit codes: 0 done; 1 done, but a check of the result failed; 2 refused (missing, unreadable or wrong input or usage);
+3 diverged; 4 failed under way, results so far kept; 75 checkpointed on SIGTERM; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nearfield.errors import NearfieldError
+
+CLICK_ERROR = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+SETTINGS = {"help_option_names": ["-h", "--help"]}
+app = typer.Typer(
+    name="nearfield", help="Maxwell's equations in 3-D by FDTD, from a model file to S-parameters and pattern.",
+    pretty_exceptions_enable=False, add_completion=False, rich_markup_mode=None, no_args_is_help=True,
+    context_settings=SETTINGS,
+)
+bench = typer.Typer(help="Measure the speed of this machine.", no_args_is_help=True, context_settings=SETTINGS)
+app.add_typer(bench, name="bench")
+
+
+class Template(StrEnum):
+    """The models that `new` knows."""
+
+    patch = "patch"
+    dipole = "dipole"
+    box = "box"
+
+
+class Wall(StrEnum):
+    """Boundaries of the empty box."""
+
+    pec = "pec"
+    cpml = "cpml"
+
+
+class Precision(StrEnum):
+    """Floating-point numbers of the fields."""
+
+    single = "single"
+    double = "double"
+
+
+class Schedule(StrEnum):
+    """Orders of the updates; all give the same bits."""
+
+    stepwise = "stepwise"
+
+
+Model = Annotated[Path, typer.Argument(help="Model file (TOML).")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, all else on stderr.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+Threads = Annotated[int | None, typer.Option("--threads", min=1, max=4096, help="Threads; left out, one per core.")]
+Output = Annotated[Path | None, typer.Option("--output", help="Folder for the results; left out, ./out/<model>/.")]
+
+
+@app.command()
+def run(model: Model, output: Output = None, force: Force = False, threads: Threads = None,
+        report: Annotated[bool, typer.Option(help="Draw the plots and the report.")] = True,
+        as_json: Json = False) -> int:
+    """Run a model; write result.h5, Touchstone, plots and report."""
+    from nearfield.commands.run import run_model
+
+    return run_model(model, output, force, threads, report, as_json)
+
+
+@app.command()
+def check(model: Model, as_json: Json = False) -> int:
+    """Say what a model costs and what looks wrong, without running it."""
+    from nearfield.commands.check import check_model
+
+    return check_model(model, as_json)
+
+
+@app.command()
+def show(result: Annotated[Path, typer.Argument(help="result.h5, or the folder that holds it.")],
+         output: Annotated[Path | None, typer.Option("--output", help="Folder; left out, the result's own.")] = None,
+         as_json: Json = False) -> int:
+    """Draw the plots and the report of a result again."""
+    from nearfield.commands.show import show_result
+
+    return show_result(result, output, as_json)
+
+
+@app.command()
+def demo(output: Output = None, threads: Threads = None, as_json: Json = False) -> int:
+    """Run the line-fed patch antenna of Sheen et al. 1990 and compare with what was published."""
+    from nearfield.commands.demo import run_demo
+
+    return run_demo(output, threads, as_json)
+
+
+@app.command()
+def new(template: Annotated[Template, typer.Argument(help="What to start from.")],
+        output: Annotated[Path | None, typer.Option("--output", help="File; left out, ./<template>.toml.")] = None,
+        force: Force = False, as_json: Json = False) -> int:
+    """Write a commented model file to start from."""
+    from nearfield.commands.new import write_template
+
+    return write_template(template.value, output, force, as_json)
+
+
+@app.command()
+def doctor(as_json: Json = False) -> int:
+    """Describe this machine and what is missing, with the line that installs it."""
+    from nearfield.commands.doctor import examine_machine
+
+    return examine_machine(as_json)
+
+
+@app.command()
+def version(as_json: Json = False) -> int:
+    """Say which version this is."""
+    from nearfield import __version__
+    from nearfield.commands.console import console
+
+    with console(as_json) as out:
+        out.answer({"version": __version__})
+        if not as_json:
+            out.say(f"nearfield {__version__}")
+    return 0
+
+
+@bench.command()
+def box(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the cube.")] = 128,
+        steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps to take.")] = 100,
+        threads: Threads = None,
+        boundary: Annotated[Wall, typer.Option(help="All six walls; a CPML takes 10 cells inside.")] = Wall.pec,
+        schedule: Annotated[Schedule, typer.Option(help="Order of the updates.")] = Schedule.stepwise,
+        precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
+        as_json: Json = False) -> int:
+    """Time an empty cube with a point current in the middle."""
+    from nearfield.commands.bench import measure_box
+
+    return measure_box(cells, steps, threads, boundary.value, schedule.value, precision.value, as_json)
+
+
+@bench.callback()
+def only_commands() -> None:
+    """Measure the speed of this machine."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code; every error is one message on stderr, never a traceback."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments == ["--version"]:
+        arguments = ["version"]
+    message, code = "", 0
+    try:
+        code = app(arguments, prog_name="nearfield", standalone_mode=False) or 0
+    except CLICK_ERROR as error:
+        message, code = usage_message(error), 2
+    except NearfieldError as error:
+        message, code = str(error), error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        message, code = "interrupted", 130
+    except BrokenPipeError:
+        from nearfield.commands.console import silence
+
+        silence(sys.stdout)
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 2
+    except MemoryError:
+        message, code = "not enough memory; use fewer cells, frequencies or snapshots (see `nearfield check`)", 4
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        message, code = f"{where}{error.strerror or error}; free the disk or choose another folder with --output", 4
+    except Exception as error:
+        if os.environ.get("NEARFIELD_TRACEBACK"):
+            raise
+        message, code = f"internal error, {type(error).__name__}: {error}. Please report it with the model file; " \
+            "NEARFIELD_TRACEBACK=1 shows where it happened", 4
+    if message:
+        complain(message, code, "--json" in arguments)
+    return code
+
+
+def complain(message: str, code: int, as_json: bool) -> None:
+    """One message on stderr; for scripts also as the JSON object."""
+    from nearfield.commands.console import write
+
+    if as_json:
+        write(sys.stdout, json.dumps({"error": message, "exit_code": code}))
+    write(sys.stderr, message if code == 130 else f"error: {message}")
+
+
+def usage_message(error: Exception) -> str:
+    """What is wrong with the arguments and where help is."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "nearfield"
+    text = error.format_message() if hasattr(error, "format_message") else str(error)  # type: ignore[attr-defined]
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return f"a command is missing\n\n{text}"
+    text = text.replace("Value error, ", "").rstrip(".")
+    return f"{text}{'' if text.endswith('?') else '.'} `{command} --help` lists what is allowed"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

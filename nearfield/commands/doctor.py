@@ -1,0 +1,196 @@
+"""`nearfield doctor`: what this machine has, what is missing, and the line that installs it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearfield.commands.console import console
+from nearfield.engine import available_threads
+
+COPY_BYTES = 64 * 2**20  # larger than the usual caches, so that memory is measured
+PACKAGES = ("numpy", "h5py", "pydantic", "typer", "rich", "xarray", "matplotlib", "jinja2")
+
+
+def examine_machine(as_json: bool) -> int:
+    """Print what was found; 0 even if something is missing, since finding that out is the job."""
+    found = facts()
+    with console(as_json) as out:
+        out.answer(found)
+        if not as_json:
+            out.say(readable(found))
+    return 0
+
+
+def facts() -> dict[str, Any]:
+    """Everything that doctor looks at."""
+    found: dict[str, Any] = {
+        "nearfield": importlib.import_module("nearfield").__version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "processor": processor(),
+        "isa": instruction_sets(),
+        "cores": os.cpu_count(),
+        "usable_cores": available_threads(),
+        "numa_nodes": numa_nodes(),
+        "memory_bytes": memory_bytes(),
+        "memory_gigabytes_per_second": memory_rate(),
+        "mpi": mpi_flavour(),
+        "gpu": gpu(),
+        "hdf5": hdf5_version(),
+    }
+    return found | {"missing": missing(found)}
+
+
+def processor() -> str:
+    """The processor's name."""
+    text = read("/proc/cpuinfo")
+    match = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+    return match.group(1) if match else platform.processor() or platform.machine()
+
+
+def instruction_sets() -> dict[str, Any]:
+    """Instruction sets of the core on this processor, and the one in use; empty without the core."""
+    try:
+        core = importlib.import_module("nearfield._core")
+    except ImportError:
+        return {}
+    found: dict[str, Any] = {}
+    for name, function in (("available", "isa_available"), ("selected", "isa_selected")):
+        try:
+            value = getattr(core, function)()
+        except (AttributeError, TypeError, ValueError):
+            continue
+        found[name] = list(value) if isinstance(value, (list, tuple)) else str(value)
+    return found
+
+
+def numa_nodes() -> int:
+    """Memory nodes; 1 where the system does not say."""
+    folder = Path("/sys/devices/system/node")
+    try:
+        return sum(1 for entry in folder.iterdir() if re.fullmatch(r"node\d+", entry.name)) or 1
+    except OSError:
+        return 1
+
+
+def memory_bytes() -> int | None:
+    """Memory that is free for use now."""
+    match = re.search(r"^MemAvailable:\s*(\d+) kB", read("/proc/meminfo"), re.MULTILINE)
+    return int(match.group(1)) * 1024 if match else None
+
+
+def memory_rate() -> float | None:
+    """GB/s of the best of five copies by one core: read, written, and the line fetched before it is written."""
+    try:
+        source = np.ones(COPY_BYTES // 8)
+        target = np.zeros_like(source)
+    except MemoryError:
+        return None
+    best = np.inf
+    for _ in range(5):
+        start = time.perf_counter()
+        np.copyto(target, source)
+        best = min(best, time.perf_counter() - start)
+    return round(2 * COPY_BYTES / best / 1e9, 1)
+
+
+def mpi_flavour() -> str | None:
+    """The MPI whose launcher is first on the path."""
+    launcher = shutil.which("mpiexec") or shutil.which("mpirun")
+    if launcher is None:
+        return None
+    text = output_of([launcher, "--version"])
+    if "Open MPI" in text or "OpenRTE" in text:
+        flavour = "Open MPI"
+    elif "Intel" in text:
+        flavour = "Intel MPI"
+    else:
+        flavour = "MPICH" if "HYDRA" in text.upper() or "MPICH" in text.upper() else "unknown MPI"
+    version = re.search(r"\d+\.\d+(\.\d+)?", text)
+    return f"{flavour} {version.group(0) if version else ''} ({launcher})".replace("  ", " ")
+
+
+def gpu() -> str | None:
+    """The first graphics card with a driver."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None
+    lines = output_of([program, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]).splitlines()
+    return lines[0].strip() if lines and "," in lines[0] else None
+
+
+def hdf5_version() -> str | None:
+    """The HDF5 library in use."""
+    try:
+        return str(importlib.import_module("h5py").version.hdf5_version)
+    except ImportError:
+        return None
+
+
+def missing(found: dict[str, Any]) -> list[dict[str, str]]:
+    """What is not there, whether it is needed, and the line that installs it."""
+    lacking = []
+    pip = f"{sys.executable} -m pip install"
+    for package in PACKAGES:
+        try:
+            importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            lacking.append({"what": package, "needed": "always", "install": f"{pip} {package}"})
+    if not found["isa"]:
+        lacking.append({"what": "the compiled core", "needed": "to run models", "install": "make setup"})
+        if not (shutil.which("g++") or shutil.which("clang++")):
+            lacking.append({"what": "a C++20 compiler", "needed": "to build the core", "install": "apt-get install g++"})
+    return lacking
+
+
+def read(path: str) -> str:
+    """A small system file, empty where there is none."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def output_of(command: list[str]) -> str:
+    """What a program prints; empty when it cannot be run."""
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return (done.stdout + done.stderr).decode("utf-8", "replace")
+
+
+def readable(found: dict[str, Any]) -> str:
+    """The findings, one line each."""
+    isa = found["isa"]
+    available = isa.get("available")
+    sets = isa.get("selected", "unknown") + (f" (of {', '.join(available)})" if available else "") if isa else "no core"
+    cores = f"{found['usable_cores']} usable of {found['cores']}"
+    memory = f"{found['memory_bytes'] / 2**30:.1f} GiB free" if found["memory_bytes"] else "unknown"
+    rate = found["memory_gigabytes_per_second"]
+    lines = {
+        "nearfield": found["nearfield"], "python": found["python"], "system": found["system"],
+        "processor": found["processor"], "instruction set": sets, "cores": cores,
+        "NUMA nodes": found["numa_nodes"], "memory": memory,
+        "memory rate": f"{rate} GB/s (copy, one core)" if rate else "unknown",
+        "MPI": found["mpi"] or "none (not needed yet: runs use threads)",
+        "GPU": found["gpu"] or "none (not needed yet: runs use the processor)",
+        "HDF5": found["hdf5"] or "none",
+    }
+    text = "\n".join(f"{name:16} {value}" for name, value in lines.items())
+    if not found["missing"]:
+        return f"{text}\n\nNothing is missing."
+    needs = "\n".join(f"  {item['what']}, needed {item['needed']}:  {item['install']}" for item in found["missing"])
+    return f"{text}\n\nMissing:\n{needs}"

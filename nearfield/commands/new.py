@@ -1,0 +1,33 @@
+"""`nearfield new patch|dipole|box`: a commented model file to start from."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from nearfield.commands.console import console
+from nearfield.errors import ModelError
+
+
+def template_text(name: str) -> str:
+    """The model file that `new` writes."""
+    return resources.files("nearfield").joinpath("templates", f"{name}.toml").read_text(encoding="utf-8")
+
+
+def write_template(name: str, output: Path | None, force: bool, as_json: bool) -> int:
+    """Write a template to a file, never over one that is there unless forced."""
+    path = output if output is not None else Path(f"{name}.toml")
+    text = template_text(name)
+    with console(as_json) as out:
+        try:
+            with path.open("w" if force else "x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            raise ModelError(f"{path} exists; give another file with --output, or --force to replace it") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ModelError(f"{path} cannot be written: {reason}; give another file with --output") from None
+        out.answer({"template": name, "path": str(path)})
+        if not as_json:
+            out.say(f"wrote {path}. Next:  nearfield check {path}  and  nearfield run {path}")
+    return 0

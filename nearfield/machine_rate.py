@@ -1,0 +1,68 @@
+"""How fast this machine was when it was last measured: a small file that `bench box` and long runs refresh.
+
+It only serves predictions of time; without it a stated default stands in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_MCELLS_PER_SECOND = 150.0  # a core, single precision, memory-bound sweep; measured with `bench box` at 200^3
+SHORTEST_SECONDS = 0.5  # a shorter measurement is noise
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Million cells a second, and whether it was measured here."""
+
+    mcells_per_second: float
+    source: str
+
+
+def rate_file() -> Path:
+    """Where the rates are kept; `NEARFIELD_CACHE` chooses another folder."""
+    chosen = os.environ.get("NEARFIELD_CACHE")
+    if chosen:
+        return Path(chosen) / "rates.json"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nearfield" / "rates.json"
+
+
+def stored() -> dict[str, float]:
+    """The rates of this machine by `precision/threads`, none if the file is missing or spoilt."""
+    try:
+        entries = json.loads(rate_file().read_text(encoding="utf-8"))[platform.node()]
+        return {str(name): float(rate) for name, rate in entries.items() if float(rate) > 0}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
+        return {}
+
+
+def known_rate(precision: str, threads: int) -> Rate:
+    """The rate to expect; measured with other numbers of threads it is scaled."""
+    rates = stored()
+    exact = rates.get(f"{precision}/{threads}")
+    if exact is not None:
+        return Rate(exact, f"measured here with {threads} threads")
+    for name, rate in rates.items():
+        kind, _, count = name.partition("/")
+        if kind == precision and count.isdigit() and int(count) > 0:
+            return Rate(rate * threads / int(count), f"scaled from a measurement with {count} threads")
+    slower = 2.0 if precision == "double" else 1.0
+    rate = DEFAULT_MCELLS_PER_SECOND * threads / slower
+    return Rate(rate, "an assumption; `nearfield bench box` measures this machine")
+
+
+def remember_rate(mcells_per_second: float, precision: str, threads: int, seconds: float) -> None:
+    """Keep a measured rate; a folder that cannot be written is no error."""
+    if seconds < SHORTEST_SECONDS or not mcells_per_second > 0:
+        return
+    with contextlib.suppress(OSError, ValueError, TypeError, RuntimeError):
+        path = rate_file()
+        entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        entries[platform.node()] = stored() | {f"{precision}/{threads}": round(float(mcells_per_second), 3)}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(entries, indent=1), encoding="utf-8")
