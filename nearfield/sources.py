@@ -1,0 +1,242 @@
+"""Impressed currents: where they flow and along what. Their signals are in `waveforms`.
+
+A current density J adds E += -Cb eta0 c dt J in step m with J at (m - 1/2) dt, a magnetic current density M adds
+(eta0 H) += -Db c dt M with M at m dt. A current I in an edge is J = I/(its dual face), a moment p in a sample's cell is
+J = p/(the cell's volume).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from nearfield.edges import EdgeBlock, Name, dual_area, edge_block, ordered, sample_length
+from nearfield.grid import AXES, YeeGrid
+from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_SPEED, Context, CurrentTerm, Waveform
+from nearfield.quantities import Current, CurrentMoment, Position, SheetCurrent, VoltageMoment
+from nearfield.schema import Schema
+from nearfield.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
+
+AnyWaveform = Annotated[
+    Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
+]
+Axis = Literal["x", "y", "z"]
+SOURCES = "sources"  # the excitation in which all impressed currents flow
+
+
+def current_term(
+    context: Context, component: int, index: tuple[np.ndarray, ...], density: np.ndarray, waveform: Waveform
+) -> list[CurrentTerm]:
+    """A current density (A/m^2 or V/m^2 per unit of the waveform) in samples; those in metal are left out."""
+    _, factor = context.coefficients.at(component, *index)  # Cb or Db
+    scale = VACUUM_IMPEDANCE if component < 3 else 1.0
+    weight = -np.asarray(factor, dtype=float) * scale * VACUUM_SPEED * context.time_step * density
+    alive = weight != 0.0
+    if not alive.any():
+        return []
+    i, j, k = (np.asarray(part)[alive] for part in index)
+    return [CurrentTerm(component, i, j, k, weight[alive], waveform)]
+
+
+def spread(grid: YeeGrid, component: int, position: tuple[float, ...]) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Samples about a point and what a unit moment there is as a density (1/m^3) in each: trilinear shares.
+
+    The shares are those of `YeeGrid.interpolation`, so that the power the current delivers is that of the field
+    interpolated to its place.
+    """
+    entries = grid.interpolation(component, position)
+    index = tuple(np.array([entry[part] for entry in entries], dtype=np.int64) for part in range(3))
+    share = np.array([entry[3] for entry in entries])
+    volume = dual_area(grid, component, *index) * sample_length(grid, component, *index)
+    return index, share / volume
+
+
+class ImpressedCurrent(Schema):
+    """What all sources share."""
+
+    def signal(self) -> Waveform:
+        """The column of source amplitudes that this current follows."""
+        return Waveform(self.waveform.value, SOURCES, self.waveform.end)
+
+    @property
+    def place(self) -> str:
+        """Name for messages."""
+        return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__
+
+
+class PointCurrent(ImpressedCurrent):
+    """A point-like electric current (an electric dipole of given current moment) along an axis.
+
+    J = moment waveform(t) delta^3(r - position). The moment is current times length (A m); the radiated power of a
+    sinusoidal one of peak moment p is eta k^2 p^2/(12 pi). Off a sample it is shared trilinearly by the nearest eight.
+
+    >>> import nearfield as nf
+    >>> nf.PointCurrent((0, 0, 0), "z", nf.GaussianDerivative(1e9), moment=1e-3).axis
+    'z'
+    """
+
+    kind: Literal["point-current"] = "point-current"
+    position: Position
+    """Where it flows (m)."""
+    axis: Axis
+    """Direction."""
+    waveform: AnyWaveform
+    """Its signal."""
+    moment: CurrentMoment = 1.0
+    """Current times length (A m) at waveform value 1."""
+    name: Name | None = None
+    """Name for messages."""
+
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry it: (component, i, j, k)."""
+        component = AXES.index(self.axis)
+        return [(component, *spread(grid, component, self.position)[0])]
+
+    def terms(self, context: Context) -> list[CurrentTerm]:
+        """What the engine adds in each step."""
+        component = AXES.index(self.axis)
+        index, density = spread(context.grid, component, self.position)
+        return current_term(context, component, index, self.moment * density, self.signal())
+
+
+class MagneticPointCurrent(ImpressedCurrent):
+    """A point-like magnetic current (a magnetic dipole, a small loop) along an axis.
+
+    M = moment waveform(t) delta^3(r - position), in Faraday's law curl E = -mu dH/dt - M. The moment is magnetic
+    current times length (V m); a small loop of area A with current I has mu A dI/dt.
+
+    >>> import nearfield as nf
+    >>> nf.MagneticPointCurrent((0, 0, 0), "x", nf.GaussianDerivative(1e9)).moment
+    1.0
+    """
+
+    kind: Literal["magnetic-point-current"] = "magnetic-point-current"
+    position: Position
+    """Where it flows (m)."""
+    axis: Axis
+    """Direction."""
+    waveform: AnyWaveform
+    """Its signal."""
+    moment: VoltageMoment = 1.0
+    """Magnetic current times length (V m) at waveform value 1."""
+    name: Name | None = None
+    """Name for messages."""
+
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry it: (component, i, j, k)."""
+        component = 3 + AXES.index(self.axis)
+        return [(component, *spread(grid, component, self.position)[0])]
+
+    def terms(self, context: Context) -> list[CurrentTerm]:
+        """What the engine adds in each step."""
+        component = 3 + AXES.index(self.axis)
+        index, density = spread(context.grid, component, self.position)
+        return current_term(context, component, index, self.moment * density, self.signal())
+
+
+class LineCurrent(ImpressedCurrent):
+    """A current filament between two points on a line along an axis, snapped to grid edges.
+
+    The current (A) flows from `start` to `end`; where it ends in free space it leaves the charges that continuity asks
+    for. From wall to wall of a PEC parallel plate it is the infinite line source of two dimensions.
+
+    >>> import nearfield as nf
+    >>> nf.LineCurrent((0, 0, 0), (0, 0, 1e-2), nf.Ricker(5e9)).current
+    1.0
+    """
+
+    kind: Literal["line-current"] = "line-current"
+    start: Position
+    """Where the current comes from (m)."""
+    end: Position
+    """Where it goes (m); differs from `start` in one coordinate."""
+    waveform: AnyWaveform
+    """Its signal."""
+    current: Current = 1.0
+    """Current (A) at waveform value 1."""
+    name: Name | None = None
+    """Name for messages."""
+
+    @model_validator(mode="after")
+    def _along_an_axis(self) -> LineCurrent:
+        moved = [AXES[axis] for axis in range(3) if self.start[axis] != self.end[axis]]
+        if len(moved) != 1:
+            raise ValueError(
+                f"start {self.start} and end {self.end} differ in {' and '.join(moved) or 'no coordinate'}; a line "
+                "current runs along one axis, so let exactly one coordinate differ"
+            )
+        return self
+
+    def block(self, grid: YeeGrid) -> EdgeBlock:
+        """Its edges."""
+        axis = next(axis for axis in range(3) if self.start[axis] != self.end[axis])
+        lower, upper = (tuple(map(pick, zip(self.start, self.end))) for pick in (min, max))
+        return edge_block(grid, lower, upper, axis, self.place)
+
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry it: (component, i, j, k)."""
+        block = self.block(grid)
+        return [(block.component, block.i, block.j, block.k)]
+
+    def terms(self, context: Context) -> list[CurrentTerm]:
+        """What the engine adds in each step."""
+        block = self.block(context.grid)
+        sign = 1.0 if self.end[block.component] > self.start[block.component] else -1.0
+        index = (block.i, block.j, block.k)
+        return current_term(context, block.component, index, sign * self.current / block.area, self.signal())
+
+
+class CurrentSheet(ImpressedCurrent):
+    """A uniform surface current over a rectangle, along one of its sides, snapped to grid edges.
+
+    A density K (A/m) over an infinite sheet radiates E = -eta K/2 to each side. Each edge carries K times the width it
+    stands for: half a cell at the rectangle's ends, half a cell at a wall.
+
+    >>> import nearfield as nf
+    >>> nf.CurrentSheet((0, 0, 5e-3), (1e-2, 1e-2, 5e-3), "x", nf.Gaussian(10e9)).density
+    1.0
+    """
+
+    kind: Literal["current-sheet"] = "current-sheet"
+    lower: Position
+    """Corner of the rectangle with the smallest coordinates (m)."""
+    upper: Position
+    """Opposite corner (m); equal to `lower` in one coordinate."""
+    axis: Axis
+    """Direction of the current, in the rectangle's plane."""
+    waveform: AnyWaveform
+    """Its signal."""
+    density: SheetCurrent = 1.0
+    """Current per width (A/m) at waveform value 1."""
+    name: Name | None = None
+    """Name for messages."""
+
+    @model_validator(mode="after")
+    def _rectangle(self) -> CurrentSheet:
+        ordered(self.lower, self.upper)
+        flat = [AXES[axis] for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        if len(flat) != 1:
+            raise ValueError(
+                f"lower {self.lower} and upper {self.upper} agree in {' and '.join(flat) or 'no coordinate'}; a sheet "
+                "is a rectangle, so let exactly one coordinate agree"
+            )
+        if self.axis == flat[0]:
+            raise ValueError(f"axis {self.axis!r} is normal to the sheet; the current must flow in its plane")
+        return self
+
+    def block(self, grid: YeeGrid) -> EdgeBlock:
+        """Its edges."""
+        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self.place)
+
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry it: (component, i, j, k)."""
+        block = self.block(grid)
+        return [(block.component, block.i, block.j, block.k)]
+
+    def terms(self, context: Context) -> list[CurrentTerm]:
+        """What the engine adds in each step."""
+        block = self.block(context.grid)
+        density = self.density * block.width / block.area
+        return current_term(context, block.component, (block.i, block.j, block.k), density, self.signal())
