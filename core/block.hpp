@@ -2,6 +2,8 @@
 // thread that will update them.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -25,12 +27,16 @@ struct FreeDeleter {
 template <class Real>
 using Array = std::unique_ptr<Real[], FreeDeleter>;
 
-// Uninitialised, aligned to a page so that no two domains share one.
+// Uninitialised, aligned to a page so that no two domains share one; huge pages where the system gives them.
 template <class Real>
 Array<Real> allocate(long length) {
-    const std::size_t page = 4096, bytes = (length * sizeof(Real) + page) / page * page;
-    void* p = std::aligned_alloc(page, bytes);
+    const std::size_t huge = 2 << 20, bytes = std::max<std::size_t>(1, length * sizeof(Real));
+    const std::size_t page = bytes < huge ? 4096 : huge;
+    void* p = std::aligned_alloc(page, (bytes + page - 1) / page * page);
     if (!p) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    if (page == huge) madvise(p, (bytes + page - 1) / page * page, MADV_HUGEPAGE);  // a hint; may be refused
+#endif
     return Array<Real>(static_cast<Real*>(p));
 }
 

@@ -99,45 +99,41 @@ void Domain<Real>::require(int half, long i, long j, long steps, const char* rea
 #endif
 
 template <class Real>
-void Domain<Real>::electric_plane(long i, const Step& step, const Tables<Real>& tables) {
-    const long nb = block_.layout.nb, blocks = block_.layout.blocks();
-    for (long j = 0; j < nb; ++j) {
+void Domain<Real>::electric_row(long i, long j, const Step& step, const Tables<Real>& tables) {
 #ifdef NEARFIELD_DEBUG
-        require(0, i, j, step.number - 1, "E update");
-        require(1, i, j, step.number - 1, "E update");
-        require(1, i - 1, j, step.number - 1, "E update");
-        require(1, i, j - 1, step.number - 1, "E update");
-        ++made(0, i, j);
+    require(0, i, j, step.number - 1, "E update");
+    require(1, i, j, step.number - 1, "E update");
+    require(1, i - 1, j, step.number - 1, "E update");
+    require(1, i, j - 1, step.number - 1, "E update");
+    ++made(0, i, j);
 #endif
-        rows_.electric(block_, i, j, 0, blocks);
-        apply(operations(false, i, j), step, tables);
-    }
+    rows_.electric(block_, i, j, 0, block_.layout.blocks());
+    apply(operations(false, i, j), step, tables);
 }
 
 template <class Real>
-void Domain<Real>::magnetic_plane(long i, const Step& step, const Tables<Real>& tables, bool weigh) {
-    const Layout& l = block_.layout;
-    for (long j = 0; j < l.nb; ++j) {
+void Domain<Real>::magnetic_row(long i, long j, const Step& step, const Tables<Real>& tables, bool weigh) {
 #ifdef NEARFIELD_DEBUG
-        require(1, i, j, step.number - 1, "H update");
-        require(0, i, j, step.number, "H update");
-        require(0, i + 1, j, step.number, "H update");
-        require(0, i, j + 1, step.number, "H update");
-        ++made(1, i, j);
+    require(1, i, j, step.number - 1, "H update");
+    require(0, i, j, step.number, "H update");
+    require(0, i + 1, j, step.number, "H update");
+    require(0, i, j + 1, step.number, "H update");
+    ++made(1, i, j);
 #endif
-        rows_.magnetic(block_, i, j, 0, l.blocks());
-        apply(operations(true, i, j), step, tables);
-        if (weigh)
-            row_energy_[l.row(i, j)] = rows_.energy(block_.field(0, i, j), l.field_length(), lanes * l.blocks());
-    }
+    const Layout& l = block_.layout;
+    rows_.magnetic(block_, i, j, 0, l.blocks());
+    apply(operations(true, i, j), step, tables);
+    if (weigh) row_energy_[l.row(i, j)] = rows_.energy(block_.field(0, i, j), l.field_length(), lanes * l.blocks());
 }
 
-// The stepwise schedule: E of plane i, then H of plane i - 1, so that every field passes through memory once a step.
+// The stepwise schedule: E of plane i, H of plane i - 1 one row behind it, so that every field passes through
+// memory once a step and a record is at most one plane old when it is read again.
 // Threads own consecutive planes; a thread's last H plane waits for its neighbour's first E plane of the same
 // step, its first E plane for the neighbour's last H plane of the step before. There is no other barrier.
 template <class Real>
 void Domain<Real>::sweep(long thread, long steps, const Tables<Real>& tables, bool weigh) {
     const long first = first_plane_[thread], last = first_plane_[thread + 1];
+    const long nb = block_.layout.nb;
     const bool lowest = thread == 0, highest = thread == threads_ - 1;
     for (long n = 0; n < steps; ++n) {
         const Step step{step_ + n + 1, n};
@@ -145,12 +141,15 @@ void Domain<Real>::sweep(long thread, long steps, const Tables<Real>& tables, bo
         if (!lowest && !magnetic_done_[thread - 1].reached(step.number - 1, stop_)) return;
         for (long i = first; i < last; ++i) {
             if (stop_.load(std::memory_order_relaxed)) return;
-            electric_plane(i, step, tables);
+            for (long j = 0; j < nb; ++j) {
+                electric_row(i, j, step, tables);
+                if (i > first && j > 0) magnetic_row(i - 1, j - 1, step, tables, now);
+            }
             if (i == first) electric_done_[thread].raise(step.number);
-            if (i > first) magnetic_plane(i - 1, step, tables, now);
+            if (i > first) magnetic_row(i - 1, nb - 1, step, tables, now);
         }
         if (!highest && !electric_done_[thread + 1].reached(step.number, stop_)) return;
-        magnetic_plane(last - 1, step, tables, now);
+        for (long j = 0; j < nb; ++j) magnetic_row(last - 1, j, step, tables, now);
         magnetic_done_[thread].raise(step.number);
     }
 }

@@ -49,8 +49,8 @@ private:
     void partition();
     void first_touch(long thread);
     void sweep(long thread, long steps, const Tables<Real>& tables, bool weigh);
-    void electric_plane(long i, const Step& step, const Tables<Real>& tables);
-    void magnetic_plane(long i, const Step& step, const Tables<Real>& tables, bool weigh);
+    void electric_row(long i, long j, const Step& step, const Tables<Real>& tables);
+    void magnetic_row(long i, long j, const Step& step, const Tables<Real>& tables, bool weigh);
     void apply(const Operations* row, const Step& step, const Tables<Real>& tables);
     const Operations* operations(bool magnetic, long i, long j) const;
 
