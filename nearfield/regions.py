@@ -1,0 +1,106 @@
+"""Boxes and planes of Yee samples: which indices of each component a monitor reads, and what it gives back.
+
+A box between nodes a..b holds, of a component that lies on the grid lines of an axis, samples a..b, and of one midway
+a..b-1. A plane at node a holds the midway samples on both sides of it, so that their mean lies on the plane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.grid import AXES, YeeGrid, is_half
+from nearfield.plan import COMPONENTS
+from nearfield.records import HALF, Variable, Variables
+
+if TYPE_CHECKING:
+    from nearfield.plan import Context
+
+Nodes = tuple[int, int, int]
+
+
+def snapped(grid: YeeGrid, lower: tuple, upper: tuple, what: str) -> tuple[Nodes, Nodes]:
+    """The nearest nodes of two corners, in order; a corner outside the grid is refused."""
+    for name, corner in (("lower", lower), ("upper", upper)):
+        if not grid.contains(corner):
+            raise ModelError(f"{what}: {name} = {tuple(corner)} lies outside the grid, {grid.extent_text()}; move it")
+    first = tuple(grid.nearest_node(axis, min(lower[axis], upper[axis])) for axis in range(3))
+    last = tuple(grid.nearest_node(axis, max(lower[axis], upper[axis])) for axis in range(3))
+    return first, last
+
+
+@dataclass(frozen=True)
+class Region:
+    """The samples [lower, upper) of one component, in Yee indices."""
+
+    component: int
+    lower: Nodes
+    upper: Nodes
+
+    @classmethod
+    def between(cls, grid: YeeGrid, component: int, first: Nodes, last: Nodes) -> Region:
+        """The samples of a component in the box between two nodes."""
+        lower, upper = [], []
+        for axis in range(3):
+            start, stop = first[axis], last[axis] + 1
+            if is_half(component, axis):
+                plane = first[axis] == last[axis]
+                start, stop = (max(start - 1, 0), min(stop, grid.cells[axis])) if plane else (start, stop - 1)
+            lower.append(start)
+            upper.append(stop)
+        return cls(component, tuple(lower), tuple(upper))
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return tuple(b - a for a, b in zip(self.lower, self.upper))
+
+    @property
+    def samples(self) -> int:
+        return int(np.prod(self.shape))
+
+    def coordinates(self, grid: YeeGrid) -> Variables:
+        """The coordinates of the samples, named x or x_half and so on."""
+        lines = grid.component_axes(self.component)
+        return {
+            dim: Variable((dim,), lines[axis][self.lower[axis] : self.upper[axis]], {"units": "m"})
+            for axis, dim in enumerate(self.dims)
+        }
+
+    @property
+    def dims(self) -> tuple[str, str, str]:
+        return tuple(AXES[axis] + HALF * is_half(self.component, axis) for axis in range(3))
+
+    def held(self, active: Nodes) -> Region:
+        """The part that the engine holds; the rest lies on a high wall where the component is zero."""
+        return Region(self.component, self.lower, tuple(min(u, n) for u, n in zip(self.upper, active)))
+
+    def restored(self, values: np.ndarray | None, active: Nodes, leading: int) -> np.ndarray:
+        """Values of the held part with the zeros of the high walls put back; `leading` is the first extent."""
+        full = np.zeros((leading, *self.shape), dtype=complex if values is None else values.dtype)
+        if values is not None:
+            _, ni, nj, nk = np.shape(values)
+            full[: len(values), :ni, :nj, :nk] = values
+        return full
+
+    def is_held(self, active: Nodes) -> bool:
+        """Whether the engine holds any of these samples."""
+        return min(self.held(active).shape) > 0
+
+
+def active_shape(context: Context) -> Nodes:
+    """Samples along each axis that the engine updates: the cells, and one more where the high wall is a PMC."""
+    faces = [context.boundaries.face(axis, "high") for axis in range(3)]
+    return tuple(n + (face == "pmc") for n, face in zip(context.grid.cells, faces))
+
+
+def unit_of(component: int) -> str:
+    """Unit of a field component."""
+    return "V/m" if component < 3 else "A/m"
+
+
+def component_number(name: str) -> int:
+    """0..5 for Ex Ey Ez Hx Hy Hz."""
+    return COMPONENTS.index(name)

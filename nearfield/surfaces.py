@@ -1,0 +1,166 @@
+"""The record of tangential fields on flat faces: what the power flux and the far field are made of.
+
+A face lies on a plane of grid nodes, normal to axis a; b and c are the axes that follow cyclically. E_b and E_c are
+sampled on the plane, H_b and H_c half a cell to either side and interpolated linearly to the plane. On a face E_b and
+H_c share their positions (half b, node c), E_c and H_b theirs (node b, half c). In time H is averaged from half a step
+to either side of E, the factor cos(w dt/2) in a spectrum: E x H is then the grid's own power, see analysis/flux.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.grid import AXES, YeeGrid
+from nearfield.plan import COMPONENTS, DFTBox, Recording, dft_stride
+from nearfield.records import Variable, Variables
+from nearfield.regions import Nodes, Region, active_shape, unit_of
+
+if TYPE_CHECKING:
+    from nearfield.plan import Context
+
+SIDES = {"low": -1, "high": +1, "plane": +1}
+
+
+@dataclass(frozen=True)
+class Face:
+    """Spectra of the tangential fields on one face, last two axes in the order b, c.
+
+    electric = E_b (frequency, half b, node c), E_c (frequency, node b, half c);
+    magnetic = H_b (frequency, node b, half c), H_c (frequency, half b, node c); `nodes` are coordinates (m) along b, c;
+    `beside` the lengths of the cells below and above the plane, between which H was interpolated; `time_factor` =
+    cos(w dt/2), by which H was multiplied when it was averaged in time, (frequency,).
+    """
+
+    axis: int
+    outward: int
+    position: float
+    beside: tuple[float, float]
+    nodes: tuple[np.ndarray, np.ndarray]
+    electric: tuple[np.ndarray, np.ndarray]
+    magnetic: tuple[np.ndarray, np.ndarray]
+    time_factor: np.ndarray
+
+
+@dataclass(frozen=True)
+class FacePlace:
+    """Where a face lies: node `node` of `axis`, between the nodes `first` and `last` of the box."""
+
+    axis: int
+    side: str  # "low" | "high" | "plane"
+    first: Nodes
+    last: Nodes
+
+    @property
+    def node(self) -> int:
+        return (self.last if self.side == "high" else self.first)[self.axis]
+
+    @property
+    def components(self) -> tuple[int, int, int, int]:
+        """E_b, E_c, H_b, H_c."""
+        b, c = (self.axis + 1) % 3, (self.axis + 2) % 3
+        return b, c, b + 3, c + 3
+
+    def region(self, grid: YeeGrid, component: int) -> Region:
+        """The samples of a tangential component on the plane (E) or on both sides of it (H)."""
+        first, last = list(self.first), list(self.last)
+        first[self.axis] = last[self.axis] = self.node
+        return Region.between(grid, component, tuple(first), tuple(last))
+
+    def name(self, component: int) -> str:
+        """Name of the component's record."""
+        return f"{COMPONENTS[component]}_{AXES[self.axis]}_{self.side}"
+
+
+def closed_box(first: Nodes, last: Nodes, absent: set[tuple[int, str]]) -> list[FacePlace]:
+    """The faces of a box of nodes, without those that lie on a wall."""
+    sides = [(axis, side) for axis in range(3) for side in ("low", "high")]
+    return [FacePlace(axis, side, first, last) for axis, side in sides if (axis, side) not in absent]
+
+
+def surface_terms(context: Context, places: list[FacePlace], frequencies: np.ndarray) -> list[DFTBox]:
+    """The running Fourier sums of all faces."""
+    stride, active = dft_stride(context, frequencies), active_shape(context)
+    terms = []
+    for region in surface_regions(context.grid, places):
+        if region.is_held(active):
+            held = region.held(active)
+            terms.append(DFTBox(held.component, held.lower, held.upper, frequencies, stride))
+    return terms
+
+
+def surface_regions(grid: YeeGrid, places: list[FacePlace]) -> list[Region]:
+    """The regions of all faces in the order of the terms."""
+    return [place.region(grid, component) for place in places for component in place.components]
+
+
+def surface_variables(
+    context: Context, places: list[FacePlace], frequencies: np.ndarray, recordings: Iterator[Recording]
+) -> Variables:
+    """The faces as variables `Ey_x_low` (frequency, y_half, z), H averaged to the face's plane and E's time steps."""
+    active, variables = active_shape(context), frequency_axis(frequencies)
+    averaged = time_factor(frequencies, context.time_step)[:, None, None]
+    for place in places:
+        axis, below, above = place.axis, *cells_beside(context.grid, place)
+        for component in place.components:
+            region = place.region(context.grid, component)
+            values = next(recordings).values if region.is_held(active) else None
+            values = region.restored(values, active, frequencies.size)
+            if component >= 3:
+                low, high = np.moveaxis(values, axis + 1, 0)
+                values = averaged * (above * low + below * high) / (below + above)
+            else:
+                values = values.squeeze(axis + 1)
+            dims = [dim for a, dim in enumerate(region.dims) if a != axis]
+            axes = region.coordinates(context.grid)
+            variables |= {dim: axes[dim] for dim in dims}
+            attributes = {
+                "units": unit_of(component) + " s", "axis": AXES[axis], "outward": SIDES[place.side],
+                "position": float(context.grid.lines[axis][place.node]), "cells_beside": [below, above],
+                "time_step": context.time_step,
+            }
+            variables[place.name(component)] = Variable(("frequency", *dims), values, attributes)
+    return variables
+
+
+def time_factor(frequencies: np.ndarray, time_step: float) -> np.ndarray:
+    """cos(w dt/2): the mean of a sinusoid half a step before and after, over its value."""
+    return np.cos(np.pi * np.asarray(frequencies, dtype=float) * time_step)
+
+
+def cells_beside(grid: YeeGrid, place: FacePlace) -> tuple[float, float]:
+    """Lengths (m) of the cells below and above the face's plane."""
+    length = grid.primary(place.axis)
+    return float(length[place.node - 1]), float(length[place.node])
+
+
+def frequency_axis(frequencies: np.ndarray) -> Variables:
+    """The coordinate of all spectra."""
+    return {"frequency": Variable(("frequency",), np.asarray(frequencies, dtype=float), {"units": "Hz"})}
+
+
+def read_faces(variables: Variables) -> list[Face]:
+    """The faces that `surface_variables` wrote."""
+    suffixes = dict.fromkeys(name[3:] for name in variables if name[0] in "EH" and name[2:3] == "_")
+    return [_read_face(variables, suffix) for suffix in suffixes]
+
+
+def _read_face(variables: Variables, suffix: str) -> Face:
+    axis = AXES.index(suffix[0])
+    b, c = (axis + 1) % 3, (axis + 2) % 3
+
+    def field(letter: str, component: int) -> np.ndarray:
+        values = variables[f"{letter}{AXES[component]}_{suffix}"].array
+        return values if b < c else values.swapaxes(1, 2)
+
+    attributes = variables[f"E{AXES[b]}_{suffix}"].attributes
+    return Face(
+        axis, int(attributes["outward"]), float(attributes["position"]),
+        tuple(float(length) for length in attributes["cells_beside"]),
+        (variables[AXES[b]].array, variables[AXES[c]].array),
+        (field("E", b), field("E", c)), (field("H", b), field("H", c)),
+        time_factor(variables["frequency"].array, float(attributes["time_step"])),
+    )
