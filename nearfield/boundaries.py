@@ -1,0 +1,166 @@
+"""What lies at the six faces of the grid: a perfect conductor of either kind, or a CPML that swallows what leaves.
+
+The CPML (Roden and Gedney 2000) stretches the coordinate, d/dx -> 1/s d/dx, s = kappa + sigma/(alpha + j w eps0),
+inside the outermost cells of the grid; behind it stands a perfect electric conductor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field
+
+from nearfield.errors import ModelError
+from nearfield.grid import AXES, YeeGrid
+from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.quantities import NUMBER as NUMBER_DIMENSION
+from nearfield.quantities import Conductivity, NonNegativeNumber, Quantity, Whole, shown
+from nearfield.schema import Schema
+
+SIDES = ("low", "high")
+DEFAULT_ALPHA = 0.02  # alpha at the interface in units of 1/(eta0 cell); see docs/method.md
+
+
+def _stretch(value: Any) -> float:
+    number = Quantity(NUMBER_DIMENSION).read(value)
+    if not 1.0 <= number <= 1e3:
+        raise ValueError(f"must lie between 1 and 1000, given {shown(value)}")
+    return number
+
+
+class CPML(Schema):
+    """An absorbing layer of the outermost `cells` cells of the grid, at most -75 dB of reflection by default.
+
+    At depth u (0 at the inner face, 1 at the wall): sigma = sigma_max u^order with
+    sigma_max = sigma_ratio 0.8 (order + 1)/(eta0 cell), kappa = 1 + (kappa_maximum - 1) u^order,
+    alpha = alpha_maximum (1 - u). Source: Roden and Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000).
+
+    >>> import nearfield as nf
+    >>> nf.Boundaries(all=nf.CPML(8), z_low=nf.PEC).cpml_cells(2)
+    (0, 8)
+    """
+
+    kind: Literal["cpml"] = "cpml"
+    cells: Annotated[Whole, Field(ge=1, le=1000)] = 10
+    """Thickness in cells, 1 to 1000; 6 is thin, 16 is for the last digits."""
+    order: Annotated[NonNegativeNumber, Field(le=10)] = 4.0
+    """Power of the depth by which sigma and kappa grow, 0 to 10."""
+    sigma_ratio: Annotated[NonNegativeNumber, Field(le=1e3)] = 0.9
+    """Conductivity at the wall over the usual optimum 0.8 (order + 1)/(eta0 cell)."""
+    kappa_maximum: Annotated[float, BeforeValidator(_stretch)] = 2.0
+    """Stretch at the wall, at least 1; larger values help against evanescent fields."""
+    alpha_maximum: Conductivity | None = None
+    """Frequency shift alpha at the inner face (S/m); left out, 0.02/(eta0 cell), which suits slow and late fields."""
+
+
+Face = Literal["pec", "pmc"] | CPML
+
+
+def _face(value: Any) -> Any:
+    if value is None or isinstance(value, (CPML, dict)) or value in ("pec", "pmc"):
+        return value
+    if value == "cpml":
+        return CPML()
+    raise ValueError(f'given {shown(value)}; allowed: "pec", "pmc" or a CPML')
+
+
+
+GivenFace = Annotated[Face, BeforeValidator(_face)]
+
+
+class Boundaries(Schema):
+    """What ends the space at each face: `"pec"`, `"pmc"` or a `CPML`; `all` stands for the faces left out.
+
+    >>> import nearfield as nf
+    >>> nf.Boundaries(all=nf.CPML(10), z_low=nf.PEC).face(2, "low")
+    'pec'
+    """
+
+    all: GivenFace = CPML()
+    """Every face that is not named."""
+    x_low: GivenFace | None = None
+    x_high: GivenFace | None = None
+    y_low: GivenFace | None = None
+    y_high: GivenFace | None = None
+    z_low: GivenFace | None = None
+    z_high: GivenFace | None = None
+
+    def face(self, axis: int, side: int | str) -> Face:
+        """The boundary of one face; axis 0, 1, 2, side "low" or "high" (or 0, 1)."""
+        name = side if isinstance(side, str) else SIDES[side]
+        own = getattr(self, f"{AXES[axis]}_{name}")
+        return self.all if own is None else own
+
+    def cpml_cells(self, axis: int) -> tuple[int, int]:
+        """Cells that the CPML takes at the low and at the high end of an axis (0 for a wall)."""
+        faces = (self.face(axis, 0), self.face(axis, 1))
+        return tuple(face.cells if isinstance(face, CPML) else 0 for face in faces)
+
+    def interior(self, grid: YeeGrid) -> tuple[tuple[int, int], ...]:
+        """First and one past the last cell outside the CPML along each axis. Error: nothing is left."""
+        ranges = []
+        for axis, count in enumerate(grid.cells):
+            low, high = self.cpml_cells(axis)
+            if low + high >= count:
+                raise ModelError(
+                    f"the CPML takes {low} + {high} cells along {AXES[axis]}, but the grid has only {count} there and "
+                    "the CPML lies inside it; add cells, or make the CPML thinner"
+                )
+            ranges.append((low, count - high))
+        return tuple(ranges)
+
+
+@dataclass(frozen=True)
+class StretchProfile:
+    """Stretch of one axis at its nodes (n+1) or half nodes (n): per step psi <- decay psi + drive difference.
+
+    The derivative is (c dt/length)/kappa * difference + psi; drive = c_cpml c dt/length. Outside the slabs and on
+    their inner faces kappa is 1, decay and drive are 0.
+    """
+
+    kappa: np.ndarray
+    decay: np.ndarray
+    drive: np.ndarray
+
+
+def cpml_profile(
+    low: CPML | None, high: CPML | None, grid: YeeGrid, axis: int, time_step: float
+) -> tuple[StretchProfile, StretchProfile]:
+    """CPML coefficients along one axis: at the nodes (for E) and at the half nodes (for H).
+
+    decay = exp(-(sigma/kappa + alpha) dt/eps0), c_cpml = sigma (decay - 1)/(sigma kappa + kappa^2 alpha).
+    `low` and `high` are the faces' CPML, None for a wall.
+    """
+    step = VACUUM_SPEED * time_step
+    nodes = _profile(low, high, grid, axis, time_step, grid.lines[axis], step / grid.dual(axis))
+    halves = _profile(low, high, grid, axis, time_step, grid.centres(axis), step / grid.primary(axis))
+    return nodes, halves
+
+
+def _profile(
+    low: CPML | None, high: CPML | None, grid: YeeGrid, axis: int, time_step: float, at: np.ndarray, rate: np.ndarray
+) -> StretchProfile:
+    line = grid.lines[axis]
+    kappa, decay, drive = np.ones(at.size), np.zeros(at.size), np.zeros(at.size)
+    slabs = []
+    if low is not None:
+        slabs.append((low, line[low.cells], line[low.cells] - line[0], -1.0))
+    if high is not None:
+        inner = line[-1 - high.cells]
+        slabs.append((high, inner, line[-1] - inner, 1.0))
+    for layer, inner, thickness, outward in slabs:
+        depth = outward * (at - inner) / thickness
+        inside = depth > 1e-9
+        u = depth[inside]
+        unit = layer.cells / (VACUUM_IMPEDANCE * thickness)  # S/m: 1/(eta0 cell), of the mean cell
+        sigma = layer.sigma_ratio * 0.8 * (layer.order + 1.0) * unit * u**layer.order
+        stretch = 1.0 + (layer.kappa_maximum - 1.0) * u**layer.order
+        alpha_maximum = DEFAULT_ALPHA * unit if layer.alpha_maximum is None else layer.alpha_maximum
+        alpha = alpha_maximum * np.maximum(1.0 - u, 0.0)
+        kappa[inside] = stretch
+        decay[inside] = np.exp(-(sigma / stretch + alpha) * time_step / VACUUM_PERMITTIVITY)
+        loss = np.where(sigma > 0.0, sigma * stretch + stretch**2 * alpha, 1.0)
+        drive[inside] = np.where(sigma > 0.0, sigma * (decay[inside] - 1.0) / loss, 0.0) * rate[inside]
+    return StretchProfile(kappa, decay, drive)
