@@ -66,14 +66,12 @@ def instruction_sets() -> dict[str, Any]:
         core = importlib.import_module("nearfield._core")
     except ImportError:
         return {}
-    found: dict[str, Any] = {}
-    for name, function in (("available", "isa_available"), ("selected", "isa_selected")):
-        try:
-            value = getattr(core, function)()
-        except (AttributeError, TypeError, ValueError):
-            continue
-        found[name] = list(value) if isinstance(value, (list, tuple)) else str(value)
-    return found
+    wanted = os.environ.get("NEARFIELD_ISA", "")
+    try:
+        selected = str(core.isa_choose(wanted))
+    except ValueError:
+        selected = f"none: NEARFIELD_ISA={wanted} is not available here; unset it"
+    return {"available": list(core.isa_available()), "selected": selected}
 
 
 def numa_nodes() -> int:
@@ -151,7 +149,8 @@ def missing(found: dict[str, Any]) -> list[dict[str, str]]:
     if not found["isa"]:
         lacking.append({"what": "the compiled core", "needed": "to run models", "install": "make setup"})
         if not (shutil.which("g++") or shutil.which("clang++")):
-            lacking.append({"what": "a C++20 compiler", "needed": "to build the core", "install": "apt-get install g++"})
+            line = "apt-get install g++"
+            lacking.append({"what": "a C++20 compiler", "needed": "to build the core", "install": line})
     return lacking
 
 
@@ -175,8 +174,7 @@ def output_of(command: list[str]) -> str:
 def readable(found: dict[str, Any]) -> str:
     """The findings, one line each."""
     isa = found["isa"]
-    available = isa.get("available")
-    sets = isa.get("selected", "unknown") + (f" (of {', '.join(available)})" if available else "") if isa else "no core"
+    sets = f"{isa['selected']} (of {', '.join(isa['available'])})" if isa else "unknown: the core is missing"
     cores = f"{found['usable_cores']} usable of {found['cores']}"
     memory = f"{found['memory_bytes'] / 2**30:.1f} GiB free" if found["memory_bytes"] else "unknown"
     rate = found["memory_gigabytes_per_second"]

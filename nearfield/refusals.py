@@ -1,0 +1,220 @@
+"""What is refused at the door: each function looks at one thing and says what is given, allowed, why, and what to do.
+
+`refuse_entries` needs the entries alone, `refuse_on_grid` the grid, `refuse_in_metal` the coefficients.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.grid import AXES, YeeGrid, is_half
+from nearfield.plan import VACUUM_SPEED
+
+if TYPE_CHECKING:
+    from nearfield.coefficients import Coefficients
+    from nearfield.materials import Medium
+    from nearfield.simulation import Simulation
+
+FEWEST_CELLS_PER_WAVELENGTH = 3.0
+ROUNDING = 1e-9  # relative; a time step given as the limit itself is no excess
+WALLS = ("pec", "pmc")
+
+
+def named(entry: Any, kind: str, number: int) -> str:
+    """`port 'feed'`, or `source 2` (counted from 0, as in a file's place) for an entry without a name."""
+    name = getattr(entry, "name", None)
+    return f"{kind} {name!r}" if name else f"{kind}s[{number}]"
+
+
+def features(
+    simulation: Simulation, kinds: tuple[str, ...] = ("source", "port", "element", "monitor")
+) -> Iterator[tuple[str, Any]]:
+    """Sources, ports, elements and monitors, each with its name for messages."""
+    for kind in kinds:
+        for number, entry in enumerate(getattr(simulation, f"{kind}s")):
+            yield named(entry, kind, number), entry
+
+
+def refuse_entries(simulation: Simulation) -> None:
+    """Refuse what is wrong whatever the grid: names that are used twice, media that nobody defines."""
+    named_entries = [*simulation.ports, *simulation.monitors]
+    twice = [name for name, count in Counter(entry.name for entry in named_entries).items() if count > 1]
+    if twice:
+        raise ModelError(
+            f"name {twice[0]!r} is used by more than one port or monitor; each needs a name of its own, because "
+            "results are found by it. Rename all but one"
+        )
+    if any(port.name == "sources" for port in simulation.ports):
+        raise ModelError("port name 'sources' is taken: it names the excitation by all sources. Rename the port")
+    for number, structure in enumerate(simulation.structures):
+        medium = structure.medium
+        if isinstance(medium, str) and medium not in WALLS and medium not in simulation.media:
+            raise ModelError(unknown_medium(named(structure, "structure", number), medium, simulation.media))
+    excitations = getattr(simulation, "excitations", None) or ()
+    allowed = [*(port.name for port in simulation.ports), *(["sources"] if simulation.sources else [])]
+    for name in excitations:
+        if name not in allowed:
+            raise ModelError(
+                f"excitations names {name!r}, which is no port of this model; allowed: {', '.join(allowed) or 'none'}"
+            )
+
+
+def unknown_medium(who: str, medium: str, media: Iterable[str]) -> str:
+    """The message for a medium without a definition."""
+    known = [*WALLS, *media]
+    near = difflib.get_close_matches(medium, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else " Define it under `media`."
+    return f"{who}: medium {medium!r} is not defined; known media: {', '.join(known)}.{hint}"
+
+
+def media_in_use(simulation: Simulation) -> dict[str, Medium]:
+    """Every medium that fills some space, metal apart, with the name that messages use."""
+    found = {"background": simulation.background}
+    for number, structure in enumerate(simulation.structures):
+        if isinstance(structure.medium, str):
+            if structure.medium in simulation.media:
+                found[structure.medium] = simulation.media[structure.medium]
+        else:
+            name = structure.medium.name or structure.name or f"structures[{number}].medium"
+            found[name] = structure.medium
+    return found
+
+
+def index_of(medium: Medium) -> float:
+    """Refractive index of a medium without its losses."""
+    return math.sqrt(medium.permittivity * medium.permeability)
+
+
+def refuse_time_step(simulation: Simulation, grid: YeeGrid, limit: float) -> None:
+    """Refuse a time step over the stable limit (s)."""
+    if simulation.time_step is None or simulation.time_step <= limit * (1 + ROUNDING):
+        return
+    cell, axis, at = smallest_cell(grid)
+    raise ModelError(
+        f"time_step={simulation.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid (smallest cell "
+        f"{cell * 1e3:.6g} mm at {AXES[axis]}={at:.6g}); the fields would grow without bound. Lower it, or leave it "
+        f"out to use {simulation.courant:g} of the limit"
+    )
+
+
+def smallest_cell(grid: YeeGrid) -> tuple[float, int, float]:
+    """Length (m) of the smallest cell, its axis, and where it begins (m)."""
+    axis = min(range(3), key=lambda a: grid.primary(a).min())
+    number = int(np.argmin(grid.primary(axis)))
+    return float(grid.primary(axis)[number]), axis, float(grid.lines[axis][number])
+
+
+def largest_cell(grid: YeeGrid) -> float:
+    """Length (m) of the largest cell."""
+    return float(max(grid.primary(axis).max() for axis in range(3)))
+
+
+def refuse_thick_cpml(simulation: Simulation, grid: YeeGrid) -> None:
+    """Refuse CPMLs that leave no cell between them."""
+    for axis in range(3):
+        low, high = simulation.boundaries.cpml_cells(axis)
+        if low + high and low + high >= grid.cells[axis]:
+            raise ModelError(
+                f"the CPML takes {low} + {high} cells along {AXES[axis]}, but the grid has {grid.cells[axis]}; the "
+                f"CPML lies inside the grid and at least one cell must remain. Give {low + high + 1} cells or more "
+                f"along {AXES[axis]}, a thinner CPML, or another boundary"
+            )
+
+
+def refuse_coarse_grid(frequency: float, cells: dict[str, tuple[float, float]]) -> None:
+    """Refuse fewer than three cells per wavelength; `cells` holds largest cell (m) and index of each medium."""
+    if not frequency > 0:
+        return
+    for name, (cell, index) in cells.items():
+        wavelength = VACUUM_SPEED / (frequency * index)
+        if wavelength / cell < FEWEST_CELLS_PER_WAVELENGTH:
+            raise ModelError(
+                f"{wavelength / cell:.3g} cells per wavelength in {name} at the highest excited frequency "
+                f"{frequency / 1e9:.6g} GHz (wavelength {wavelength * 1e3:.4g} mm, largest cell {cell * 1e3:.4g} mm); "
+                f"at least {FEWEST_CELLS_PER_WAVELENGTH:g} are needed, 20 are usual, because a coarser grid carries no "
+                f"true waves. Use cells of at most {wavelength / 20 * 1e3:.3g} mm, or a lower frequency"
+            )
+
+
+def in_cpml(simulation: Simulation, grid: YeeGrid, component: int, index: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Which samples lie inside a CPML; its inner face does not count."""
+    inside = np.zeros(np.shape(index[0]), dtype=bool)
+    for axis in range(3):
+        low, high = simulation.boundaries.cpml_cells(axis)
+        half = 0.5 if is_half(component, axis) else 0.0
+        place = np.asarray(index[axis]) + half
+        inside |= (place < low) | (place > grid.cells[axis] - high)
+    return inside
+
+
+def edges_of(entry: Any, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    """The samples (component, i, j, k) that a source, port or element acts on."""
+    return list(entry.edges(grid)) if hasattr(entry, "edges") else []
+
+
+def refuse_in_cpml(simulation: Simulation, grid: YeeGrid) -> None:
+    """Refuse sources, ports and elements inside a CPML."""
+    for who, entry in features(simulation):
+        for component, *index in edges_of(entry, grid):
+            inside = in_cpml(simulation, grid, component, tuple(index))
+            if inside.any():
+                at = int(np.argmax(inside))
+                place = [float(axis[index[a][at]]) for a, axis in enumerate(grid.component_axes(component))]
+                raise ModelError(
+                    f"{who} lies in the CPML at ({', '.join(f'{value:.6g}' for value in place)}) m, where waves are "
+                    f"absorbed and nothing may radiate; allowed: {interior_text(simulation, grid)}. Move it inside, or "
+                    "enlarge the grid"
+                )
+
+
+def interior_text(simulation: Simulation, grid: YeeGrid) -> str:
+    """The part of the grid between the CPMLs."""
+    spans = []
+    for axis in range(3):
+        low, high = simulation.boundaries.cpml_cells(axis)
+        line = grid.lines[axis]
+        spans.append(f"{AXES[axis]} {line[low]:.6g} to {line[grid.cells[axis] - high]:.6g}")
+    return ", ".join(spans) + " m"
+
+
+def refuse_overlaps(simulation: Simulation, grid: YeeGrid) -> None:
+    """Refuse ports and elements that share an edge."""
+    owner: dict[tuple[int, int, int, int], str] = {}
+    for who, entry in features(simulation, ("port", "element")):
+        for component, i, j, k in edges_of(entry, grid):
+            for edge in zip(np.full(len(i), component).tolist(), i.tolist(), j.tolist(), k.tolist()):
+                other = owner.setdefault(edge, who)
+                if other != who:
+                    raise ModelError(
+                        f"{who} overlaps {other}: both have the edge {'xyz'[edge[0]]} at cell {edge[1:]}; a grid edge "
+                        "can carry one circuit only. Move one of them, or make them narrower"
+                    )
+
+
+def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coefficients) -> None:
+    """Refuse ports and elements with an edge in metal, where the voltage is zero for good."""
+    for who, entry in features(simulation, ("port", "element")):
+        for component, *index in edges_of(entry, grid):
+            metal = np.asarray(coefficients.is_metal(component, *index))
+            if metal.any():
+                at = int(np.argmax(metal))
+                place = [float(axis[index[a][at]]) for a, axis in enumerate(grid.component_axes(component))]
+                raise ModelError(
+                    f"{who} lies in metal at ({', '.join(f'{value:.6g}' for value in place)}) m "
+                    f"({int(metal.sum())} of {metal.size} edges), which shorts it. Let it span the gap between two "
+                    "conductors and end on them"
+                )
+
+
+def refuse_on_grid(simulation: Simulation, grid: YeeGrid) -> None:
+    """All refusals that need the grid but no coefficients, apart from time step and resolution."""
+    refuse_thick_cpml(simulation, grid)
+    refuse_in_cpml(simulation, grid)
+    refuse_overlaps(simulation, grid)
