@@ -1,0 +1,193 @@
+"""From a simulation to a plan: grid, time step, loads, coefficients, the terms of every feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.coefficients import Coefficients
+from nearfield.errors import ModelError
+from nearfield.grid import YeeGrid
+from nearfield.plan import VACUUM_SPEED, Context, Plan, RecordingTerm, Waveform, build_plan
+from nearfield.waveforms import Gaussian
+
+if TYPE_CHECKING:
+    from nearfield.simulation import Simulation
+
+SOURCES = "sources"
+DEFAULT_DECAY = 1e-6
+TRANSITS = 150  # most crossings of the box before a run that does not decay is cut off
+
+
+def port_waveform(simulation: Simulation, port):
+    """The voltage waveform of a port: its own, the simulation's, or a Gaussian up to the automatic grid's limit."""
+    waveform = port.waveform or simulation.waveform
+    if waveform is None:
+        highest = getattr(simulation.grid, "maximum_frequency", None)
+        if highest is None:
+            raise ModelError(
+                f'port "{port.name}" has no waveform, the simulation has none, and the grid states no maximum frequency '
+                "to derive one from; give the simulation `waveform`, for example Gaussian(20e9)"
+            )
+        waveform = Gaussian(highest)
+    return waveform
+
+
+def excitation_names(simulation: Simulation) -> tuple[str, ...]:
+    """The runs to make: as asked, else the sources if there are any, else every port, else one silent run."""
+    ports = tuple(port.name for port in simulation.ports)
+    allowed = (*([SOURCES] if simulation.sources or not ports else []), *ports)
+    if simulation.excitations is None:
+        return (SOURCES,) if simulation.sources or not ports else ports
+    for name in simulation.excitations:
+        if name not in allowed:
+            raise ModelError(f"excitations: {name!r} is neither a port nor \"sources\"; there is: {', '.join(allowed)}")
+    if not simulation.excitations:
+        raise ModelError(f"excitations is empty; name at least one of {', '.join(allowed)} or leave it out")
+    return tuple(dict.fromkeys(simulation.excitations))
+
+
+def all_waveforms(simulation: Simulation) -> list:
+    """Every waveform that some excitation of the simulation uses."""
+    names = excitation_names(simulation)
+    found = [source.waveform for source in simulation.sources] if SOURCES in names else []
+    return found + [port_waveform(simulation, port) for port in simulation.ports if port.name in names]
+
+
+def highest_frequency(simulation: Simulation) -> float:
+    """Above this frequency (Hz) no excitation holds anything; 0 without any source."""
+    return max((waveform.highest_frequency for waveform in all_waveforms(simulation)), default=0.0)
+
+
+def choose_time_step(simulation: Simulation, grid: YeeGrid) -> float:
+    """The time step: as given if it is stable, else `courant` times the limit of grid and media."""
+    media = [simulation.background, *simulation.media.values()]
+    media += [s.medium for s in simulation.structures if not isinstance(s.medium, str)]
+    index = min(1.0, *(np.sqrt(medium.permittivity * medium.permeability) for medium in media))
+    limit = grid.maximum_time_step(index)
+    if simulation.time_step is None:
+        return simulation.courant * limit
+    if simulation.time_step > limit * (1 + 1e-12):
+        places = []
+        for axis, name in enumerate("xyz"):
+            lengths = grid.primary(axis)
+            smallest = int(np.argmin(lengths))
+            places.append(f"{lengths[smallest]:.4g} m at {name}={grid.lines[axis][smallest]:.4g}")
+        raise ModelError(
+            f"time_step={simulation.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid (smallest cells "
+            f"{', '.join(places)}). Lower it, or leave it out to use {simulation.courant:g} of the limit"
+        )
+    return simulation.time_step
+
+
+def choose_steps(simulation: Simulation, grid: YeeGrid, time_step: float) -> tuple[int, float | None]:
+    """(most steps, decay or None): as given, or enough for a decaying run."""
+    if simulation.steps is not None:
+        return simulation.steps, simulation.decay
+    if simulation.duration is not None:
+        return max(1, int(np.ceil(simulation.duration / time_step - 1e-9))), simulation.decay
+    ends = [waveform.end for waveform in all_waveforms(simulation)]
+    if not ends:
+        raise ModelError("nothing ends this run: it has no source and no `steps` or `duration`; give one of these two")
+    if not np.isfinite(max(ends)):
+        raise ModelError("a source never ends, so the energy cannot decay; give `steps` or `duration`")
+    diagonal = float(np.sqrt(sum((line[-1] - line[0]) ** 2 for line in grid.lines)))
+    duration = max(ends) + TRANSITS * diagonal / VACUUM_SPEED
+    return int(np.ceil(duration / time_step)), simulation.decay or DEFAULT_DECAY
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A port or monitor and where its recordings lie among those of the plan."""
+
+    item: object
+    first: int
+    count: int
+
+
+class Discretization:
+    """A simulation on its Yee grid: everything that does not change from one excitation to the next."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        self.excitations = excitation_names(simulation)
+        self.grid = simulation.resolve_grid()
+        self.time_step = choose_time_step(simulation, self.grid)
+        self.steps, self.decay = choose_steps(simulation, self.grid, self.time_step)
+        self.waveforms = self._waveforms()
+
+    def _waveforms(self) -> dict[str, Waveform]:
+        """Port waveforms by port name, for the ports that are excited."""
+        found = {}
+        for port in self.simulation.ports:
+            if port.name in self.excitations:
+                waveform = port_waveform(self.simulation, port)
+                found[port.name] = Waveform(waveform.value, port.name, waveform.end)
+        return found
+
+    @cached_property
+    def coefficients(self) -> Coefficients:
+        """The media on the grid, lumped resistors and capacitors included."""
+        simulation = self.simulation
+        loads = [
+            load
+            for item in (*simulation.ports, *simulation.elements)
+            for load in item.loads(self.grid, self.time_step)
+        ]
+        return Coefficients(
+            self.grid, simulation.structures, simulation.media, simulation.background, simulation.boundaries,
+            self.time_step, loads,
+        )  # fmt: skip
+
+    @cached_property
+    def context(self) -> Context:
+        """What features may know when they are lowered."""
+        return Context(
+            grid=self.grid,
+            time_step=self.time_step,
+            coefficients=self.coefficients,
+            boundaries=self.simulation.boundaries,
+            maximum_frequency=highest_frequency(self.simulation),
+            precision=self.simulation.precision,
+            steps=self.steps,
+            waveforms=self.waveforms,
+        )
+
+    @cached_property
+    def lowered(self) -> tuple[tuple, dict[str, Feature], dict[str, Feature]]:
+        """(all terms, ports by name, monitors by name)."""
+        simulation, terms = self.simulation, []
+        for item in (*simulation.sources, *simulation.elements):
+            terms += item.lower(self.context)
+        ports, monitors, recorded = {}, {}, 0
+        for item, found in [(p, ports) for p in simulation.ports] + [(m, monitors) for m in simulation.monitors]:
+            own = item.lower(self.context)
+            count = sum(isinstance(term, RecordingTerm) for term in own)
+            found[item.name] = Feature(item, recorded, count)
+            recorded += count
+            terms += own
+        return tuple(terms), ports, monitors
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What the engine is given."""
+        simulation = self.simulation
+        return build_plan(
+            self.grid, simulation.boundaries, self.coefficients, self.time_step, simulation.precision, self.lowered[0]
+        )
+
+    def source_end(self, excitation: str) -> float:
+        """When (s) the last source of an excitation is off."""
+        ends = [waveform.end for waveform in self.plan.waveforms if waveform.excitation == excitation]
+        return max(ends, default=0.0)
+
+    def excitation_waveform(self, excitation: str):
+        """The one waveform of an excitation, or None where its sources differ."""
+        if excitation != SOURCES:
+            port = next(port for port in self.simulation.ports if port.name == excitation)
+            return port_waveform(self.simulation, port)
+        waveforms = [source.waveform for source in self.simulation.sources]
+        return waveforms[0] if waveforms and all(waveform == waveforms[0] for waveform in waveforms) else None

@@ -1,0 +1,166 @@
+"""A simulation: what is there, what drives it, what is recorded. Gather, check, run.
+
+One time block, as the engine makes it (nearfield/time_loop.py, core/cpu/domain.cpp), for step m = 1, 2, ...:
+
+    E <- Ca E + Cb curl H        E now at m dt, plane by plane
+    E <- E + currents, circuits  at (m - 1/2) dt
+    record E                     probes, voltages, running Fourier sums, snapshots
+    H <- Da H - Db curl E        H now at (m + 1/2) dt, one plane behind
+    H <- H + magnetic currents   at m dt
+    record H
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from nearfield.boundaries import Boundaries
+from nearfield.geometry import Structure
+from nearfield.grid import AnyGrid, YeeGrid
+from nearfield.materials import Medium
+from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
+from nearfield.monitors import Current as CurrentMonitor
+from nearfield.monitors import Voltage as VoltageMonitor
+from nearfield.ports import LumpedElement, LumpedPort, MicrostripPort
+from nearfield.quantities import PositiveTime
+from nearfield.schema import Schema
+from nearfield.sources import CurrentSheet, LineCurrent, MagneticPointCurrent, PointCurrent
+from nearfield.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
+
+if TYPE_CHECKING:
+    from nearfield.check import Check
+    from nearfield.results import Result
+
+AnyWaveform = Annotated[
+    Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
+]
+AnySource = Annotated[PointCurrent | MagneticPointCurrent | LineCurrent | CurrentSheet, Field(discriminator="kind")]
+AnyPort = Annotated[LumpedPort | MicrostripPort, Field(discriminator="kind")]
+AnyMonitor = Annotated[
+    Probe | VoltageMonitor | CurrentMonitor | Snapshot | FieldDFT | Flux | FarField, Field(discriminator="kind")
+]
+
+
+@dataclass(frozen=True)
+class ProgressInfo:
+    """Where a run stands: step of steps (at most), rate, energy over its peak, seconds left at most."""
+
+    step: int
+    steps: int
+    mcells_per_second: float
+    energy_ratio: float
+    seconds_left: float
+    excitation: str
+
+
+class Simulation(Schema):
+    """Maxwell's equations in a box: grid, structures, boundaries, sources, ports, monitors. Lengths in SI.
+
+    `check()` tells what it will cost and what looks wrong; `run()` gives a `Result`. The same entries, by the same
+    names, make a model file (docs/model-file.md).
+
+    Errors: `ModelError`, with what was given, what is allowed, why, and what to do.
+
+    >>> import nearfield as nf
+    >>> sim = nf.Simulation(
+    ...     grid=nf.Grid.uniform(1e-3, (20, 20, 20)),
+    ...     boundaries=nf.Boundaries(all=nf.PEC),
+    ...     sources=[nf.PointCurrent((10e-3, 10e-3, 10e-3), "z", nf.Gaussian(15e9))],
+    ...     monitors=[nf.Probe("tip", (5e-3, 5e-3, 5e-3), "Ez")],
+    ...     steps=50,
+    ... )
+    >>> sim.run(threads=1)["tip"].sizes["time"]
+    50
+    """
+
+    grid: AnyGrid
+    """The grid: `lines`, `uniform` or `auto`."""
+    structures: tuple[Structure, ...] = ()
+    """What is in the box; later ones win."""
+    boundaries: Boundaries = Boundaries()
+    """The six faces."""
+    sources: tuple[AnySource, ...] = ()
+    """Impressed currents."""
+    ports: tuple[AnyPort, ...] = ()
+    """Ports: each is excited in a run of its own, the others stay terminated."""
+    elements: tuple[LumpedElement, ...] = ()
+    """Lumped R, L, C without a source."""
+    monitors: tuple[AnyMonitor, ...] = ()
+    """What is recorded."""
+    media: dict[str, Medium] = {}
+    """Media by name, for `medium = "name"` in a structure."""
+    background: Medium = Medium()
+    """What fills the box where no structure is."""
+    title: str = ""
+    """One line for plots and the report."""
+    waveform: AnyWaveform | None = None
+    """Voltage waveform of the ports; left out: a Gaussian up to the automatic grid's maximum frequency."""
+    excitations: tuple[str, ...] | None = None
+    """Which runs to make, by port name or "sources"; left out: the sources if there are any, else every port."""
+    precision: Literal["single", "double"] = "single"
+    """Of fields and coefficients."""
+    courant: Annotated[float, Field(gt=0, le=1)] = 0.99
+    """Time step over the grid's stable limit."""
+    time_step: PositiveTime | None = None
+    """Time step (s); left out: `courant` times the limit."""
+    steps: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    """Make exactly so many steps."""
+    duration: PositiveTime | None = None
+    """Simulated time (s), instead of `steps`."""
+    decay: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Stop when the field energy, with the sources off, is below this part of its peak; left out: 1e-6 if neither
+    `steps` nor `duration` is given."""
+    check_every: Annotated[int, Field(ge=1)] = 100
+    """Steps between whole-domain checks for divergence and decay."""
+    schedule: Literal["stepwise"] = "stepwise"
+    """Order of the updates."""
+
+    @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
+    @classmethod
+    def _one_or_many(cls, value):
+        return tuple(value) if isinstance(value, list) else value
+
+    @model_validator(mode="after")
+    def _one_length(self):
+        if self.steps is not None and self.duration is not None:
+            raise ValueError(f"steps={self.steps} and duration={self.duration} s are both given; give one of them")
+        return self
+
+    def resolve_grid(self) -> YeeGrid:
+        """The Yee grid of this simulation (automatic grids look at the structures)."""
+        return self.grid.resolve(self)
+
+    def check(self) -> Check:
+        """What the run will cost and what looks wrong, without running; refuses what cannot run."""
+        from nearfield.check import check
+
+        return check(self)
+
+    def run(
+        self,
+        threads: int | None = None,
+        output: str | Path | None = None,
+        progress: Callable[[ProgressInfo], None] | None = None,
+    ) -> Result:
+        """Run every excitation and give the results.
+
+        threads: default all cores that this process may use. output: an HDF5 file, rewritten whole after each
+        excitation. progress: called about five times a second.
+
+        Ctrl-C ends the run; the result then has status "interrupted". Errors: `ModelError` before anything is
+        written; `DivergedError`, whose `result` holds what was recorded.
+        """
+        from nearfield.time_loop import run
+
+        return run(self, threads, output, progress)
+
+    def to_toml(self) -> str:
+        """The model file of this simulation."""
+        from nearfield.model_file import dumps
+
+        return dumps(self)

@@ -1,0 +1,95 @@
+"""The interactive door to the time loop: set fields, advance, look."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nearfield.discretization import Discretization
+from nearfield.engine import CpuEngine
+from nearfield.errors import ModelError
+from nearfield.grid import YeeGrid
+from nearfield.plan import COMPONENTS, VACUUM_IMPEDANCE
+from nearfield.simulation import Simulation
+
+
+class Solver:
+    """Step a simulation by hand: fields can be read and written between steps.
+
+    E stands at `time`, H half a step later. Fields are in V/m and A/m, in their full Yee shapes (`grid.component_shape`).
+    `excitation` names the port to excite, or "sources" (default: the first). Steps are not limited and nothing is
+    guarded. Errors: `ModelError`.
+
+    >>> import nearfield as nf
+    >>> sim = nf.Simulation(nf.Grid.uniform(1e-3, (10, 10, 10)), boundaries=nf.Boundaries(nf.PEC), steps=1)
+    >>> solver = nf.Solver(sim, threads=1)
+    >>> solver.advance(5)
+    >>> solver.field("Ez").shape, solver.step
+    ((11, 11, 10), 5)
+    """
+
+    def __init__(self, simulation: Simulation, threads: int | None = None, excitation: str | None = None) -> None:
+        from nearfield.check import refuse
+
+        self._setup = Discretization(simulation)
+        refuse(self._setup)
+        names = self._setup.excitations
+        if excitation is not None and excitation not in names:
+            raise ModelError(f"excitation {excitation!r} is not one of this simulation's: {', '.join(names)}")
+        self._excitation = excitation or names[0]
+        self._engine = CpuEngine(self._setup.plan, threads)
+
+    @property
+    def grid(self) -> YeeGrid:
+        """The Yee grid."""
+        return self._setup.grid
+
+    @property
+    def time_step(self) -> float:
+        """dt (s)."""
+        return self._setup.time_step
+
+    @property
+    def step(self) -> int:
+        """Steps made."""
+        return self._engine.step
+
+    @property
+    def time(self) -> float:
+        """Time (s) of E; H is half a step later."""
+        return self.step * self.time_step
+
+    def field(self, name: str) -> np.ndarray:
+        """A copy of one component, full Yee shape, V/m or A/m."""
+        component = self._component(name)
+        values = np.zeros(self.grid.component_shape(component), self._setup.plan.dtype)
+        view, part = self._active(component)
+        values[part] = view * (1 / VACUUM_IMPEDANCE if component >= 3 else 1.0)
+        return values
+
+    def set_field(self, name: str, values: np.ndarray) -> None:
+        """Write one component, full Yee shape, V/m or A/m; samples in metal and on PEC walls stay zero."""
+        component = self._component(name)
+        shape = self.grid.component_shape(component)
+        values = np.asarray(values, dtype=float)
+        if values.shape != shape:
+            raise ModelError(f"set_field: {name} has the shape {shape} on this grid, given {values.shape}")
+        view, part = self._active(component)
+        _, drive = self._setup.coefficients.dense(component)
+        scaled = values[part] * (VACUUM_IMPEDANCE if component >= 3 else 1.0)
+        view[...] = np.where(drive[tuple(slice(0, n) for n in view.shape)] != 0, scaled, 0.0)
+
+    def advance(self, steps: int = 1) -> None:
+        """Make `steps` time steps."""
+        self._engine.advance(int(steps), self._excitation)
+
+    def _component(self, name: str) -> int:
+        if name not in COMPONENTS:
+            raise ModelError(f"field {name!r} is unknown; allowed: {', '.join(COMPONENTS)}")
+        return COMPONENTS.index(name)
+
+    def _active(self, component: int) -> tuple[np.ndarray, tuple[slice, ...]]:
+        """The engine's view of the samples that exist and advance, and where they lie in the full shape."""
+        view = self._engine.state(component)
+        shape = [min(a, b) for a, b in zip(view.shape, self.grid.component_shape(component))]
+        part = tuple(slice(0, n) for n in shape)
+        return view[part], part

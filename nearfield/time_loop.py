@@ -1,0 +1,198 @@
+"""The time loop: every excitation in turn, in blocks of steps, guarded, with progress; then the result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from nearfield.discretization import Discretization
+from nearfield.engine import CpuEngine, available_threads
+from nearfield.errors import DivergedError
+from nearfield.facts import machine_facts
+from nearfield.guard import Guard, explain_divergence
+from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
+from nearfield.simulation import ProgressInfo, Simulation
+
+SECONDS_PER_BLOCK = 0.2  # between looks at progress; results do not depend on where blocks end
+
+
+class TimeLoop:
+    """One excitation: advance in blocks, feed the guard, tell the progress."""
+
+    def __init__(self, setup: Discretization, engine: CpuEngine, excitation: str, progress) -> None:
+        self.setup, self.engine, self.excitation, self.progress = setup, engine, excitation, progress
+        volume = np.prod([line[-1] - line[0] for line in setup.grid.lines]) / np.prod(setup.grid.cells, dtype=float)
+        self.guard = Guard(setup.source_end(excitation), setup.decay, float(volume))
+        self.seconds = 0.0
+        self.rate = 0.0  # steps a second, of the latest blocks
+
+    def run(self) -> str:
+        """Advance to the end; returns why it ended: "steps", "decayed", "diverged" or "interrupted"."""
+        steps, every = self.setup.steps, self.setup.simulation.check_every
+        block = 1
+        while self.engine.step < steps:
+            to_check = every - self.engine.step % every
+            size = min(block, to_check, steps - self.engine.step)
+            weigh = size == to_check or self.engine.step + size == steps
+            begun = time.perf_counter()
+            try:
+                result = self.engine.advance(size, self.excitation, weigh)
+            except KeyboardInterrupt:
+                return "interrupted"
+            spent = time.perf_counter() - begun
+            self.seconds += spent
+            self.rate = size / max(spent, 1e-9)
+            block = max(1, min(2 * block, int(self.rate * SECONDS_PER_BLOCK)))
+            verdict = self.guard.add(self.engine.step * self.setup.time_step, result.energy) if weigh else None
+            self.tell()
+            if verdict:
+                return verdict
+        return "steps"
+
+    def tell(self) -> None:
+        """Report where the run stands."""
+        if self.progress:
+            step, steps = self.engine.step, self.setup.steps
+            rate = step / max(self.seconds, 1e-9)
+            cells = np.prod(self.setup.grid.cells, dtype=float)
+            info = ProgressInfo(step, steps, self.rate * cells / 1e6, self.guard.ratio, (steps - step) / rate, self.excitation)
+            self.progress(info)
+
+    def record(self) -> ExcitationRecord:
+        """What was recorded, as labelled arrays."""
+        setup, context = self.setup, self.setup.context
+        recordings = self.engine.recordings()
+        _, ports, monitors = setup.lowered
+
+        def own(feature) -> Variables:
+            return feature.item.collect(context, recordings[feature.first : feature.first + feature.count])
+
+        return ExcitationRecord(
+            energy=series(np.array(self.guard.times), np.array(self.guard.energies), "energy", "J"),
+            ports={name: own(feature) for name, feature in ports.items()},
+            monitors={
+                name: MonitorRecord(feature.item.kind, feature.item.model_dump(mode="json"), own(feature))
+                for name, feature in monitors.items()
+            },
+            waveform=self.used_waveform(),
+        )
+
+    def used_waveform(self) -> Variables | None:
+        """The samples of the excitation's waveform that were used, at (m - 1/2) dt."""
+        waveform = self.setup.excitation_waveform(self.excitation)
+        if waveform is None:
+            return None
+        times = (np.arange(1, self.engine.step + 1) - 0.5) * self.setup.time_step
+        return series(times, waveform.value(times), "value", "1")
+
+
+def series(times: np.ndarray, values: np.ndarray, name: str, units: str) -> Variables:
+    """A time series as labelled arrays."""
+    return {"time": Variable(("time",), times, {"units": "s"}), name: Variable(("time",), values, {"units": units})}
+
+
+def media_table(simulation: Simulation) -> dict[str, dict]:
+    """Every medium of the model by name."""
+    table = {"background": simulation.background.model_dump(mode="json")}
+    table |= {name: medium.model_dump(mode="json") for name, medium in simulation.media.items()}
+    for number, structure in enumerate(simulation.structures):
+        if not isinstance(structure.medium, str):
+            name = structure.medium.name or f"structure {number}"
+            table.setdefault(name, structure.medium.model_dump(mode="json"))
+    return table
+
+
+def run(
+    simulation: Simulation,
+    threads: int | None = None,
+    output: str | Path | None = None,
+    progress: Callable[[ProgressInfo], None] | None = None,
+):
+    """Run all excitations of a simulation; see `Simulation.run`."""
+    from nearfield.check import refuse
+    from nearfield.results import Result
+
+    begun = time.perf_counter()
+    setup = Discretization(simulation)
+    warnings = refuse(setup)
+    record = RunRecord(
+        model_text=simulation.to_toml(), grid=setup.grid, media=media_table(simulation), facts=machine_facts(),
+        status="failed", excitations={}, title=simulation.title,
+    )  # fmt: skip
+    threads = threads or available_threads()
+    if threads > available_threads():
+        warnings = [*warnings, f"{threads} threads on {available_threads()} cores: they will hinder each other"]
+    engine = CpuEngine(setup.plan, threads)
+    record.facts |= plan_facts(setup, engine, warnings) | {"setup_seconds": time.perf_counter() - begun, "runs": {}}
+    failure = None
+    for excitation in setup.excitations:
+        engine.reset()
+        loop = TimeLoop(setup, engine, excitation, progress)
+        ended = loop.run()
+        record.excitations[excitation] = loop.record()
+        record.facts["runs"][excitation] = run_facts(loop, ended)
+        if ended == "diverged":
+            failure = explain_divergence(setup, engine)
+            record.facts["divergence"] = failure
+        if ended in ("diverged", "interrupted"):
+            record.status = ended
+            break
+    else:
+        record.status = "done"
+    record.facts["warnings"] = warnings + ending_warnings(record, setup)
+    finish(record, setup)
+    result = Result(record)
+    if output is not None:
+        result.save(output)
+    if failure:
+        error = DivergedError(failure)
+        error.result = result
+        raise error
+    return result
+
+
+def finish(record: RunRecord, setup: Discretization) -> None:
+    """Add the S-parameters, when every run ended as it should."""
+    from nearfield.analysis.sparameters import scattering_variables
+
+    excited = [name for name in record.excitations if name != "sources"]
+    if record.status == "done" and excited:
+        record.sparameters = scattering_variables(setup.simulation, record, setup.time_step)
+
+
+def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) -> dict:
+    """Numbers of the discretised model and of the engine."""
+    core = engine.facts()
+    cells = int(np.prod(setup.grid.cells, dtype=np.int64))
+    return {
+        "cells": cells, "shape": list(setup.grid.cells), "time_step": setup.time_step, "precision": setup.plan.precision,
+        "schedule": setup.simulation.schedule, "engine": "cpu", "isa": core["isa"], "threads": core["threads"],
+        "bytes": core["bytes"], "bytes_per_cell": core["bytes"] / cells, "palette_blocks": core["palette_blocks"],
+        "unit_stride_axis": "xyz"[setup.plan.unit_axis], "warnings": warnings,
+    }  # fmt: skip
+
+
+def run_facts(loop: TimeLoop, ended: str) -> dict:
+    """How one excitation went."""
+    steps = loop.engine.step
+    cells = float(np.prod(loop.setup.grid.cells, dtype=float))
+    return {
+        "ended": ended, "steps": steps, "seconds": loop.seconds, "simulated_time": steps * loop.setup.time_step,
+        "mcells_per_second": cells * steps / max(loop.seconds, 1e-9) / 1e6, "energy_ratio": loop.guard.ratio,
+    }  # fmt: skip
+
+
+def ending_warnings(record: RunRecord, setup: Discretization) -> list[str]:
+    """A run that was to decay and did not must say so."""
+    found = []
+    for name, facts in record.facts["runs"].items():
+        if setup.decay and facts["ended"] == "steps" and facts["energy_ratio"] > setup.decay:
+            found.append(
+                f'excitation "{name}" was cut off after {facts["steps"]} steps with {10 * np.log10(facts["energy_ratio"]):.0f} '
+                f"dB of its peak energy left (wanted {10 * np.log10(setup.decay):.0f} dB): spectra may ripple; "
+                "give more `steps`, or a larger `decay`"
+            )
+    return found
