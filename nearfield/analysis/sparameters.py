@@ -1,0 +1,145 @@
+"""Scattering parameters of N ports from their recorded voltages and currents, one excitation at a time.
+
+With a port's reference impedance Z (ohm, real) the waves are a = (V + Z I)/(2 sqrt(Z)), into the structure, and
+b = (V - Z I)/(2 sqrt(Z)), out of it. When every port has been excited, S = B A^-1 with one column of A and B for each
+excitation: what imperfect terminations send back in cancels. With fewer excitations a column is b/a of its own
+excitation, as if the other ports were matched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.analysis.spectra import fourier_integral, frequency_axis
+from nearfield.analysis.touchstone import touchstone_text
+from nearfield.errors import ModelError
+from nearfield.records import Variable, Variables
+
+if TYPE_CHECKING:
+    import xarray
+
+__all__ = ["frequency_axis", "input_impedance", "port_spectra", "port_waves", "renormalised", "scattering",
+           "write_touchstone"]
+
+DRIVE_FLOOR = 1e-3  # -60 dB of the incident wave's peak: below, recordings in single precision say too little
+
+
+def port_spectra(variables: Variables, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Spectra of a port's voltage (V s) and current (A s), each from its own times; the power is Re(V conj(I))/2."""
+    spectra = []
+    for name in ("voltage", "current"):
+        variable = variables[name]
+        spectra.append(fourier_integral(variables[variable.dims[0]].array, variable.array, frequencies))
+    return spectra[0], spectra[1]
+
+
+def port_waves(variables: Variables, frequencies: np.ndarray, impedance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Waves into (a) and out of (b) the structure at a port, in sqrt(W) s: abs(a)^2 - abs(b)^2 is Re(V conj(I))."""
+    voltage, current = port_spectra(variables, frequencies)
+    scale = 0.5 / np.sqrt(impedance)
+    return scale * (voltage + impedance * current), scale * (voltage - impedance * current)
+
+
+def scattering_matrix(incident: np.ndarray, outgoing: np.ndarray, excited: Sequence[int]) -> np.ndarray:
+    """S (frequency, to, source) from waves (frequency, port, excitation); `excited` is each excitation's port.
+
+    All ports excited: S = B A^-1. Otherwise S[:, :, source] = b/a_source of its own excitation. Columns of ports that
+    were not excited, and frequencies at which an excitation held no energy, are NaN.
+    """
+    points, ports, _ = incident.shape
+    scattering = np.full((points, ports, ports), complex(np.nan, np.nan))
+    valid = np.ones(points, dtype=bool)
+    for column, port in enumerate(excited):
+        drive = np.abs(incident[:, port, column])
+        good = np.isfinite(drive) & (drive > DRIVE_FLOOR * drive.max(initial=0.0))
+        valid &= good
+        scattering[good, :, port] = outgoing[good, :, column] / incident[good, port, column, None]
+    if sorted(excited) == list(range(ports)):
+        solved = np.linalg.solve(incident[valid].transpose(0, 2, 1), outgoing[valid].transpose(0, 2, 1))
+        scattering[valid] = solved.transpose(0, 2, 1)
+        scattering[~valid] = np.nan
+    return scattering
+
+
+def scattering(
+    impedances: Mapping[str, float], records: Mapping[str, Mapping[str, Variables]], frequencies: np.ndarray
+) -> Variables:
+    """The S-parameters of a run as labelled arrays, dims frequency (Hz), to, source.
+
+    `impedances` gives every port's reference impedance (ohm), in the order of the result; `records[excitation][port]`
+    the variables that the port's `collect` returned. Excitations that are no port (`sources`) are passed over. The
+    attribute `method` says whether imperfect terminations were removed.
+    """
+    names = list(impedances)
+    excitations = [name for name in records if name in impedances]
+    shape = (len(frequencies), len(names), len(excitations))
+    incident, outgoing = np.zeros(shape, dtype=complex), np.zeros(shape, dtype=complex)
+    for column, excitation in enumerate(excitations):
+        for row, name in enumerate(names):
+            waves = port_waves(records[excitation][name], frequencies, impedances[name])
+            incident[:, row, column], outgoing[:, row, column] = waves
+    matrix = scattering_matrix(incident, outgoing, [names.index(name) for name in excitations])
+    complete = len(excitations) == len(names)
+    method = "S = B A^-1 from all excitations" if complete else (
+        f"b/a of each excitation ({', '.join(excitations)}); the other ports end in their own terminations"
+    )
+    label = np.array(names)
+    return {
+        "frequency": Variable(("frequency",), np.asarray(frequencies, dtype=float), {"units": "Hz"}),
+        "to": Variable(("to",), label, {"units": ""}),
+        "source": Variable(("source",), label.copy(), {"units": ""}),
+        "sparameters": Variable(("frequency", "to", "source"), matrix, {"units": "", "method": method}),
+        "reference_impedance": Variable(("to",), np.array([*impedances.values()], dtype=float), {"units": "ohm"}),
+    }
+
+
+def input_impedance(reflection: Any, impedance: float) -> Any:
+    """Impedance (ohm) that a port sees, Z (1 + S)/(1 - S), the other ports ended in their reference impedances."""
+    return impedance * (1.0 + reflection) / (1.0 - reflection)
+
+
+def renormalised(matrix: np.ndarray, given: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """S (..., N, N) with reference impedances `given` (N,) restated for `wanted` (N,), all real, ohm.
+
+    The waves mix as a' = c a + d b, b' = d a + c b with c, d = (Z +- Z')/(2 sqrt(Z Z')) port by port, signs such that
+    V and I stay the same; S' = (D + C S)(C + D S)^-1.
+    """
+    given, wanted = np.asarray(given, dtype=float), np.asarray(wanted, dtype=float)
+    root = 2.0 * np.sqrt(given * wanted)
+    c, d = np.diag((given + wanted) / root), np.diag((given - wanted) / root)
+    return (d + c @ matrix) @ np.linalg.inv(c + d @ matrix)
+
+
+def write_touchstone(
+    path: str | Path, sparameters: xarray.DataArray, impedances: Mapping[str, float] | None = None
+) -> Path:
+    """Write S-parameters (frequency, to, source) as a Touchstone version 1 file and return its path.
+
+    Real and imaginary parts over Hz. The format knows one reference impedance: where the ports' differ, S is restated
+    for 50 ohm. Ports that were not excited are left out (they stay in their terminations, as a comment says), and so
+    are frequencies without energy. A suffix other than .sNp becomes the right one.
+    """
+    names = [str(name) for name in sparameters["to"].values]
+    values = np.asarray(sparameters.transpose("frequency", "to", "source").values)
+    frequencies = np.asarray(sparameters["frequency"].values, dtype=float)
+    kept = [n for n in range(len(names)) if np.isfinite(values[:, n, n]).any()]
+    values = values[:, kept][:, :, kept]
+    valid = np.isfinite(values).all(axis=(1, 2))
+    if not kept or not valid.any():
+        raise ModelError("there is no S-parameter to write: no port was excited at a frequency where it held energy")
+    reference = np.array([(impedances or {}).get(names[n], 50.0) for n in kept])
+    common = float(reference[0]) if np.ptp(reference) == 0.0 else 50.0
+    if np.ptp(reference):
+        values = values.copy()
+        values[valid] = renormalised(values[valid], reference, np.full(len(kept), common))
+    comments = [f"port {number} = {names[n]}" for number, n in enumerate(kept, start=1)]
+    left = [name for n, name in enumerate(names) if n not in kept]
+    comments += [f"{name} was not excited and stays in its own termination" for name in left]
+    path = Path(path).with_suffix(f".s{len(kept)}p")
+    text = touchstone_text(frequencies[valid], values[valid], common, comments)
+    path.write_text(text, encoding="ascii", errors="replace")
+    return path
