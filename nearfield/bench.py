@@ -68,7 +68,7 @@ def bench_box(
     precision: str = "single",
 ) -> dict:  # fmt: skip
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
-    setup = Discretization(box(cells, steps, boundary, precision, schedule))
+    setup = box(cells, steps, boundary, precision, schedule).setup()
     engine = CpuEngine(setup.plan, threads or available_threads())
     engine.advance(min(WARM_UP, steps))
     engine.reset()

@@ -12,6 +12,16 @@ from nearfield.coefficients import Coefficients
 from nearfield.errors import ModelError
 from nearfield.grid import YeeGrid
 from nearfield.plan import VACUUM_SPEED, Context, Plan, RecordingTerm, Waveform, build_plan
+from nearfield.refusals import (
+    index_of,
+    media_in_use,
+    refuse_coarse_grid,
+    refuse_entries,
+    refuse_in_metal,
+    refuse_on_grid,
+    refuse_time_step,
+)
+from nearfield.resolution import cells_in_media
 from nearfield.waveforms import Gaussian
 
 if TYPE_CHECKING:
@@ -57,30 +67,9 @@ def all_waveforms(simulation: Simulation) -> list:
     return found + [port_waveform(simulation, port) for port in simulation.ports if port.name in names]
 
 
-def highest_frequency(simulation: Simulation) -> float:
-    """Above this frequency (Hz) no excitation holds anything; 0 without any source."""
-    return max((waveform.highest_frequency for waveform in all_waveforms(simulation)), default=0.0)
-
-
-def choose_time_step(simulation: Simulation, grid: YeeGrid) -> float:
-    """The time step: as given if it is stable, else `courant` times the limit of grid and media."""
-    media = [simulation.background, *simulation.media.values()]
-    media += [s.medium for s in simulation.structures if not isinstance(s.medium, str)]
-    index = min(1.0, *(np.sqrt(medium.permittivity * medium.permeability) for medium in media))
-    limit = grid.maximum_time_step(index)
-    if simulation.time_step is None:
-        return simulation.courant * limit
-    if simulation.time_step > limit * (1 + 1e-12):
-        places = []
-        for axis, name in enumerate("xyz"):
-            lengths = grid.primary(axis)
-            smallest = int(np.argmin(lengths))
-            places.append(f"{lengths[smallest]:.4g} m at {name}={grid.lines[axis][smallest]:.4g}")
-        raise ModelError(
-            f"time_step={simulation.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid (smallest cells "
-            f"{', '.join(places)}). Lower it, or leave it out to use {simulation.courant:g} of the limit"
-        )
-    return simulation.time_step
+def lowest_index(simulation: Simulation) -> float:
+    """Smallest refractive index of any medium of the model, at most 1."""
+    return min(1.0, *(index_of(medium) for medium in media_in_use(simulation).values()))
 
 
 def choose_steps(simulation: Simulation, grid: YeeGrid, time_step: float) -> tuple[int, float | None]:
@@ -109,13 +98,24 @@ class Feature:
 
 
 class Discretization:
-    """A simulation on its Yee grid: everything that does not change from one excitation to the next."""
+    """A simulation on its Yee grid: everything that does not change from one excitation to the next.
+
+    Refuses, with a `ModelError`, what cannot run. Coefficients, terms and plan are made when they are first asked for.
+    """
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
+        refuse_entries(simulation)
         self.excitations = excitation_names(simulation)
-        self.grid = simulation.resolve_grid()
-        self.time_step = choose_time_step(simulation, self.grid)
+        self.grid = simulation.grid.resolve(simulation)
+        self.time_step_limit = self.grid.maximum_time_step(lowest_index(simulation))
+        refuse_time_step(simulation, self.grid, self.time_step_limit)
+        self.time_step = simulation.time_step or simulation.courant * self.time_step_limit
+        used = all_waveforms(simulation)
+        self.band_edge = max((waveform.maximum_frequency for waveform in used), default=0.0)  # Hz, -20 dB
+        self.highest_frequency = max((waveform.highest_frequency for waveform in used), default=0.0)  # Hz, -60 dB
+        refuse_on_grid(simulation, self.grid)
+        refuse_coarse_grid(self.band_edge, cells_in_media(simulation, self.grid))
         self.steps, self.decay = choose_steps(simulation, self.grid, self.time_step)
         self.waveforms = self._waveforms()
 
@@ -137,10 +137,12 @@ class Discretization:
             for item in (*simulation.ports, *simulation.elements)
             for load in item.loads(self.grid, self.time_step)
         ]
-        return Coefficients(
+        coefficients = Coefficients(
             self.grid, simulation.structures, simulation.media, simulation.background, simulation.boundaries,
             self.time_step, loads,
         )  # fmt: skip
+        refuse_in_metal(simulation, self.grid, coefficients)
+        return coefficients
 
     @cached_property
     def context(self) -> Context:
@@ -150,7 +152,7 @@ class Discretization:
             time_step=self.time_step,
             coefficients=self.coefficients,
             boundaries=self.simulation.boundaries,
-            maximum_frequency=highest_frequency(self.simulation),
+            maximum_frequency=self.highest_frequency,
             precision=self.simulation.precision,
             steps=self.steps,
             waveforms=self.waveforms,
@@ -161,22 +163,27 @@ class Discretization:
         """(all terms, ports by name, monitors by name)."""
         simulation, terms = self.simulation, []
         for item in (*simulation.sources, *simulation.elements):
-            terms += item.lower(self.context)
+            terms += item.terms(self.context)
         ports, monitors, recorded = {}, {}, 0
         for item, found in [(p, ports) for p in simulation.ports] + [(m, monitors) for m in simulation.monitors]:
-            own = item.lower(self.context)
+            own = item.terms(self.context)
             count = sum(isinstance(term, RecordingTerm) for term in own)
             found[item.name] = Feature(item, recorded, count)
             recorded += count
             terms += own
         return tuple(terms), ports, monitors
 
+    @property
+    def terms(self) -> tuple:
+        """Everything that happens in rows besides the update."""
+        return self.lowered[0]
+
     @cached_property
     def plan(self) -> Plan:
         """What the engine is given."""
         simulation = self.simulation
         return build_plan(
-            self.grid, simulation.boundaries, self.coefficients, self.time_step, simulation.precision, self.lowered[0]
+            self.grid, simulation.boundaries, self.coefficients, self.time_step, simulation.precision, self.terms
         )
 
     def source_end(self, excitation: str) -> float:

@@ -21,7 +21,7 @@ from pydantic import Field, field_validator, model_validator
 
 from nearfield.boundaries import Boundaries
 from nearfield.geometry import Structure
-from nearfield.grid import AnyGrid, YeeGrid
+from nearfield.grid import AnyGrid
 from nearfield.materials import Medium
 from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
 from nearfield.monitors import Current as CurrentMonitor
@@ -34,6 +34,7 @@ from nearfield.waveforms import ContinuousWave, Gaussian, GaussianDerivative, Mo
 
 if TYPE_CHECKING:
     from nearfield.check import Check
+    from nearfield.discretization import Discretization
     from nearfield.results import Result
 
 AnyWaveform = Annotated[
@@ -131,15 +132,17 @@ class Simulation(Schema):
             raise ValueError(f"steps={self.steps} and duration={self.duration} s are both given; give one of them")
         return self
 
-    def resolve_grid(self) -> YeeGrid:
-        """The Yee grid of this simulation (automatic grids look at the structures)."""
-        return self.grid.resolve(self)
+    def setup(self) -> Discretization:
+        """This simulation on its Yee grid, with its time step and steps; refuses what cannot run."""
+        from nearfield.discretization import Discretization
+
+        return Discretization(self)
 
     def check(self) -> Check:
         """What the run will cost and what looks wrong, without running; refuses what cannot run."""
-        from nearfield.check import check
+        from nearfield.check import examine
 
-        return check(self)
+        return examine(self)
 
     def run(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearfield.discretization import Discretization
 from nearfield.engine import CpuEngine
 from nearfield.errors import ModelError
 from nearfield.grid import YeeGrid
@@ -28,10 +27,7 @@ class Solver:
     """
 
     def __init__(self, simulation: Simulation, threads: int | None = None, excitation: str | None = None) -> None:
-        from nearfield.check import refuse
-
-        self._setup = Discretization(simulation)
-        refuse(self._setup)
+        self._setup = simulation.setup()
         names = self._setup.excitations
         if excitation is not None and excitation not in names:
             raise ModelError(f"excitation {excitation!r} is not one of this simulation's: {', '.join(names)}")

@@ -15,6 +15,7 @@ from nearfield.facts import machine_facts
 from nearfield.guard import Guard, explain_divergence
 from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 from nearfield.simulation import ProgressInfo, Simulation
+from nearfield.warnings_of import warnings_of
 
 SECONDS_PER_BLOCK = 0.2  # between looks at progress; results do not depend on where blocks end
 
@@ -68,7 +69,8 @@ class TimeLoop:
         _, ports, monitors = setup.lowered
 
         def own(feature) -> Variables:
-            return feature.item.collect(context, recordings[feature.first : feature.first + feature.count])
+            mine = recordings[feature.first : feature.first + feature.count]
+            return feature.item.collect(context, mine, self.excitation)
 
         return ExcitationRecord(
             energy=series(np.array(self.guard.times), np.array(self.guard.energies), "energy", "J"),
@@ -112,12 +114,11 @@ def run(
     progress: Callable[[ProgressInfo], None] | None = None,
 ):
     """Run all excitations of a simulation; see `Simulation.run`."""
-    from nearfield.check import refuse
     from nearfield.results import Result
 
     begun = time.perf_counter()
-    setup = Discretization(simulation)
-    warnings = refuse(setup)
+    setup = simulation.setup()
+    warnings = warnings_of(simulation, setup)
     record = RunRecord(
         model_text=simulation.to_toml(), grid=setup.grid, media=media_table(simulation), facts=machine_facts(),
         status="failed", excitations={}, title=simulation.title,
