@@ -11,11 +11,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from nearfield.errors import ModelError
 from nearfield.plan import VACUUM_SPEED
-from nearfield.quantities import Lengths, Position, Spacing, Whole, three
+from nearfield.quantities import (
+    Lengths,
+    Position,
+    PositiveFrequency,
+    PositiveLength,
+    PositiveNumber,
+    Spacing,
+    Whole,
+    three,
+)
 from nearfield.schema import Schema
 
 if TYPE_CHECKING:
@@ -243,3 +252,48 @@ class UniformGrid(Schema):
     def resolve(self, simulation: Simulation | None = None) -> YeeGrid:
         """The Yee grid with these cells; the simulation is not needed."""
         return YeeGrid(tuple(self.origin[a] + self.spacing[a] * np.arange(self.cells[a] + 1) for a in range(3)))
+
+
+def _padding(value: Any) -> Any:
+    if value is None:
+        return None
+    return three(value if isinstance(value, (list, tuple, np.ndarray)) else (value, value, value))
+
+
+class AutoGrid(Schema):
+    """A grid fitted to the model: fine enough for the shortest wavelength in each medium, lines on every edge.
+
+    The space inside the CPML spans the structures, ports, sources and monitors, with `padding` at CPML faces; walls
+    stand at the outermost of them. `lower` and `upper` set it instead. The CPML's cells are added outside.
+    Errors: `ModelError` for more than 1e10 cells, or where nothing says how large the space is.
+
+    >>> import nearfield as nf
+    >>> grid = nf.AutoGrid(20, "3 GHz", lower=(0, 0, 0), upper=("50 mm", "50 mm", "50 mm"))
+    """
+
+    kind: Literal["auto"] = "auto"
+    cells_per_wavelength: Annotated[PositiveNumber, Field(ge=3, le=1e4)] = 20.0
+    """Cells per shortest wavelength in each medium, 3 to 10000."""
+    maximum_frequency: PositiveFrequency
+    """Frequency (Hz) of that shortest wavelength; also the band of the default port waveform."""
+    lower: Position | None = None
+    """Lower corner (m) of the space inside the CPML; left out, from the model."""
+    upper: Position | None = None
+    """Upper corner (m) of the space inside the CPML; left out, from the model."""
+    padding: Annotated[Spacing | None, BeforeValidator(_padding)] = None
+    """Space (m) between the model and CPML faces: one length or three; left out, half a wavelength in the background."""
+    maximum_ratio: Annotated[PositiveNumber, Field(ge=1.1, le=10)] = 1.5
+    """Largest ratio between neighbouring cells, 1.1 to 10."""
+    thirds_rule: bool = True
+    """Put the edges of thin metal one third of a cell inside its last line, where the singular field wants it."""
+    minimum_cell: PositiveLength | None = None
+    """Lines are not drawn closer than this (m); left out, a fiftieth of the finest wanted cell."""
+
+    def resolve(self, simulation: Simulation) -> YeeGrid:
+        """The fitted grid, CPML included."""
+        from nearfield.meshing import fitted_grid
+
+        return fitted_grid(self, simulation)
+
+
+AnyGrid = Annotated[Grid | UniformGrid | AutoGrid, Field(discriminator="kind")]
