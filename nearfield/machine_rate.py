@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import platform
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,3 +67,13 @@ def remember_rate(mcells_per_second: float, precision: str, threads: int, second
         entries[platform.node()] = stored() | {f"{precision}/{threads}": round(float(mcells_per_second), 3)}
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that are free for use now; None where the system does not say."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    match = re.search(r"^MemAvailable:\s*(\d+) kB", text, re.MULTILINE)
+    return int(match.group(1)) * 1024 if match else None

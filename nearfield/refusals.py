@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,9 @@ from nearfield.plan import VACUUM_SPEED
 
 if TYPE_CHECKING:
     from nearfield.coefficients import Coefficients
-    from nearfield.materials import Medium
     from nearfield.simulation import Simulation
 
 FEWEST_CELLS_PER_WAVELENGTH = 3.0
-ROUNDING = 1e-9  # relative; a time step given as the limit itself is no excess
 WALLS = ("pec", "pmc")
 
 
@@ -57,13 +54,6 @@ def refuse_entries(simulation: Simulation) -> None:
         medium = structure.medium
         if isinstance(medium, str) and medium not in WALLS and medium not in simulation.media:
             raise ModelError(unknown_medium(named(structure, "structure", number), medium, simulation.media))
-    excitations = getattr(simulation, "excitations", None) or ()
-    allowed = [*(port.name for port in simulation.ports), *(["sources"] if simulation.sources else [])]
-    for name in excitations:
-        if name not in allowed:
-            raise ModelError(
-                f"excitations names {name!r}, which is no port of this model; allowed: {', '.join(allowed) or 'none'}"
-            )
 
 
 def unknown_medium(who: str, medium: str, media: Iterable[str]) -> str:
@@ -72,60 +62,6 @@ def unknown_medium(who: str, medium: str, media: Iterable[str]) -> str:
     near = difflib.get_close_matches(medium, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else " Define it under `media`."
     return f"{who}: medium {medium!r} is not defined; known media: {', '.join(known)}.{hint}"
-
-
-def media_in_use(simulation: Simulation) -> dict[str, Medium]:
-    """Every medium that fills some space, metal apart, with the name that messages use."""
-    found = {"background": simulation.background}
-    for number, structure in enumerate(simulation.structures):
-        if isinstance(structure.medium, str):
-            if structure.medium in simulation.media:
-                found[structure.medium] = simulation.media[structure.medium]
-        else:
-            name = structure.medium.name or structure.name or f"structures[{number}].medium"
-            found[name] = structure.medium
-    return found
-
-
-def index_of(medium: Medium) -> float:
-    """Refractive index of a medium without its losses."""
-    return math.sqrt(medium.permittivity * medium.permeability)
-
-
-def refuse_time_step(simulation: Simulation, grid: YeeGrid, limit: float) -> None:
-    """Refuse a time step over the stable limit (s)."""
-    if simulation.time_step is None or simulation.time_step <= limit * (1 + ROUNDING):
-        return
-    cell, axis, at = smallest_cell(grid)
-    raise ModelError(
-        f"time_step={simulation.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid (smallest cell "
-        f"{cell * 1e3:.6g} mm at {AXES[axis]}={at:.6g}); the fields would grow without bound. Lower it, or leave it "
-        f"out to use {simulation.courant:g} of the limit"
-    )
-
-
-def smallest_cell(grid: YeeGrid) -> tuple[float, int, float]:
-    """Length (m) of the smallest cell, its axis, and where it begins (m)."""
-    axis = min(range(3), key=lambda a: grid.primary(a).min())
-    number = int(np.argmin(grid.primary(axis)))
-    return float(grid.primary(axis)[number]), axis, float(grid.lines[axis][number])
-
-
-def largest_cell(grid: YeeGrid) -> float:
-    """Length (m) of the largest cell."""
-    return float(max(grid.primary(axis).max() for axis in range(3)))
-
-
-def refuse_thick_cpml(simulation: Simulation, grid: YeeGrid) -> None:
-    """Refuse CPMLs that leave no cell between them."""
-    for axis in range(3):
-        low, high = simulation.boundaries.cpml_cells(axis)
-        if low + high and low + high >= grid.cells[axis]:
-            raise ModelError(
-                f"the CPML takes {low} + {high} cells along {AXES[axis]}, but the grid has {grid.cells[axis]}; the "
-                f"CPML lies inside the grid and at least one cell must remain. Give {low + high + 1} cells or more "
-                f"along {AXES[axis]}, a thinner CPML, or another boundary"
-            )
 
 
 def refuse_coarse_grid(frequency: float, cells: dict[str, tuple[float, float]]) -> None:
@@ -214,7 +150,7 @@ def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coeffic
 
 
 def refuse_on_grid(simulation: Simulation, grid: YeeGrid) -> None:
-    """All refusals that need the grid but no coefficients, apart from time step and resolution."""
-    refuse_thick_cpml(simulation, grid)
+    """All refusals that need the grid but no coefficients, apart from the resolution."""
+    simulation.boundaries.interior(grid)  # refuses a CPML that leaves no cell
     refuse_in_cpml(simulation, grid)
     refuse_overlaps(simulation, grid)

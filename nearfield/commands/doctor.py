@@ -18,6 +18,8 @@ import numpy as np
 
 from nearfield.commands.console import console
 from nearfield.engine import available_threads
+from nearfield.facts import processor_name
+from nearfield.machine_rate import free_memory
 
 COPY_BYTES = 64 * 2**20  # larger than the usual caches, so that memory is measured
 PACKAGES = ("numpy", "h5py", "pydantic", "typer", "rich", "xarray", "matplotlib", "jinja2")
@@ -39,25 +41,18 @@ def facts() -> dict[str, Any]:
         "nearfield": importlib.import_module("nearfield").__version__,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "processor": processor(),
+        "processor": processor_name(),
         "isa": instruction_sets(),
         "cores": os.cpu_count(),
         "usable_cores": available_threads(),
         "numa_nodes": numa_nodes(),
-        "memory_bytes": memory_bytes(),
+        "memory_bytes": free_memory(),
         "memory_gigabytes_per_second": memory_rate(),
         "mpi": mpi_flavour(),
         "gpu": gpu(),
         "hdf5": hdf5_version(),
     }
     return found | {"missing": missing(found)}
-
-
-def processor() -> str:
-    """The processor's name."""
-    text = read("/proc/cpuinfo")
-    match = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
-    return match.group(1) if match else platform.processor() or platform.machine()
 
 
 def instruction_sets() -> dict[str, Any]:
@@ -81,12 +76,6 @@ def numa_nodes() -> int:
         return sum(1 for entry in folder.iterdir() if re.fullmatch(r"node\d+", entry.name)) or 1
     except OSError:
         return 1
-
-
-def memory_bytes() -> int | None:
-    """Memory that is free for use now."""
-    match = re.search(r"^MemAvailable:\s*(\d+) kB", read("/proc/meminfo"), re.MULTILINE)
-    return int(match.group(1)) * 1024 if match else None
 
 
 def memory_rate() -> float | None:
@@ -152,14 +141,6 @@ def missing(found: dict[str, Any]) -> list[dict[str, str]]:
             line = "apt-get install g++"
             lacking.append({"what": "a C++20 compiler", "needed": "to build the core", "install": line})
     return lacking
-
-
-def read(path: str) -> str:
-    """A small system file, empty where there is none."""
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def output_of(command: list[str]) -> str:

@@ -7,7 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from nearfield.commands.console import duration, silence, write
+from nearfield.commands.console import silence, write
+from nearfield.wording import duration
 
 if TYPE_CHECKING:
     from nearfield.simulation import ProgressInfo

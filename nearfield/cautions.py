@@ -1,0 +1,191 @@
+"""What runs but probably does not mean what its author thinks: one warning each, with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.boundaries import CPML
+from nearfield.discretization import all_waveforms
+from nearfield.grid import AXES
+from nearfield.refusals import edges_of, features
+from nearfield.resolution import largest_ratio, media_of_structures
+from nearfield.wording import quantity
+
+if TYPE_CHECKING:
+    from nearfield.check import MediumCheck
+    from nearfield.discretization import Discretization
+
+FEW_CELLS = 10.0  # per wavelength: about 4.5 degrees of phase error in every wavelength
+LARGEST_RATIO = 1.5
+SNAP = 0.1  # of a cell
+
+
+def cautions(setup: Discretization, media: tuple[MediumCheck, ...]) -> list[str]:
+    """All warnings about a model."""
+    return [
+        *coarse_media(media), *steep_grading(setup), *lost_structures(setup), *moved_sheets(setup),
+        *unused_media(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
+        *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
+    ]
+
+
+def band_of(setup: Discretization) -> tuple[float, float]:
+    """Lowest and highest frequency (Hz) that the excitations fill; 0, 0 without any."""
+    bands = [waveform.band for waveform in all_waveforms(setup.simulation)]
+    return min((low for low, _ in bands), default=0.0), max((high for _, high in bands), default=0.0)
+
+
+def coarse_media(media: tuple[MediumCheck, ...]) -> Iterator[str]:
+    """Media with few cells per wavelength."""
+    for medium in media:
+        if medium.cells_per_wavelength < FEW_CELLS:
+            yield (
+                f"{medium.cells_per_wavelength:.3g} cells per wavelength in {medium.name} at the highest frequency: "
+                f"waves lag by {medium.phase_error:.2g} degrees in every wavelength; 20 cells are usual"
+            )
+
+
+def steep_grading(setup: Discretization) -> Iterator[str]:
+    """Neighbouring cells of very different size."""
+    ratio, axis, at = largest_ratio(setup.grid)
+    if ratio > LARGEST_RATIO * (1 + 1e-6):
+        yield (
+            f"neighbouring cells differ by a factor of {ratio:.3g} at {AXES[axis]}={at:.6g} m; above {LARGEST_RATIO:g} "
+            "the grid itself reflects. Grade it more gently"
+        )
+
+
+def lost_structures(setup: Discretization) -> Iterator[str]:
+    """Structures of which nothing is in the grid."""
+    for number, structure in enumerate(setup.simulation.structures):
+        lower, upper = structure.shape.bounds()
+        line = setup.grid.lines
+        if any(lower[axis] > line[axis][-1] or upper[axis] < line[axis][0] for axis in range(3)):
+            name = f"structure {structure.name!r}" if structure.name else f"structures[{number}]"
+            yield f"{name} lies outside the grid, {setup.grid.extent_text()}, and has no effect; move it or remove it"
+
+
+def moved_sheets(setup: Discretization) -> Iterator[str]:
+    """Sheets between grid lines, which are moved to the nearest one."""
+    for number, structure in enumerate(setup.simulation.structures):
+        if structure.shape.kind != "sheet":
+            continue
+        axis, line = structure.shape.normal, setup.grid.lines[structure.shape.normal]
+        place = structure.shape.lower[axis]
+        if not line[0] <= place <= line[-1]:
+            continue
+        node = setup.grid.nearest_node(axis, place)
+        cell = setup.grid.primary(axis)[min(node, line.size - 2)]
+        if abs(line[node] - place) > SNAP * cell:
+            name = f"structure {structure.name!r}" if structure.name else f"structures[{number}]"
+            yield (
+                f"{name}, a sheet at {AXES[axis]}={place:.6g} m, lies between grid lines and is moved to "
+                f"{line[node]:.6g} m; put a grid line there"
+            )
+
+
+def unused_media(setup: Discretization) -> Iterator[str]:
+    """Media that are defined for nothing."""
+    used = {name for name, _, _ in media_of_structures(setup.simulation)}
+    for name in setup.simulation.media:
+        if name not in used:
+            yield f"medium {name!r} is defined but no structure uses it"
+
+
+def nothing_recorded(setup: Discretization) -> Iterator[str]:
+    """A run without any result."""
+    if not setup.simulation.monitors and not setup.simulation.ports:
+        yield "nothing is recorded: the model has neither monitors nor ports"
+
+
+def early_end(setup: Discretization) -> Iterator[str]:
+    """A run that ends while its sources are on."""
+    end = max((w.end for w in all_waveforms(setup.simulation)), default=0.0)
+    last = setup.steps * setup.time_step
+    if np.isfinite(end) and last < end:
+        yield (
+            f"the run ends at {quantity(last, 's')}, before its source does ({quantity(end, 's')}); spectra will not "
+            "be those of the whole pulse. Give more steps"
+        )
+
+
+def no_decay(setup: Discretization) -> Iterator[str]:
+    """A run that is to end by decay in a box that loses nothing."""
+    simulation = setup.simulation
+    if setup.decay is None or simulation.ports or any(e.resistance for e in simulation.elements):
+        return
+    faces = [simulation.boundaries.face(axis, side) for axis in range(3) for side in ("low", "high")]
+    media = [simulation.background, *(medium for _, medium, _ in media_of_structures(simulation))]
+    if not any(isinstance(face, CPML) for face in faces) and not any(
+        medium.conductivity or medium.magnetic_conductivity for medium in media
+    ):
+        yield "nothing absorbs energy in this model, so it never decays and the run goes to its last step; give `steps`"
+
+
+def frequencies_outside_band(setup: Discretization) -> Iterator[str]:
+    """Monitors at frequencies that the excitation hardly holds."""
+    low, high = band_of(setup)
+    if not high > low:  # a continuous wave or no source
+        return
+    for who, monitor in features(setup.simulation, ("monitor",)):
+        outside = [f for f in getattr(monitor, "frequencies", ()) or () if not 0.999 * low <= f <= 1.001 * high]
+        if outside:
+            yield (
+                f"{who}: {quantity(outside[0], 'Hz')} lies outside the band of the excitation, {quantity(low, 'Hz')} "
+                f"to {quantity(high, 'Hz')} (20 dB down); expect noise there"
+            )
+
+
+def recorders_in_cpml(setup: Discretization) -> Iterator[str]:
+    """Monitors that reach into a CPML, where fields are no fields of the model."""
+    grid, boundaries = setup.grid, setup.simulation.boundaries
+    for who, monitor in features(setup.simulation, ("monitor",)):
+        for axis, (low, high) in enumerate(map(boundaries.cpml_cells, range(3))):
+            inner = grid.lines[axis][low], grid.lines[axis][grid.cells[axis] - high]
+            spare = 1e-6 * float(grid.primary(axis).min())
+            places = [corner[axis] for corner in corners_of(monitor)]
+            if any(place < inner[0] - spare or place > inner[1] + spare for place in places):
+                yield (
+                    f"{who} reaches into the CPML along {AXES[axis]} (free space ends at {inner[0]:.6g} and "
+                    f"{inner[1]:.6g} m), where fields are damped; keep it between"
+                )
+                break
+
+
+def corners_of(monitor: Any) -> list[tuple[float, float, float]]:
+    """The points that a monitor gives."""
+    found = [getattr(monitor, name, None) for name in ("position", "start", "end", "lower", "upper")]
+    return [corner for corner in found if corner is not None]
+
+
+def floating_ports(setup: Discretization) -> Iterator[str]:
+    """Ports of which one end touches no metal, so that no current can flow on."""
+    for who, port in features(setup.simulation, ("port",)):
+        for component, *index in edges_of(port, setup.grid):
+            axis = component % 3
+            for end, node in (("lower", int(index[axis].min())), ("upper", int(index[axis].max()) + 1)):
+                if not touches_metal(setup, axis, node, index):
+                    yield (
+                        f"{who}: its {end} end at {AXES[axis]}={setup.grid.lines[axis][node]:.6g} m touches no metal, "
+                        "so it feeds nothing there; let it span the gap between two conductors"
+                    )
+
+
+def touches_metal(setup: Discretization, axis: int, node: int, index: list[np.ndarray]) -> bool:
+    """Whether any edge that meets the nodes of a port's end is metal or lies on a PEC wall."""
+    columns = [np.unique(index[a]) if a != axis else np.array([node]) for a in range(3)]
+    for other in range(3):
+        reach = list(columns)
+        if other == axis:
+            reach[axis] = np.array([node - 1, node])
+        else:
+            reach[other] = np.unique(np.concatenate((columns[other] - 1, columns[other])))
+        shape = setup.grid.component_shape(other)
+        reach = [values[(values >= 0) & (values < shape[a])] for a, values in enumerate(reach)]
+        i, j, k = (part.ravel() for part in np.meshgrid(*reach, indexing="ij"))
+        if i.size and np.asarray(setup.coefficients.is_metal(other, i, j, k)).any():
+            return True
+    return False

@@ -1,0 +1,177 @@
+"""What a model costs and what looks wrong, from shapes alone: no field array is built, 10^8 cells take seconds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from nearfield.cautions import band_of, cautions
+from nearfield.discretization import all_waveforms
+from nearfield.engine import available_threads
+from nearfield.machine_rate import free_memory, known_rate
+from nearfield.plan import VACUUM_SPEED
+from nearfield.prediction import HDF5_OVERHEAD, domain_bytes, phase_error_per_wavelength, term_bytes
+from nearfield.refusals import refuse_coarse_grid, refuse_entries, refuse_in_metal, refuse_on_grid
+from nearfield.resolution import cells_in_media, largest_cell, smallest_cell
+from nearfield.wording import duration, memory, quantity
+
+if TYPE_CHECKING:
+    from nearfield.discretization import Discretization
+    from nearfield.simulation import Simulation
+
+USUAL_CROSSINGS = 12  # of the grid's diagonal before the energy of an antenna has fallen by 60 dB; a rough guide
+
+
+@dataclass(frozen=True)
+class MediumCheck:
+    """How finely the grid resolves the waves in one medium, at the highest excited frequency."""
+
+    name: str
+    refractive_index: float
+    largest_cell: float  # m
+    cells_per_wavelength: float
+    phase_error: float  # degrees per wavelength, along an axis
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a simulation will cost and what looks wrong; `print(check)` reads well, `as_dict()` is for programs."""
+
+    title: str
+    cells: tuple[int, int, int]
+    total_cells: int
+    smallest_cell: float  # m
+    largest_cell: float  # m
+    extent: tuple[float, float, float]  # m
+    time_step: float  # s
+    time_step_limit: float  # s
+    steps: int  # of each excitation, at most
+    expected_steps: int  # usual for such a run
+    decay: float | None  # the run ends earlier when energy over peak energy falls below
+    excitations: tuple[str, ...]
+    highest_frequency: float  # Hz, where the excitation is 20 dB down; 0 without any
+    memory_bytes: int
+    output_bytes: int
+    predicted_seconds: float  # all excitations, all steps
+    mcells_per_second: float
+    rate_source: str
+    media: tuple[MediumCheck, ...]
+    phase_error: float  # degrees across the longest side of the grid, in the medium where it is worst
+    warnings: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and strings, SI."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        nx, ny, nz = self.cells
+        runs = len(self.excitations)
+        end = f", or when the energy has fallen to {self.decay:g} of its peak" if self.decay else ""
+        several = f" for each of {runs} excitations ({', '.join(self.excitations)})" if runs > 1 else ""
+        lines = {
+            "cells": f"{nx} x {ny} x {nz} = {self.total_cells:,}",
+            "extent": " x ".join(quantity(length, "m") for length in self.extent),
+            "cell size": f"{quantity(self.smallest_cell, 'm')} to {quantity(self.largest_cell, 'm')}",
+            "time step": f"{quantity(self.time_step, 's')} (stable below {quantity(self.time_step_limit, 's')})",
+            "steps": f"at most {self.steps:,}, {quantity(self.steps * self.time_step, 's')}{end}{several}",
+            "memory": memory(self.memory_bytes),
+            "time": f"about {duration(self.predicted_seconds)} for {self.expected_steps * runs:,} steps at "
+                    f"{self.mcells_per_second:.0f} Mcells/s ({self.rate_source})",
+            "output": memory(self.output_bytes),
+            "highest frequency": quantity(self.highest_frequency, "Hz") if self.highest_frequency else "none excited",
+        }
+        text = [self.title] if self.title else []
+        text += [f"{name:18} {value}" for name, value in lines.items()]
+        if self.media and self.highest_frequency:
+            text += ["", "at the highest frequency     cells per wavelength   phase error per wavelength"]
+            text += [
+                f"  {medium.name[:24]:24} {medium.cells_per_wavelength:>22.4g} {medium.phase_error:>22.3g} deg"
+                for medium in self.media
+            ]
+            text.append(f"estimated phase error across the grid: {self.phase_error:.3g} deg")
+        text += [""] + [f"warning: {warning}" for warning in self.warnings] if self.warnings else ["", "no warnings"]
+        return "\n".join(text)
+
+
+def check(simulation: Simulation, threads: int | None = None) -> Check:
+    """The check of a simulation. Error: ModelError for what `run` would refuse as well."""
+    from nearfield.discretization import Discretization
+
+    return examine(Discretization(simulation), threads or available_threads())
+
+
+def refuse(setup: Discretization) -> list[str]:
+    """Refuse what cannot be right with a ModelError; return the warnings about the rest."""
+    simulation, grid = setup.simulation, setup.grid
+    refuse_entries(simulation)
+    refuse_on_grid(simulation, grid)
+    refuse_coarse_grid(band_of(setup)[1], cells_in_media(simulation, grid))
+    refuse_in_metal(simulation, grid, setup.coefficients)
+    _ = setup.lowered  # every port and monitor refuses what it cannot record
+    return cautions(setup, resolved_media(setup))
+
+
+def examine(setup: Discretization, threads: int) -> Check:
+    """What a discretised simulation costs."""
+    simulation, grid = setup.simulation, setup.grid
+    warnings = refuse(setup)
+    media, rate = resolved_media(setup), known_rate(simulation.precision, threads)
+    total, extent = math.prod(grid.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
+    frequency = band_of(setup)[1]
+    runs, steps = max(1, len(setup.excitations)), expected_steps(setup)
+    fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision)
+    in_terms, output = term_bytes(setup.lowered[0], setup.steps, simulation.precision)
+    waves = max(extent) * frequency / VACUUM_SPEED  # wavelengths in vacuum along the longest side
+    return Check(
+        title=simulation.title,
+        cells=grid.cells,
+        total_cells=total,
+        smallest_cell=smallest_cell(grid),
+        largest_cell=largest_cell(grid),
+        extent=extent,
+        time_step=setup.time_step,
+        time_step_limit=grid.maximum_time_step(min(1.0, *(m.refractive_index for m in media))),
+        steps=setup.steps,
+        expected_steps=steps,
+        decay=setup.decay,
+        excitations=setup.excitations,
+        highest_frequency=frequency,
+        memory_bytes=fields + in_terms,
+        output_bytes=HDF5_OVERHEAD + output * runs,
+        predicted_seconds=total * steps * runs / (rate.mcells_per_second * 1e6),
+        mcells_per_second=rate.mcells_per_second,
+        rate_source=rate.source,
+        media=media,
+        phase_error=max(medium.phase_error * waves * medium.refractive_index for medium in media) if waves else 0.0,
+        warnings=(*warnings, *too_much_memory(fields + in_terms)),
+    )
+
+
+def expected_steps(setup: Discretization) -> int:
+    """Steps that a run usually takes: a decaying one until its waves have crossed the grid some times."""
+    if setup.decay is None:
+        return setup.steps
+    diagonal = math.sqrt(sum((line[-1] - line[0]) ** 2 for line in setup.grid.lines))
+    ends = [waveform.end for waveform in all_waveforms(setup.simulation)]
+    end = max((end for end in ends if math.isfinite(end)), default=0.0)
+    return min(setup.steps, math.ceil((end + USUAL_CROSSINGS * diagonal / VACUUM_SPEED) / setup.time_step))
+
+
+def resolved_media(setup: Discretization) -> tuple[MediumCheck, ...]:
+    """Resolution in every medium."""
+    frequency, found = band_of(setup)[1], []
+    for name, (cell, index) in cells_in_media(setup.simulation, setup.grid).items():
+        speed = VACUUM_SPEED / index
+        per_wavelength = speed / (frequency * cell) if frequency > 0 else math.inf
+        error = phase_error_per_wavelength(cell, setup.time_step, frequency, speed)
+        found.append(MediumCheck(name, index, cell, per_wavelength, error))
+    return tuple(found)
+
+
+def too_much_memory(needed: int) -> list[str]:
+    """A warning where the machine has less memory than the run takes."""
+    free = free_memory()
+    if free is None or needed < free:
+        return []
+    return [f"needs {memory(needed)} of memory, {memory(free)} are free here; use fewer cells or monitors"]

@@ -1,0 +1,77 @@
+"""How large the cells are where each medium is, and what that does to waves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.grid import YeeGrid
+
+if TYPE_CHECKING:
+    from nearfield.materials import Medium
+    from nearfield.simulation import Simulation
+
+
+def smallest_cell(grid: YeeGrid) -> float:
+    """Length (m) of the shortest cell."""
+    return float(min(grid.primary(axis).min() for axis in range(3)))
+
+
+def largest_cell(grid: YeeGrid) -> float:
+    """Length (m) of the longest cell."""
+    return float(max(grid.primary(axis).max() for axis in range(3)))
+
+
+def largest_ratio(grid: YeeGrid) -> tuple[float, int, float]:
+    """Largest ratio of two neighbouring cells, its axis, and where they meet (m)."""
+    worst = (1.0, 0, float(grid.lines[0][0]))
+    for axis in range(3):
+        length = grid.primary(axis)
+        if length.size < 2:
+            continue
+        ratio = np.maximum(length[1:] / length[:-1], length[:-1] / length[1:])
+        at = int(np.argmax(ratio))
+        if ratio[at] > worst[0]:
+            worst = (float(ratio[at]), axis, float(grid.lines[axis][at + 1]))
+    return worst
+
+
+def media_of_structures(simulation: Simulation) -> list[tuple[str, Medium, int]]:
+    """Name, medium and number of each structure that is not of metal."""
+    found = []
+    for number, structure in enumerate(simulation.structures):
+        medium = structure.medium
+        if isinstance(medium, str):
+            if medium in simulation.media:
+                found.append((medium, simulation.media[medium], number))
+        else:
+            found.append((medium.name or structure.name or medium.label(), medium, number))
+    return found
+
+
+def cells_in_media(simulation: Simulation, grid: YeeGrid) -> dict[str, tuple[float, float]]:
+    """Largest cell (m) and refractive index where each medium may be: in the boxes about its structures.
+
+    The background may be anywhere. A structure outside the grid counts for nothing.
+    """
+    background = simulation.background
+    found = {background.name or "background": (largest_cell(grid), background.index)}
+    for name, medium, number in media_of_structures(simulation):
+        cell = largest_cell_between(grid, *simulation.structures[number].shape.bounds())
+        if cell > 0:
+            known = found.get(name, (0.0, medium.index))
+            found[name] = (max(cell, known[0]), max(medium.index, known[1]))
+    return found
+
+
+def largest_cell_between(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[float, ...]) -> float:
+    """Length (m) of the longest cell that overlaps a box; 0 where the box lies outside the grid."""
+    longest = 0.0
+    for axis in range(3):
+        line = grid.lines[axis]
+        inside = (line[1:] > lower[axis]) & (line[:-1] < upper[axis])
+        if not inside.any():
+            return 0.0
+        longest = max(longest, float(grid.primary(axis)[inside].max()))
+    return longest
