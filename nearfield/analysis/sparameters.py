@@ -22,8 +22,11 @@ from nearfield.records import Variable, Variables
 if TYPE_CHECKING:
     import xarray
 
+    from nearfield.records import RunRecord
+    from nearfield.simulation import Simulation
+
 __all__ = ["frequency_axis", "input_impedance", "port_spectra", "port_waves", "renormalised", "scattering",
-           "write_touchstone"]
+           "scattering_variables", "write_touchstone"]
 
 DRIVE_FLOOR = 1e-3  # -60 dB of the incident wave's peak: below, recordings in single precision say too little
 
@@ -95,6 +98,25 @@ def scattering(
         "sparameters": Variable(("frequency", "to", "source"), matrix, {"units": "", "method": method}),
         "reference_impedance": Variable(("to",), np.array([*impedances.values()], dtype=float), {"units": "ohm"}),
     }
+
+
+def scattering_variables(simulation: Simulation, record: RunRecord, time_step: float) -> Variables:
+    """The S-parameters of a finished run over the band of its excitations, as `scattering` gives them.
+
+    1001 frequencies from the lowest to the highest useful one of the excited ports' waveforms, or up to 4001 where a
+    long run resolves more (one over its length).
+    """
+    from nearfield.discretization import port_waveform
+
+    bands = [port_waveform(simulation, port).band for port in simulation.ports if port.name in record.excitations]
+    low, high = min(band[0] for band in bands), max(band[1] for band in bands)
+    high = min(high, 0.5 / time_step)
+    ports = {name: run.ports for name, run in record.excitations.items()}
+    times = [variables["time"].array for run in ports.values() for variables in run.values()]
+    resolved = (high - low) * max((float(time[-1]) for time in times if time.size), default=0.0)
+    points = 1001 if resolved <= 1000 else 2001 if resolved <= 2000 else 4001
+    impedances = {port.name: port.impedance for port in simulation.ports}
+    return scattering(impedances, ports, frequency_axis((low, high), points))
 
 
 def input_impedance(reflection: Any, impedance: float) -> Any:
