@@ -281,7 +281,7 @@ class AutoGrid(Schema):
     upper: Position | None = None
     """Upper corner (m) of the space inside the CPML; left out, from the model."""
     padding: Annotated[Spacing | None, BeforeValidator(_padding)] = None
-    """Space (m) between the model and CPML faces: one length or three; left out, half a wavelength in the background."""
+    """Space (m) between model and CPML faces: one length or three; left out, half a wavelength in the background."""
     maximum_ratio: Annotated[PositiveNumber, Field(ge=1.1, le=10)] = 1.5
     """Largest ratio between neighbouring cells, 1.1 to 10."""
     thirds_rule: bool = True
