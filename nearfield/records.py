@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.spectra import fourier_integral
 from nearfield.errors import ModelError
 
 if TYPE_CHECKING:
@@ -110,5 +111,4 @@ def source_spectrum(waveform: Variables | None, frequencies: np.ndarray) -> np.n
             "per_source() needs a source that has ended, but the waveform was still on at the last step; use a pulse "
             "(Gaussian, ModulatedGaussian, Ricker ...) or run longer"
         )
-    phase = np.exp(-2j * np.pi * np.outer(frequencies, time))
-    return (phase @ value) * (time[1] - time[0])
+    return fourier_integral(time, value, frequencies)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.spectra import fourier_integral
 from nearfield.errors import ModelError
 from nearfield.records import (
     ExcitationRecord,
@@ -104,6 +105,25 @@ class ExcitationResult:
     def source(self, frequencies: Any) -> np.ndarray:
         """The spectrum S(f) of the waveform, as it was used, at the given frequencies (Hz)."""
         return source_spectrum(self.record.waveform, np.atleast_1d(np.asarray(frequencies, dtype=float)))
+
+    def port_powers(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Power spectra (W s^2) that the excited port passed into the structure, Re(V I*)/2, and could at most.
+
+        The second is abs(V + Z I)^2/(8 Z), Z the port's reference impedance, and is nan where that is not known.
+        """
+        if self.name not in self.record.ports:
+            raise ModelError(
+                f"gain and efficiency need an excited port, but excitation {self.name!r} has none; use directivity and "
+                "radiated_power, or feed the antenna by a port"
+            )
+        variables = self.record.ports[self.name]
+        voltage, current = (
+            fourier_integral(variables[variables[name].dims[0]].array, variables[name].array, frequencies)
+            for name in ("voltage", "current")
+        )
+        impedance = self.impedances.get(self.name, np.nan)
+        accepted = 0.5 * (voltage * current.conj()).real
+        return accepted, np.abs(voltage + impedance * current) ** 2 / (8 * impedance)
 
     def __getitem__(self, name: str) -> Any:
         monitor = self.record.monitors[known(name, self.record.monitors, "monitor")]

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.grid import AXES, YeeGrid
+from nearfield.monitors.regions import Nodes, Region, active_shape, frequency_axis, unit_of
 from nearfield.plan import COMPONENTS, DFTBox, Recording, dft_stride
 from nearfield.records import Variable, Variables
-from nearfield.regions import Nodes, Region, active_shape, unit_of
 
 if TYPE_CHECKING:
-    from nearfield.plan import Context
+    from nearfield.monitors.regions import Nodes, Region, active_shape, frequency_axis, unit_of
+from nearfield.plan import Context
 
 SIDES = {"low": -1, "high": +1, "plane": +1}
 
@@ -135,11 +136,6 @@ def cells_beside(grid: YeeGrid, place: FacePlace) -> tuple[float, float]:
     """Lengths (m) of the cells below and above the face's plane."""
     length = grid.primary(place.axis)
     return float(length[place.node - 1]), float(length[place.node])
-
-
-def frequency_axis(frequencies: np.ndarray) -> Variables:
-    """The coordinate of all spectra."""
-    return {"frequency": Variable(("frequency",), np.asarray(frequencies, dtype=float), {"units": "Hz"})}
 
 
 def read_faces(variables: Variables) -> list[Face]:

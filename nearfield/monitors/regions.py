@@ -7,29 +7,39 @@ a..b-1. A plane at node a holds the midway samples on both sides of it, so that 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
+from pydantic import BeforeValidator, Field
 
-from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid, is_half
-from nearfield.plan import COMPONENTS
+from nearfield.plan import COMPONENTS, Functional
+from nearfield.quantities import Frequencies, several
 from nearfield.records import HALF, Variable, Variables
+from nearfield.schema import Schema
 
 if TYPE_CHECKING:
     from nearfield.plan import Context
 
 Nodes = tuple[int, int, int]
+Component = Literal["Ex", "Ey", "Ez", "Hx", "Hy", "Hz"]
+Components = Annotated[tuple[Component, ...], BeforeValidator(several), Field(min_length=1)]
+SomeFrequencies = Annotated[Frequencies, Field(min_length=1)]
 
 
-def snapped(grid: YeeGrid, lower: tuple, upper: tuple, what: str) -> tuple[Nodes, Nodes]:
-    """The nearest nodes of two corners, in order; a corner outside the grid is refused."""
-    for name, corner in (("lower", lower), ("upper", upper)):
-        if not grid.contains(corner):
-            raise ModelError(f"{what}: {name} = {tuple(corner)} lies outside the grid, {grid.extent_text()}; move it")
-    first = tuple(grid.nearest_node(axis, min(lower[axis], upper[axis])) for axis in range(3))
-    last = tuple(grid.nearest_node(axis, max(lower[axis], upper[axis])) for axis in range(3))
-    return first, last
+class Monitor(Schema):
+    """What all monitors share: `terms(context)` for the engine, `collect(context, recordings)` for the result.
+
+    `bytes(context)` is about what it takes in memory and in the result file.
+    """
+
+    def bytes(self, context: Context) -> int:
+        raise NotImplementedError
+
+    @property
+    def place(self) -> str:
+        """Name for messages."""
+        return f"{type(self).__name__} {self.name!r}"
 
 
 @dataclass(frozen=True)
@@ -63,10 +73,9 @@ class Region:
 
     def coordinates(self, grid: YeeGrid) -> Variables:
         """The coordinates of the samples, named x or x_half and so on."""
-        lines = grid.component_axes(self.component)
         return {
-            dim: Variable((dim,), lines[axis][self.lower[axis] : self.upper[axis]], {"units": "m"})
-            for axis, dim in enumerate(self.dims)
+            dim: Variable((dim,), line[self.lower[axis] : self.upper[axis]], {"units": "m"})
+            for axis, (dim, line) in enumerate(zip(self.dims, grid.component_axes(self.component)))
         }
 
     @property
@@ -94,6 +103,27 @@ def active_shape(context: Context) -> Nodes:
     """Samples along each axis that the engine updates: the cells, and one more where the high wall is a PMC."""
     faces = [context.boundaries.face(axis, "high") for axis in range(3)]
     return tuple(n + (face == "pmc") for n, face in zip(context.grid.cells, faces))
+
+
+def held_samples(
+    context: Context, component: int, index: list[np.ndarray], weight: np.ndarray, stride: int = 1
+) -> Functional:
+    """A weighted sum over samples; those on high walls, where the component is zero, get no weight."""
+    active = active_shape(context)
+    inside = np.all([np.asarray(part) < n for part, n in zip(index, active)], axis=0)
+    i, j, k = (np.minimum(np.asarray(part, dtype=np.int64), n - 1) for part, n in zip(index, active))
+    return Functional(np.full(i.size, component), i, j, k, np.where(inside, weight, 0.0), stride)
+
+
+def time_axis(times: np.ndarray, half: bool = False) -> Variables:
+    """The coordinate of what was recorded in time; samples of H, half a step later, have one of their own."""
+    name = "time" + HALF * half
+    return {name: Variable((name,), np.asarray(times, dtype=float), {"units": "s"})}
+
+
+def frequency_axis(frequencies: np.ndarray) -> Variables:
+    """The coordinate of all spectra."""
+    return {"frequency": Variable(("frequency",), np.asarray(frequencies, dtype=float), {"units": "Hz"})}
 
 
 def unit_of(component: int) -> str:

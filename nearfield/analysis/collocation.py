@@ -1,0 +1,55 @@
+"""Field components, each on its own Yee positions, brought to common ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.records import HALF
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nearfield.results import FieldResult
+
+
+def collocate(field: FieldResult) -> xarray.Dataset:
+    """All components at the cell centres, and on the plane itself along an axis without extent.
+
+    The mean of the two samples beside a centre; linear interpolation to a plane: second order on any grid.
+    """
+    import xarray
+
+    axes = {axis: (field.variables[axis].array, field.variables[axis + HALF].array) for axis in "xyz"}
+    components = {name: _brought(field, name, axes) for name in field}
+    first = next(iter(components))
+    leading = field[first].dims[0]
+    coordinates = {leading: field[first].coords[leading].variable}
+    for axis, (nodes, halves) in axes.items():
+        coordinates[axis] = (axis, nodes if nodes.size == 1 else halves, {"units": "m"})
+    dims = (leading, "x", "y", "z")
+    return xarray.Dataset({name: (dims, values, field[name].attrs) for name, values in components.items()}, coordinates)
+
+
+def _brought(field: FieldResult, name: str, axes: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    values = field[name].values
+    for position, axis in enumerate("xyz", start=1):
+        half = axis + HALF in field.variables[name].dims
+        nodes, halves = axes[axis]
+        if nodes.size == 1:
+            values = _on_plane(values, position, nodes[0], halves) if half else values
+        elif not half:
+            values = 0.5 * (_part(values, position, slice(1, None)) + _part(values, position, slice(None, -1)))
+    return values
+
+
+def _part(values: np.ndarray, axis: int, part: slice) -> np.ndarray:
+    return values[(slice(None),) * axis + (part,)]
+
+
+def _on_plane(values: np.ndarray, axis: int, node: float, halves: np.ndarray) -> np.ndarray:
+    if halves.size == 1:  # on a wall there is one side only
+        return values
+    above = (node - halves[0]) / (halves[1] - halves[0])
+    return (1 - above) * _part(values, axis, slice(0, 1)) + above * _part(values, axis, slice(1, 2))

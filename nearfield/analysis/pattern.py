@@ -1,0 +1,263 @@
+"""A far field as users meet it: pattern, directivity, gain and efficiency, polarisation, beamwidth."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.analysis.farfield import Exterior, Wall, allowed_directions, far_fields, intensity, unit_vectors
+from nearfield.errors import ModelError
+from nearfield.records import Variable, Variables
+from nearfield.surfaces import Face, read_faces
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nearfield.results import ExcitationResult
+
+AXES = {"frequency": "Hz", "theta": "rad", "phi": "rad"}
+
+
+def decibels(power: Any) -> Any:
+    """10 log10 of a power ratio; -inf for zero."""
+    with np.errstate(divide="ignore"):
+        return 10 * np.log10(power)
+
+
+class FarFieldResult:
+    """The far field of one excitation, dims (frequency, theta, phi), theta from +z, phi from +x, in rad.
+
+    Directivity, gain and realized gain are named apart and linear, with `_dbi` beside each. The phase centre is the
+    origin of coordinates. Over a ground (a wall of the domain) only the half space of the antenna exists.
+    """
+
+    def __init__(self, variables: Variables, excitation: ExcitationResult, normalised: bool = False) -> None:
+        self.variables = variables
+        self.excitation = excitation
+        self.normalised = normalised
+        self.frequencies = variables["frequency"].array
+        self.theta, self.phi = variables["theta"].array, variables["phi"].array
+
+    @cached_property
+    def exterior(self) -> Exterior:
+        """The medium round the surface and the infinite walls."""
+        return read_exterior(self.variables)
+
+    @cached_property
+    def faces(self) -> list[Face]:
+        """The recorded tangential fields."""
+        return read_faces(self.variables)
+
+    def _array(
+        self, values: np.ndarray, name: str, units: str, dims: tuple[str, ...] = tuple(AXES)
+    ) -> xarray.DataArray:
+        import xarray
+
+        own = {"frequency": self.frequencies, "theta": self.theta, "phi": self.phi}
+        coordinates = {dim: (dim, own[dim], {"units": AXES[dim]}) for dim in dims}
+        return xarray.DataArray(values, coordinates, dims, name, {"units": units})
+
+    def _source(self) -> np.ndarray:
+        return self.excitation.source(self.frequencies) if self.normalised else np.ones(self.frequencies.size)
+
+    def _field(self, name: str) -> xarray.DataArray:
+        values = self.variables[name].array / self._source()[:, None, None]
+        return self._array(values, name, "V per unit of the source" if self.normalised else "V s")
+
+    def _power(self, name: str) -> xarray.DataArray:
+        values = self.variables[name].array / np.abs(self._source()) ** 2
+        units = "W per squared unit of the source" if self.normalised else "W s^2"
+        return self._array(values, name, units, ("frequency",))
+
+    @property
+    def e_theta(self) -> xarray.DataArray:
+        """E_theta times r exp(+j k r), complex (V s, or V per unit of the source)."""
+        return self._field("e_theta")
+
+    @property
+    def e_phi(self) -> xarray.DataArray:
+        """E_phi times r exp(+j k r), complex (V s, or V per unit of the source)."""
+        return self._field("e_phi")
+
+    @property
+    def radiated_power(self) -> xarray.DataArray:
+        """Power radiated, the intensity integrated over all directions (of the half space over a ground)."""
+        return self._power("radiated_power")
+
+    @property
+    def surface_power(self) -> xarray.DataArray:
+        """Power through the recorded surface: what is radiated, found without the far field."""
+        return self._power("surface_power")
+
+    @property
+    def intensity(self) -> xarray.DataArray:
+        """Radiation intensity U, power per steradian."""
+        values = intensity(self.e_theta.values, self.e_phi.values, self.exterior.impedance)
+        return self._array(values, "intensity", self.radiated_power.attrs["units"] + "/sr")
+
+    def _over(self, power: np.ndarray, name: str) -> xarray.DataArray:
+        u = intensity(self.variables["e_theta"].array, self.variables["e_phi"].array, self.exterior.impedance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._array(4 * np.pi * u / power[:, None, None], name, "1")
+
+    @property
+    def directivity(self) -> xarray.DataArray:
+        """4 pi U / radiated power."""
+        return self._over(self.variables["radiated_power"].array, "directivity")
+
+    @property
+    def directivity_dbi(self) -> xarray.DataArray:
+        return self._decibels(self.directivity)
+
+    @property
+    def gain(self) -> xarray.DataArray:
+        """4 pi U / power accepted at the excited port, Re(V I*)/2; other ports count as losses of the antenna."""
+        return self._over(self._port_powers()[0], "gain")
+
+    @property
+    def gain_dbi(self) -> xarray.DataArray:
+        return self._decibels(self.gain)
+
+    @property
+    def realized_gain(self) -> xarray.DataArray:
+        """4 pi U / power available at the excited port, abs(V + Z I)^2 / (8 Z), Z its reference impedance."""
+        return self._over(self._port_powers()[1], "realized_gain")
+
+    @property
+    def realized_gain_dbi(self) -> xarray.DataArray:
+        return self._decibels(self.realized_gain)
+
+    @property
+    def radiation_efficiency(self) -> xarray.DataArray:
+        """Radiated over accepted power, (frequency,)."""
+        ratio = self.variables["radiated_power"].array / self._port_powers()[0]
+        return self._array(ratio, "radiation_efficiency", "1", ("frequency",))
+
+    def _decibels(self, ratio: xarray.DataArray) -> xarray.DataArray:
+        return self._array(decibels(ratio.values), f"{ratio.name}_dbi", "dBi")
+
+    def _port_powers(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.excitation.port_powers(self.frequencies)
+
+    @property
+    def axial_ratio(self) -> xarray.DataArray:
+        """Major over minor axis of the polarisation ellipse: 1 circular, inf linear."""
+        right, left = np.abs(self.e_right.values), np.abs(self.e_left.values)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._array((right + left) / np.abs(right - left), "axial_ratio", "1")
+
+    @property
+    def e_right(self) -> xarray.DataArray:
+        """Right-hand circular part (IEEE: clockwise seen along the propagation), (E_theta + j E_phi)/sqrt(2)."""
+        return self._circular(+1j, "e_right")
+
+    @property
+    def e_left(self) -> xarray.DataArray:
+        """Left-hand circular part, (E_theta - j E_phi)/sqrt(2)."""
+        return self._circular(-1j, "e_left")
+
+    def _circular(self, turn: complex, name: str) -> xarray.DataArray:
+        values = (self.e_theta.values + turn * self.e_phi.values) / np.sqrt(2)
+        return self._array(values, name, self.e_theta.attrs["units"])
+
+    def per_source(self) -> FarFieldResult:
+        """The same divided by the source's spectrum: watt and volt for a continuous source of amplitude 1."""
+        return FarFieldResult(self.variables, self.excitation, normalised=True)
+
+    def at(self, theta: Any, phi: Any) -> FarFieldResult:
+        """The far field at other angles (rad), every theta with every phi, computed from the recorded surface."""
+        variables = dict(self.variables)
+        angles = [np.atleast_1d(np.asarray(angle, dtype=float)) for angle in (theta, phi)]
+        variables |= pattern_variables(self.faces, self.exterior, self.frequencies, *angles)
+        return FarFieldResult(variables, self.excitation, self.normalised)
+
+    def beamwidth(self, phi: float = 0.0, level_db: float = -3.0103) -> xarray.DataArray:
+        """Angle (rad) between the points at `level_db` about the main beam in the cut through the poles at `phi`."""
+        angle = np.radians(np.arange(-180.0, 180.0, 0.25))
+        theta, turned = np.abs(angle), np.where(angle < 0, phi + np.pi, phi)
+        allowed = allowed_directions(theta, turned, self.exterior.walls)
+        fields = far_fields(self.faces, self.exterior, self.frequencies, theta[allowed], turned[allowed])
+        values = intensity(*fields, self.exterior.impedance)
+        closed = bool(allowed.all())
+        widths = [_width(angle[allowed], row, 10 ** (level_db / 10), closed) for row in values]
+        return self._array(np.array(widths), "beamwidth", "rad", ("frequency",))
+
+
+def _width(angle: np.ndarray, values: np.ndarray, level: float, closed: bool) -> float:
+    """Distance of the two crossings beside the maximum; nan where the pattern does not fall to the level."""
+    peak = int(np.argmax(values))
+    ratio = values / values[peak]
+    crossings = []
+    for direction in (-1, 1):
+        for step in range(1, values.size):
+            here, before = peak + direction * step, peak + direction * (step - 1)
+            if not closed and not 0 <= here < values.size:
+                return float("nan")
+            low, high = ratio[here % values.size], ratio[before % values.size]
+            if low <= level:
+                crossings.append(step - 1 + (high - level) / (high - low))
+                break
+    return float(sum(crossings) * (angle[1] - angle[0])) if len(crossings) == 2 else float("nan")
+
+
+def pattern_variables(
+    faces: list[Face], exterior: Exterior, frequencies: np.ndarray, theta: np.ndarray, phi: np.ndarray
+) -> Variables:
+    """E_theta and E_phi on a grid of angles; directions behind a wall are refused."""
+    refuse_behind(exterior.walls, theta, phi)
+    pairs = [angle.ravel() for angle in np.meshgrid(theta, phi, indexing="ij")]
+    fields = far_fields(faces, exterior, frequencies, *pairs)
+    shape = (frequencies.size, theta.size, phi.size)
+    notes = {"units": "V s", "phase_centre": "origin of coordinates", "factor": "times r exp(+j k r)"}
+    variables = {
+        name: Variable(tuple(AXES), values.reshape(shape), notes) for name, values in zip(("e_theta", "e_phi"), fields)
+    }
+    return variables | {
+        "theta": Variable(("theta",), theta, {"units": "rad"}), "phi": Variable(("phi",), phi, {"units": "rad"}),
+    }
+
+
+def refuse_behind(walls: tuple[Wall, ...], theta: np.ndarray, phi: np.ndarray) -> None:
+    """Stop angles into the half space behind an infinite wall, where there is no field."""
+    pairs = [angle.ravel() for angle in np.meshgrid(theta, phi, indexing="ij")]
+    behind = ~allowed_directions(*pairs, walls)
+    if not behind.any():
+        return
+    first = int(np.argmax(behind))
+    radial = unit_vectors(*(angle[first] for angle in pairs))[0]
+    wall = next(wall for wall in walls if wall.side * radial[wall.axis] < 0)
+    half = f"{'xyz'[wall.axis]} {'above' if wall.side > 0 else 'below'} {wall.position:.6g} m"
+    raise ModelError(
+        f"theta = {np.degrees(pairs[0][first]):.6g}, phi = {np.degrees(pairs[1][first]):.6g} degrees points behind the "
+        f"infinite {wall.kind.upper()} wall, where there is no field; allowed: directions with {half}. Leave theta and "
+        "phi out to get those"
+    )
+
+
+def default_angles(walls: tuple[Wall, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Every 2 degrees of theta and 5 degrees of phi (rad) over the sphere, or the part of it before the walls."""
+    theta, phi = np.arange(0, 181, 2), np.arange(0, 360, 5)
+    for wall in walls:
+        if wall.axis == 2:
+            theta = theta[theta <= 90] if wall.side > 0 else theta[theta >= 90]
+        else:
+            turned = (phi if wall.axis == 0 else phi - 90) + (180 if wall.side < 0 else 0)
+            phi = phi[np.cos(np.radians(turned)) >= -1e-9]
+    return np.radians(theta), np.radians(phi)
+
+
+def exterior_text(exterior: Exterior) -> str:
+    """The exterior as one attribute of a file."""
+    walls = [[wall.axis, wall.position, wall.kind, wall.side] for wall in exterior.walls]
+    values = {"permittivity": exterior.permittivity, "permeability": exterior.permeability, "walls": walls}
+    return json.dumps(values)
+
+
+def read_exterior(variables: Variables) -> Exterior:
+    """What `exterior_text` wrote."""
+    values = json.loads(variables["surface_power"].attributes["exterior"])
+    walls = tuple(Wall(*wall) for wall in values.pop("walls"))
+    return Exterior(**values, walls=walls)

@@ -1,0 +1,12 @@
+"""What is recorded, where and when: probes, path integrals, snapshots, running Fourier sums, flux and far field.
+
+A monitor gives the engine recording terms (`terms`) and turns what came of them into labelled variables (`collect`).
+E is recorded at m dt, H at (m + 1/2) dt; spectra hold that difference already.
+"""
+
+from nearfield.monitors.fields import FieldDFT, Snapshot
+from nearfield.monitors.paths import Current, Probe, Voltage
+from nearfield.monitors.radiation import FarField, Flux
+from nearfield.monitors.regions import Monitor
+
+__all__ = ["Current", "FarField", "FieldDFT", "Flux", "Monitor", "Probe", "Snapshot", "Voltage"]

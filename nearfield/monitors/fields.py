@@ -1,0 +1,174 @@
+"""Monitors of whole planes and boxes: the fields at chosen times, and their spectra at chosen frequencies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from nearfield.edges import Name, ordered, snapped
+from nearfield.errors import ModelError
+from nearfield.grid import AXES
+from nearfield.monitors.regions import (
+    Components,
+    Monitor,
+    Region,
+    SomeFrequencies,
+    active_shape,
+    component_number,
+    frequency_axis,
+    time_axis,
+    unit_of,
+)
+from nearfield.plan import COMPONENTS, DFTBox, Recording, SnapshotBox, dft_stride
+from nearfield.quantities import Position, Times, Whole
+from nearfield.records import HALF, Variable, Variables
+
+if TYPE_CHECKING:
+    from nearfield.plan import Context
+
+
+class BoxMonitor(Monitor):
+    """A box or plane of field components."""
+
+    def regions(self, context: Context) -> dict[str, Region]:
+        """The samples of each component, the box moved to the nearest grid nodes."""
+        spans = snapped(context.grid, self.lower, self.upper, self.place)
+        first, last = (tuple(span[end] for span in spans) for end in (0, 1))
+        names = self.components or COMPONENTS
+        return {name: Region.between(context.grid, component_number(name), first, last) for name in names}
+
+    def positions(self, context: Context) -> Variables:
+        """The coordinates of the box's nodes and half nodes along each axis."""
+        spans = snapped(context.grid, self.lower, self.upper, self.place)
+        first, last = (tuple(span[end] for span in spans) for end in (0, 1))
+        variables = {}
+        for number in (0, 1, 3, 4):  # two of E, two of H: every axis both ways
+            variables |= Region.between(context.grid, number, first, last).coordinates(context.grid)
+        return {name: variables[name] for axis in AXES for name in (axis, axis + HALF)}
+
+
+class Snapshot(BoxMonitor):
+    """The fields in a plane or box at chosen times, each component on its own Yee positions (V/m, A/m).
+
+    Give either `times` (each moved to the nearest step) or `every` (steps between snapshots). E is taken at m dt, H
+    at (m + 1/2) dt. Shapes (time, x, y, z).
+
+    >>> import nearfield as nf
+    >>> nf.Snapshot("cut", (0, 0, 0), (1e-2, 1e-2, 0), "Ez", every=20).components
+    ('Ez',)
+    """
+
+    kind: Literal["snapshot"] = "snapshot"
+    name: Name
+    """Name in the result."""
+    lower: Position
+    """Corner of the smallest coordinates (m)."""
+    upper: Position
+    """Opposite corner (m)."""
+    components: Components | None = None
+    """Which components; all six when left out."""
+    times: Annotated[Times, Field(min_length=1)] | None = None
+    """When (s)."""
+    every: Annotated[Whole, Field(ge=1)] | None = None
+    """Or: every so many steps."""
+
+    @model_validator(mode="after")
+    def _one_schedule(self) -> Snapshot:
+        ordered(self.lower, self.upper)
+        if (self.times is None) == (self.every is None):
+            given = "neither" if self.times is None else "both"
+            raise ValueError(f"give either times (s) or every (steps); {given} given")
+        if self.times is not None and min(self.times) < 0:
+            raise ValueError(f"times begin at 0 s, given {min(self.times):.6g} s")
+        return self
+
+    def steps(self, context: Context) -> np.ndarray:
+        """The steps after which snapshots are taken, sorted."""
+        if self.every is not None:
+            return np.arange(self.every, context.steps + 1, self.every)
+        steps = np.unique(np.maximum(np.rint(np.asarray(self.times) / context.time_step).astype(np.int64), 1))
+        if steps[-1] > context.steps:
+            end = context.steps * context.time_step
+            raise ModelError(
+                f"{self.place}: time {max(self.times):.6g} s lies after the end of the run at {end:.6g} s "
+                f"({context.steps} steps); ask for an earlier time or run longer"
+            )
+        return steps
+
+    def terms(self, context: Context) -> list[SnapshotBox]:
+        """One copy of each component."""
+        active, steps = active_shape(context), self.steps(context)
+        held = [region.held(active) for region in self.regions(context).values() if region.is_held(active)]
+        return [SnapshotBox(region.component, region.lower, region.upper, steps) for region in held]
+
+    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+        """The components over time, those taken so far."""
+        active, left = active_shape(context), iter(recordings)
+        variables = self.positions(context)
+        for name, region in self.regions(context).items():
+            half = region.component >= 3
+            taken = next(left) if region.is_held(active) else Recording(np.zeros(0), np.zeros((0, *region.shape)))
+            axis = time_axis(taken.time, half)
+            values = region.restored(taken.values, active, len(taken.time))
+            variables |= axis
+            variables[name] = Variable((*axis, *region.dims), values, {"units": unit_of(region.component)})
+        return variables
+
+    def bytes(self, context: Context) -> int:
+        size = 4 if context.precision == "single" else 8
+        samples = sum(region.samples for region in self.regions(context).values())
+        return samples * size * len(self.steps(context))
+
+
+class FieldDFT(BoxMonitor):
+    """The spectra of the fields in a plane or box at chosen frequencies, each component on its own Yee positions.
+
+    F(f) = integral F(t) exp(-j 2 pi f t) dt over the run (V/m s, A/m s), summed while the run goes on;
+    `result.per_source()[name]` divides by the source's spectrum. Shapes (frequency, x, y, z), complex.
+
+    >>> import nearfield as nf
+    >>> nf.FieldDFT("cut", (0, 0, 0), (1e-2, 1e-2, 0), frequencies=["7.5 GHz"]).frequencies
+    (7500000000.0,)
+    """
+
+    kind: Literal["field-dft"] = "field-dft"
+    name: Name
+    """Name in the result."""
+    lower: Position
+    """Corner of the smallest coordinates (m)."""
+    upper: Position
+    """Opposite corner (m)."""
+    frequencies: SomeFrequencies
+    """Frequencies (Hz)."""
+    components: Components | None = None
+    """Which components; all six when left out."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> FieldDFT:
+        ordered(self.lower, self.upper)
+        return self
+
+    def terms(self, context: Context) -> list[DFTBox]:
+        """One running sum of each component."""
+        frequencies, active = np.asarray(self.frequencies), active_shape(context)
+        stride = dft_stride(context, frequencies)
+        held = [region.held(active) for region in self.regions(context).values() if region.is_held(active)]
+        return [DFTBox(region.component, region.lower, region.upper, frequencies, stride) for region in held]
+
+    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+        """The spectra of the components."""
+        active, left = active_shape(context), iter(recordings)
+        variables = frequency_axis(np.asarray(self.frequencies)) | self.positions(context)
+        for name, region in self.regions(context).items():
+            values = next(left).values if region.is_held(active) else None
+            values = region.restored(values, active, len(self.frequencies))
+            attributes = {"units": unit_of(region.component) + " s"}
+            variables[name] = Variable(("frequency", *region.dims), values, attributes)
+        return variables
+
+    def bytes(self, context: Context) -> int:
+        size = 8 if context.precision == "single" else 16
+        samples = sum(region.samples for region in self.regions(context).values())
+        return samples * size * len(self.frequencies)

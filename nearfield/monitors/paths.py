@@ -1,0 +1,212 @@
+"""Monitors of one number over time: a field component at a point, the line integral of E, the loop integral of H."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from nearfield.edges import Name, ordered, snapped
+from nearfield.grid import AXES, YeeGrid
+from nearfield.monitors.regions import Component, Monitor, component_number, held_samples, time_axis, unit_of
+from nearfield.plan import Functional, Recording
+from nearfield.quantities import Position, Whole
+from nearfield.records import Variable, Variables
+
+if TYPE_CHECKING:
+    from nearfield.plan import Context
+
+
+class Probe(Monitor):
+    """One field component at a point over time.
+
+    Linear interpolation between the nearest samples, exact on a sample; V/m or A/m, every `stride` steps.
+
+    >>> import nearfield as nf
+    >>> nf.Probe("tip", ("1 mm", 0, 0), "Hx").component
+    'Hx'
+    """
+
+    kind: Literal["probe"] = "probe"
+    name: Name
+    """Name in the result."""
+    position: Position
+    """Where (m)."""
+    component: Component = "Ez"
+    """Which component."""
+    stride: Annotated[Whole, Field(ge=1)] = 1
+    """Steps between samples."""
+
+    def terms(self, context: Context) -> list[Functional]:
+        """One weighted sum over the nearest samples."""
+        entries = np.array(context.grid.interpolation(component_number(self.component), self.position))
+        index = [entries[:, axis].astype(np.int64) for axis in range(3)]
+        return [held_samples(context, component_number(self.component), index, entries[:, 3], self.stride)]
+
+    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+        """The component over time."""
+        number = component_number(self.component)
+        axis = time_axis(recordings[0].time, number >= 3)
+        attributes = {"units": unit_of(number), "position": list(self.position)}
+        return axis | {self.component: Variable(tuple(axis), recordings[0].values, attributes)}
+
+    def bytes(self, context: Context) -> int:
+        return 16 * (context.steps // self.stride)
+
+
+class Voltage(Monitor):
+    """The line integral of E from `start` to `end` over time: the voltage of `start` above `end` (V).
+
+    The ends are moved to the nearest grid nodes; the path must be straight along one axis.
+
+    >>> import nearfield as nf
+    >>> nf.Voltage("gap", start=(0, 0, 1e-3), end=(0, 0, 0)).start
+    (0.0, 0.0, 0.001)
+    """
+
+    kind: Literal["voltage"] = "voltage"
+    name: Name
+    """Name in the result."""
+    start: Position
+    """Where the path begins (m)."""
+    end: Position
+    """Where it ends (m)."""
+
+    @model_validator(mode="after")
+    def _straight(self) -> Voltage:
+        if sum(a != b for a, b in zip(self.start, self.end)) != 1:
+            raise ValueError(
+                f"the path from {self.start} to {self.end} must run along one axis: exactly one coordinate may differ; "
+                "for a bent path use one Voltage per leg and add them"
+            )
+        return self
+
+    @property
+    def axis(self) -> int:
+        """The axis along which the path runs."""
+        return next(axis for axis in range(3) if self.start[axis] != self.end[axis])
+
+    def terms(self, context: Context) -> list[Functional]:
+        """The sum of E times length over the edges of the path."""
+        axis = self.axis
+        low, high = (tuple(pick(a, b) for a, b in zip(self.start, self.end)) for pick in (min, max))
+        spans = snapped(context.grid, low, high, self.place)
+        along = np.arange(*spans[axis])
+        index = [np.full(along.size, span[0]) for span in spans]
+        index[axis] = along
+        sign = 1.0 if self.end[axis] > self.start[axis] else -1.0
+        return [held_samples(context, axis, index, sign * context.grid.primary(axis)[along])]
+
+    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+        """The voltage over time."""
+        axis = time_axis(recordings[0].time)
+        return axis | {"voltage": Variable(("time",), recordings[0].values, {"units": "V"})}
+
+    def bytes(self, context: Context) -> int:
+        return 16 * context.steps
+
+
+class Current(Monitor):
+    """The current through a rectangle over time (A), positive along the + normal axis: the loop integral of H.
+
+    The loop runs half a cell outside the outermost grid nodes in the closed rectangle, so that it takes in every edge
+    that pierces it, metal at the rim included; along the normal H is interpolated to the rectangle's plane.
+    Displacement current is part of it.
+
+    >>> import nearfield as nf
+    >>> nf.Current("feed", (-1e-3, -1e-3, 0), (1e-3, 1e-3, 0)).normal
+    2
+    """
+
+    kind: Literal["current"] = "current"
+    name: Name
+    """Name in the result."""
+    lower: Position
+    """Corner of the smallest coordinates (m)."""
+    upper: Position
+    """Opposite corner (m); equal to `lower` along exactly one axis, the normal."""
+
+    @model_validator(mode="after")
+    def _flat(self) -> Current:
+        ordered(self.lower, self.upper)
+        one_flat_axis(self.lower, self.upper)
+        return self
+
+    @property
+    def normal(self) -> int:
+        """The axis across the rectangle."""
+        return flat_axes(self.lower, self.upper)[0]
+
+    def terms(self, context: Context) -> list[Functional]:
+        """H times dual length over the four sides of the loop."""
+        grid, a = context.grid, self.normal
+        b, c = (a + 1) % 3, (a + 2) % 3
+        snapped(grid, self.lower, self.upper, self.place)
+        spans = {axis: enclosed_nodes(grid, axis, self.lower[axis], self.upper[axis]) for axis in (b, c)}
+        samples: list[Stretch] = []
+        for along, across, sign in ((b, c, 1.0), (c, b, -1.0)):
+            first, last = spans[across]
+            for at, side in ((first - 1, sign), (last, -sign)):
+                if 0 <= at < grid.cells[across]:
+                    nodes = np.arange(spans[along][0], spans[along][1] + 1)
+                    samples.append((along + 3, {along: nodes, across: at}, side * grid.dual(along)[nodes]))
+        planes = plane_weights(grid.centres(a), self.lower[a])
+        return [loop_functional(context, a, planes, samples)]
+
+    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+        """The current over time."""
+        axis = time_axis(recordings[0].time, half=True)
+        return axis | {"current": Variable(tuple(axis), recordings[0].values, {"units": "A"})}
+
+    def bytes(self, context: Context) -> int:
+        return 16 * context.steps
+
+
+Stretch = tuple[int, dict[int, Any], np.ndarray]  # component, index by axis but the normal, weight
+
+
+def loop_functional(
+    context: Context, normal: int, planes: list[tuple[int, float]], samples: list[Stretch]
+) -> Functional:
+    """One sum over several stretches of different components, on one or two planes across the normal."""
+    parts = []
+    for component, place, weight in samples:
+        for plane, share in planes:
+            at = place | {normal: plane}
+            index = [np.broadcast_to(np.asarray(at[axis]), weight.shape) for axis in range(3)]
+            parts.append(held_samples(context, component, index, share * weight))
+    columns = ("component", "i", "j", "k", "weight")
+    return Functional(*(np.concatenate([getattr(part, column) for part in parts]) for column in columns))
+
+
+def plane_weights(centres: np.ndarray, coordinate: float) -> list[tuple[int, float]]:
+    """The one or two cell centres beside a coordinate and their weights in linear interpolation."""
+    above = int(np.clip(np.searchsorted(centres, coordinate), 1, max(centres.size - 1, 1)))
+    if centres.size == 1:
+        return [(0, 1.0)]
+    part = float(np.clip((coordinate - centres[above - 1]) / (centres[above] - centres[above - 1]), 0.0, 1.0))
+    return [(plane, share) for plane, share in ((above - 1, 1 - part), (above, part)) if share > 0]
+
+
+def enclosed_nodes(grid: YeeGrid, axis: int, low: float, high: float) -> tuple[int, int]:
+    """First and last grid node within [low, high]; the nearest to its middle where there is none."""
+    line = grid.lines[axis]
+    slack = 1e-6 * float(grid.primary(axis).min())
+    first, last = int(np.searchsorted(line, low - slack)), int(np.searchsorted(line, high + slack, "right")) - 1
+    return (first, last) if first <= last else (grid.nearest_node(axis, 0.5 * (low + high)),) * 2
+
+
+def flat_axes(lower: tuple[float, ...], upper: tuple[float, ...]) -> list[int]:
+    """The axes along which a box has no extent."""
+    return [axis for axis in range(3) if lower[axis] == upper[axis]]
+
+
+def one_flat_axis(lower: tuple[float, ...], upper: tuple[float, ...]) -> None:
+    """Refuse what is not a rectangle across one axis."""
+    flat = flat_axes(lower, upper)
+    if len(flat) != 1:
+        named = ", ".join(AXES[axis] for axis in flat) or "none"
+        raise ValueError(
+            f"a rectangle has no extent along exactly one axis, its normal; {lower} to {upper} has none along: {named}"
+        )

@@ -1,0 +1,257 @@
+"""Monitors of what leaves: power through a plane or out of a box, and the far field of a closed surface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from nearfield.analysis.farfield import Exterior, Wall, sphere_power
+from nearfield.analysis.flux import face_power
+from nearfield.analysis.pattern import default_angles, exterior_text, pattern_variables, refuse_behind
+from nearfield.boundaries import CPML
+from nearfield.edges import Name, ordered, snapped
+from nearfield.errors import ModelError
+from nearfield.grid import AXES
+from nearfield.monitors.regions import Monitor, Nodes, SomeFrequencies, frequency_axis
+from nearfield.plan import DFTBox, Recording
+from nearfield.quantities import Angles, Position
+from nearfield.records import Variable, Variables
+from nearfield.surfaces import FacePlace, closed_box, read_faces, surface_regions, surface_terms, surface_variables
+
+if TYPE_CHECKING:
+    from nearfield.plan import Context
+
+MARGIN = 3  # cells between the default surface and the CPML
+SOME = 16  # samples along each side of a face from which the medium is judged
+
+
+def wall_faces(context: Context) -> set[tuple[int, str]]:
+    """The faces of the domain that are PEC or PMC."""
+    faces = [(axis, side) for axis in range(3) for side in ("low", "high")]
+    return {(axis, side) for axis, side in faces if not isinstance(context.boundaries.face(axis, side), CPML)}
+
+
+def on_walls(context: Context, first: Nodes, last: Nodes) -> set[tuple[int, str]]:
+    """The faces of a box that lie on a wall of the domain, where nothing passes."""
+    ends = {"low": (first, (0, 0, 0)), "high": (last, context.grid.cells)}
+    return {(axis, side) for axis, side in wall_faces(context) if ends[side][0][axis] == ends[side][1][axis]}
+
+
+def surface_bytes(context: Context, places: list[FacePlace], frequencies: int) -> int:
+    """Memory of the running sums of some faces."""
+    samples = sum(region.samples for region in surface_regions(context.grid, places))
+    return samples * frequencies * (8 if context.precision == "single" else 16)
+
+
+class Flux(Monitor):
+    """The power spectrum through a plane, or net out of a box, 1/2 Re integral (E x H*) . n dS, (frequency,).
+
+    Of spectra F(f) = integral F(t) exp(-j 2 pi f t) dt, so in W s^2; `result.per_source()[name]` is the power in watt
+    of a continuous source of amplitude 1. A plane counts positive along + (or -) its normal, a box outward; faces of
+    a box on a PEC or PMC wall are left out. Source: the discrete Poynting theorem, see nearfield/analysis/flux.py.
+
+    >>> import nearfield as nf
+    >>> nf.Flux("out", (-1e-2, -1e-2, -1e-2), (1e-2, 1e-2, 1e-2), frequencies=[1e9]).direction
+    '+'
+    """
+
+    kind: Literal["flux"] = "flux"
+    name: Name
+    """Name in the result."""
+    lower: Position
+    """Corner of the smallest coordinates (m), moved to the nearest grid node."""
+    upper: Position
+    """Opposite corner (m); equal along one axis for a plane."""
+    frequencies: SomeFrequencies
+    """Frequencies (Hz)."""
+    direction: Literal["+", "-"] = "+"
+    """Which way a plane counts positive; a box: "+" outward, "-" inward."""
+
+    @model_validator(mode="after")
+    def _plane_or_box(self) -> Flux:
+        ordered(self.lower, self.upper)
+        flat = [AXES[axis] for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        if len(flat) > 1:
+            raise ValueError(
+                f"flux needs a plane (no extent along one axis) or a box (extent along all), but {self.lower} to "
+                f"{self.upper} has none along {' and '.join(flat)}"
+            )
+        return self
+
+    def places(self, context: Context) -> list[FacePlace]:
+        """The faces through which the power is summed."""
+        spans = snapped(context.grid, self.lower, self.upper, self.place)
+        first, last = (tuple(span[end] for span in spans) for end in (0, 1))
+        flat = [axis for axis in range(3) if first[axis] == last[axis]]
+        places = [FacePlace(axis, "plane", first, last) for axis in flat]
+        places = places or closed_box(first, last, on_walls(context, first, last))
+        for face in places:
+            if not 0 < face.node < context.grid.cells[face.axis]:
+                raise ModelError(
+                    f"{self.place}: its face at {AXES[face.axis]} = {context.grid.lines[face.axis][face.node]:.6g} m "
+                    "lies on the outer wall of the grid, through which nothing passes; move it inside"
+                )
+        return places
+
+    def terms(self, context: Context) -> list[DFTBox]:
+        """Running sums of the tangential fields."""
+        return surface_terms(context, self.places(context), np.asarray(self.frequencies))
+
+    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+        """`power` in all, and that of each face of a box along its outward normal."""
+        frequencies, places = np.asarray(self.frequencies), self.places(context)
+        faces = read_faces(surface_variables(context, places, frequencies, iter(recordings)))
+        sign = 1.0 if self.direction == "+" else -1.0
+        powers = [sign * face_power(face) for face in faces]
+        total = np.sum(powers, axis=0) if powers else np.zeros(frequencies.size)
+        variables = frequency_axis(frequencies) | {"power": Variable(("frequency",), total, {"units": "W s^2"})}
+        if len(faces) > 1:
+            for place, power in zip(places, powers):
+                name = f"power_{AXES[place.axis]}_{place.side}"
+                variables[name] = Variable(("frequency",), power, {"units": "W s^2"})
+        return variables
+
+    def bytes(self, context: Context) -> int:
+        return surface_bytes(context, self.places(context), len(self.frequencies))
+
+
+class FarField(Monitor):
+    """The far field of everything inside a closed surface: pattern, directivity, gain, efficiency, polarisation.
+
+    The surface is a box of grid nodes in a lossless medium, by default 3 cells inside the CPML and on the walls. A
+    PEC or PMC wall of the domain counts as an infinite ground: faces on it are left out, image currents stand for it,
+    and only directions on the antenna's side of it exist. `result[name]` is a `FarFieldResult`, dims (frequency,
+    theta, phi) in rad. Source: see nearfield/analysis/farfield.py.
+
+    >>> import nearfield as nf
+    >>> nf.FarField("pattern", frequencies=["7.5 GHz"], theta=["0 deg", "90 deg"], phi=[0]).phi
+    (0.0,)
+    """
+
+    kind: Literal["far-field"] = "far-field"
+    name: Name
+    """Name in the result."""
+    frequencies: SomeFrequencies
+    """Frequencies (Hz)."""
+    lower: Position | None = None
+    """Lower corner of the surface (m); left out, 3 cells inside the CPML or on the wall."""
+    upper: Position | None = None
+    """Upper corner of the surface (m)."""
+    theta: Annotated[Angles, Field(min_length=1)] | None = None
+    """Angles from +z (rad); every 2 degrees when left out."""
+    phi: Annotated[Angles, Field(min_length=1)] | None = None
+    """Angles from +x (rad); every 5 degrees when left out."""
+
+    def walls(self, context: Context) -> tuple[Wall, ...]:
+        """The infinite walls about the antenna."""
+        found = wall_faces(context)
+        for axis in range(3):
+            if {(axis, "low"), (axis, "high")} <= found:
+                raise ModelError(
+                    f"{self.place}: both {AXES[axis]} walls are PEC or PMC, between which there is no far field; "
+                    f"give at least one of {AXES[axis]}_low and {AXES[axis]}_high a CPML"
+                )
+        return tuple(
+            Wall(
+                axis, float(context.grid.lines[axis][0 if side == "low" else -1]),
+                context.boundaries.face(axis, side), 1 if side == "low" else -1,
+            )
+            for axis, side in sorted(found)
+        )
+
+    def box(self, context: Context) -> tuple[Nodes, Nodes]:
+        """The nodes of the surface."""
+        grid = context.grid
+        interior = context.boundaries.interior(grid)
+        walls = wall_faces(context)
+        first, last = [], []
+        for axis, (low, stop) in enumerate(interior):
+            margin = min(MARGIN, (stop - low) // 4)
+            first.append(low if (axis, "low") in walls else low + margin)
+            last.append(stop if (axis, "high") in walls else stop - margin)
+        for nodes, corner, what in ((first, self.lower, "lower"), (last, self.upper, "upper")):
+            if corner is not None:
+                if not grid.contains(corner):
+                    text = f"{self.place}: {what} = {corner} lies outside the grid, {grid.extent_text()}"
+                    raise ModelError(f"{text}; move it, or leave it out")
+                nodes[:] = [grid.nearest_node(axis, corner[axis]) for axis in range(3)]
+        self.refuse_box(context, first, last, interior)
+        return tuple(first), tuple(last)
+
+    def refuse_box(
+        self, context: Context, first: list[int], last: list[int], interior: tuple[tuple[int, int], ...]
+    ) -> None:
+        """Stop surfaces without volume or in the CPML."""
+        for axis, (low, stop) in enumerate(interior):
+            line = context.grid.lines[axis]
+            span = f"{AXES[axis]} {line[first[axis]]:.6g} to {line[last[axis]]:.6g} m"
+            if first[axis] >= last[axis]:
+                raise ModelError(f"{self.place}: its surface has no volume, {span}; give lower < upper along all axes")
+            if first[axis] < low or last[axis] > stop:
+                raise ModelError(
+                    f"{self.place}: its surface, {span}, reaches into the CPML, where fields are damped; allowed: "
+                    f"{AXES[axis]} {line[low]:.6g} to {line[stop]:.6g} m. Move it, or leave lower and upper out"
+                )
+
+    def places(self, context: Context) -> list[FacePlace]:
+        """The faces of the surface, those on walls left out."""
+        first, last = self.box(context)
+        return closed_box(first, last, on_walls(context, first, last))
+
+    def angles(self, walls: tuple[Wall, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """The angles asked for, or all that exist."""
+        theta, phi = default_angles(walls)
+        theta = theta if self.theta is None else np.asarray(self.theta)
+        phi = phi if self.phi is None else np.asarray(self.phi)
+        return theta, phi
+
+    def terms(self, context: Context) -> list[DFTBox]:
+        """Running sums of the tangential fields."""
+        walls = self.walls(context)
+        refuse_behind(walls, *self.angles(walls))
+        return surface_terms(context, self.places(context), np.asarray(self.frequencies))
+
+    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+        """The pattern, the powers, and the surface's fields, from which `at()` computes other angles."""
+        frequencies, walls = np.asarray(self.frequencies), self.walls(context)
+        places = self.places(context)
+        surface = surface_variables(context, places, frequencies, iter(recordings))
+        faces, exterior = read_faces(surface), surrounding(context, places, walls)
+        variables = pattern_variables(faces, exterior, frequencies, *self.angles(walls))
+        notes = {"units": "W s^2", "exterior": exterior_text(exterior)}
+        flux = np.sum([face_power(face) for face in faces], axis=0)
+        power = sphere_power(faces, exterior, frequencies)
+        variables["radiated_power"] = Variable(("frequency",), power, {"units": "W s^2"})
+        variables["surface_power"] = Variable(("frequency",), flux, notes)
+        return variables | surface
+
+    def bytes(self, context: Context) -> int:
+        return surface_bytes(context, self.places(context), len(self.frequencies))
+
+
+def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:
+    """The medium that most of the surface lies in, from the update coefficients of its samples.
+
+    With s = (1 - Ca)/(1 + Ca): eps_r = 1/(Cb (1 + s)), and likewise mu_r. A board that runs through a side of the
+    surface is a minority there, and counts as the rest does.
+    """
+    found = [_median_constant(context, places, parts) for parts in ((0, 1), (2, 3))]  # E samples, H samples
+    return Exterior(*found, walls=walls)
+
+
+def _median_constant(context: Context, places: list[FacePlace], parts: tuple[int, int]) -> float:
+    values = []
+    for place in places:
+        for number in parts:
+            region = place.region(context.grid, place.components[number])
+            some = [np.unique(np.linspace(a, b - 1, SOME).astype(int)) for a, b in zip(region.lower, region.upper)]
+            index = [axis.ravel() for axis in np.meshgrid(*some, indexing="ij")]
+            pair = context.coefficients.at(region.component, *index)
+            keep, drive = (np.asarray(part, dtype=float) for part in pair)
+            alive = drive != 0.0
+            loss = (1 - keep[alive]) / (1 + keep[alive])
+            values.append(1 / (drive[alive] * (1 + loss)))
+    values = np.concatenate(values)
+    return round(float(np.median(values)), 9) if values.size else 1.0
