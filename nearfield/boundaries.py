@@ -20,7 +20,7 @@ from nearfield.quantities import Conductivity, NonNegativeNumber, Quantity, Whol
 from nearfield.schema import Schema
 
 SIDES = ("low", "high")
-DEFAULT_ALPHA = 0.02  # alpha at the interface in units of 1/(eta0 cell); see docs/method.md
+DEFAULT_ALPHA = 0.05  # alpha at the interface in units of 1/(eta0 cell); see docs/method.md
 
 
 def _stretch(value: Any) -> float:
@@ -45,14 +45,14 @@ class CPML(Schema):
     kind: Literal["cpml"] = "cpml"
     cells: Annotated[Whole, Field(ge=1, le=1000)] = 10
     """Thickness in cells, 1 to 1000; 6 is thin, 16 is for the last digits."""
-    order: Annotated[NonNegativeNumber, Field(le=10)] = 4.0
+    order: Annotated[NonNegativeNumber, Field(le=10)] = 3.5
     """Power of the depth by which sigma and kappa grow, 0 to 10."""
-    sigma_ratio: Annotated[NonNegativeNumber, Field(le=1e3)] = 0.9
+    sigma_ratio: Annotated[NonNegativeNumber, Field(le=1e3)] = 0.8
     """Conductivity at the wall over the usual optimum 0.8 (order + 1)/(eta0 cell)."""
-    kappa_maximum: Annotated[float, BeforeValidator(_stretch)] = 2.0
+    kappa_maximum: Annotated[float, BeforeValidator(_stretch)] = 3.0
     """Stretch at the wall, at least 1; larger values help against evanescent fields."""
     alpha_maximum: Conductivity | None = None
-    """Frequency shift alpha at the inner face (S/m); left out, 0.02/(eta0 cell), which suits slow and late fields."""
+    """Frequency shift alpha at the inner face (S/m); left out, 0.05/(eta0 cell), which suits slow and late fields."""
 
 
 Face = Literal["pec", "pmc"] | CPML
