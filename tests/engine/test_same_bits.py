@@ -1,0 +1,130 @@
+"""Instruction set, threads, blocks and resets change no bit; random draws of all features agree with the oracle."""
+
+import numpy as np
+import plans
+import pytest
+from agreement import assert_agrees, assert_equal
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from plans import make_plan
+
+from nearfield.engine import CpuEngine, core
+
+WALLS = ((3, 2), ("pmc", 4), (2, "pmc"))
+precisions = pytest.mark.parametrize("precision", ["single", "double"])
+
+
+def rich_plan(precision: str, cells=(9, 8, 23)):
+    """Every feature at once."""
+    return make_plan(
+        cells, WALLS, precision=precision, graded=True, media="lossy", metal=0.1, terms=plans.some_of_each, seed=3
+    )
+
+
+def bits(plan, blocks=(12,), threads=1, isa=None) -> list[bytes]:
+    """All that can be read after a run from a random state."""
+    engine = CpuEngine(plan, threads, isa)
+    plans.randomise([engine], plan)
+    for steps in blocks:
+        energy = engine.advance(steps, weigh=True).energy
+    return read(engine, energy)
+
+
+def read(engine, energy: float) -> list[bytes]:
+    fields = [engine.state(component).tobytes() for component in range(6)]
+    states = [array.tobytes() for name, (_, array) in sorted(engine.states().items()) if name.startswith("psi")]
+    recordings = [part.tobytes() for r in engine.recordings() for part in (r.time, r.values)]
+    return [*fields, *states, *recordings, np.float64(energy).tobytes()]
+
+
+@precisions
+@pytest.mark.parametrize("isa", core().isa_available())
+def test_each_instruction_set_gives_the_same_bits(isa, precision):
+    plan = rich_plan(precision)
+    assert CpuEngine(plan, 1, isa).facts()["isa"] == isa
+    assert_agrees(plan, isa=isa)
+    assert bits(plan, isa=isa) == bits(plan, isa="baseline")
+
+
+@precisions
+@pytest.mark.parametrize("threads", [2, 3, 7, 9, 40])
+def test_each_thread_count_gives_the_same_bits(threads, precision):
+    plan = rich_plan(precision)
+    assert CpuEngine(plan, threads).facts()["threads"] == min(threads, plan.active[plan.storage_axes[0]])
+    assert bits(plan, threads=threads) == bits(plan)
+
+
+@precisions
+@pytest.mark.parametrize("blocks", [(7, 5), (3, 4, 5), (1,) * 12, (11, 1)])
+def test_each_division_into_blocks_gives_the_same_bits(blocks, precision):
+    plan = rich_plan(precision)
+    assert bits(plan, blocks, threads=2) == bits(plan)
+
+
+@pytest.mark.parametrize("excitation", ["sources", "another"])
+def test_tables_do_not_depend_on_the_division_into_blocks(excitation):
+    plan = rich_plan("double")
+    box = next(term for term in plan.terms if isinstance(term, plans.DFTBox))
+    whole = (*plan.amplitudes(1, 67, excitation), plan.phasors(box, 1, 67))
+    for step in range(1, 68):
+        parts = (*plan.amplitudes(step, 1, excitation), plan.phasors(box, step, 1))
+        assert all(np.array_equal(table[step - 1], part[0]) for table, part in zip(whole, parts))
+
+
+@precisions
+def test_a_reset_engine_repeats_its_bits(precision):
+    plan = rich_plan(precision)
+    engine = CpuEngine(plan, 2)
+    first = read(engine, engine.advance(12, weigh=True).energy)
+    assert engine.step == 12
+    engine.reset()
+    assert engine.step == 0
+    assert not any(engine.state(component).any() for component in range(6))
+    assert not any(array.any() for _, array in engine.states().values())
+    assert not any(recording.values.any() for recording in engine.recordings())
+    assert read(engine, engine.advance(12, weigh=True).energy) == first
+
+
+def test_weighing_changes_no_field():
+    plan = rich_plan("single")
+    weighed, plain = CpuEngine(plan, 2), CpuEngine(plan, 2)
+    for _ in range(6):
+        weighed.advance(2, weigh=True)
+        assert plain.advance(2).energy == -1
+    assert_equal(weighed, plain)
+
+
+wall = st.one_of(st.sampled_from(["pec", "pmc"]), st.integers(1, 4))
+sizes = st.tuples(*[st.one_of(st.integers(1, 3), st.integers(4, 12), st.sampled_from([15, 16, 17, 33]))] * 3)
+
+
+@st.composite
+def any_plans(draw):
+    cells = draw(sizes)
+    walls = []
+    for n in cells:
+        low, high = draw(wall), draw(wall)
+        thick = sum(side for side in (low, high) if isinstance(side, int))
+        walls.append((low, high) if thick <= n else ("pec", "pmc"))
+    return make_plan(
+        cells,
+        tuple(walls),
+        seed=draw(st.integers(0, 2**20)),
+        precision=draw(st.sampled_from(["single", "double"])),
+        graded=draw(st.booleans()),
+        media=draw(st.sampled_from(["vacuum", "layers", "lossless", "lossy"])),
+        metal=draw(st.sampled_from([0.0, 0.0, 0.2, 0.8])),
+        terms=draw(st.sampled_from([plans.some_of_each, lambda rng, plan: ()])),
+    )
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    plan=any_plans(),
+    blocks=st.lists(st.integers(1, 5), min_size=1, max_size=4),
+    threads=st.integers(1, 5),
+    isa=st.sampled_from(core().isa_available()),
+    start=st.booleans(),
+)
+def test_any_draw_of_all_features_agrees_with_the_oracle(plan, blocks, threads, isa, start):
+    assert_agrees(plan, tuple(blocks), threads=threads, isa=isa, start=start)

@@ -1,0 +1,240 @@
+"""Plans made of bare numbers, for the tests of the engines: no media, no geometry, any coefficient at any sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.grid import YeeGrid
+from nearfield.plan import (
+    VACUUM_SPEED,
+    AxisProfile,
+    CircuitTerm,
+    CurrentTerm,
+    DFTBox,
+    Functional,
+    Plan,
+    SnapshotBox,
+    Waveform,
+)
+
+CLOSED = (("pec", "pec"),) * 3
+SPACING = 1e-3  # m
+
+
+@dataclass(frozen=True)
+class Planes:
+    """Coefficients shared by planes start..stop: (3 components, stay and drive, nb, nc)."""
+
+    start: int
+    stop: int
+    electric: np.ndarray
+    magnetic: np.ndarray
+
+
+class DenseCoefficients:
+    """The interface of `nearfield.coefficients.Coefficients` over one dense array (6, 2, active shape)."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def planes(self, axis: int) -> Iterator[Planes]:
+        turned = self.values.transpose(0, 1, 2 + axis, 2 + (axis + 1) % 3, 2 + (axis + 2) % 3)
+        start = 0
+        for stop in range(1, turned.shape[2] + 1):
+            if stop == turned.shape[2] or not np.array_equal(turned[:, :, stop], turned[:, :, start]):
+                yield Planes(start, stop, turned[:3, :, start], turned[3:, :, start])
+                start = stop
+
+    def dense(self, component: int) -> tuple[np.ndarray, np.ndarray]:
+        return self.values[component, 0], self.values[component, 1]
+
+    def at(self, component: int, i, j, k) -> tuple[np.ndarray, np.ndarray]:
+        return self.values[component, 0, i, j, k], self.values[component, 1, i, j, k]
+
+
+def exists(cells: tuple, active: tuple, walls: tuple, component: int) -> np.ndarray:
+    """Where a component's samples exist and are free: not past the grid, not tangential E or normal H on a PEC wall.
+
+    A CPML (a number of cells) is backed by PEC.
+    """
+    mask = np.ones(active, bool)
+    for axis in range(3):
+        midway = (component % 3 == axis) == (component < 3)
+        lowest = 0 if midway or walls[axis][0] == "pmc" else 1
+        index = np.arange(active[axis])
+        inside = (index >= lowest) & (index < cells[axis] + (not midway))
+        mask &= inside.reshape([-1 if a == axis else 1 for a in range(3)])
+    return mask
+
+
+def random_coefficients(rng, cells, active, walls, media: str, metal: float) -> DenseCoefficients:
+    """`media`: "vacuum", "layers" (lossless, of a few values), "lossless", "lossy"; `metal`: fraction of zero edges."""
+    values = np.zeros((6, 2, *active))
+    for component in range(6):
+        stay, drive = np.ones(active), np.ones(active)
+        if media == "layers":
+            drive = np.broadcast_to(rng.choice([1.0, 0.5, 0.25], size=active[0]).reshape(-1, 1, 1), active)
+        elif media != "vacuum":
+            drive = rng.uniform(0.1, 1.0, active)
+        if media == "lossy":
+            loss = np.where(rng.random(active) < 0.5, rng.uniform(0.0, 3.0, active), 0.0)
+            stay, drive = (1 - loss) / (1 + loss), drive / (1 + loss)
+        free = exists(cells, active, walls, component) & (rng.random(active) >= metal)
+        values[component] = np.where(free, stay, 0.0), np.where(free, drive, 0.0)
+    return DenseCoefficients(values)
+
+
+def profile(rng, grid: YeeGrid, axis: int, active: int, slabs: tuple, time_step: float) -> AxisProfile:
+    """The update's numbers along one axis; in the CPML any numbers of the right size, new ones at each sample."""
+    reach = VACUUM_SPEED * time_step
+
+    def fitted(values: np.ndarray) -> np.ndarray:
+        return np.concatenate((values, np.zeros(active)))[:active]
+
+    index = np.arange(active)
+    in_slab = (index < slabs[0]) | (index >= active - slabs[1])
+
+    def graded(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        inverse = fitted(reach / lengths) / np.where(in_slab, rng.uniform(1.0, 3.0, active), 1.0)
+        decay = np.where(in_slab, rng.uniform(0.3, 0.99, active), 0.0)
+        return inverse, decay, np.where(in_slab, (decay - 1.0) * rng.uniform(0.0, 0.6, active) * inverse, 0.0)
+
+    dual, primary = graded(grid.dual(axis)), graded(grid.primary(axis))
+    return AxisProfile(dual[0], primary[0], dual[1], dual[2], primary[1], primary[2])
+
+
+def make_plan(
+    cells=(6, 5, 7),
+    walls=CLOSED,
+    *,
+    seed=0,
+    precision="double",
+    graded=False,
+    media="vacuum",
+    metal=0.0,
+    courant=0.9,
+    terms=lambda rng, plan: (),
+) -> Plan:
+    """A plan of `cells` with walls "pec", "pmc" or a number of CPML cells; `terms(rng, plan)` returns its terms."""
+    rng = np.random.default_rng(seed)
+    steps = [rng.uniform(0.7, 1.4, n) if graded else np.ones(n) for n in cells]
+    grid = YeeGrid(tuple(SPACING * np.concatenate(([0.0], np.cumsum(step))) for step in steps))
+    active = tuple(n + (high == "pmc") for n, (_, high) in zip(cells, walls))
+    slabs = tuple(tuple(0 if isinstance(wall, str) else wall for wall in pair) for pair in walls)
+    time_step = courant * grid.maximum_time_step()
+    profiles = tuple(profile(rng, grid, axis, active[axis], slabs[axis], time_step) for axis in range(3))
+    coefficients = random_coefficients(rng, cells, active, walls, media, metal)
+    bare = Plan(tuple(cells), active, slabs, profiles, coefficients, time_step, precision)
+    return Plan(*(getattr(bare, name) for name in bare.__dataclass_fields__ if name != "terms"), terms(rng, bare))
+
+
+def free_samples(plan: Plan, component: int) -> np.ndarray:
+    """Indices (samples, 3) of the component's samples that are neither missing nor in metal."""
+    return np.argwhere(plan.coefficients.dense(component)[1] != 0)
+
+
+def randomise(engines, plan: Plan, seed: int = 1) -> None:
+    """One random state, of size 1, in all engines; zero where no field can be."""
+    rng = np.random.default_rng(seed)
+    held = circuit_edges(plan)
+    for component in range(6):
+        values = rng.standard_normal(plan.active) * (plan.coefficients.dense(component)[1] != 0)
+        for at, *edge in held:
+            if at == component:
+                values[tuple(edge)] = 0.0  # a circuit's own state starts from rest
+        for engine in engines:
+            engine.state(component)[...] = values.astype(plan.dtype)
+
+
+def circuit_edges(plan: Plan) -> list[tuple]:
+    """(component, i, j, k) of every edge with a circuit."""
+    circuits = [term for term in plan.terms if isinstance(term, CircuitTerm)]
+    return [(t.component, *edge) for t in circuits for edge in zip(t.i, t.j, t.k)]
+
+
+# ---- random terms; each returns () where the plan holds no free sample
+
+
+def pulse(rng, plan: Plan) -> Waveform:
+    """A sine of some frequency that the steps resolve."""
+    frequency, phase = rng.uniform(0.02, 0.2) / plan.time_step, rng.uniform(0, 6)
+    return Waveform(lambda t: np.sin(2 * np.pi * frequency * np.asarray(t) + phase), "sources", np.inf)
+
+
+def _some(rng, plan: Plan, components, count: int) -> tuple[int, np.ndarray] | None:
+    component = int(rng.choice(components))
+    free = free_samples(plan, component)
+    return (component, free[rng.integers(len(free), size=count)]) if len(free) else None
+
+
+def current(rng, plan: Plan, components=range(6), count=5) -> tuple:
+    """A current over random samples, some of them twice."""
+    chosen = _some(rng, plan, components, count)
+    if chosen is None:
+        return ()
+    component, samples = chosen
+    samples = np.concatenate((samples, samples[:1]))
+    return (CurrentTerm(component, *samples.T, rng.uniform(-1, 1, len(samples)), pulse(rng, plan)),)
+
+
+def circuit(rng, plan: Plan, count=3, driven=True) -> tuple:
+    """Stable two-state circuits on different edges; without drive there is no waveform."""
+    chosen = _some(rng, plan, range(3), count)
+    if chosen is None:
+        return ()
+    component, samples = chosen
+    samples = np.unique(samples, axis=0)
+    rng.shuffle(samples)
+    edges = len(samples)
+    admittance, factor = rng.uniform(0.001, 0.1, edges), np.full(edges, 0.5 * SPACING)
+    feedback = rng.uniform(0.1, 2.0, edges) / (admittance * factor)
+    return (
+        CircuitTerm(
+            component, *samples.T, admittance, factor, feedback, 1 / (1 + feedback * admittance * factor),
+            rng.uniform(-1e-3, 1e-3, edges), admittance[:, None] * rng.uniform(-0.5, 0.5, (edges, 2)),
+            rng.uniform(-0.5, 0.5, (edges, 2)), rng.uniform(-0.45, 0.45, (edges, 2, 2)),
+            pulse(rng, plan) if driven else None,
+        ),
+    )  # fmt: skip
+
+
+def functional(rng, plan: Plan, half=None, count=12, stride=None) -> tuple:
+    """A sum over random samples of all three E or all three H components."""
+    half = int(rng.integers(2)) if half is None else half
+    samples = np.stack([rng.integers(n, size=count) for n in plan.active])
+    component = 3 * half + rng.integers(3, size=count)
+    stride = stride or int(rng.integers(1, 5))
+    return (Functional(component, *samples, rng.uniform(-1, 1, count), stride),)
+
+
+def _box(rng, plan: Plan) -> tuple[tuple, tuple]:
+    lower = [int(rng.integers(n)) for n in plan.active]
+    return tuple(lower), tuple(int(rng.integers(low + 1, n + 1)) for low, n in zip(lower, plan.active))
+
+
+def spectrum(rng, plan: Plan, component=None, stride=None) -> tuple:
+    """A running DFT of a random box at three frequencies."""
+    component = int(rng.integers(6)) if component is None else component
+    frequencies = rng.uniform(0.01, 0.3, 3) / plan.time_step
+    return (DFTBox(component, *_box(rng, plan), frequencies, stride or int(rng.integers(1, 4))),)
+
+
+def snapshots(rng, plan: Plan, component=None, last=12) -> tuple:
+    """Copies of a random box after a few of the first `last` steps."""
+    component = int(rng.integers(6)) if component is None else component
+    steps = np.flatnonzero(rng.random(last) < 0.4) + 1
+    return (SnapshotBox(component, *_box(rng, plan), steps),)
+
+
+def some_of_each(rng, plan: Plan) -> tuple:
+    """Two terms of every kind: first what acts, then what records."""
+    makers = (current, current, circuit, circuit, functional, functional, spectrum, spectrum, snapshots, snapshots)
+    acting = [term for make in makers[:3] for term in make(rng, plan)]
+    taken = {edge for t in acting if isinstance(t, CircuitTerm) for edge in zip(t.i, t.j, t.k)}
+    for term in circuit(rng, plan, driven=False):
+        if taken.isdisjoint(zip(term.i, term.j, term.k)):  # two circuits on one edge are two unknowns
+            acting.append(term)
+    return (*acting, *(term for make in makers[4:] for term in make(rng, plan)))

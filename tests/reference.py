@@ -1,0 +1,257 @@
+"""The oracle: what an engine must do, step by step in NumPy, on global axes and dense arrays.
+
+It takes a `Plan` and makes the same operations in the same order as the engines, in the plan's precision, so that
+states and recordings are equal to the last bit. It knows nothing of rows, blocks, palettes, threads or records;
+of the storage it needs only the order of the axes, because sums run along rows and then over rows.
+
+One exception: engines flush denormals to zero. `same` therefore compares what is above 1e-37 (1e-307 in double).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nearfield.plan import (
+    VACUUM_IMPEDANCE,
+    CircuitTerm,
+    CurrentTerm,
+    DFTBox,
+    Functional,
+    Plan,
+    Recording,
+    SnapshotBox,
+)
+
+LANES = 16  # partial sums of a row's energy
+
+
+def same(found: np.ndarray, expected: np.ndarray) -> bool:
+    """Whether two arrays are equal, of one type, denormals apart; -0 equals +0, NaN equals NaN."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        return False
+    if np.iscomplexobj(found):
+        return same(found.real, expected.real) and same(found.imag, expected.imag)
+    least = 1e-37 if found.dtype == np.float32 else 1e-307
+    flushed = [np.where(np.abs(values) < least, 0, values) for values in (found, expected)]
+    return np.array_equal(*flushed, equal_nan=True)
+
+
+class ReferenceEngine:
+    """The engine's interface (`advance`, `state`, `reset`, `recordings`), spelled out.
+
+    E, H (as eta0 H): six arrays of the plan's active shape. psi: one array for each difference that a curl takes,
+    by (component differenced, axis).
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.coefficients = []
+        for component in range(6):
+            stay, drive = plan.coefficients.dense(component)
+            self.coefficients.append((stay.astype(plan.dtype), drive.astype(plan.dtype)))
+        self.reset()
+
+    def reset(self) -> None:
+        """All fields, states and recordings back to zero, before step 1."""
+        plan = self.plan
+        self.step = 0
+        self.fields = [np.zeros(plan.active, plan.dtype) for _ in range(6)]
+        pairs = [(c, axis) for c in range(6) for axis in range(3) if axis != c % 3]
+        self.psi = {pair: np.zeros(plan.active, plan.dtype) for pair in pairs}
+        self.circuit_states = {n: np.zeros((len(t.i), 2)) for n, t in self._numbered(CircuitTerm)}
+        self.samples = {n: [] for n, _ in self._numbered(Functional)}
+        self.sums = {n: self._empty((len(t.frequencies), 2), t) for n, t in self._numbered(DFTBox)}
+        self.copies = {n: self._empty((len(t.steps),), t) for n, t in self._numbered(SnapshotBox)}
+
+    def _numbered(self, kind: type) -> list:
+        return [(n, term) for n, term in enumerate(self.plan.terms) if isinstance(term, kind)]
+
+    def _empty(self, leading: tuple, box: DFTBox | SnapshotBox) -> np.ndarray:
+        extent = tuple(np.subtract(box.upper, box.lower))
+        return np.zeros(leading + extent, self.plan.dtype)
+
+    def state(self, component: int) -> np.ndarray:
+        """The array of one component, active shape; H as eta0 H."""
+        return self.fields[component]
+
+    def advance(self, steps: int, excitation: str = "sources") -> None:
+        """Make `steps` steps, one after the other."""
+        for _ in range(steps):
+            self.step += 1
+            electric, magnetic = self.plan.amplitudes(self.step, 1, excitation)
+            before = [field.copy() for field in self.fields[:3]]
+            self._update_electric()
+            self._apply_terms(False, electric[0], before)
+            self._update_magnetic()
+            self._apply_terms(True, magnetic[0], before)
+
+    # ---- Maxwell's equations
+
+    def _update_electric(self) -> None:
+        """Ep <- Ca Ep + Cb (dHr/dq - dHq/dr), (p, q, r) cyclic, at every sample of the three components."""
+        for p in range(3):
+            q, r = (p + 1) % 3, (p + 2) % 3
+            stay, drive = self.coefficients[p]
+            curl = self._derivative(3 + r, q) - self._derivative(3 + q, r)
+            self.fields[p] = stay * self.fields[p] + drive * curl
+
+    def _update_magnetic(self) -> None:
+        """Hp <- Da Hp - Db (dEr/dq - dEq/dr)."""
+        for p in range(3):
+            q, r = (p + 1) % 3, (p + 2) % 3
+            stay, drive = self.coefficients[3 + p]
+            curl = self._derivative(r, q) - self._derivative(q, r)
+            self.fields[3 + p] = stay * self.fields[3 + p] - drive * curl
+
+    def _derivative(self, component: int, axis: int) -> np.ndarray:
+        """c dt d/du of a component: H differences end on a node, E differences on a cell centre.
+
+        difference c dt / (kappa length), and in the CPML's planes + psi with psi <- decay psi + drive difference.
+        """
+        profile, field = self.plan.profiles[axis], self.fields[component]
+        if component >= 3:
+            difference = field - _shifted(field, axis, -1)
+            inverse, decay, drive = profile.inverse_dual, profile.decay_electric, profile.drive_electric
+        else:
+            difference = _shifted(field, axis, +1) - field
+            inverse, decay, drive = profile.inverse_primary, profile.decay_magnetic, profile.drive_magnetic
+        derivative = difference * self._along(inverse, axis)
+        planes = self._cpml_planes(axis)
+        psi = self.psi[component, axis]
+        driven = self._along(decay, axis) * psi + self._along(drive, axis) * difference
+        psi[planes] = driven[planes]
+        derivative[planes] += psi[planes]
+        return derivative
+
+    def _along(self, values: np.ndarray, axis: int) -> np.ndarray:
+        shape = [1, 1, 1]
+        shape[axis] = -1
+        return np.asarray(values, self.plan.dtype).reshape(shape)
+
+    def _cpml_planes(self, axis: int) -> tuple:
+        """Index of the planes of the CPML at both ends of an axis."""
+        low, high = self.plan.cpml[axis]
+        length = self.plan.active[axis]
+        index = [slice(None)] * 3
+        index[axis] = np.r_[0:low, length - high : length]
+        return tuple(index)
+
+    # ---- sources, circuits, recorders
+
+    def _apply_terms(self, magnetic: bool, amplitudes: np.ndarray, before: list[np.ndarray]) -> None:
+        """All terms of one half step in the plan's order; a term changes its own samples only."""
+        for number, term in enumerate(self.plan.terms):
+            if (np.max(term.component) >= 3) != magnetic:
+                continue
+            if isinstance(term, CurrentTerm):
+                self._drive(term, amplitudes[self.plan.column(term.waveform)])
+            elif isinstance(term, CircuitTerm):
+                self._advance_circuit(number, term, amplitudes, before[term.component])
+            elif isinstance(term, Functional) and self.step % term.stride == 0:
+                self.samples[number].append(self._functional(term))
+            elif isinstance(term, DFTBox) and self.step % term.stride == 0:
+                self._add_to_spectrum(number, term)
+            elif isinstance(term, SnapshotBox):
+                for place in np.flatnonzero(term.steps == self.step):
+                    self.copies[number][place] = self._box(term)
+
+    def _drive(self, term: CurrentTerm, amplitude: np.floating) -> None:
+        weight = term.weight.astype(self.plan.dtype)
+        for n in range(len(term.i)):
+            self.fields[term.component][term.i[n], term.j[n], term.k[n]] += weight[n] * amplitude
+
+    def _advance_circuit(self, number: int, term: CircuitTerm, amplitudes: np.ndarray, before: np.ndarray) -> None:
+        """The formulas of CircuitTerm, in double but for the field itself."""
+        column = self.plan.column(term.waveform)
+        field = self.fields[term.component]
+        for n in range(len(term.i)):
+            edge = term.i[n], term.j[n], term.k[n]
+            x0, x1 = map(float, self.circuit_states[number][n])
+            old = float(before[edge])
+            source = 0.0 if column < 0 else float(term.drive[n]) * float(amplitudes[column])
+            memory = float(term.output[n, 0]) * x0 + float(term.output[n, 1]) * x1
+            factor = float(term.voltage_factor[n])
+            known = float(term.admittance[n]) * (factor * old - source) + memory
+            unrounded = (float(field[edge]) - float(term.feedback[n]) * known) * float(term.inverse[n])
+            field[edge] = self.plan.dtype(unrounded)
+            across = factor * (float(field[edge]) + old) - source
+            for place in range(2):
+                mixed = float(term.transition[n, place, 0]) * x0 + float(term.transition[n, place, 1]) * x1
+                self.circuit_states[number][n, place] = mixed + float(term.input[n, place]) * across
+
+    def _functional(self, term: Functional) -> float:
+        """Weighted sum in double: along each row in the samples' order, then over the rows in order."""
+        axes = self.plan.storage_axes
+        components = np.broadcast_to(term.component, term.i.shape)
+        rows: dict[tuple, float] = {}
+        for n, component in enumerate(components):
+            index = term.i[n], term.j[n], term.k[n]
+            weight = float(term.weight[n]) / (VACUUM_IMPEDANCE if component >= 3 else 1.0)
+            row = int(component), int(index[axes[0]]), int(index[axes[1]])
+            rows[row] = rows.get(row, 0.0) + weight * float(self.fields[component][index])
+        total = 0.0
+        for row in sorted(rows):
+            total += rows[row]
+        return total
+
+    def _box(self, box: DFTBox | SnapshotBox) -> np.ndarray:
+        return self.fields[box.component][tuple(slice(*ends) for ends in zip(box.lower, box.upper))]
+
+    def _add_to_spectrum(self, number: int, box: DFTBox) -> None:
+        table = self.plan.phasors(box, self.step, 1)[0]
+        for sums, phasor in zip(self.sums[number], table):
+            for part in range(2):
+                sums[part] += self._box(box) * phasor[part]
+
+    # ---- what came of it
+
+    def recordings(self) -> list[Recording]:
+        """One for each recording term in the plan's order; SI, so H is divided by eta0 here at the latest."""
+        gathered = []
+        for number, term in enumerate(self.plan.terms):
+            if isinstance(term, CurrentTerm | CircuitTerm):
+                continue
+            later = 0.5 if np.max(term.component) >= 3 else 0.0
+            scale = 1.0 / VACUUM_IMPEDANCE if later else 1.0
+            if isinstance(term, Functional):
+                values = np.array(self.samples[number], float)
+                time = (term.stride * np.arange(1, len(values) + 1) + later) * self.plan.time_step
+            elif isinstance(term, DFTBox):
+                factor = self.plan.dtype(scale * self.plan.time_step * term.stride)
+                values = (self.sums[number][:, 0] + 1j * self.sums[number][:, 1]) * factor
+                time = np.zeros(0)
+            else:
+                made = term.steps <= self.step
+                values = self.copies[number][made] * self.plan.dtype(scale)
+                time = (term.steps[made] + later) * self.plan.time_step
+            gathered.append(Recording(time, values))
+        return gathered
+
+    def energy(self) -> float:
+        """Sum of squares of all samples: 16 partial sums along each row, components in turn, then rows in order."""
+        axes = self.plan.storage_axes
+        order = [*axes, *(3 + axis for axis in axes)]
+        padding = -self.plan.active[axes[2]] % LANES
+        stored = [np.pad(self.fields[c].transpose(axes).astype(float), [(0, 0), (0, 0), (0, padding)]) for c in order]
+        energy = 0.0
+        for a in range(self.plan.active[axes[0]]):
+            for b in range(self.plan.active[axes[1]]):
+                lanes = np.zeros(LANES)
+                for field in stored:
+                    for block in field[a, b].reshape(-1, LANES):
+                        lanes += block * block
+                row = 0.0
+                for lane in lanes:
+                    row += float(lane)
+                energy += row
+        return energy
+
+
+def _shifted(field: np.ndarray, axis: int, by: int) -> np.ndarray:
+    """The neighbour one sample further along the axis (`by` +1 or -1), zero past the ends."""
+    neighbour = np.zeros_like(field)
+    inside, beyond = [slice(None)] * 3, [slice(None)] * 3
+    inside[axis], beyond[axis] = (slice(None, -1), slice(1, None))[::by]
+    neighbour[tuple(inside)] = field[tuple(beyond)]
+    return neighbour
