@@ -11,11 +11,10 @@ from nearfield.boundaries import CPML
 from nearfield.discretization import all_waveforms
 from nearfield.grid import AXES
 from nearfield.refusals import edges_of, features
-from nearfield.resolution import largest_ratio, media_of_structures
+from nearfield.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
 from nearfield.wording import quantity
 
 if TYPE_CHECKING:
-    from nearfield.check import MediumCheck
     from nearfield.discretization import Discretization
 
 FEW_CELLS = 10.0  # per wavelength: about 4.5 degrees of phase error in every wavelength
@@ -23,10 +22,10 @@ LARGEST_RATIO = 1.5
 SNAP = 0.1  # of a cell
 
 
-def cautions(setup: Discretization, media: tuple[MediumCheck, ...]) -> list[str]:
+def cautions(setup: Discretization) -> list[str]:
     """All warnings about a model."""
     return [
-        *coarse_media(media), *steep_grading(setup), *lost_structures(setup), *moved_sheets(setup),
+        *coarse_media(resolved_media(setup)), *steep_grading(setup), *lost_structures(setup), *moved_sheets(setup),
         *unused_media(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
         *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
     ]

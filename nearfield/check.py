@@ -6,14 +6,13 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from nearfield.cautions import band_of, cautions
+from nearfield.cautions import cautions
 from nearfield.discretization import all_waveforms
 from nearfield.engine import available_threads
 from nearfield.machine_rate import free_memory, known_rate
 from nearfield.plan import VACUUM_SPEED
-from nearfield.prediction import HDF5_OVERHEAD, domain_bytes, phase_error_per_wavelength, term_bytes
-from nearfield.refusals import refuse_coarse_grid, refuse_entries, refuse_in_metal, refuse_on_grid
-from nearfield.resolution import cells_in_media, largest_cell, smallest_cell
+from nearfield.prediction import HDF5_OVERHEAD, domain_bytes, term_bytes
+from nearfield.resolution import MediumCheck, largest_cell, resolved_media, smallest_cell
 from nearfield.wording import duration, memory, quantity
 
 if TYPE_CHECKING:
@@ -21,17 +20,6 @@ if TYPE_CHECKING:
     from nearfield.simulation import Simulation
 
 USUAL_CROSSINGS = 12  # of the grid's diagonal before the energy of an antenna has fallen by 60 dB; a rough guide
-
-
-@dataclass(frozen=True)
-class MediumCheck:
-    """How finely the grid resolves the waves in one medium, at the highest excited frequency."""
-
-    name: str
-    refractive_index: float
-    largest_cell: float  # m
-    cells_per_wavelength: float
-    phase_error: float  # degrees per wavelength, along an axis
 
 
 @dataclass(frozen=True)
@@ -94,34 +82,15 @@ class Check:
         return "\n".join(text)
 
 
-def check(simulation: Simulation, threads: int | None = None) -> Check:
+def examine(simulation: Simulation, threads: int | None = None) -> Check:
     """The check of a simulation. Error: ModelError for what `run` would refuse as well."""
-    from nearfield.discretization import Discretization
-
-    return examine(Discretization(simulation), threads or available_threads())
-
-
-def refuse(setup: Discretization) -> list[str]:
-    """Refuse what cannot be right with a ModelError; return the warnings about the rest."""
-    simulation, grid = setup.simulation, setup.grid
-    refuse_entries(simulation)
-    refuse_on_grid(simulation, grid)
-    refuse_coarse_grid(band_of(setup)[1], cells_in_media(simulation, grid))
-    refuse_in_metal(simulation, grid, setup.coefficients)
-    _ = setup.lowered  # every port and monitor refuses what it cannot record
-    return cautions(setup, resolved_media(setup))
-
-
-def examine(setup: Discretization, threads: int) -> Check:
-    """What a discretised simulation costs."""
-    simulation, grid = setup.simulation, setup.grid
-    warnings = refuse(setup)
-    media, rate = resolved_media(setup), known_rate(simulation.precision, threads)
+    setup = simulation.setup()
+    grid, rate = setup.grid, known_rate(simulation.precision, threads or available_threads())
+    media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(grid.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
-    frequency = band_of(setup)[1]
     runs, steps = max(1, len(setup.excitations)), expected_steps(setup)
     fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision)
-    in_terms, output = term_bytes(setup.lowered[0], setup.steps, simulation.precision)
+    in_terms, output = term_bytes(setup.terms, setup.steps, simulation.precision)
     waves = max(extent) * frequency / VACUUM_SPEED  # wavelengths in vacuum along the longest side
     return Check(
         title=simulation.title,
@@ -131,7 +100,7 @@ def examine(setup: Discretization, threads: int) -> Check:
         largest_cell=largest_cell(grid),
         extent=extent,
         time_step=setup.time_step,
-        time_step_limit=grid.maximum_time_step(min(1.0, *(m.refractive_index for m in media))),
+        time_step_limit=setup.time_step_limit,
         steps=setup.steps,
         expected_steps=steps,
         decay=setup.decay,
@@ -144,7 +113,7 @@ def examine(setup: Discretization, threads: int) -> Check:
         rate_source=rate.source,
         media=media,
         phase_error=max(medium.phase_error * waves * medium.refractive_index for medium in media) if waves else 0.0,
-        warnings=(*warnings, *too_much_memory(fields + in_terms)),
+        warnings=(*cautions(setup), *too_much_memory(fields + in_terms)),
     )
 
 
@@ -156,17 +125,6 @@ def expected_steps(setup: Discretization) -> int:
     ends = [waveform.end for waveform in all_waveforms(setup.simulation)]
     end = max((end for end in ends if math.isfinite(end)), default=0.0)
     return min(setup.steps, math.ceil((end + USUAL_CROSSINGS * diagonal / VACUUM_SPEED) / setup.time_step))
-
-
-def resolved_media(setup: Discretization) -> tuple[MediumCheck, ...]:
-    """Resolution in every medium."""
-    frequency, found = band_of(setup)[1], []
-    for name, (cell, index) in cells_in_media(setup.simulation, setup.grid).items():
-        speed = VACUUM_SPEED / index
-        per_wavelength = speed / (frequency * cell) if frequency > 0 else math.inf
-        error = phase_error_per_wavelength(cell, setup.time_step, frequency, speed)
-        found.append(MediumCheck(name, index, cell, per_wavelength, error))
-    return tuple(found)
 
 
 def too_much_memory(needed: int) -> list[str]:

@@ -15,12 +15,15 @@ import numpy as np
 from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid, is_half
 from nearfield.plan import VACUUM_SPEED
+from nearfield.resolution import media_of_structures
 
 if TYPE_CHECKING:
     from nearfield.coefficients import Coefficients
+    from nearfield.materials import Medium
     from nearfield.simulation import Simulation
 
 FEWEST_CELLS_PER_WAVELENGTH = 3.0
+ROUNDING = 1e-12  # relative; a time step given as the limit itself is no excess
 WALLS = ("pec", "pmc")
 
 
@@ -62,6 +65,30 @@ def unknown_medium(who: str, medium: str, media: Iterable[str]) -> str:
     near = difflib.get_close_matches(medium, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else " Define it under `media`."
     return f"{who}: medium {medium!r} is not defined; known media: {', '.join(known)}.{hint}"
+
+
+def media_in_use(simulation: Simulation) -> dict[str, Medium]:
+    """Every medium that may fill some space, metal apart, by the name that messages use."""
+    found = {name: medium for name, medium, _ in media_of_structures(simulation)}
+    return {simulation.background.name or "background": simulation.background} | found
+
+
+def index_of(medium: Medium) -> float:
+    """Refractive index of a medium without its losses."""
+    return medium.index
+
+
+def refuse_time_step(simulation: Simulation, grid: YeeGrid, limit: float) -> None:
+    """Refuse a time step over the stable limit (s)."""
+    if simulation.time_step is None or simulation.time_step <= limit * (1 + ROUNDING):
+        return
+    axis = min(range(3), key=lambda a: grid.primary(a).min())
+    number = int(np.argmin(grid.primary(axis)))
+    raise ModelError(
+        f"time_step={simulation.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid (smallest cell "
+        f"{grid.primary(axis)[number] * 1e3:.6g} mm at {AXES[axis]}={grid.lines[axis][number]:.6g}); the fields would "
+        f"grow without bound. Lower it, or leave it out to use {simulation.courant:g} of the limit"
+    )
 
 
 def refuse_coarse_grid(frequency: float, cells: dict[str, tuple[float, float]]) -> None:

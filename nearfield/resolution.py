@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nearfield.grid import YeeGrid
+from nearfield.plan import VACUUM_SPEED
+from nearfield.prediction import phase_error_per_wavelength
 
 if TYPE_CHECKING:
+    from nearfield.discretization import Discretization
     from nearfield.materials import Medium
     from nearfield.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class MediumCheck:
+    """How finely the grid resolves the waves in one medium, at the highest excited frequency."""
+
+    name: str
+    refractive_index: float
+    largest_cell: float  # m
+    cells_per_wavelength: float
+    phase_error: float  # degrees per wavelength, along an axis
 
 
 def smallest_cell(grid: YeeGrid) -> float:
@@ -75,3 +91,14 @@ def largest_cell_between(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[f
             return 0.0
         longest = max(longest, float(grid.primary(axis)[inside].max()))
     return longest
+
+
+def resolved_media(setup: Discretization) -> tuple[MediumCheck, ...]:
+    """Resolution in every medium."""
+    frequency, found = setup.band_edge, []
+    for name, (cell, index) in cells_in_media(setup.simulation, setup.grid).items():
+        speed = VACUUM_SPEED / index
+        per_wavelength = speed / (frequency * cell) if frequency > 0 else math.inf
+        error = phase_error_per_wavelength(cell, setup.time_step, frequency, speed)
+        found.append(MediumCheck(name, index, cell, per_wavelength, error))
+    return tuple(found)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nearfield.cautions import cautions
 from nearfield.discretization import Discretization
 from nearfield.engine import CpuEngine, available_threads
 from nearfield.errors import DivergedError
@@ -15,7 +16,6 @@ from nearfield.facts import machine_facts
 from nearfield.guard import Guard, explain_divergence
 from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 from nearfield.simulation import ProgressInfo, Simulation
-from nearfield.warnings_of import warnings_of
 
 SECONDS_PER_BLOCK = 0.2  # between looks at progress; results do not depend on where blocks end
 
@@ -118,7 +118,7 @@ def run(
 
     begun = time.perf_counter()
     setup = simulation.setup()
-    warnings = warnings_of(simulation, setup)
+    warnings = cautions(setup)
     record = RunRecord(
         model_text=simulation.to_toml(), grid=setup.grid, media=media_table(simulation), facts=machine_facts(),
         status="failed", excitations={}, title=simulation.title,
