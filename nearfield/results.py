@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.spectra import fourier_integral
 from nearfield.errors import ModelError
 from nearfield.records import (
     ExcitationRecord,
@@ -116,14 +115,12 @@ class ExcitationResult:
                 f"gain and efficiency need an excited port, but excitation {self.name!r} has none; use directivity and "
                 "radiated_power, or feed the antenna by a port"
             )
+        from nearfield.analysis.sparameters import port_spectra, port_waves
+
         variables = self.record.ports[self.name]
-        voltage, current = (
-            fourier_integral(variables[variables[name].dims[0]].array, variables[name].array, frequencies)
-            for name in ("voltage", "current")
-        )
-        impedance = self.impedances.get(self.name, np.nan)
-        accepted = 0.5 * (voltage * current.conj()).real
-        return accepted, np.abs(voltage + impedance * current) ** 2 / (8 * impedance)
+        into, _ = port_waves(variables, frequencies, self.impedances.get(self.name, np.nan))
+        voltage, current = port_spectra(variables, frequencies)
+        return 0.5 * (voltage * current.conj()).real, 0.5 * np.abs(into) ** 2
 
     def __getitem__(self, name: str) -> Any:
         monitor = self.record.monitors[known(name, self.record.monitors, "monitor")]

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.grid import AXES, YeeGrid
-from nearfield.monitors.regions import Nodes, Region, active_shape, frequency_axis, unit_of
 from nearfield.plan import COMPONENTS, DFTBox, Recording, dft_stride
 from nearfield.records import Variable, Variables
+from nearfield.regions import Nodes, Region, active_shape, frequency_axis, unit_of
 
 if TYPE_CHECKING:
-    from nearfield.monitors.regions import Nodes, Region, active_shape, frequency_axis, unit_of
+    from nearfield.regions import Nodes, Region, active_shape, frequency_axis, unit_of
 from nearfield.plan import Context
 
 SIDES = {"low": -1, "high": +1, "plane": +1}

@@ -7,6 +7,6 @@ E is recorded at m dt, H at (m + 1/2) dt; spectra hold that difference already.
 from nearfield.monitors.fields import FieldDFT, Snapshot
 from nearfield.monitors.paths import Current, Probe, Voltage
 from nearfield.monitors.radiation import FarField, Flux
-from nearfield.monitors.regions import Monitor
+from nearfield.regions import Monitor
 
 __all__ = ["Current", "FarField", "FieldDFT", "Flux", "Monitor", "Probe", "Snapshot", "Voltage"]

@@ -10,7 +10,10 @@ from pydantic import Field, model_validator
 from nearfield.edges import Name, ordered, snapped
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
-from nearfield.monitors.regions import (
+from nearfield.plan import COMPONENTS, DFTBox, Recording, SnapshotBox, dft_stride
+from nearfield.quantities import Position, Times, Whole
+from nearfield.records import HALF, Variable, Variables
+from nearfield.regions import (
     Components,
     Monitor,
     Region,
@@ -21,9 +24,6 @@ from nearfield.monitors.regions import (
     time_axis,
     unit_of,
 )
-from nearfield.plan import COMPONENTS, DFTBox, Recording, SnapshotBox, dft_stride
-from nearfield.quantities import Position, Times, Whole
-from nearfield.records import HALF, Variable, Variables
 
 if TYPE_CHECKING:
     from nearfield.plan import Context
@@ -103,7 +103,7 @@ class Snapshot(BoxMonitor):
         held = [region.held(active) for region in self.regions(context).values() if region.is_held(active)]
         return [SnapshotBox(region.component, region.lower, region.upper, steps) for region in held]
 
-    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The components over time, those taken so far."""
         active, left = active_shape(context), iter(recordings)
         variables = self.positions(context)
@@ -157,7 +157,7 @@ class FieldDFT(BoxMonitor):
         held = [region.held(active) for region in self.regions(context).values() if region.is_held(active)]
         return [DFTBox(region.component, region.lower, region.upper, frequencies, stride) for region in held]
 
-    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The spectra of the components."""
         active, left = active_shape(context), iter(recordings)
         variables = frequency_axis(np.asarray(self.frequencies)) | self.positions(context)

@@ -9,10 +9,10 @@ from pydantic import Field, model_validator
 
 from nearfield.edges import Name, ordered, snapped
 from nearfield.grid import AXES, YeeGrid
-from nearfield.monitors.regions import Component, Monitor, component_number, held_samples, time_axis, unit_of
 from nearfield.plan import Functional, Recording
 from nearfield.quantities import Position, Whole
 from nearfield.records import Variable, Variables
+from nearfield.regions import Component, Monitor, component_number, held_samples, time_axis, unit_of
 
 if TYPE_CHECKING:
     from nearfield.plan import Context
@@ -44,7 +44,7 @@ class Probe(Monitor):
         index = [entries[:, axis].astype(np.int64) for axis in range(3)]
         return [held_samples(context, component_number(self.component), index, entries[:, 3], self.stride)]
 
-    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The component over time."""
         number = component_number(self.component)
         axis = time_axis(recordings[0].time, number >= 3)
@@ -98,7 +98,7 @@ class Voltage(Monitor):
         sign = 1.0 if self.end[axis] > self.start[axis] else -1.0
         return [held_samples(context, axis, index, sign * context.grid.primary(axis)[along])]
 
-    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The voltage over time."""
         axis = time_axis(recordings[0].time)
         return axis | {"voltage": Variable(("time",), recordings[0].values, {"units": "V"})}
@@ -154,7 +154,7 @@ class Current(Monitor):
         planes = plane_weights(grid.centres(a), self.lower[a])
         return [loop_functional(context, a, planes, samples)]
 
-    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The current over time."""
         axis = time_axis(recordings[0].time, half=True)
         return axis | {"current": Variable(tuple(axis), recordings[0].values, {"units": "A"})}

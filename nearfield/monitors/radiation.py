@@ -14,10 +14,10 @@ from nearfield.boundaries import CPML
 from nearfield.edges import Name, ordered, snapped
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
-from nearfield.monitors.regions import Monitor, Nodes, SomeFrequencies, frequency_axis
 from nearfield.plan import DFTBox, Recording
 from nearfield.quantities import Angles, Position
 from nearfield.records import Variable, Variables
+from nearfield.regions import Monitor, Nodes, SomeFrequencies, frequency_axis
 from nearfield.surfaces import FacePlace, closed_box, read_faces, surface_regions, surface_terms, surface_variables
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Flux(Monitor):
         """Running sums of the tangential fields."""
         return surface_terms(context, self.places(context), np.asarray(self.frequencies))
 
-    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """`power` in all, and that of each face of a box along its outward normal."""
         frequencies, places = np.asarray(self.frequencies), self.places(context)
         faces = read_faces(surface_variables(context, places, frequencies, iter(recordings)))
@@ -213,7 +213,7 @@ class FarField(Monitor):
         refuse_behind(walls, *self.angles(walls))
         return surface_terms(context, self.places(context), np.asarray(self.frequencies))
 
-    def collect(self, context: Context, recordings: list[Recording]) -> Variables:
+    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The pattern, the powers, and the surface's fields, from which `at()` computes other angles."""
         frequencies, walls = np.asarray(self.frequencies), self.walls(context)
         places = self.places(context)

@@ -28,7 +28,7 @@ SomeFrequencies = Annotated[Frequencies, Field(min_length=1)]
 
 
 class Monitor(Schema):
-    """What all monitors share: `terms(context)` for the engine, `collect(context, recordings)` for the result.
+    """What all monitors share: `terms(context)` for the engine, `collect(...)` for the result.
 
     `bytes(context)` is about what it takes in memory and in the result file.
     """
