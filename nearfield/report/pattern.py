@@ -1,0 +1,192 @@
+"""The far field as an antenna engineer reads it: E- and H-plane cuts in dBi, and a map over all directions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.report.cuts import Cut, Pattern, cuts, patterns
+from nearfield.report.plots import case_title
+from nearfield.report.style import (
+    COLOURS,
+    FAINT,
+    INK,
+    PATTERN_MAP,
+    RULE,
+    blank,
+    canvas,
+    headline,
+    notice,
+    panel,
+    picked,
+    quantity,
+    signed,
+    styled,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from nearfield.results import Result
+
+DYNAMIC_RANGE = 40.0  # dB below the peak; fainter lobes are lost in the cells' error anyway
+MOST_FREQUENCIES = 3
+
+
+@styled
+def far_field_figure(result: Result, name: str) -> Figure | None:
+    """Cuts and map of one far-field monitor, a row for each frequency (at most three), first excitation."""
+    far_field = result[name]
+    every = patterns(far_field)
+    note = f"monitor {name}  ·  excitation {result.excitation().name}"
+    recorded = int(far_field.directivity.frequency.size)
+    if not every:
+        return _silence(result, note)
+    shown = [every[position] for position in picked(len(every), MOST_FREQUENCIES)]
+    if recorded > len(shown):
+        note += f"  ·  {len(shown)} of {recorded} frequencies shown"
+    sections = [cuts(pattern) for pattern in shown]
+    kinds = list(dict.fromkeys(cut.kind for found in sections for cut in found))
+    half, mapped = half_space(shown[0]), shown[0].theta.size > 1 and shown[0].phi.size > 2
+    side = 3.2  # inches of a full circle
+    row_height = 3.6 if half else side + 1.25
+    columns = [4.6 if half and kind == "meridian" else side for kind in kinds]
+    figure = canvas(sum(columns) + 0.9 * len(columns) + (5.0 if half else 5.9) * mapped, 0.85 + row_height * len(shown))
+    ceiling = 5 * math.ceil((max(pattern.maximum for pattern in shown) + 0.01) / 5)
+    for row, (pattern, found) in enumerate(zip(shown, sections)):
+        top, left = 1.3 + row_height * row, 0.5
+        for kind, width in zip(kinds, columns):
+            wedge = half and kind == "meridian"  # its axes are a square of which the middle half is drawn
+            axes = panel(figure, left, top - 1.1 if wedge else top, width, width, projection="polar")
+            _polar(axes, [cut for cut in found if cut.kind == kind], kind, ceiling, half)
+            figure.text(left / figure.get_figwidth(), 1 - (top - 0.32) / figure.get_figheight(),
+                        _panel_name(pattern, kind, len(kinds)), fontsize=10, fontweight="bold", va="bottom")
+            left += width + 0.9
+        if mapped and half:
+            _disc(figure, panel(figure, left + 0.35, top + 0.2, 2.5, 2.5, projection="polar"), pattern, ceiling)
+        elif mapped:
+            _map(figure, panel(figure, left + 0.1, top, 4.4, side), pattern, ceiling)
+    headline(figure, case_title(result, "Directivity"), note)
+    return figure
+
+
+def _silence(result: Result, note: str) -> Figure:
+    figure = blank(8.0, 2.4)
+    axes = figure.subplots()
+    axes.set_axis_off()
+    notice(axes, "No radiated power at any recorded frequency, so there is no pattern.")
+    headline(figure, case_title(result, "Far field"), note)
+    return figure
+
+
+def _panel_name(pattern: Pattern, kind: str, kinds: int) -> str:
+    text = f"{quantity(pattern.frequency, 'Hz')}, dBi"
+    return text if kinds == 1 else f"{text} over {'θ' if kind == 'meridian' else 'φ'}"
+
+
+def half_space(pattern: Pattern) -> bool:
+    """Whether only the upper half space was recorded (an antenna over an infinite ground)."""
+    return bool(pattern.theta.max() <= math.pi / 2 + 0.02 and pattern.phi.size > 2)
+
+
+def _polar(axes: Axes, found: list[Cut], kind: str, ceiling: float, half: bool) -> None:
+    floor = ceiling - DYNAMIC_RANGE
+    for cut in found:
+        second = bool(axes.lines)
+        level = np.where(np.isfinite(cut.dbi), np.maximum(cut.dbi, floor), np.nan)
+        width = cut.beamwidth if kind == "meridian" else None
+        label = cut.name + (f"  (half-power width {math.degrees(width):.0f}°)" if width else "")
+        axes.plot(cut.angle, level, color=COLOURS[1 if second else 0], linestyle=(0, (5, 2)) if second else "-",
+                  linewidth=2.0, label=label)
+    _polar_frame(axes, kind, half)
+    axes.set_rlim(floor, ceiling)
+    axes.set_rticks(np.arange(floor + 10.0, ceiling + 1.0, 10.0))
+    axes.tick_params(axis="y", labelsize=8, labelcolor=FAINT)
+    axes.tick_params(axis="x", labelsize=9, pad=2)
+    axes.spines["polar"].set_color(RULE)
+    if found:
+        below = 0.19 if half and kind == "meridian" else -0.08
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, below), fontsize=8.5)
+    else:
+        notice(axes, "no cut recorded")
+
+
+def _polar_frame(axes: Axes, kind: str, half: bool) -> None:
+    """Theta: zero on top, growing to both sides. Phi: zero on the right, as on paper."""
+    if kind == "azimuth":
+        axes.set_xticks(np.radians(np.arange(0, 360, 30)))
+        axes.set_rlabel_position(15)
+        return
+    axes.set_theta_zero_location("N")
+    axes.set_theta_direction(-1)
+    angles = np.arange(-90, 91, 30) if half else np.arange(0, 360, 30)
+    if half:
+        axes.set_thetalim(-math.pi / 2, math.pi / 2)
+    axes.set_xticks(np.radians(angles))
+    axes.set_xticklabels([f"{abs(angle) if angle <= 180 else 360 - angle}°" for angle in angles])
+    axes.set_rlabel_position(-90 if half else 75)
+
+
+def _disc(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
+    """The upper half space seen from above: phi round the disc, theta from its centre to its rim."""
+    theta, phi = np.degrees(pattern.theta), pattern.phi
+    level = np.maximum(np.nan_to_num(pattern.dbi, nan=-300.0), ceiling - DYNAMIC_RANGE)
+    mesh = axes.pcolormesh(phi, theta, level, cmap=PATTERN_MAP, vmin=ceiling - DYNAMIC_RANGE, vmax=ceiling,
+                           shading="gouraud", rasterized=True)
+    _half_power(axes, phi, theta, level, pattern)
+    _mark(axes, pattern.direction[1], math.degrees(pattern.direction[0]))
+    axes.set_rlim(0, 90)
+    axes.set_rticks([30, 60, 90], labels=["θ = 30°", "60°", "90°"], fontsize=8, color="white")
+    axes.set_rlabel_position(22)
+    axes.set_xticks(np.radians(np.arange(0, 360, 45)))
+    axes.set_xticklabels(["φ = 0°", *(f"{angle}°" for angle in range(45, 360, 45))], fontsize=9)
+    axes.tick_params(axis="x", pad=7)
+    axes.grid(True, color="white", alpha=0.35, linewidth=0.7)
+    axes.spines["polar"].set_visible(False)
+    _peak_and_bar(figure, axes, mesh, pattern)
+
+
+def _map(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
+    """All directions, theta downward from the pole and phi to the right."""
+    phi, theta = np.degrees(pattern.phi), np.degrees(pattern.theta)
+    level = np.maximum(np.nan_to_num(pattern.dbi, nan=-300.0), ceiling - DYNAMIC_RANGE)
+    mesh = axes.pcolormesh(phi, theta, level, cmap=PATTERN_MAP, vmin=ceiling - DYNAMIC_RANGE, vmax=ceiling,
+                           shading="gouraud", rasterized=True)
+    _half_power(axes, phi, theta, level, pattern)
+    _mark(axes, math.degrees(pattern.direction[1]), math.degrees(pattern.direction[0]))
+    axes.grid(False)
+    axes.set_ylim(theta.max(), theta.min())
+    axes.set_xlim(phi.min(), phi.max())
+    for setter, extent in ((axes.set_xticks, phi), (axes.set_yticks, theta)):
+        span = float(np.ptp(extent))
+        setter(np.arange(math.ceil(extent.min()), extent.max() + 1, 60 if span > 200 else 30 if span > 100 else 15))
+    axes.set_xlabel("φ (°)")
+    axes.set_ylabel("θ (°)")
+    _peak_and_bar(figure, axes, mesh, pattern)
+
+
+def _half_power(axes: Axes, phi: np.ndarray, theta: np.ndarray, level: np.ndarray, pattern: Pattern) -> None:
+    if min(level.shape) > 2:
+        axes.contour(phi, theta, level, levels=[pattern.maximum - 3.0103], colors="white", linewidths=1.2,
+                     linestyles="solid")
+
+
+def _mark(axes: Axes, across: float, along: float) -> None:
+    for size, width, colour in ((13, 3.0, "white"), (11, 1.3, INK)):
+        axes.plot(across, along, marker="+", markersize=size, markeredgewidth=width, color=colour, clip_on=False)
+
+
+def _peak_and_bar(figure: Figure, axes: Axes, mesh: object, pattern: Pattern) -> None:
+    theta, phi = np.degrees(pattern.direction)
+    place = f"θ = {theta:.0f}°" + (f", φ = {phi:.0f}°" if 0.5 < theta < 179.5 else "")
+    title = f"Peak {signed(pattern.maximum, 2)} dBi at {place}"
+    width, height = figure.get_size_inches()
+    box = axes.get_position()
+    figure.text(box.x0, box.y1 + (0.52 if half_space(pattern) else 0.32) / height, title, fontsize=10, fontweight="bold", va="bottom")
+    gap = 0.75 if half_space(pattern) else 0.15
+    bar = figure.colorbar(mesh, cax=figure.add_axes((box.x1 + gap / width, box.y0, 0.13 / width, box.height)))
+    bar.set_label("Directivity (dBi), half power white", color=INK)
+    bar.outline.set_visible(False)

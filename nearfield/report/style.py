@@ -1,0 +1,207 @@
+"""How every picture looks: colours that colour-blind readers can tell apart, engineering units, titles, files.
+
+Figures are made through matplotlib's object interface on the Agg canvas: no window, no global state, safe in threads.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, dark ones first: each differs from its neighbours also in grey
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 1)))
+INK = "#1F2933"
+FAINT = "#6B7785"
+RULE = "#D5DBE1"
+METAL = "#A85B2A"  # copper
+MAGNITUDE_MAP = "magma"
+PATTERN_MAP = "viridis"
+SIGNED_MAP = "RdBu_r"
+SCREEN_DPI = 150
+
+SETTINGS = {
+    "font.family": "DejaVu Sans", "font.size": 9.5, "text.color": INK,
+    "axes.labelcolor": INK, "axes.edgecolor": "#9AA5B1", "axes.linewidth": 0.8, "axes.labelsize": 10,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "axes.unicode_minus": True,
+    "axes.grid": True, "grid.color": "#E4E8EC", "grid.linewidth": 0.8, "axes.formatter.useoffset": False,
+    "xtick.color": FAINT, "ytick.color": FAINT, "xtick.labelcolor": INK, "ytick.labelcolor": INK,
+    "xtick.major.size": 3.5, "ytick.major.size": 3.5, "lines.linewidth": 1.8, "lines.solid_capstyle": "round",
+    "legend.frameon": False, "legend.fontsize": 9, "figure.facecolor": "white", "savefig.facecolor": "white",
+    "svg.fonttype": "path", "path.simplify": True, "agg.path.chunksize": 20000, "text.parse_math": False,
+}
+PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
+
+
+def styled(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Run a drawing function under these settings, without touching the user's own."""
+
+    @wraps(draw)
+    def drawn(*arguments: Any, **options: Any) -> Any:
+        import matplotlib
+
+        with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph .* missing")  # a title in a script the font lacks
+            return draw(*arguments, **options)
+
+    return drawn
+
+
+def blank(width: float = 8.0, height: float = 4.8) -> Figure:
+    """An empty figure (inches)."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.04, hspace=0.04)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def canvas(width: float, height: float) -> Figure:
+    """An empty figure (inches) whose panels are placed by hand, with `panel`."""
+    figure = blank(width, height)
+    figure.set_layout_engine("none")
+    return figure
+
+
+def panel(figure: Figure, left: float, top: float, width: float, height: float, **options: Any) -> Axes:
+    """Axes at a place measured in inches from the upper left corner."""
+    whole_width, whole_height = figure.get_size_inches()
+    box = (left / whole_width, 1 - (top + height) / whole_height, width / whole_width, height / whole_height)
+    return figure.add_axes(box, **options)
+
+
+def headline(figure: Figure, title: str, subtitle: str = "") -> None:
+    """The picture's title, left, bold, with one line of facts below it; in a picture placed by hand 0.7 inch high."""
+    width = figure.get_figwidth()
+    title, subtitle = clipped(title, int(width * 9.5)), clipped(subtitle, int(width * 14))
+    left = 0.12 / width
+    height = figure.get_figheight()
+    place = {} if figure.get_layout_engine() else {"y": 1 - 0.1 / height, "va": "top"}
+    text = title + ("\n" if subtitle else "")
+    figure.suptitle(text, x=left, ha="left", fontsize=12.5, fontweight="bold", color=INK, **place)
+    if subtitle:
+        top = 1 - 0.36 / height
+        figure.text(left, top, subtitle, ha="left", va="top", fontsize=9.5, color=FAINT)
+
+
+def panel_title(axes: Axes, text: str, length: int = 60) -> None:
+    """The title of one panel of several."""
+    axes.set_title(clipped(text, length), loc="left", fontsize=10, fontweight="bold", color=INK)
+
+
+def notice(axes: Axes, text: str) -> None:
+    """A sentence in place of curves that do not exist."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=FAINT, fontsize=11)
+
+
+def clipped(text: str, length: int) -> str:
+    """One line of at most `length` characters."""
+    text = " ".join(printable(text).split())
+    return text if len(text) <= length else text[: max(1, length - 1)] + "…"
+
+
+def printable(text: str) -> str:
+    """The text without control characters, which the font has no shape for."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def prefix_of(largest: float) -> tuple[float, str]:
+    """Factor and prefix which bring the number between 1 and 1000: 7.5e9 -> (1e-9, "G")."""
+    if not math.isfinite(largest) or largest == 0:
+        return 1.0, ""
+    exponent = 3 * math.floor(math.log10(abs(largest) * (1 + 1e-9)) / 3)
+    exponent = min(max(exponent, -15), 12)
+    return 10.0**-exponent, PREFIXES[exponent]
+
+
+def axis_prefix(largest: float) -> tuple[float, str]:
+    """Factor and prefix for an axis that ends at `largest`: 0.95 V stays in volts."""
+    return prefix_of(1.3 * largest)
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """A decimal number with a true minus sign, as the axes have it."""
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def quantity(value: float, unit: str, digits: int = 4) -> str:
+    """A number for a label: `7.5 GHz`, `1.27 ps`."""
+    if not math.isfinite(value):
+        return f"{value} {unit}"
+    factor, prefix = prefix_of(value)
+    return f"{value * factor:.{digits}g} {prefix}{unit}".strip()
+
+
+def finite_extremes(values: Any) -> tuple[float, float] | None:
+    """Smallest and largest finite value, or None where there is none."""
+    values = np.asarray(values)
+    values = values[np.isfinite(values)]
+    return (float(values.min()), float(values.max())) if values.size else None
+
+
+def thinned(x: np.ndarray, y: np.ndarray, columns: int = 1500) -> tuple[np.ndarray, np.ndarray]:
+    """A long record by the lowest and highest value of each of its columns: looks the same, weighs little."""
+    if x.size <= 4 * columns:
+        return x, y
+    span = -(-x.size // columns)
+    count = x.size // span
+    block = np.where(np.isfinite(y), y, 0.0)[: count * span].reshape(count, span)
+    first = np.sort(np.stack((block.argmin(axis=1), block.argmax(axis=1)), axis=1), axis=1)
+    kept = np.unique((first + span * np.arange(count)[:, None]).ravel())
+    kept = np.concatenate((kept, np.arange(count * span, x.size)))
+    return x[kept], y[kept]
+
+
+def picked(count: int, most: int) -> list[int]:
+    """At most `most` of `count` positions, evenly spread, both ends among them."""
+    if count <= most:
+        return list(range(count))
+    return sorted({round(position) for position in np.linspace(0, count - 1, most)})
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Names in one line, the rest counted."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+@styled
+def write_png(figure: Figure, path: Path) -> Path:
+    """The picture as a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, format="png", dpi=SCREEN_DPI, metadata={"Software": "Nearfield"})
+    return path
+
+
+@styled
+def png_bytes(figure: Figure) -> bytes:
+    """The picture as the bytes of a PNG file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=SCREEN_DPI, metadata={"Software": "Nearfield"})
+    return buffer.getvalue()
+
+
+def inline_svg(figure: Figure, name: str) -> str:
+    """The picture as an `<svg>` element for a page; `name` keeps its inner references apart from those of others."""
+    import matplotlib
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = buffer.getvalue()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg"):], flags=re.DOTALL)
+    # HTML knows SVG without its namespaces, and the page shall hold no address at all
+    return re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", text)
