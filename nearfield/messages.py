@@ -79,6 +79,8 @@ def explain(item: Any, model: type[BaseModel]) -> str:
             return f"given {shown(item['input'])}; needs {f'the keys of {name}' if name else 'a table of keys'}"
         case "tuple_type" | "list_type":
             return f"given {shown(item['input'])}; needs a list"
+        case "string_pattern_mismatch" | "string_too_short" | "string_too_long":
+            return f"given {shown(item['input'])}; needs 1 to 80 characters without / and control characters"
         case "string_type":
             return f"given {shown(item['input'])}; needs a string"
     return f"{item['msg'][:1].lower()}{item['msg'][1:]}, given {shown(item['input'])}"

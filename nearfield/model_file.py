@@ -48,8 +48,10 @@ def loads(text: str, name: str = "model", folder: Path | None = None) -> Simulat
     from nearfield.simulation import Simulation
 
     values = parse(text, name)
+    if folder is not None:
+        find_files(values, folder)
     try:
-        return Simulation.model_validate(values, context={"folder": folder})
+        return Simulation.model_validate(values)
     except ValidationError as error:
         raise ModelError(readable(error, Simulation, values, where=name)) from None
     except ModelError as error:
@@ -107,6 +109,14 @@ def parse(text: str, name: str) -> dict[str, Any]:
     if level:
         raise ModelError(f"{name}: nested more than {DEEPEST_NESTING} levels deep; a model file needs five")
     return values
+
+
+def find_files(value: Any, folder: Path) -> None:
+    """Let the files that waveforms name count from the model file's folder."""
+    if isinstance(value, dict) and value.get("kind") == "samples" and isinstance(value.get("file"), str):
+        value["file"] = str(folder / value["file"])
+    for inner in children(value):
+        find_files(inner, folder)
 
 
 def children(value: Any) -> Iterator[Any]:
