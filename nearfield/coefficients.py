@@ -1,0 +1,302 @@
+"""Media on the Yee grid: the update coefficients Ca, Cb of every E edge and Da, Db of every H face.
+
+    E <- Ca E + Cb (curl eta0 H) c dt,   Cb = 1/(eps_r (1 + s)),  Ca = (1 - s)/(1 + s),  s = sigma dt/(2 eps0 eps_r)
+    eta0 H <- Da eta0 H - Db (curl E) c dt, the same with mu_r, sigma_m and mu0
+
+eps_r of an edge is the arithmetic mean over its dual face and the series (harmonic) mean along the edge, so that both
+a boundary along the edge and one across it keep what is continuous there; sigma is the arithmetic mean over all of that
+space. mu_r and sigma_m of a face likewise, with the dual edge through it. Samples in metal, on a conducting wall, or
+that do not exist have (0, 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.boundaries import Boundaries
+from nearfield.errors import ModelError
+from nearfield.geometry import Structure
+from nearfield.grid import YeeGrid, is_half
+from nearfield.materials import MEDIA_WORDS, Medium
+from nearfield.metal import Metal, Window, body_of
+from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+from nearfield.subcells import CutAxis, Painter, mean
+
+PERMITTIVITY, PERMEABILITY, CONDUCTIVITY, MAGNETIC_CONDUCTIVITY = range(4)  # columns of the table of media
+
+
+@dataclass(frozen=True)
+class PlaneCoefficients:
+    """Planes start to stop along an axis, all alike.
+
+    electric, magnetic: (3, 2, nb, nc) float64: component x, y, z; Ca or Da, then Cb or Db; nb, nc active samples
+    along the two cyclically next axes.
+    """
+
+    start: int
+    stop: int
+    electric: np.ndarray
+    magnetic: np.ndarray
+
+
+@dataclass(frozen=True)
+class EdgeLoad:
+    """What lumped parts add to E edges (equal arrays i, j, k): conductivity (S/m), permittivity (relative)."""
+
+    component: int
+    i: np.ndarray
+    j: np.ndarray
+    k: np.ndarray
+    conductivity: np.ndarray | float
+    permittivity: np.ndarray | float
+
+
+def medium_of(structure: Structure, media: Mapping[str, Medium]) -> Medium | str:
+    """The structure's medium, "pec" or "pmc". Error: a name that is not in `media`."""
+    medium = structure.medium
+    if isinstance(medium, Medium) or medium in MEDIA_WORDS:
+        return medium
+    if medium not in media:
+        known = ", ".join([*MEDIA_WORDS, *media])
+        raise ModelError(f"structure {structure.name or structure.shape.kind}: there is no medium {medium!r}; "
+                         f"there is: {known}. Add it to media or correct the name")  # fmt: skip
+    return media[medium]
+
+
+class Coefficients:
+    """Update coefficients of a model; nothing is computed before it is asked for, a plane at a time.
+
+    `loads` are added to the media of their edges. Shapes and meaning: `planes`, `at`, `dense`.
+    """
+
+    def __init__(
+        self, grid: YeeGrid, structures: Sequence[Structure], media: Mapping[str, Medium], background: Medium,
+        boundaries: Boundaries, time_step: float, loads: Sequence[EdgeLoad] = (),
+    ) -> None:  # fmt: skip
+        self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
+        self.active = tuple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
+        self._interior = boundaries.interior(grid)
+        self._structures = [(structure, medium_of(structure, media)) for structure in structures]
+        self._background = background
+        rows, painted, bodies = [_row(background)], [], []
+        for structure, medium in self._structures:
+            kind = "medium" if isinstance(medium, Medium) else medium
+            body = body_of(structure.shape, kind, grid, self._interior)
+            _refuse_thin(structure, kind)
+            if kind == "medium":
+                rows += [row for row in (_row(medium),) if row not in rows]
+                painted.append((structure.shape, rows.index(_row(medium))))
+            bodies.append(body)
+        self._table = np.array(rows)
+        faces = [[shape.bounds()[end][a] for shape, _ in painted if shape.constant_along(a) for end in (0, 1)]
+                 for a in range(3)]  # fmt: skip
+        self._cuts = [CutAxis(grid.lines[a], self._interior[a], faces[a]) for a in range(3)]
+        self._painters = [Painter(self._cuts, painted, self._table, a) for a in range(3)]
+        self._metals = [Metal(grid, self._interior, bodies, a) for a in range(3)]
+        self._loads = [_flat_load(load) for load in loads]
+
+    def planes(self, axis: int) -> Iterator[PlaneCoefficients]:
+        """All planes 0 .. active along an axis in order, equal neighbours together; one plane of memory at a time."""
+        window = tuple((0, self.active[(axis + shift) % 3]) for shift in (1, 2))
+        start, signature = 0, self._signature(axis, 0)
+        for plane in range(1, self.active[axis] + 1):
+            following = self._signature(axis, plane) if plane < self.active[axis] else None
+            if following != signature:
+                yield PlaneCoefficients(start, plane, *self._plane(axis, start, window))
+                start, signature = plane, following
+
+    def dense(self, component: int) -> tuple[np.ndarray, np.ndarray]:
+        """(Ca, Cb) of a component in the active shape, or (Da, Db); for small models."""
+        window = (0, self.active[1]), (0, self.active[2])
+        pairs = [self._pair(component, 0, plane, window, {}) for plane in range(self.active[0])]
+        return tuple(np.stack([pair[part] for pair in pairs]) for part in range(2))
+
+    def at(self, component: int, i, j, k) -> tuple[np.ndarray, np.ndarray]:
+        """(Ca, Cb), or (Da, Db), of single samples; i, j, k are equal arrays within the component's full shape."""
+        stay, drive = self._gathered(i, j, k, lambda plane, window: self._pair(component, 0, plane, window, {}))
+        return stay, drive
+
+    def is_metal(self, component: int, i, j, k) -> np.ndarray:
+        """Whether E samples lie in metal or on a conducting wall, or H samples in PMC."""
+        return self._gathered(i, j, k, lambda plane, window: (self._conducts(component, 0, plane, window),))[0] > 0
+
+    def medium_name(self, i: int, j: int, k: int) -> str:
+        """What fills cell (i, j, k), for messages."""
+        index = [min(max(n, low), high - 1) for n, (low, high) in zip((i, j, k), self._interior)]
+        place = [self.grid.centres(a)[n] for a, n in enumerate(index)]
+        for structure, medium in reversed(self._structures):
+            if structure.shape.kind != "wire" and structure.shape.contains(*place):
+                return medium.label() if isinstance(medium, Medium) else medium
+        return self._background.label()
+
+    def _gathered(self, i, j, k, evaluate) -> tuple[np.ndarray, ...]:
+        """Values of single samples, evaluated on one small window for each plane along x."""
+        index = np.broadcast_arrays(*(np.asarray(n, dtype=np.int64) for n in (i, j, k)))
+        shape, (i, j, k) = index[0].shape, (n.ravel() for n in index)
+        found: tuple[np.ndarray, ...] | None = None
+        for plane in np.unique(i):
+            rows = np.nonzero(i == plane)[0]
+            window = tuple((int(n[rows].min()), int(n[rows].max()) + 1) for n in (j, k))
+            values = evaluate(int(plane), window)
+            if found is None:
+                found = tuple(np.empty(i.size) for _ in values)
+            for column, value in zip(found, values):
+                column[rows] = value[j[rows] - window[0][0], k[rows] - window[1][0]]
+        found = found or (np.empty(0), np.empty(0))
+        return tuple(column.reshape(shape) for column in found)
+
+    def _signature(self, axis: int, plane: int) -> tuple:
+        """Equal for neighbouring planes whose coefficients are equal."""
+        cut, painter, metal = self._cuts[axis], self._painters[axis], self._metals[axis]
+        nodes, cells = (cut.groups(plane, plane + 1, kind) for kind in (True, False))
+        pieces = range(int(nodes.start[0]), int(max(nodes.stop[0], cells.stop[0])))
+        media = tuple(painter.signature(piece) for piece in pieces)
+        if any(signature != media[0] for signature in media):
+            media = tuple(zip(media, cut.length[pieces.start : pieces.stop].tolist()))
+        else:
+            media = media[:1]
+        loaded = any((load[1 + axis] == plane).any() for load in self._loads)
+        alone = plane if loaded or plane in (0, self.grid.cells[axis]) else None
+        return media, metal.signature(plane - 1), metal.signature(plane), alone
+
+    def _plane(self, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray]:
+        memory: dict = {}
+        pairs = [np.stack(self._pair(component, axis, plane, window, memory)) for component in range(6)]
+        return np.stack(pairs[:3]), np.stack(pairs[3:])
+
+    def _pair(self, component: int, axis: int, plane: int, window: Window, memory: dict):
+        """(Ca, Cb) or (Da, Db) of a component in a window of a plane across `axis`."""
+        electric, shape = component < 3, tuple(stop - start for start, stop in window)
+        store, lose = (PERMITTIVITY, CONDUCTIVITY) if electric else (PERMEABILITY, MAGNETIC_CONDUCTIVITY)
+        relative = self._mean(component, axis, plane, window, store, memory)
+        conductivity = self._mean(component, axis, plane, window, lose, memory)
+        if electric:
+            relative, conductivity = self._loaded(component, axis, plane, window, relative, conductivity)
+        constant = VACUUM_PERMITTIVITY if electric else VACUUM_PERMEABILITY
+        loss = conductivity * self.time_step / (2.0 * constant * relative)
+        drive = np.array(np.broadcast_to(1.0 / (relative * (1.0 + loss)), shape))
+        stay = np.array(np.broadcast_to((1.0 - loss) / (1.0 + loss), shape))
+        nothing = self._conducts(component, axis, plane, window) | self._absent(component, axis, plane, window)
+        stay[nothing] = drive[nothing] = 0.0
+        return stay, drive
+
+    def _mean(self, component: int, axis: int, plane: int, window: Window, column: int, memory: dict):
+        """Mean of one property about the samples of a component; a scalar where all are equal."""
+        if np.ptp(self._table[:, column]) == 0.0:
+            return float(self._table[0, column])
+        own, magnetic = component % 3, component >= 3
+        series = column in (PERMITTIVITY, PERMEABILITY)
+        across = (axis + 1) % 3, (axis + 2) % 3
+        spans = tuple(self._cuts[a].span(start, stop) for a, (start, stop) in zip(across, window))
+
+        def reduced(values, place: int, along: bool):
+            a = across[place]
+            nodes = magnetic if along else not magnetic
+            groups = self._cuts[a].groups(*window[place], nodes)
+            return mean(values, place, groups, self._cuts[a].length, spans[place][0], along and series)
+
+        if own == axis:
+            layers = self._layers(axis, plane, spans, column, magnetic)
+            flat = [(weight, reduced(reduced(values, 0, False), 1, False)) for weight, values in layers]
+            return _combined(flat, series)
+        key = column, magnetic
+        if key not in memory:
+            memory[key] = _combined(self._layers(axis, plane, spans, column, not magnetic), False)
+        place = across.index(own)
+        return reduced(reduced(memory[key], 1 - place, False), place, True)
+
+    def _layers(self, axis: int, plane: int, spans: Window, column: int, nodes: bool) -> list:
+        """[(length, values)] of the layers of pieces about a node plane, or in a layer of cells; equal ones as one."""
+        cut, painter = self._cuts[axis], self._painters[axis]
+        groups, merged = cut.groups(plane, plane + 1, nodes), {}
+        for piece in range(int(groups.start[0]), int(groups.stop[0])):
+            signature, length = painter.signature(piece), float(cut.length[piece])
+            if signature in merged:
+                merged[signature][0] += length
+            else:
+                merged[signature] = [length, painter.layer(piece, spans).values(self._table, column)]
+        return list(merged.values())
+
+    def _loaded(self, component: int, axis: int, plane: int, window: Window, relative, conductivity):
+        """The media with what lumped parts add to edges of the window."""
+        shape = tuple(stop - start for start, stop in window)
+        for which, *index, extra_conductivity, extra_permittivity in self._loads:
+            place = [index[(axis + shift) % 3] for shift in (1, 2)]
+            rows = index[axis] == plane
+            for n, (start, stop) in zip(place, window):
+                rows = rows & (n >= start) & (n < stop)
+            if which != component or not rows.any():
+                continue
+            relative, conductivity = (np.array(np.broadcast_to(v, shape)) for v in (relative, conductivity))
+            at = tuple(n[rows] - start for n, (start, _) in zip(place, window))
+            np.add.at(relative, at, extra_permittivity[rows])
+            np.add.at(conductivity, at, extra_conductivity[rows])
+        return relative, conductivity
+
+    def _conducts(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray:
+        """Samples that a conductor keeps at zero: E in PEC or on a PEC wall (also the CPML's), H in PMC."""
+        metal, across = self._metals[axis], ((axis + 1) % 3, (axis + 2) % 3)
+        taken = metal.samples(component, plane, window)
+        taken = np.zeros(tuple(stop - start for start, stop in window), dtype=bool) if taken is None else taken
+        if component >= 3:
+            return taken
+        wide = tuple((start - 1, stop) for start, stop in window)
+        layers = (plane,) if component == axis else (plane - 1, plane)
+        for solid in (metal.cells(layer, wide) for layer in layers):
+            if solid is not None:
+                for place, a in enumerate(across):
+                    cut = (slice(None),) * place
+                    shifted = solid[*cut, 1:]
+                    solid = shifted if component == a else shifted | solid[*cut, :-1]
+                taken |= solid
+        for a, index in self._indices(axis, plane, window):
+            if a != component:
+                low, high = (self.boundaries.face(a, side) != "pmc" for side in ("low", "high"))
+                taken |= ((index == 0) & low) | ((index == self.grid.cells[a]) & high)
+        return taken
+
+    def _absent(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray:
+        """Samples of the active shape that lie past the end of the grid."""
+        gone = np.zeros((1, 1), dtype=bool)
+        for a, index in self._indices(axis, plane, window):
+            if is_half(component, a):
+                gone = gone | (index >= self.grid.cells[a])
+        return np.broadcast_to(gone, tuple(stop - start for start, stop in window))
+
+    def _indices(self, axis: int, plane: int, window: Window):
+        """(axis, sample numbers) of a window, shaped to broadcast over it."""
+        yield axis, np.full((1, 1), plane)
+        yield (axis + 1) % 3, np.arange(*window[0])[:, None]
+        yield (axis + 2) % 3, np.arange(*window[1])[None, :]
+
+
+def _combined(layers: list, series: bool):
+    """Mean of layers weighted by length, or in series."""
+    if len(layers) == 1:
+        return layers[0][1]
+    total = sum(weight for weight, _ in layers)
+    if series:
+        return total / sum(weight / values for weight, values in layers)
+    return sum(weight * values for weight, values in layers) / total
+
+
+def _row(medium: Medium) -> list[float]:
+    return [medium.permittivity, medium.permeability, medium.conductivity, medium.magnetic_conductivity]
+
+
+def _refuse_thin(structure: Structure, kind: str) -> None:
+    lower, upper = structure.shape.bounds()
+    if kind != "pec" and (structure.shape.kind == "wire" or any(a == b for a, b in zip(lower, upper))):
+        raise ModelError(
+            f"structure {structure.name or structure.shape.kind}: a {structure.shape.kind} without thickness can only "
+            f'be "pec", given {structure.medium!r}; give the shape a thickness for any other medium'
+        )
+
+
+def _flat_load(load: EdgeLoad) -> tuple:
+    index = [np.asarray(n, dtype=np.int64) for n in (load.i, load.j, load.k)]
+    values = [np.asarray(v, dtype=float) for v in (load.conductivity, load.permittivity)]
+    return (load.component, *(part.ravel() for part in np.broadcast_arrays(*index, *values)))
