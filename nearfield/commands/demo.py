@@ -1,0 +1,108 @@
+"""`nearfield demo`: the line-fed patch of Sheen et al. 1990, and what was found beside what was published."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.commands.console import CODE_OF_STATUS, console, output_folder
+from nearfield.commands.run import readable, refuse_folder, run_into, summary_of
+from nearfield.errors import ModelError
+from nearfield.model_file import load
+
+if TYPE_CHECKING:
+    from nearfield.results import Result
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "patch_antenna.toml"
+PORT = "feed"
+MAIN_DIP, TOLERANCE = 7.5e9, 0.15e9  # Hz; Sheen et al., IEEE Trans. MTT 38, 849 (1990)
+MAIN_BAND = 5e9, 9e9  # Hz, where the main dip is looked for
+RESONANCE_LEVEL = 0.71  # abs(S11): 3 dB, half of the power taken
+MOST_REFLECTION = 1.01  # abs(S11) of a passive antenna, and 1 % for the line's own dispersion
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the comparison; `passed` is None where nothing was published."""
+
+    quantity: str
+    published: str
+    found: str
+    passed: bool | None
+
+
+def run_demo(output: Path | None, threads: int | None, as_json: bool) -> int:
+    """Run the example, compare, and say PASS or FAIL."""
+    if not EXAMPLE.exists():
+        raise ModelError(
+            f"the demo's model {EXAMPLE} is missing: it is part of the source repository, not of an installed package. "
+            "Run the demo in a clone, or start from `nearfield new patch`"
+        )
+    simulation = load(EXAMPLE)
+    folder = output_folder(EXAMPLE, output)
+    refuse_folder(folder, force=True)
+    with console(as_json) as out:
+        result, files = run_into(simulation, folder, EXAMPLE.stem, threads, True, out)
+        rows = compare(result) if result.status == "done" else []
+        code = CODE_OF_STATUS[result.status] or int(any(row.passed is False for row in rows))
+        summary = summary_of(result, folder, files)
+        out.answer({"model": str(EXAMPLE), **summary, "comparison": [asdict(row) for row in rows], "exit_code": code})
+        if not as_json:
+            out.say(readable(summary))
+            out.say(table(rows))
+    return code
+
+
+def compare(result: Result) -> list[Row]:
+    """What was found beside what was published."""
+    parameters = result.sparameters.sel(to=PORT, source=PORT)
+    frequency, level = parameters.frequency.values, np.abs(parameters.values)
+    known = np.isfinite(level)
+    frequency, level = frequency[known], level[known]
+    all_dips = dips(frequency, level)
+    main = [dip for dip in all_dips if MAIN_BAND[0] < dip[0] < MAIN_BAND[1]]
+    dip = min(main, key=lambda entry: entry[1], default=(np.nan, np.nan))
+    further = [f for f, depth in all_dips if MAIN_BAND[1] <= f <= 20e9 and depth < RESONANCE_LEVEL]
+    highest = float(level[(frequency > 1e9) & (frequency < 20e9)].max(initial=0.0))
+    others = ", ".join(f"{f / 1e9:.2f}" for f in further)
+    rows = [
+        row("main dip of S11", "7.5 GHz +- 0.15", f"{dip[0] / 1e9:.3f} GHz", abs(dip[0] - MAIN_DIP) <= TOLERANCE),
+        row("its depth", "not tabulated", f"{20 * np.log10(dip[1]):.1f} dB", None),
+        row("further resonances to 20 GHz", "several", f"{others or 'none'} GHz", len(further) > 1),
+        row("largest abs(S11), 1 to 20 GHz", "passive: at most 1", f"{highest:.4f}", highest <= MOST_REFLECTION),
+    ]
+    best = result["pattern"].directivity_dbi.isel(frequency=0)
+    where = f"directivity at {float(best.frequency) / 1e9:.4g} GHz"
+    return [*rows, row(where, "not published", f"{float(best.max()):.2f} dBi", None)]
+
+
+def row(quantity: str, published: str, found: str, passed: bool | None) -> Row:
+    """A line with a plain verdict, NumPy's booleans included."""
+    return Row(quantity, published, found, None if passed is None else bool(passed))
+
+
+def dips(frequency: np.ndarray, level: np.ndarray) -> list[tuple[float, float]]:
+    """Local minima (Hz, abs), placed by the parabola through three samples."""
+    found = []
+    for n in range(1, level.size - 1):
+        if level[n] < level[n - 1] and level[n] <= level[n + 1]:
+            bend = level[n - 1] - 2 * level[n] + level[n + 1]
+            shift = 0.5 * (level[n - 1] - level[n + 1]) / bend if bend > 0 else 0.0
+            found.append((float(frequency[n] + shift * (frequency[n + 1] - frequency[n])), float(level[n])))
+    return found
+
+
+def table(rows: list[Row]) -> str:
+    """The comparison on the screen."""
+    if not rows:
+        return "no comparison: the run did not end"
+    cells = [("", "published", "found", "")]
+    cells += [
+        (row.quantity, row.published, row.found, {True: "PASS", False: "FAIL", None: ""}[row.passed]) for row in rows
+    ]
+    widths = [max(len(line[column]) for line in cells) for column in range(4)]
+    lines = ["  ".join(f"{text:{width}}" for text, width in zip(line, widths)).rstrip() for line in cells]
+    return "\n" + "\n".join(lines)

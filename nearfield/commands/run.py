@@ -1,0 +1,117 @@
+"""`nearfield run MODEL`: the result file, Touchstone, plots and report of one model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nearfield.cautions import cautions
+from nearfield.commands.console import CODE_OF_STATUS, Console, console, output_folder
+from nearfield.commands.progress import progress
+from nearfield.commands.show import draw
+from nearfield.errors import DivergedError, ModelError, NearfieldError
+from nearfield.machine_rate import remember_rate
+from nearfield.model_file import load
+from nearfield.wording import duration
+
+if TYPE_CHECKING:
+    from nearfield.results import Result
+    from nearfield.simulation import Simulation
+
+RESULT_NAME = "result.h5"
+
+
+def run_model(model: Path, output: Path | None, force: bool, threads: int | None, report: bool, as_json: bool) -> int:
+    """Run a model file; the exit code follows from how it ended."""
+    simulation = load(model)
+    folder = output_folder(model, output)
+    refuse_folder(folder, force)
+    with console(as_json) as out:
+        result, files = run_into(simulation, folder, model.stem, threads, report, out)
+        summary = summary_of(result, folder, files)
+        out.answer({"model": str(model), **summary})
+        if not as_json:
+            out.say(readable(summary))
+    return CODE_OF_STATUS[result.status]
+
+
+def refuse_folder(folder: Path, force: bool) -> None:
+    """Refuse a folder that holds a result already, or that cannot be one."""
+    if (folder / RESULT_NAME).exists() and not force:
+        raise ModelError(
+            f"{folder} holds a result already; give another folder with --output, or --force to replace it"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        trial = folder / ".nearfield-trial"
+        trial.touch()
+        trial.unlink()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelError(f"{folder} cannot take the results: {reason}; give another folder with --output") from None
+
+
+def run_into(
+    simulation: Simulation, folder: Path, stem: str, threads: int | None, report: bool, out: Console
+) -> tuple[Result, list[Path]]:
+    """Run a simulation and leave everything in a folder; returns the result and the files."""
+    before = cautions(simulation.setup())
+    for warning in before:
+        out.note(f"warning: {warning}")
+    with progress() as display:
+        try:
+            result = simulation.run(threads=threads, output=folder / RESULT_NAME, progress=display)
+        except DivergedError as error:
+            result = error.result
+            out.note(f"error: {error}")
+    for warning in result.facts.get("warnings", ()):
+        if warning not in before:
+            out.note(f"warning: {warning}")
+    remember_rates(result, simulation.precision)
+    files = [folder / RESULT_NAME]
+    if result.status == "done":
+        if result.record.sparameters:
+            files.append(result.write_touchstone(folder / f"{stem}.s{len(result.ports)}p"))
+        if report:
+            files += draw_or_note(result, folder, out)
+    return result, files
+
+
+def draw_or_note(result: Result, folder: Path, out: Console) -> list[Path]:
+    """The plots; a picture that fails must not take a finished run with it."""
+    try:
+        return draw(result, folder)
+    except NearfieldError as error:
+        out.note(f"warning: the report could not be drawn: {error}. The result itself is complete")
+        return []
+
+
+def remember_rates(result: Result, precision: str) -> None:
+    """Keep the rate of the longest run for the next `check`."""
+    runs = result.facts.get("runs", {}).values()
+    longest = max(runs, key=lambda facts: facts["seconds"], default=None)
+    if longest is not None:
+        remember_rate(longest["mcells_per_second"], precision, result.facts["threads"], longest["seconds"])
+
+
+def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any]:
+    """What the run did, for the JSON object and the screen."""
+    facts = result.facts
+    return {
+        "status": result.status, "folder": str(folder), "files": [str(file) for file in files],
+        "cells": facts.get("cells"), "time_step": facts.get("time_step"), "threads": facts.get("threads"),
+        "isa": facts.get("isa"), "runs": facts.get("runs", {}), "warnings": facts.get("warnings", []),
+    }
+
+
+def readable(summary: dict[str, Any]) -> str:
+    """The summary as lines."""
+    lines = [
+        f"{name}: {facts['steps']:,} steps in {duration(facts['seconds'])}, {facts['mcells_per_second']:.0f} Mcells/s, "
+        f"ended by {ENDED.get(facts['ended'], facts['ended'])}" for name, facts in summary["runs"].items()
+    ]
+    lines.append(f"{summary['status']}; in {summary['folder']}: " + ", ".join(Path(f).name for f in summary["files"]))
+    return "\n".join(lines)
+
+
+ENDED = {"steps": "its last step", "decayed": "decay", "diverged": "divergence", "interrupted": "interruption"}

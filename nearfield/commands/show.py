@@ -1,0 +1,44 @@
+"""`nearfield show RESULT`: the plots and the report of a result, again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nearfield.commands.console import console
+from nearfield.errors import ModelError
+
+if TYPE_CHECKING:
+    from nearfield.results import Result
+
+
+def show_result(path: Path, output: Path | None, as_json: bool) -> int:
+    """Draw everything that a result file holds."""
+    from nearfield.results import open_result
+
+    try:
+        file = path / "result.h5" if path.is_dir() else path
+        if not file.exists():
+            raise ModelError(f"{file} does not exist; give a result.h5 or the folder that `nearfield run` wrote")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelError(f"{path} cannot be read: {reason}; give a result.h5 or the folder that holds it") from None
+    result = open_result(file)
+    folder = output if output is not None else file.parent
+    with console(as_json) as out:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ModelError(f"{folder} cannot take the plots: {error.strerror}; give another with --output") from None
+        files = draw(result, folder)
+        out.answer({"result": str(file), "status": result.status, "files": [str(drawn) for drawn in files]})
+        if not as_json:
+            out.say(f"{result.title or file}: {result.status}; drew " + ", ".join(str(drawn) for drawn in files))
+    return 0
+
+
+def draw(result: Result, folder: Path) -> list[Path]:
+    """Plots and report in a folder; returns the files."""
+    from nearfield.report.page import write_report
+
+    return write_report(result, folder)
