@@ -1,0 +1,201 @@
+"""Near to far field: closed forms sampled on the Yee positions of a surface.
+
+Tolerances: the intensity of closed-form fields carries the factor a(k_n) of nearfield/analysis/farfield.py, between
+1 - (kh)^2/8 on the axes and 1 - (kh)^2/24 on the diagonals; ratios of intensities are within their difference,
+(kh)^2/12, and amplitudes within (kh)^2/16. At 20 cells per wavelength: 0.0082 and 0.0062.
+"""
+
+import numpy as np
+import pytest
+from dipoles import Dipole, cube
+
+import nearfield as nf
+from nearfield.analysis.farfield import Wall, allowed_directions, averaging_factor
+from nearfield.analysis.pattern import FarFieldResult
+from nearfield.records import ExcitationRecord, Variable
+from nearfield.results import ExcitationResult
+
+FREQUENCY = 1e9
+WAVELENGTH = 299792458.0 / FREQUENCY
+CELL = WAVELENGTH / 20
+KH2 = (2 * np.pi / 20) ** 2
+RATIO, AMPLITUDE = KH2 / 12, KH2 / 16
+
+
+def far_field(space, dipoles, **options):
+    variables = space.collect(nf.FarField("p", [FREQUENCY], **options), dipoles)
+    return FarFieldResult(variables, ExcitationResult("sources", ExcitationRecord(), {}))
+
+
+def assert_fields_equal(result, dipoles):
+    theta, phi = (angle.ravel() for angle in np.meshgrid(result.theta, result.phi, indexing="ij"))
+    expected = [sum(parts) for parts in zip(*(dipole.far(theta, phi, FREQUENCY) for dipole in dipoles))]
+    largest = max(np.abs(part).max() for part in expected)
+    for found, wanted in zip((result.e_theta, result.e_phi), expected):
+        # a quarter over the bound of one plane wave: the rims of the faces
+        assert np.abs(found.values.ravel() - wanted).max() < 1.25 * AMPLITUDE * largest
+
+
+@pytest.mark.parametrize("magnetic", [False, True])
+@pytest.mark.parametrize("permittivity", [1.0, 2.25])
+def test_a_dipole_anywhere_in_any_direction_has_its_closed_form_and_directivity_three_halves(magnetic, permittivity):
+    space = cube(34, CELL / permittivity**0.5, permittivity=permittivity, shift=(0.2, -0.1, 0.05))
+    dipole = Dipole(np.array([0.21, -0.12, 0.04]), np.array([1.0, -2.0, 0.5]) * 1e-3, magnetic, permittivity)
+    result = far_field(space, [dipole])
+    assert_fields_equal(result, [dipole])
+    assert result.exterior.permittivity == pytest.approx(permittivity)
+    assert result.directivity.max().item() == pytest.approx(1.5, rel=RATIO)
+    assert result.radiated_power.item() == pytest.approx(result.surface_power.item(), rel=1.5e-3)
+    assert result.radiated_power.item() == pytest.approx(dipole.power(FREQUENCY), rel=KH2 / 8)
+    assert np.isinf(result.axial_ratio.values).any() or result.axial_ratio.max() > 1e3  # linear
+
+
+def test_a_vertical_dipole_has_a_sine_squared_pattern_and_a_beamwidth_of_90_degrees():
+    dipole = Dipole(np.array([1e-3, 0.0, 0.0]), np.array([0.0, 0.0, 1e-3]))
+    result = far_field(cube(34, CELL), [dipole], theta=np.radians([0, 30, 60, 90]), phi=[0.0, 1.0])
+    expected = 1.5 * np.sin(result.theta)[:, None] ** 2 * np.ones(2)
+    assert result.directivity.values[0] == pytest.approx(expected, abs=1.5 * RATIO)
+    assert result.directivity_dbi.sel(theta=np.pi / 2, phi=0).item() == pytest.approx(1.761, abs=0.04)
+    assert np.degrees(result.beamwidth().item()) == pytest.approx(90.0, abs=0.5)
+    assert result.directivity.dims == ("frequency", "theta", "phi")
+
+
+@pytest.mark.parametrize("turn, hand", [(-1j, "right"), (1j, "left")])
+def test_a_turnstile_is_circular_along_its_axis(turn, hand):
+    crossed = Dipole(np.zeros(3), np.array([1.0, turn, 0.0]) * 1e-3)
+    result = far_field(cube(30, CELL), [crossed], theta=[0.0, np.pi / 2, np.pi], phi=[0.0])
+    assert result.axial_ratio.values[0, [0, 2], 0] == pytest.approx([1.0, 1.0], abs=1e-3)
+    assert result.axial_ratio.values[0, 1, 0] > 1e2
+    up = {"right": result.e_right, "left": result.e_left}[hand].sel(theta=0, phi=0)
+    total = abs(result.e_theta.sel(theta=0, phi=0)) ** 2 + abs(result.e_phi.sel(theta=0, phi=0)) ** 2
+    assert abs(up.item()) ** 2 == pytest.approx(total.item(), rel=1e-5)
+    assert result.directivity.max().item() == pytest.approx(1.5, rel=RATIO)
+
+
+@pytest.mark.parametrize("kind", ["pec", "pmc"])
+@pytest.mark.parametrize("face", ["x_low", "x_high", "y_low", "y_high", "z_low", "z_high"])
+def test_a_wall_of_the_domain_acts_by_its_image(face, kind):
+    axis, side = "xyz".index(face[0]), -1 if face.endswith("low") else 1
+    space = cube(26, CELL, nf.Boundaries(all=nf.CPML(4), **{face: kind}), shift=(0.01, 0.02, -0.03))
+    wall = space.grid.lines[axis][0 if side < 0 else -1]
+    position = np.array([0.012, 0.015, -0.02])
+    position[axis] = wall - side * 0.21 * WAVELENGTH
+    dipole = Dipole(position, np.array([1.0, 0.5, -0.7]) * 1e-3)
+    both = [dipole, dipole.image(axis, wall, kind)]
+    result = far_field(space, both)
+    assert len(result.faces) == 5
+    assert_fields_equal(result, both)
+    assert result.radiated_power.item() == pytest.approx(result.surface_power.item(), rel=2e-3)
+
+
+def test_two_walls_make_a_corner():
+    space = cube(26, CELL, nf.Boundaries(all=nf.CPML(4), x_low="pec", z_low="pmc"))
+    low = space.grid.lines[0][0]
+    dipole = Dipole(np.array([low + 0.1, 0.0, low + 0.08]), np.array([1.0, 0.5, -0.7]) * 1e-3)
+    first = dipole.image(0, low, "pec")
+    all_four = [dipole, first, dipole.image(2, low, "pmc"), first.image(2, low, "pmc")]
+    result = far_field(space, all_four)
+    assert_fields_equal(result, all_four)
+    assert result.radiated_power.item() == pytest.approx(result.surface_power.item(), rel=2e-3)
+
+
+@pytest.mark.parametrize("height", [0.1, 0.25, 0.4])
+def test_directivity_of_dipoles_over_a_ground(height):
+    space = cube(30, CELL, nf.Boundaries(all=nf.CPML(4), z_low="pec"))
+    ground = space.grid.lines[2][0]
+    x = 4 * np.pi * height
+    for moment, directivity in (
+        ([0, 0, 1e-3], 2 / (1 / 3 - np.cos(x) / x**2 + np.sin(x) / x**3)),  # Balanis (4-104), at the horizon
+        ([1e-3, 0, 0], 4 * np.sin(x / 2) ** 2 / (2 / 3 - np.sin(x) / x - np.cos(x) / x**2 + np.sin(x) / x**3)),
+    ):
+        dipole = Dipole(np.array([0.0, 0.0, ground + height * WAVELENGTH]), np.array(moment, dtype=float))
+        result = far_field(space, [dipole, dipole.image(2, ground, "pec")])
+        vertical = moment[2] > 0
+        found = result.directivity.sel(theta=np.pi / 2 if vertical else 0.0).values[0, 0]
+        assert found == pytest.approx(directivity, rel=1.5 * RATIO)
+
+
+def test_a_floating_surface_over_a_ground_takes_all_six_faces_and_the_image():
+    space = cube(30, CELL, nf.Boundaries(all=nf.CPML(4), z_low="pec"))
+    ground = space.grid.lines[2][0]
+    dipole = Dipole(np.array([0.0, 0.0, ground + 0.12]), np.array([1.0, 0.5, -0.7]) * 1e-3)
+    both = [dipole, dipole.image(2, ground, "pec")]
+    corners = {"lower": (-0.075, -0.075, ground + 0.045), "upper": (0.075, 0.075, ground + 0.195)}
+    result = far_field(space, both, **corners)
+    assert len(result.faces) == 6
+    assert_fields_equal(result, both)
+
+
+def test_angles_asked_for_later_equal_those_asked_for_at_first():
+    dipole = Dipole(np.array([0.05, 0.0, 0.0]), np.array([1.0, 2.0, 3.0]) * 1e-3)
+    space = cube(26, CELL)
+    at_first = far_field(space, [dipole], theta=[0.3, 1.0], phi=[0.1])
+    later = far_field(space, [dipole]).at([0.3, 1.0], [0.1])
+    assert np.array_equal(at_first.e_theta.values, later.e_theta.values)
+    assert later.directivity.max() == at_first.directivity.max()
+
+
+def test_directions_behind_a_ground_are_refused_and_left_out_by_default():
+    space = cube(26, CELL, nf.Boundaries(all=nf.CPML(4), z_low="pec"))
+    with pytest.raises(nf.ModelError, match=r"theta = 91.* points behind the infinite PEC wall"):
+        nf.FarField("p", [FREQUENCY], theta=["80 deg", "91 deg"], phi=[0]).terms(space.context)
+    walls = nf.FarField("p", [FREQUENCY]).walls(space.context)
+    theta, phi = nf.FarField("p", [FREQUENCY]).angles(walls)
+    assert theta.max() == pytest.approx(np.pi / 2) and phi.size == 72
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("side", [-1, 1])
+def test_default_angles_fill_the_open_half_space_only(axis, side):
+    from nearfield.analysis.pattern import default_angles
+
+    walls = (Wall(axis, 0.0, "pec", side),)
+    theta, phi = default_angles(walls)
+    pairs = [angle.ravel() for angle in np.meshgrid(theta, phi, indexing="ij")]
+    assert allowed_directions(*pairs, walls).all()
+    full = default_angles(())
+    assert theta.size * phi.size > 0.5 * full[0].size * full[1].size
+
+
+@pytest.mark.parametrize(
+    "boundaries, options, message",
+    [
+        ({"x_low": "pec", "x_high": "pmc"}, {}, "both x walls"),
+        ({}, {"lower": (-0.19, -0.1, -0.1), "upper": (0.1, 0.1, 0.1)}, "reaches into the CPML"),
+        ({}, {"lower": (0, 0, 0), "upper": (0, 0.1, 0.1)}, "no volume"),
+        ({}, {"lower": (-9, 0, 0)}, "outside the grid"),
+    ],
+)
+def test_surfaces_that_cannot_be_are_refused(boundaries, options, message):
+    space = cube(26, CELL, nf.Boundaries(all=nf.CPML(4), **boundaries))
+    with pytest.raises(nf.ModelError, match=message):
+        nf.FarField("p", [FREQUENCY], **options).terms(space.context)
+
+
+def test_gain_counts_what_the_port_accepted():
+    dipole = Dipole(np.array([0.0, 0.0, 0.0]), np.array([0.0, 0.0, 1e-3]))
+    variables = cube(26, CELL).collect(nf.FarField("p", [FREQUENCY]), [dipole])
+    time = np.arange(0, 20e-9, 10e-12)
+    pulse = np.exp(-(((time - 5e-9) / 0.2e-9) ** 2))
+    power = 0.5 * (np.abs(np.sum(pulse * np.exp(-2j * np.pi * FREQUENCY * time))) * 10e-12) ** 2  # of V = I = pulse
+    port = {
+        "time": Variable(("time",), time, {"units": "s"}),
+        "voltage": Variable(("time",), pulse, {"units": "V"}),
+        "current": Variable(("time",), pulse / 25.0, {"units": "A"}),
+    }
+    excitation = ExcitationResult("feed", ExcitationRecord(ports={"feed": port}), {"feed": 50.0})
+    result = FarFieldResult(variables, excitation)
+    scale = result.radiated_power.item() / (power / 25.0)
+    assert result.radiation_efficiency.item() == pytest.approx(scale)
+    assert result.gain.max().item() == pytest.approx(scale * result.directivity.max().item())
+    mismatch = 1 - ((25.0 - 50.0) / (25.0 + 50.0)) ** 2
+    assert result.realized_gain.max().item() == pytest.approx(mismatch * result.gain.max().item())
+    with pytest.raises(nf.ModelError, match="need an excited port"):
+        _ = FarFieldResult(variables, ExcitationResult("sources", ExcitationRecord(), {})).gain
+
+
+def test_the_averaging_factor_is_that_of_two_samples_half_a_cell_off():
+    k, below, above = 3.0, 0.1, 0.2
+    wave = np.exp(-1j * k * np.array([-0.5 * below, 0.5 * above]))
+    interpolated = (above * wave[0] + below * wave[1]) / (below + above)
+    assert averaging_factor((below, above), np.array([k]))[0] == pytest.approx(interpolated.real)
