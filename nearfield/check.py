@@ -64,7 +64,7 @@ class Check:
             "time step": f"{quantity(self.time_step, 's')} (stable below {quantity(self.time_step_limit, 's')})",
             "steps": f"at most {self.steps:,}, {quantity(self.steps * self.time_step, 's')}{end}{several}",
             "memory": memory(self.memory_bytes),
-            "time": f"about {duration(self.predicted_seconds)} for {self.expected_steps * runs:,} steps at "
+            "time": f"{duration(self.predicted_seconds)} for {self.expected_steps * runs:,} steps at "
                     f"{self.mcells_per_second:.0f} Mcells/s ({self.rate_source})",
             "output": memory(self.output_bytes),
             "highest frequency": quantity(self.highest_frequency, "Hz") if self.highest_frequency else "none excited",

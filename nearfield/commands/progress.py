@@ -27,7 +27,7 @@ def facts_text(info: ProgressInfo) -> str:
     """What is known at one step."""
     return (
         f"step {info.step}/{info.steps}  {info.mcells_per_second:.0f} Mcells/s  {energy_text(info.energy_ratio)}  "
-        f"at most {duration(info.seconds_left)} left"
+        f"{duration(info.seconds_left)} left at most"
     )
 
 
