@@ -1,0 +1,143 @@
+"""How a run ends other than by its last step: interruption, blow-up, refusal."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import plans
+import pytest
+from agreement import assert_equal
+from plans import make_plan
+
+from nearfield.engine import CpuEngine, core
+from nearfield.errors import ModelError
+
+CELLS = (40, 41, 42)
+ENDLESS = 100_000  # steps; half a minute, while their tables are made in a tenth of a second
+WITHIN = 0.8  # s from the call of advance to the signal: surely in the core by then
+
+
+def interrupt_after(seconds: float) -> threading.Timer:
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+@pytest.fixture
+def interrupted():
+    """A plan, its engine with three steps made and then broken off, and the seconds that this took."""
+    plan = make_plan(CELLS, terms=plans.some_of_each)
+    engine = CpuEngine(plan, 2)
+    engine.advance(3)
+    begin = time.monotonic()
+    timer = interrupt_after(WITHIN)
+    with pytest.raises(KeyboardInterrupt):
+        engine.advance(ENDLESS)
+    timer.join()
+    return plan, engine, time.monotonic() - begin - WITHIN
+
+
+def test_an_interrupt_ends_a_block_within_two_seconds(interrupted):
+    assert interrupted[2] < 2
+
+
+def test_an_interrupt_leaves_the_recordings_of_earlier_blocks(interrupted):
+    plan, engine, _ = interrupted
+    fresh = CpuEngine(plan, 1)
+    fresh.advance(3)
+    assert engine.step == 3
+    for term, found, expected in zip(plan.terms[-6:], engine.recordings(), fresh.recordings(), strict=True):
+        if isinstance(term, plans.Functional):
+            assert np.array_equal(found.values, expected.values)
+
+
+def test_an_interrupted_engine_refuses_to_go_on_until_it_is_reset(interrupted):
+    plan, engine, _ = interrupted
+    with pytest.raises(RuntimeError, match="reset"):
+        engine.advance(1)
+    engine.reset()
+    fresh = CpuEngine(plan, 1)
+    for each in (engine, fresh):
+        each.advance(9)
+    assert_equal(engine, fresh)
+
+
+def test_an_interrupt_ends_a_program_within_two_seconds():
+    program = (
+        "import plans; from nearfield.engine import CpuEngine\n"
+        f"engine = CpuEngine(plans.make_plan({CELLS}), 7); print('ready', flush=True)\n"
+        f"engine.advance({ENDLESS})"
+    )
+    folder = os.path.dirname(plans.__file__)
+    paths = os.pathsep.join(filter(None, [folder, os.path.dirname(folder), os.environ.get("PYTHONPATH")]))
+    child = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(WITHIN)
+    child.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    _, errors = child.communicate(timeout=30)
+    assert time.monotonic() - begin < 4  # two seconds to stop, two for a slow interpreter to leave
+    assert "KeyboardInterrupt" in errors
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_a_time_step_above_the_limit_blows_up_and_the_energy_tells(precision):
+    steps = 500 if precision == "single" else 3000
+    stable, unstable = (
+        make_plan((6, 6, 6), precision=precision, courant=1.03 / limit_ratio(6) if above else 0.99) for above in (0, 1)
+    )
+    for plan, finite in ((stable, True), (unstable, False)):
+        engine = CpuEngine(plan, 2)
+        plans.randomise([engine], plan)
+        engine.advance(steps)
+        assert np.isfinite(engine.advance(1, weigh=True).energy) == finite
+
+
+def limit_ratio(cells: int) -> float:
+    """Infinite-grid limit over the limit of a closed cube, whose shortest mode is sin(pi n / 2 / cells) short."""
+    return np.sin(0.5 * np.pi * (cells - 1) / cells)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("component", range(6))
+def test_one_sample_that_is_not_a_number_shows_in_the_energy(component, value):
+    plan = make_plan((5, 6, 18))
+    for sample in (plans.free_samples(plan, component)[0], plans.free_samples(plan, component)[-1]):
+        engine = CpuEngine(plan, 2)
+        engine.state(component)[tuple(sample)] = value
+        assert not np.isfinite(engine.advance(1, weigh=True).energy)
+
+
+def test_unknown_instruction_sets_are_refused(monkeypatch):
+    monkeypatch.setenv("NEARFIELD_ISA", "altivec")
+    with pytest.raises(ModelError, match=r"NEARFIELD_ISA.*altivec.*baseline"):
+        CpuEngine(make_plan())
+
+
+def test_terms_outside_the_domain_are_refused():
+    for i in (-1, 6):
+        sample = [np.array([n]) for n in (i, 0, 0)]
+        term = plans.Functional(np.array([0]), *sample, np.ones(1))
+        with pytest.raises(IndexError, match="outside"):
+            CpuEngine(make_plan((6, 6, 6), terms=lambda rng, plan, term=term: (term,)))
+
+
+def test_slabs_thicker_than_the_domain_are_refused():
+    with pytest.raises(ValueError, match="slabs"):
+        CpuEngine(make_plan((6, 6, 6), ((4, 3), ("pec", "pec"), ("pec", "pec"))))
+
+
+def test_facts_name_the_core():
+    facts = CpuEngine(make_plan((6, 6, 6)), 2).facts()
+    assert facts["isa"] == core().isa_available()[-1] or os.environ.get("NEARFIELD_ISA")
+    assert facts["bytes"] > 6 * 6**3 * 8 and facts["step"] == 0
