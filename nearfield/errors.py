@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nearfield.results import Result
+
 
 class NearfieldError(Exception):
     """Anything that Nearfield reports on purpose; the command line prints it as one message, without a traceback."""
@@ -16,9 +21,10 @@ class ModelError(NearfieldError, ValueError):
 
 
 class DivergedError(NearfieldError):
-    """The fields became infinite, not a number, or grew with every source off."""
+    """The fields became infinite, not a number, or grew with every source off; `result` holds what was recorded."""
 
     exit_code = 3
+    result: Result | None = None
 
 
 class RunFailed(NearfieldError):
