@@ -52,7 +52,7 @@ def far_field_figure(result: Result, name: str) -> Figure | None:
     kinds = list(dict.fromkeys(cut.kind for found in sections for cut in found))
     half, mapped = half_space(shown[0]), shown[0].theta.size > 1 and shown[0].phi.size > 2
     side = 3.2  # inches of a full circle
-    row_height = 3.6 if half else side + 1.25
+    row_height = 3.75 if half else side + 1.25
     columns = [4.6 if half and kind == "meridian" else side for kind in kinds]
     figure = canvas(sum(columns) + 0.9 * len(columns) + (5.0 if half else 5.9) * mapped, 0.85 + row_height * len(shown))
     ceiling = 5 * math.ceil((max(pattern.maximum for pattern in shown) + 0.01) / 5)
@@ -185,7 +185,8 @@ def _peak_and_bar(figure: Figure, axes: Axes, mesh: object, pattern: Pattern) ->
     title = f"Peak {signed(pattern.maximum, 2)} dBi at {place}"
     width, height = figure.get_size_inches()
     box = axes.get_position()
-    figure.text(box.x0, box.y1 + (0.52 if half_space(pattern) else 0.32) / height, title, fontsize=10, fontweight="bold", va="bottom")
+    above = box.y1 + (0.52 if half_space(pattern) else 0.32) / height
+    figure.text(box.x0, above, title, fontsize=10, fontweight="bold", va="bottom")
     gap = 0.75 if half_space(pattern) else 0.15
     bar = figure.colorbar(mesh, cax=figure.add_axes((box.x1 + gap / width, box.y0, 0.13 / width, box.height)))
     bar.set_label("Directivity (dBi), half power white", color=INK)

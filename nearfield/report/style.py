@@ -59,22 +59,21 @@ def styled(draw: Callable[..., Any]) -> Callable[..., Any]:
     return drawn
 
 
-def blank(width: float = 8.0, height: float = 4.8) -> Figure:
-    """An empty figure (inches)."""
+def blank(width: float = 8.0, height: float = 4.8, layout: str | None = "constrained") -> Figure:
+    """An empty figure (inches) which spaces its panels itself."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.04, hspace=0.04)
+    figure = Figure(figsize=(width, height), layout=layout)
+    if layout:
+        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.04, hspace=0.04)
     FigureCanvasAgg(figure)
     return figure
 
 
 def canvas(width: float, height: float) -> Figure:
     """An empty figure (inches) whose panels are placed by hand, with `panel`."""
-    figure = blank(width, height)
-    figure.set_layout_engine("none")
-    return figure
+    return blank(width, height, layout=None)
 
 
 def panel(figure: Figure, left: float, top: float, width: float, height: float, **options: Any) -> Axes:

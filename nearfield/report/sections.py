@@ -1,0 +1,201 @@
+"""Plane cuts through a model as shapes to draw: which medium is where, metal without thickness as strokes and dots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from nearfield.geometry import Structure
+    from nearfield.grid import YeeGrid
+    from nearfield.simulation import Simulation
+
+AXES = "xyz"
+PIXELS = 1000  # along the longer side of a cut
+BACKGROUND = -1
+Stroke = tuple[tuple[float, float], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A cut across `axis` at `position` (m): media over the axes `across` (to the right) and `up`.
+
+    `index` holds for each pixel (row along `up`, column along `across`) the position in the list of media, or
+    BACKGROUND. `strokes` are metal sheets seen edge-on and wires, `dots` wires that pierce the cut.
+    """
+
+    axis: int
+    position: float
+    across: int
+    up: int
+    columns: np.ndarray
+    rows: np.ndarray
+    index: np.ndarray
+    strokes: list[Stroke] = field(default_factory=list)
+    dots: list[tuple[float, float]] = field(default_factory=list)
+
+
+def media_names(simulation: Simulation) -> list[str]:
+    """Every medium of the structures once, as a reader knows it; what strings name comes as written."""
+    names = []
+    for structure in simulation.structures:
+        name = medium_name(simulation, structure)
+        if name not in names:
+            names.append(name)
+    return names
+
+
+def medium_name(simulation: Simulation, structure: Structure) -> str:
+    """The medium as a reader knows it: "PEC", its name, or its numbers."""
+    medium = structure.medium
+    if isinstance(medium, str):
+        if medium in ("pec", "pmc"):
+            return medium.upper()
+        entry = simulation.media[medium]
+        return medium if entry.name in (None, medium) else entry.label()
+    return medium.label()
+
+
+def section(simulation: Simulation, grid: YeeGrid, axis: int, position: float, across: int, up: int) -> Section:
+    """The cut of a model on its grid; sheets and wires lie where the grid puts them."""
+    spans = [grid.lines[side][-1] - grid.lines[side][0] for side in (across, up)]
+    counts = [max(80, int(PIXELS * span / max(spans))) for span in spans]
+    columns, rows = (
+        grid.lines[side][0] + (np.arange(count) + 0.5) * span / count
+        for side, count, span in zip((across, up), counts, spans)
+    )
+    cut = Section(axis, position, across, up, columns, rows, np.full((rows.size, columns.size), BACKGROUND))
+    names = media_names(simulation)
+    for structure in simulation.structures:
+        number = names.index(medium_name(simulation, structure))
+        if structure.shape.kind == "wire":
+            _add_wire(cut, structure.shape, grid)
+        elif flat_axis(structure.shape) in (None, axis):
+            _fill(cut, structure.shape, grid, number)
+        else:
+            _add_sheet(cut, structure.shape, grid)
+    return cut
+
+
+def flat_axis(shape: Any) -> int | None:
+    """The axis along which a shape has no extent, None for a solid."""
+    lower, upper = shape.bounds()
+    flat = [axis for axis in range(3) if lower[axis] == upper[axis]]
+    return flat[0] if flat else None
+
+
+def snapped(grid: YeeGrid, axis: int, coordinate: float) -> float:
+    """The grid line nearest to a coordinate."""
+    return float(grid.lines[axis][grid.nearest_node(axis, coordinate)])
+
+
+def _near(cut: Section, grid: YeeGrid, coordinate: float) -> bool:
+    """Whether the cut shows what lies on the grid plane nearest to the coordinate."""
+    return grid.nearest_node(cut.axis, coordinate) == grid.nearest_node(cut.axis, cut.position)
+
+
+def _fill(cut: Section, shape: Any, grid: YeeGrid, number: int) -> None:
+    """Give the pixels inside the shape its medium; only those within its bounds are asked."""
+    lower, upper = shape.bounds()
+    flat = flat_axis(shape)
+    height = cut.position
+    if flat is not None:
+        if not _near(cut, grid, lower[flat]):
+            return
+        height = lower[flat]
+    elif not lower[cut.axis] <= height <= upper[cut.axis]:
+        return
+    first = [np.searchsorted(samples, lower[side]) for samples, side in ((cut.columns, cut.across), (cut.rows, cut.up))]
+    last = [np.searchsorted(samples, upper[side]) for samples, side in ((cut.columns, cut.across), (cut.rows, cut.up))]
+    window = (slice(first[1], last[1]), slice(first[0], last[0]))
+    place: list[Any] = [height] * 3
+    place[cut.across] = cut.columns[None, window[1]]
+    place[cut.up] = cut.rows[window[0], None]
+    if cut.index[window].size:
+        cut.index[window][np.broadcast_to(shape.contains(*place), cut.index[window].shape)] = number
+
+
+def _add_sheet(cut: Section, shape: Any, grid: YeeGrid) -> None:
+    """Metal without thickness, cut across: strokes along the runs of pixels that lie on it."""
+    flat = flat_axis(shape)
+    along, samples = (cut.up, cut.rows) if flat == cut.across else (cut.across, cut.columns)
+    lower, upper = shape.bounds()
+    place: list[Any] = [0.0] * 3
+    place[flat], place[along] = lower[flat], np.clip(samples, lower[along], upper[along])
+    place[cut.axis] = cut.position
+    pitch = samples[1] - samples[0]
+    inside = shape.contains(*place) & (samples > lower[along] - pitch) & (samples < upper[along] + pitch)
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False]))))
+    level = snapped(grid, flat, lower[flat])
+    for start, stop in zip(edges[::2], edges[1::2]):
+        ends = [max(samples[start] - pitch / 2, lower[along]), min(samples[stop - 1] + pitch / 2, upper[along])]
+        points = [(level, end) if along == cut.up else (end, level) for end in ends]
+        cut.strokes.append((points[0], points[1]))
+
+
+def _add_wire(cut: Section, shape: Any, grid: YeeGrid) -> None:
+    for start, end in pairwise(shape.points):
+        ends = [tuple(snapped(grid, axis, point[axis]) for axis in range(3)) for point in (start, end)]
+        flat = [(point[cut.across], point[cut.up]) for point in ends]
+        low, high = sorted(point[cut.axis] for point in ends)
+        if low == high and _near(cut, grid, low):
+            cut.strokes.append((flat[0], flat[1]))
+        elif low < high and low <= cut.position <= high:
+            cut.dots.append(flat[0])
+
+
+def cut_positions(simulation: Simulation, grid: YeeGrid) -> tuple[float, float, float]:
+    """Where three cuts show most: at the largest metal sheet across an axis, else through the first feed."""
+    inner = [grid.lines[axis][[low, -1 - high]] for axis, (low, high) in enumerate(_layers(simulation, grid))]
+    feed = _feed(simulation)
+    positions = []
+    for axis in range(3):
+        sheet = _largest_sheet(simulation, axis, inner[axis])
+        middle = _middle(simulation, axis, inner[axis])
+        wanted = sheet if sheet is not None else feed[axis] if feed is not None else middle
+        positions.append(snapped(grid, axis, float(np.clip(wanted, *inner[axis]))))
+    return tuple(positions)
+
+
+def _layers(simulation: Simulation, grid: YeeGrid) -> list[tuple[int, int]]:
+    """Cells of the CPML at both ends of each axis, none where they would fill the axis."""
+    layers = [simulation.boundaries.cpml_cells(axis) for axis in range(3)]
+    return [(low, high) if low + high < count else (0, 0) for (low, high), count in zip(layers, grid.cells)]
+
+
+def _feed(simulation: Simulation) -> tuple[float, ...] | None:
+    """The middle of the first port or source."""
+    for item in (*simulation.ports, *simulation.sources):
+        place = corners(item)
+        return tuple(0.5 * (a + b) for a, b in zip(*place)) if place else None
+    return None
+
+
+def corners(item: Any) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    """Lower and upper corner of a port, source or monitor, whatever it calls them; None where it has none."""
+    for first, second in (("lower", "upper"), ("start", "end"), ("position", "position")):
+        a, b = getattr(item, first, None), getattr(item, second, None)
+        if a is not None and b is not None:
+            return tuple(map(min, a, b)), tuple(map(max, a, b))
+    return None
+
+
+def _largest_sheet(simulation: Simulation, axis: int, inner: np.ndarray) -> float | None:
+    best, found = 0.0, None
+    for structure in simulation.structures:
+        if structure.shape.kind in ("sheet", "polygon") and flat_axis(structure.shape) == axis:
+            lower, upper = structure.shape.bounds()
+            area = float(np.prod([upper[side] - lower[side] for side in range(3) if side != axis]))
+            if inner[0] < lower[axis] < inner[1] and area > best:
+                best, found = area, lower[axis]
+    return found
+
+
+def _middle(simulation: Simulation, axis: int, inner: np.ndarray) -> float:
+    bounds = [structure.shape.bounds() for structure in simulation.structures]
+    low = max(min((lower[axis] for lower, _ in bounds), default=inner[0]), inner[0])
+    high = min(max((upper[axis] for _, upper in bounds), default=inner[1]), inner[1])
+    return float(0.5 * (low + high) if low < high else np.mean(inner))
