@@ -34,3 +34,9 @@ class Schema(BaseModel):
 
     # pydantic calls an __init__ of one's own for nested entries too, and their errors would lose their places
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def __eq__(self, other: object) -> bool:
+        """Equal entries; what an entry has computed and kept since (arrays, often) says nothing about that."""
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in type(self).model_fields)
