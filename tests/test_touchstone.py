@@ -1,0 +1,73 @@
+"""Touchstone files, read back by scikit-rf."""
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield.analysis.sparameters import write_touchstone
+
+xarray = pytest.importorskip("xarray")
+skrf = pytest.importorskip("skrf")
+F = np.linspace(1e9, 20e9, 7)
+
+
+def array(ports, seed=0):
+    random = np.random.default_rng(seed)
+    values = random.uniform(-1, 1, (7, ports, ports)) + 1j * random.uniform(-1, 1, (7, ports, ports))
+    names = [f"port{n}" for n in range(ports)]
+    return xarray.DataArray(
+        values, {"frequency": F, "to": names, "source": names}, ("frequency", "to", "source"), "sparameters"
+    )
+
+
+def reference(values):
+    return {str(name): 50.0 for name in values["to"].values}
+
+
+@pytest.mark.parametrize("ports", [1, 2, 3, 4, 5, 9])
+def test_scikit_rf_reads_back_what_was_written(tmp_path, ports):
+    values = array(ports)
+    path = write_touchstone(tmp_path / "line.s1p", values, reference(values))
+    assert path.name == f"line.s{ports}p"
+    read = skrf.Network(str(path))
+    assert read.f == pytest.approx(F)
+    assert np.abs(read.s - values.values).max() < 1e-8
+    assert read.z0 == pytest.approx(np.full((7, ports), 50.0))
+
+
+def test_order_of_the_dims_does_not_matter(tmp_path):
+    values = array(2)
+    path = write_touchstone(tmp_path / "line.s2p", values.transpose("source", "frequency", "to"), reference(values))
+    assert np.abs(skrf.Network(str(path)).s - values.values).max() < 1e-8
+
+
+def test_ports_of_different_impedance_are_restated_for_50_ohm(tmp_path):
+    values = array(3)
+    impedances = {"port0": 50.0, "port1": 75.0, "port2": 20.0}
+    read = skrf.Network(str(write_touchstone(tmp_path / "x.s3p", values, impedances)))
+    wanted = skrf.Network(f=F, f_unit="Hz", s=values.values, z0=[50.0, 75.0, 20.0])
+    wanted.renormalize(50.0, s_def="power")
+    assert np.abs(read.s - wanted.s).max() < 1e-7
+
+
+def test_a_common_impedance_is_kept(tmp_path):
+    values = array(2)
+    path = write_touchstone(tmp_path / "x.s2p", values, {"port0": 75.0, "port1": 75.0})
+    assert skrf.Network(str(path)).z0 == pytest.approx(np.full((7, 2), 75.0))
+
+
+def test_ports_not_excited_and_frequencies_without_energy_are_left_out(tmp_path):
+    values = array(3)
+    values[:, :, 1] = np.nan
+    values[0] = np.nan
+    path = write_touchstone(tmp_path / "x.s3p", values, reference(values))
+    assert path.suffix == ".s2p" and "port1 was not excited" in path.read_text()
+    read = skrf.Network(str(path))
+    assert read.f == pytest.approx(F[1:])
+    assert np.abs(read.s - values.values[1:][:, [0, 2]][:, :, [0, 2]]).max() < 1e-8
+
+
+def test_nothing_to_write_is_refused(tmp_path):
+    values = array(1) * np.nan
+    with pytest.raises(nf.ModelError, match="no port was excited"):
+        write_touchstone(tmp_path / "x.s1p", values, reference(values))
