@@ -285,7 +285,7 @@ class AutoGrid(Schema):
     maximum_ratio: Annotated[PositiveNumber, Field(ge=1.1, le=10)] = 1.5
     """Largest ratio between neighbouring cells, 1.1 to 10."""
     thirds_rule: bool = True
-    """Put the edges of thin metal one third of a cell inside its last line, where the singular field wants it."""
+    """End thin metal a third of a cell inside its true edges, where its singular field makes it look its true size."""
     minimum_cell: PositiveLength | None = None
     """Lines are not drawn closer than this (m); left out, a fiftieth of the finest wanted cell."""
 
