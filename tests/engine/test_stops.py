@@ -90,24 +90,6 @@ def test_an_interrupt_ends_a_program_within_two_seconds():
     assert "KeyboardInterrupt" in errors
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
-def test_a_time_step_above_the_limit_blows_up_and_the_energy_tells(precision):
-    steps = 500 if precision == "single" else 3000
-    stable, unstable = (
-        make_plan((6, 6, 6), precision=precision, courant=1.03 / limit_ratio(6) if above else 0.99) for above in (0, 1)
-    )
-    for plan, finite in ((stable, True), (unstable, False)):
-        engine = CpuEngine(plan, 2)
-        plans.randomise([engine], plan)
-        engine.advance(steps)
-        assert np.isfinite(engine.advance(1, weigh=True).energy) == finite
-
-
-def limit_ratio(cells: int) -> float:
-    """Infinite-grid limit over the limit of a closed cube, whose shortest mode is sin(pi n / 2 / cells) short."""
-    return np.sin(0.5 * np.pi * (cells - 1) / cells)
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("component", range(6))
 def test_one_sample_that_is_not_a_number_shows_in_the_energy(component, value):
