@@ -9,6 +9,7 @@ import numpy as np
 
 from nearfield.boundaries import CPML
 from nearfield.discretization import all_waveforms
+from nearfield.enclosure import open_far_field_surfaces
 from nearfield.grid import AXES
 from nearfield.refusals import edges_of, features
 from nearfield.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
@@ -28,6 +29,7 @@ def cautions(setup: Discretization) -> list[str]:
         *coarse_media(resolved_media(setup)), *steep_grading(setup), *lost_structures(setup), *moved_sheets(setup),
         *unused_media(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
         *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
+        *open_far_field_surfaces(setup),
     ]
 
 

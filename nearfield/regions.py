@@ -28,13 +28,7 @@ SomeFrequencies = Annotated[Frequencies, Field(min_length=1)]
 
 
 class Monitor(Schema):
-    """What all monitors share: `terms(context)` for the engine, `collect(...)` for the result.
-
-    `bytes(context)` is about what it takes in memory and in the result file.
-    """
-
-    def bytes(self, context: Context) -> int:
-        raise NotImplementedError
+    """What all monitors share: `terms(context)` for the engine, `collect(...)` for the result."""
 
     @property
     def place(self) -> str:

@@ -199,3 +199,22 @@ def test_the_averaging_factor_is_that_of_two_samples_half_a_cell_off():
     wave = np.exp(-1j * k * np.array([-0.5 * below, 0.5 * above]))
     interpolated = (above * wave[0] + below * wave[1]) / (below + above)
     assert averaging_factor((below, above), np.array([k]))[0] == pytest.approx(interpolated.real)
+
+
+def test_what_reaches_through_the_surface_is_warned_of():
+    def warnings(upper, boundaries):
+        simulation = nf.Simulation(
+            grid=nf.Grid.uniform(1e-3, (40, 40, 30)),
+            structures=[nf.Structure(nf.Box((0.015, 0.015, 0), upper), nf.Medium(2.2), name="board")],
+            boundaries=boundaries,
+            sources=[nf.PointCurrent((0.02, 0.02, 0.015), "z", nf.Gaussian(20e9))],
+            monitors=[nf.FarField("pattern", [1e10])],
+        )
+        return [text for text in simulation.check().warnings if "missing from the pattern" in text]
+
+    grounded = nf.Boundaries(all=nf.CPML(8), z_low=nf.PEC)
+    assert warnings((0.02, 0.02, 0.005), grounded) == []
+    (text,) = warnings((0.04, 0.02, 0.005), grounded)
+    assert "structure 'board' reaches beyond the surface at x_high" in text
+    (text,) = warnings((0.02, 0.02, 0.005), nf.Boundaries(all=nf.CPML(8)))
+    assert "at z_low" in text

@@ -116,11 +116,6 @@ class Snapshot(BoxMonitor):
             variables[name] = Variable((*axis, *region.dims), values, {"units": unit_of(region.component)})
         return variables
 
-    def bytes(self, context: Context) -> int:
-        size = 4 if context.precision == "single" else 8
-        samples = sum(region.samples for region in self.regions(context).values())
-        return samples * size * len(self.steps(context))
-
 
 class FieldDFT(BoxMonitor):
     """The spectra of the fields in a plane or box at chosen frequencies, each component on its own Yee positions.
@@ -167,8 +162,3 @@ class FieldDFT(BoxMonitor):
             attributes = {"units": unit_of(region.component) + " s"}
             variables[name] = Variable(("frequency", *region.dims), values, attributes)
         return variables
-
-    def bytes(self, context: Context) -> int:
-        size = 8 if context.precision == "single" else 16
-        samples = sum(region.samples for region in self.regions(context).values())
-        return samples * size * len(self.frequencies)

@@ -51,9 +51,6 @@ class Probe(Monitor):
         attributes = {"units": unit_of(number), "position": list(self.position)}
         return axis | {self.component: Variable(tuple(axis), recordings[0].values, attributes)}
 
-    def bytes(self, context: Context) -> int:
-        return 16 * (context.steps // self.stride)
-
 
 class Voltage(Monitor):
     """The line integral of E from `start` to `end` over time: the voltage of `start` above `end` (V).
@@ -102,9 +99,6 @@ class Voltage(Monitor):
         """The voltage over time."""
         axis = time_axis(recordings[0].time)
         return axis | {"voltage": Variable(("time",), recordings[0].values, {"units": "V"})}
-
-    def bytes(self, context: Context) -> int:
-        return 16 * context.steps
 
 
 class Current(Monitor):
@@ -158,9 +152,6 @@ class Current(Monitor):
         """The current over time."""
         axis = time_axis(recordings[0].time, half=True)
         return axis | {"current": Variable(tuple(axis), recordings[0].values, {"units": "A"})}
-
-    def bytes(self, context: Context) -> int:
-        return 16 * context.steps
 
 
 Stretch = tuple[int, dict[int, Any], np.ndarray]  # component, index by axis but the normal, weight

@@ -18,7 +18,7 @@ from nearfield.plan import DFTBox, Recording
 from nearfield.quantities import Angles, Position
 from nearfield.records import Variable, Variables
 from nearfield.regions import Monitor, Nodes, SomeFrequencies, frequency_axis
-from nearfield.surfaces import FacePlace, closed_box, read_faces, surface_regions, surface_terms, surface_variables
+from nearfield.surfaces import FacePlace, closed_box, read_faces, surface_terms, surface_variables
 
 if TYPE_CHECKING:
     from nearfield.plan import Context
@@ -37,12 +37,6 @@ def on_walls(context: Context, first: Nodes, last: Nodes) -> set[tuple[int, str]
     """The faces of a box that lie on a wall of the domain, where nothing passes."""
     ends = {"low": (first, (0, 0, 0)), "high": (last, context.grid.cells)}
     return {(axis, side) for axis, side in wall_faces(context) if ends[side][0][axis] == ends[side][1][axis]}
-
-
-def surface_bytes(context: Context, places: list[FacePlace], frequencies: int) -> int:
-    """Memory of the running sums of some faces."""
-    samples = sum(region.samples for region in surface_regions(context.grid, places))
-    return samples * frequencies * (8 if context.precision == "single" else 16)
 
 
 class Flux(Monitor):
@@ -113,9 +107,6 @@ class Flux(Monitor):
                 variables[name] = Variable(("frequency",), power, {"units": "W s^2"})
         return variables
 
-    def bytes(self, context: Context) -> int:
-        return surface_bytes(context, self.places(context), len(self.frequencies))
-
 
 class FarField(Monitor):
     """The far field of everything inside a closed surface: pattern, directivity, gain, efficiency, polarisation.
@@ -143,6 +134,17 @@ class FarField(Monitor):
     """Angles from +z (rad); every 2 degrees when left out."""
     phi: Annotated[Angles, Field(min_length=1)] | None = None
     """Angles from +x (rad); every 5 degrees when left out."""
+
+    @model_validator(mode="after")
+    def _angles_in_radians(self) -> FarField:
+        for name, angles, largest in (("theta", self.theta, np.pi), ("phi", self.phi, 2 * np.pi)):
+            beyond = [angle for angle in angles or () if abs(angle) > largest * (1 + 1e-9)]
+            if beyond:
+                raise ValueError(
+                    f"{name} = {beyond[0]:.6g} rad lies beyond {largest:.6g} rad; angles are in rad, for degrees write "
+                    f'"{beyond[0]:.6g} deg" or use numpy.radians'
+                )
+        return self
 
     def walls(self, context: Context) -> tuple[Wall, ...]:
         """The infinite walls about the antenna."""
@@ -226,9 +228,6 @@ class FarField(Monitor):
         variables["radiated_power"] = Variable(("frequency",), power, {"units": "W s^2"})
         variables["surface_power"] = Variable(("frequency",), flux, notes)
         return variables | surface
-
-    def bytes(self, context: Context) -> int:
-        return surface_bytes(context, self.places(context), len(self.frequencies))
 
 
 def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:
