@@ -106,6 +106,18 @@ def refuse_coarse_grid(frequency: float, cells: dict[str, tuple[float, float]]) 
             )
 
 
+def refuse_outside(simulation: Simulation, grid: YeeGrid) -> None:
+    """Refuse point sources and probes outside the grid."""
+    for who, entry in features(simulation, ("source", "monitor")):
+        position = getattr(entry, "position", None)
+        if position is not None and not grid.contains(position):
+            place = ", ".join(f"{value:.6g}" for value in position)
+            raise ModelError(
+                f"{who}: position ({place}) m lies outside the grid, {grid.extent_text()}; move it inside, or enlarge "
+                "the grid"
+            )
+
+
 def in_cpml(simulation: Simulation, grid: YeeGrid, component: int, index: tuple[np.ndarray, ...]) -> np.ndarray:
     """Which samples lie inside a CPML; its inner face does not count."""
     inside = np.zeros(np.shape(index[0]), dtype=bool)
@@ -179,5 +191,6 @@ def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coeffic
 def refuse_on_grid(simulation: Simulation, grid: YeeGrid) -> None:
     """All refusals that need the grid but no coefficients, apart from the resolution."""
     simulation.boundaries.interior(grid)  # refuses a CPML that leaves no cell
+    refuse_outside(simulation, grid)
     refuse_in_cpml(simulation, grid)
     refuse_overlaps(simulation, grid)

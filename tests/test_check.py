@@ -1,0 +1,124 @@
+"""What `check` says of a model: exact counts, costs that hold, warnings that come when they should and only then."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield.cautions import cautions
+from nearfield.engine import CpuEngine
+from nearfield.plan import VACUUM_SPEED
+from nearfield.prediction import phase_error_per_wavelength
+
+PULSE = nf.Gaussian("10 GHz")
+MILLIMETRE = 1e-3
+
+
+def model(**changes) -> nf.Simulation:
+    """A small box without any warning, with changes."""
+    entries = {
+        "grid": nf.Grid.uniform(MILLIMETRE, (30, 31, 32)), "boundaries": nf.Boundaries(nf.CPML(6)),
+        "sources": [nf.PointCurrent((15e-3, 15e-3, 15.5e-3), "z", PULSE)],
+        "monitors": [nf.Probe("tip", (12e-3, 12e-3, 12e-3))],
+    }  # fmt: skip
+    return nf.Simulation(**(entries | changes))
+
+
+def warnings(**changes) -> str:
+    return "\n".join(cautions(model(**changes).setup()))
+
+
+def test_counts_and_sizes_are_exact():
+    check = model(steps=1234).check()
+    assert check.cells == (30, 31, 32) and check.total_cells == 30 * 31 * 32
+    assert check.smallest_cell == check.largest_cell == pytest.approx(MILLIMETRE, rel=1e-12)
+    assert check.time_step_limit == pytest.approx(MILLIMETRE / VACUUM_SPEED / math.sqrt(3), rel=1e-12)
+    assert check.time_step == 0.99 * check.time_step_limit
+    assert check.steps == check.expected_steps == 1234 and check.decay is None
+    assert check.warnings == ()
+
+
+def test_cells_per_wavelength_are_those_of_each_medium():
+    glass = nf.Structure(nf.Box((8e-3, 8e-3, 8e-3), (20e-3, 20e-3, 20e-3)), nf.Medium(4.0, name="glass"))
+    media = {medium.name: medium for medium in model(structures=[glass]).check().media}
+    wavelength = VACUUM_SPEED / 10e9
+    assert media["background"].cells_per_wavelength == pytest.approx(wavelength / MILLIMETRE, rel=1e-9)
+    assert media["glass"].cells_per_wavelength == pytest.approx(wavelength / 2 / MILLIMETRE, rel=1e-9)
+
+
+@pytest.mark.parametrize(("cells", "ratio"), [(5, 0.948752), (10, 0.988556), (20, 0.997209), (40, 0.999306)])
+def test_phase_error_follows_from_yees_dispersion(cells, ratio):
+    """Exact phase velocities along an axis of cubic cells at 0.99 of the limit; they are given to 6 digits."""
+    step = 0.99 / cells / VACUUM_SPEED / math.sqrt(3)
+    error = phase_error_per_wavelength(1 / cells, step, VACUUM_SPEED, VACUUM_SPEED)
+    assert 1 / (1 + error / 360) == pytest.approx(ratio, abs=1e-6)
+
+
+def test_a_wave_that_the_grid_cannot_carry_has_no_finite_phase_error():
+    assert phase_error_per_wavelength(1.0, 0.1 / VACUUM_SPEED, VACUUM_SPEED / 1.5, VACUUM_SPEED) == math.inf
+
+
+@pytest.mark.parametrize("boundary", [nf.PEC, nf.PMC, nf.CPML(5)])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_predicted_memory_is_what_the_engine_allocates(boundary, precision):
+    simulation = model(boundaries=nf.Boundaries(boundary), precision=precision, steps=10)
+    allocated = CpuEngine(simulation.setup().plan, 1).facts()["bytes"]
+    assert simulation.check().memory_bytes == pytest.approx(allocated, rel=0.02)  # palettes are not predicted
+
+
+def test_predicted_output_is_near_the_file(tmp_path):
+    cut = nf.FieldDFT("cut", (7e-3, 7e-3, 15e-3), (22e-3, 22e-3, 15e-3), frequencies=np.linspace(1e9, 10e9, 40))
+    simulation = model(monitors=[cut], steps=60)
+    simulation.run(threads=1, output=tmp_path / "result.h5")
+    size = (tmp_path / "result.h5").stat().st_size
+    assert 0.5 * size < simulation.check().output_bytes < 2 * size
+
+
+def test_a_hundred_million_cells_need_no_field_arrays():
+    simulation = model(grid=nf.Grid.uniform(MILLIMETRE, (470, 470, 470)))
+    check = simulation.check()
+    assert check.total_cells == 470**3 and check.memory_bytes > 24 * 470**3
+
+
+def test_the_check_reads_well_and_is_plain_data():
+    check = model().check()
+    for word in ("cells", "time step", "steps", "memory", "time", "output", "cells per wavelength", "no warnings"):
+        assert word in str(check)
+    assert check.as_dict()["media"][0]["name"] == "background"
+
+
+SHEET = nf.Structure(nf.Sheet((8e-3, 8e-3, 10.4e-3), (20e-3, 20e-3, 10.4e-3)), nf.PEC, name="plate")
+FAR = nf.Structure(nf.Box((1, 1, 1), (2, 2, 2)), nf.PEC, name="lost")
+STEEP = np.concatenate((np.arange(0, 15), np.arange(16, 40, 2))) * MILLIMETRE
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"sources": [nf.PointCurrent((15e-3, 15e-3, 15e-3), "z", nf.Gaussian(40e9))]}, "7.49 cells per wavelength"),
+        ({"grid": nf.Grid(x=STEEP, y=STEEP, z=STEEP), "boundaries": nf.Boundaries(nf.PEC)}, "a factor of 2 at x=0.014"),
+        ({"structures": [FAR]}, "'lost' lies outside the grid"),
+        ({"structures": [SHEET]}, "is moved to 0.01 m"),
+        ({"media": {"glass": nf.Medium(2)}}, "'glass' is defined but no structure uses it"),
+        ({"monitors": []}, "nothing is recorded"),
+        ({"steps": 5}, "before its source does"),
+        ({"boundaries": nf.Boundaries(nf.PEC)}, "nothing absorbs energy"),
+        ({"monitors": [nf.Flux("f", (8e-3, 8e-3, 15e-3), (20e-3, 20e-3, 15e-3), [30e9])]}, "30 GHz lies outside"),
+        ({"monitors": [nf.Probe("in", (3e-3, 12e-3, 12e-3))]}, "reaches into the CPML along x"),
+        ({"ports": [nf.LumpedPort("p", (15e-3, 12e-3, 12e-3), (15e-3, 12e-3, 13e-3), "z")]}, "lower end at z=0.012 m"),
+    ],
+)  # fmt: skip
+def test_what_looks_wrong_is_said(changes, words):
+    assert words in warnings(**changes)
+
+
+def test_a_port_between_conductors_is_not_called_floating():
+    arms = [
+        nf.Structure(nf.Wire([(15e-3, 15e-3, 8e-3), (15e-3, 15e-3, 14e-3)]), nf.PEC),
+        nf.Structure(nf.Box((14e-3, 14e-3, 15e-3), (16e-3, 16e-3, 22e-3)), nf.PEC),
+    ]
+    port = nf.LumpedPort("p", (15e-3, 15e-3, 14e-3), (15e-3, 15e-3, 15e-3), "z", waveform=PULSE)
+    assert warnings(structures=arms, ports=[port], sources=[]) == ""
