@@ -41,7 +41,7 @@ class Samples(Schema):
     signal's own spectrum.
 
     >>> import nearfield as nf
-    >>> float(nf.Samples(times=[0, 1e-9, 2e-9], values=[0, 1, 0]).value(0.5e-9))
+    >>> float(nf.Samples(times=[0, 1, 2], values=[0, 1, 0]).value(0.5))
     0.5
     """
 

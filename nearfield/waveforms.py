@@ -124,7 +124,7 @@ class GaussianDerivative(Pulse):
 
     >>> import nearfield as nf
     >>> round(nf.GaussianDerivative("9.42 GHz").maximum_frequency / 1e9, 1)
-    26.1
+    26.0
     """
 
     reach: ClassVar[float] = 6.5  # 6.5 exp((1 - 6.5^2)/2) = 7e-9

@@ -120,7 +120,11 @@ def scattering_variables(simulation: Simulation, record: RunRecord, time_step: f
 
 
 def input_impedance(reflection: Any, impedance: float) -> Any:
-    """Impedance (ohm) that a port sees, Z (1 + S)/(1 - S), the other ports ended in their reference impedances."""
+    """Impedance (ohm) that a port sees, Z (1 + S)/(1 - S), the other ports ended in their reference impedances.
+
+    >>> input_impedance(0.5, 50.0)
+    150.0
+    """
     return impedance * (1.0 + reflection) / (1.0 - reflection)
 
 
