@@ -35,7 +35,7 @@ class CPML(Schema):
 
     At depth u (0 at the inner face, 1 at the wall): sigma = sigma_max u^order with
     sigma_max = sigma_ratio 0.8 (order + 1)/(eta0 cell), kappa = 1 + (kappa_maximum - 1) u^order,
-    alpha = alpha_maximum (1 - u). Source: Roden and Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000).
+    alpha = alpha_maximum (1 - u)^2. Source: Roden and Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000).
 
     >>> import nearfield as nf
     >>> nf.Boundaries(all=nf.CPML(8), z_low=nf.PEC).cpml_cells(2)
@@ -158,7 +158,7 @@ def _profile(
         sigma = layer.sigma_ratio * 0.8 * (layer.order + 1.0) * unit * u**layer.order
         stretch = 1.0 + (layer.kappa_maximum - 1.0) * u**layer.order
         alpha_maximum = DEFAULT_ALPHA * unit if layer.alpha_maximum is None else layer.alpha_maximum
-        alpha = alpha_maximum * np.maximum(1.0 - u, 0.0)
+        alpha = alpha_maximum * np.maximum(1.0 - u, 0.0) ** 2  # small where sigma is large: long waves are absorbed too
         kappa[inside] = stretch
         decay[inside] = np.exp(-(sigma / stretch + alpha) * time_step / VACUUM_PERMITTIVITY)
         loss = np.where(sigma > 0.0, sigma * stretch + stretch**2 * alpha, 1.0)
