@@ -38,7 +38,7 @@ peers: setup
 	@$(PYTHON_IN) benchmarks/peers/compare.py --cells 200 --steps 200 --pairs 5
 
 docs: setup
-	@$(PYTHON_IN) scripts/write_docs.py
+	@$(PYTHON_IN) -m scripts.write_docs
 
 lint: setup
 	@$(PYTHON_IN) -m ruff check

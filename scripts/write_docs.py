@@ -1,0 +1,210 @@
+"""Rewrites the reference part of docs/api.md from signatures and docstrings.
+
+    .venv/bin/python -m scripts.write_docs [--check]
+
+`--check` writes nothing and exits with 1 when a page no longer agrees with the code. What stands above the marker in
+docs/api.md is written by hand and kept.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+import textwrap
+import types
+import typing
+from pathlib import Path
+from typing import Any
+
+import nearfield
+from nearfield.quantities import Quantity
+from nearfield.schema import Schema
+
+ROOT = Path(__file__).resolve().parents[1]
+API = ROOT / "docs" / "api.md"
+MARKER = "<!-- below: written from the code by scripts/write_docs.py -->"
+
+SECTIONS = {
+    "Simulation": ("Simulation", "load", "Check", "Solver"),
+    "Grids": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
+    "Media and geometry": ("Medium", "Structure", "Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon",
+                           "PEC", "PMC"),
+    "Boundaries": ("Boundaries", "CPML"),
+    "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
+    "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
+    "Ports and circuits": ("LumpedPort", "MicrostripPort", "LumpedElement"),
+    "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldDFT", "Flux", "FarField"),
+    "Results": ("open_result", "Result"),
+    "Errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
+}
+GIVEN_BY_RESULTS = {  # classes that users hold without importing them
+    "ExcitationResult": "nearfield.results",
+    "FieldResult": "nearfield.results",
+    "FarFieldResult": "nearfield.analysis.pattern",
+}
+LOWERING = {  # methods of model entries that only the program itself calls
+    "along", "angles", "block", "box", "bytes", "circuit", "collect", "constant_along", "current_region", "edges",
+    "grid_span", "loads", "model_post_init", "normal", "place", "places", "plane_node", "positions", "reach", "regions",
+    "setup", "shape", "sign", "signal", "source", "steps", "terms", "walls", "axis_number",
+}
+CONSTANTS = {
+    "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',
+    "PMC": 'The string `"pmc"`: a perfect magnetic conductor, as a medium and as a boundary.',
+}
+
+
+def literal(value: Any) -> str:
+    """A default value as it would be typed."""
+    if isinstance(value, Schema):
+        given = [f"{name}={literal(getattr(value, name))}" for name in type(value).model_fields
+                 if name in value.model_fields_set and name != "kind"]
+        return f"{type(value).__name__}({', '.join(given)})"
+    return repr(value)
+
+
+def type_name(annotation: Any) -> str:
+    """Readable name of a field's type: `length (m)`, `3 x length (m)`, `"series" or "parallel"`, `Box or Sphere`."""
+    if annotation is None or annotation is type(None):
+        return "None"
+    if typing.get_origin(annotation) is typing.Annotated:
+        annotation, *notes = typing.get_args(annotation)
+        for note in notes:
+            if isinstance(note, Quantity):
+                unit = f" ({note.dimension.unit})" if note.dimension.unit else ""
+                return note.dimension.name.removeprefix("an ").removeprefix("a ") + unit
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Literal:
+        return " or ".join(f'"{value}"' for value in arguments)
+    if origin in (typing.Union, types.UnionType):
+        return " or ".join(type_name(part) for part in arguments if part is not type(None))
+    if origin is tuple:
+        inner = [type_name(part) for part in arguments if part is not Ellipsis]
+        return f"list of {inner[0]}" if Ellipsis in arguments else f"{len(inner)} x {inner[0]}"
+    if origin is dict:
+        return f"table of {type_name(arguments[1])} by name"
+    names = {float: "number", int: "whole number", str: "text", bool: "true or false"}
+    return names.get(annotation, getattr(annotation, "__name__", str(annotation)))
+
+
+def documented(text: str) -> str:
+    """A docstring as Markdown: paragraphs as they are, examples as Python blocks, indented equations as code."""
+    blocks = []
+    for block in re.split(r"\n\s*\n", inspect.cleandoc(text)):
+        if block.lstrip().startswith(">>>"):
+            blocks.append(f"```python\n{textwrap.dedent(block)}\n```")
+        else:
+            blocks.append(block)
+    return "\n\n".join(blocks)
+
+
+def schema_signature(name: str, entry: type[Schema]) -> str:
+    parts = []
+    for field_name, field in entry.model_fields.items():
+        if field_name != "kind":
+            parts.append(field_name if field.is_required() else f"{field_name}={literal(field.default)}")
+    return wrapped(name, parts)
+
+
+def wrapped(name: str, parts: list[str]) -> str:
+    line = f"{name}({', '.join(parts)})"
+    return line if len(line) <= 100 else f"{name}(\n    " + ",\n    ".join(parts) + ",\n)"
+
+
+def fields_table(entry: type[Schema]) -> str:
+    lines = ["| entry | takes | default | meaning |", "|---|---|---|---|"]
+    for name, field in entry.model_fields.items():
+        if name == "kind":
+            continue
+        default = "required" if field.is_required() else f"`{literal(field.default)}`"
+        annotation = typing.get_type_hints(entry, include_extras=True).get(name, field.annotation)
+        cells = [f"`{name}`", type_name(annotation), default, (field.description or "").replace("\n", " ")]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def own_members(entry: type) -> list[str]:
+    """Public methods and properties with their first docstring lines, those of pydantic left out."""
+    lines = []
+    for name, _ in inspect.getmembers(entry):
+        owner = next((base for base in entry.__mro__ if name in vars(base)), None)
+        if name.startswith("_") or owner is None or not owner.__module__.startswith("nearfield"):
+            continue
+        raw = vars(owner)[name]
+        function = raw.fget if isinstance(raw, property) else getattr(raw, "func", getattr(raw, "__func__", raw))
+        text = inspect.getdoc(function) if callable(function) else None
+        if not text or (issubclass(entry, Schema) and (name in entry.model_fields or name in LOWERING)):
+            continue
+        first = inspect.cleandoc(text).split("\n\n")[0].replace("\n", " ")
+        lines.append(f"- `.{name}{call_text(raw, function)}` {first}")
+    return lines
+
+
+def call_text(raw: Any, function: Any) -> str:
+    """`(theta, phi)` of a method; nothing for a property."""
+    if isinstance(raw, property) or not inspect.isfunction(function) or type(raw).__name__ == "cached_property":
+        return ""
+    return f"({', '.join(parameters(function))})"
+
+
+def parameters(function: Any) -> list[str]:
+    """`name` or `name=default` of each."""
+    parts = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name in ("self", "cls"):
+            continue
+        required = parameter.default is inspect.Parameter.empty
+        parts.append(parameter.name if required else f"{parameter.name}={parameter.default!r}")
+    return parts
+
+
+def entry_page(name: str, thing: Any) -> str:
+    """One public name: heading, signature, docstring, fields, members."""
+    if name in CONSTANTS:
+        return f"### {name}\n\n{CONSTANTS[name]}"
+    parts = [f"### {name}"]
+    is_class = inspect.isclass(thing)
+    if is_class and issubclass(thing, Schema):
+        parts += [f"```\n{schema_signature(name, thing)}\n```", documented(thing.__doc__ or ""), fields_table(thing)]
+    elif is_class and (issubclass(thing, Exception) or name in GIVEN_BY_RESULTS):
+        parts.append(documented(thing.__doc__ or ""))
+    else:
+        function = thing.__init__ if is_class else thing
+        parts += [f"```\n{wrapped(name, parameters(function))}\n```", documented(thing.__doc__ or "")]
+    if is_class and not issubclass(thing, Exception):
+        parts.append("\n".join(own_members(thing)))
+    return "\n\n".join(part for part in parts if part)
+
+
+def api_reference() -> str:
+    """Every public name under its section, then the classes that results give."""
+    pages = []
+    for title, names in SECTIONS.items():
+        pages.append(f"## {title}")
+        pages += [entry_page(name, getattr(nearfield, name)) for name in names]
+        if title == "Results":
+            pages += [entry_page(name, getattr(importlib.import_module(home), name))
+                      for name, home in GIVEN_BY_RESULTS.items()]
+    return "\n\n".join(pages) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """Path and text of every page that is made from the code."""
+    by_hand = API.read_text(encoding="utf-8").split(MARKER)[0]
+    return {API: f"{by_hand}{MARKER}\n\n{api_reference()}"}
+
+
+def main() -> int:
+    stale = [path for path, text in pages().items() if path.read_text(encoding="utf-8") != text]
+    if "--check" in sys.argv[1:]:
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} no longer agrees with the code; run: make docs", file=sys.stderr)
+        return int(bool(stale))
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

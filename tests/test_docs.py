@@ -1,0 +1,55 @@
+"""The documentation says what the code does: every Python block runs, every public name is described."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nearfield
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), *ROOT.glob("*.md")])
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def python_blocks(page: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=lambda page: page.name)
+def test_every_python_block_of_the_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # examples that write files write them here
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    wrong: list[str] = []
+    names: dict = {"nf": nearfield, **{name: getattr(nearfield, name) for name in nearfield.__all__}}
+    for number, block in enumerate(python_blocks(page)):
+        if ">>>" not in block:
+            exec(compile(block, f"{page.name} block {number}", "exec"), names)
+            continue
+        test = doctest.DocTestParser().get_doctest(block, dict(names), f"{page.name} block {number}", None, 0)
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+        runner.run(test, out=wrong.append)
+    assert not wrong, "".join(wrong)
+
+
+def test_every_public_name_is_described_in_the_api_page():
+    headings = set(re.findall(r"^### (\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(nearfield.__all__) - headings == {"__version__"}
+
+
+def test_pages_made_from_the_code_agree_with_it():
+    command = [sys.executable, "-m", "scripts.write_docs", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page):
+    targets = [target for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
