@@ -262,6 +262,11 @@ class MicrostripPort(Port):
             )
         return node
 
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry the sheet: (component, i, j, k); refuses a misplaced reference plane on the way."""
+        self.plane_node(grid)
+        return super().edges(grid)
+
     def terms(self, context: Context) -> list[Term]:
         """What the engine steps with the fields, and the recorded voltage and current."""
         block = self.block(context.grid)
