@@ -48,6 +48,7 @@ LOWERING = {  # methods of model entries that only the program itself calls
     "along", "angles", "block", "box", "bytes", "circuit", "collect", "constant_along", "current_region", "edges",
     "grid_span", "loads", "model_post_init", "normal", "place", "places", "plane_node", "positions", "reach", "regions",
     "setup", "shape", "sign", "signal", "source", "steps", "terms", "walls", "axis_number",
+    "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights",
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',
@@ -134,6 +135,7 @@ def own_members(entry: type) -> list[str]:
         raw = vars(owner)[name]
         function = raw.fget if isinstance(raw, property) else getattr(raw, "func", getattr(raw, "__func__", raw))
         text = inspect.getdoc(function) if callable(function) else None
+        text = "The same in dBi." if name.endswith("_dbi") else text
         if not text or (issubclass(entry, Schema) and (name in entry.model_fields or name in LOWERING)):
             continue
         first = inspect.cleandoc(text).split("\n\n")[0].replace("\n", " ")
