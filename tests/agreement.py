@@ -17,9 +17,13 @@ def assert_agrees(
     threads: int = 2,
     isa: str | None = None,
     excitation: str = "sources",
+    reference: Plan | None = None,
 ) -> tuple[CpuEngine, ReferenceEngine]:
-    """Advance both by blocks of steps, from a random state or from rest, and compare after each."""
-    engine, oracle = CpuEngine(plan, threads, isa), ReferenceEngine(plan)
+    """Advance both by blocks of steps, from a random state or from rest, and compare after each.
+
+    `reference`: the plan for the oracle, where it is to differ.
+    """
+    engine, oracle = CpuEngine(plan, threads, isa), ReferenceEngine(reference or plan)
     if start:
         plans.randomise((engine, oracle), plan)
     for steps in blocks:
