@@ -12,57 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.fields import FieldResult
 from nearfield.errors import ModelError
 from nearfield.records import (
     ExcitationRecord,
     MonitorRecord,
     RunRecord,
     Variable,
-    Variables,
     labelled,
     source_spectrum,
 )
 
-__all__ = ["ExcitationRecord", "MonitorRecord", "Result", "RunRecord", "Variable", "Variables", "open_result"]
+__all__ = ["ExcitationRecord", "FieldResult", "MonitorRecord", "Result", "RunRecord", "Variable", "open_result"]
 
 if TYPE_CHECKING:
     import xarray
 
     from nearfield.grid import YeeGrid
-
-class FieldResult(Mapping):
-    """Field components by name, each a DataArray on its own Yee positions; `collocated()` puts them on common ones."""
-
-    def __init__(self, variables: Variables, scale: np.ndarray | None = None) -> None:
-        self.variables = variables
-        self.scale = scale
-
-    def __getitem__(self, component: str) -> xarray.DataArray:
-        if component not in list(self):
-            raise ModelError(f"component {component!r} was not recorded; recorded: {', '.join(self)}")
-        variable = self.variables[component]
-        if self.scale is None:
-            return labelled(self.variables, component)
-        values = variable.array * self.scale.reshape(-1, 1, 1, 1)
-        array = labelled(self.variables, component, values)
-        array.attrs["units"] = variable.attributes["units"].removesuffix(" s") + " per unit of the source"
-        return array
-
-    def __iter__(self):
-        return (name for name in self.variables if name[0] in "EH" and len(name) == 2)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def collocated(self) -> xarray.Dataset:
-        """All components at the cell centres (of a plane: at its cells' centres on the plane), averaged to there.
-
-        H is left half a time step later than E in a snapshot: `time` is that of E. Spectra hold no such shift.
-        """
-        from nearfield.analysis.collocation import collocate
-
-        return collocate(self)
-
 
 class ExcitationResult:
     """What was recorded while one port, or the sources, were on: `excitation["monitor"]`."""
@@ -173,6 +139,22 @@ class Result:
 
     `result["monitor"]` is that of the first excitation; `result.excitation(name)["monitor"]` names one. `status` is
     "done", "diverged", "interrupted" or "failed": only "done" may be trusted without a look at `facts`.
+
+    >>> import nearfield as nf
+    >>> sim = nf.Simulation(
+    ...     grid=nf.Grid.uniform(1e-3, (40, 40, 40)),
+    ...     sources=[nf.PointCurrent((20e-3, 20e-3, 20.5e-3), "z", nf.GaussianDerivative(10e9), moment=1e-3)],
+    ...     monitors=[nf.Flux("out", (15e-3,) * 3, (25e-3,) * 3, [10e9]), nf.FarField("pattern", [10e9])],
+    ...     steps=400,
+    ... )
+    >>> result = sim.run()
+    >>> result.status, result.monitors
+    ('done', ('out', 'pattern'))
+    >>> power = result.per_source()["out"].item()  # W, of a sinusoidal source of peak moment 1e-3 A m
+    >>> f"{power:.2f} W"
+    '0.44 W'
+    >>> f"{result['pattern'].directivity.max().item():.1f}"
+    '1.5'
     """
 
     def __init__(self, record: RunRecord) -> None:
@@ -180,10 +162,12 @@ class Result:
 
     @property
     def status(self) -> str:
+        """How the run ended: "done", "diverged", "interrupted" or "failed"."""
         return self.record.status
 
     @property
     def title(self) -> str:
+        """The model's title."""
         return self.record.title
 
     @property
@@ -198,10 +182,12 @@ class Result:
 
     @property
     def grid(self) -> YeeGrid:
+        """The Yee grid: `lines`, `cells`, positions of the components."""
         return self.record.grid
 
     @property
     def media(self) -> dict[str, dict[str, Any]]:
+        """Every medium's constants by name."""
         return self.record.media
 
     @property
@@ -232,6 +218,7 @@ class Result:
 
     @property
     def monitors(self) -> tuple[str, ...]:
+        """Names of the monitors."""
         return self.excitation().monitors
 
     def __getitem__(self, name: str) -> Any:
@@ -270,6 +257,16 @@ def open_result(path: str | Path) -> Result:
     """The result that a run left in an HDF5 file; arrays are read when they are asked for.
 
     Error: `ModelError` for a missing file or one that Nearfield did not write.
+
+    >>> import nearfield as nf
+    >>> sim = nf.Simulation(
+    ...     grid=nf.Grid.uniform(1e-3, (9, 9, 9)), boundaries=nf.Boundaries(all=nf.PEC), steps=20,
+    ...     sources=[nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", nf.Gaussian(15e9))],
+    ...     monitors=[nf.Probe("tip", (5e-3, 5e-3, 5e-3))],
+    ... )
+    >>> path = sim.run().save("out/small.h5")
+    >>> nf.open_result(path)["tip"].sizes["time"]
+    20
     """
     from nearfield.output.hdf5 import read_record
 

