@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.commands.console import CODE_OF_STATUS, console, output_folder
-from nearfield.commands.run import readable, refuse_folder, run_into, summary_of
+from nearfield.commands.run import readable, refuse_folder, run_into, summary_of, write_files
 from nearfield.errors import ModelError
 from nearfield.model_file import load
 
@@ -45,8 +45,9 @@ def run_demo(output: Path | None, threads: int | None, as_json: bool) -> int:
     folder = output_folder(EXAMPLE, output)
     refuse_folder(folder, force=True)
     with console(as_json) as out:
-        result, files = run_into(simulation, folder, EXAMPLE.stem, threads, True, out)
+        result = run_into(simulation, folder, threads, out)
         rows = compare(result) if result.status == "done" else []
+        files = write_files(result, simulation, folder, EXAMPLE.stem, checks=rows)
         code = CODE_OF_STATUS[result.status] or int(any(row.passed is False for row in rows))
         summary = summary_of(result, folder, files)
         out.answer({"model": str(EXAMPLE), **summary, "comparison": [asdict(row) for row in rows], "exit_code": code})

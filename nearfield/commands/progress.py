@@ -23,25 +23,43 @@ def energy_text(ratio: float) -> str:
     return f"energy {10 * math.log10(ratio):.1f} dB" if ratio > 0 else "energy 0"
 
 
-def facts_text(info: ProgressInfo) -> str:
-    """What is known at one step."""
-    return (
-        f"step {info.step}/{info.steps}  {info.mcells_per_second:.0f} Mcells/s  {energy_text(info.energy_ratio)}  "
-        f"{duration(info.seconds_left)} left at most"
-    )
+class Outlook:
+    """How far a run is: by steps, or by the decay of its energy where that will end it earlier."""
+
+    def __init__(self, decay: float | None) -> None:
+        self.decay = decay
+        self.excitation, self.begun = "", time.monotonic()
+
+    def part(self, info: ProgressInfo) -> float:
+        """The part of the excitation that is done, 0 to 1."""
+        if info.excitation != self.excitation:
+            self.excitation, self.begun = info.excitation, time.monotonic()
+        part = info.step / info.steps
+        if self.decay and 0 < info.energy_ratio < 1:
+            part = max(part, math.log(info.energy_ratio) / math.log(self.decay))
+        return min(part, 1.0)
+
+    def text(self, info: ProgressInfo) -> str:
+        """What is known at one step."""
+        part = self.part(info)
+        left = (time.monotonic() - self.begun) * (1 - part) / part if part > 0 else math.inf
+        return (
+            f"step {info.step}  {info.mcells_per_second:.0f} Mcells/s  {energy_text(info.energy_ratio)}  "
+            f"{duration(left)} left"
+        )
 
 
 class PlainProgress:
     """Lines on stderr, for pipes and logs."""
 
-    def __init__(self) -> None:
-        self.last = time.monotonic()
+    def __init__(self, decay: float | None = None) -> None:
+        self.outlook, self.last = Outlook(decay), time.monotonic()
 
     def __call__(self, info: Any) -> None:
-        now = time.monotonic()
+        text, now = self.outlook.text(info), time.monotonic()
         if now - self.last >= SECONDS_BETWEEN_LINES or info.step >= info.steps:
             self.last = now
-            write(sys.stderr, facts_text(info))
+            write(sys.stderr, text)
 
     def __enter__(self) -> PlainProgress:
         return self
@@ -53,7 +71,7 @@ class PlainProgress:
 class LiveProgress:
     """A bar on a terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, decay: float | None = None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
@@ -61,14 +79,15 @@ class LiveProgress:
             TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[facts]}"),
             console=Console(stderr=True), transient=False, refresh_per_second=4,
         )
-        self.task = self.bar.add_task("running", total=None, facts="")
-        self.broken = False
+        self.task = self.bar.add_task("running", total=1.0, facts="")
+        self.outlook, self.broken = Outlook(decay), False
 
     def __call__(self, info: Any) -> None:
         if self.broken:
             return
         try:
-            self.bar.update(self.task, completed=info.step, total=info.steps, facts=facts_text(info))
+            facts, part = self.outlook.text(info), self.outlook.part(info)
+            self.bar.update(self.task, completed=part, facts=facts, description=info.excitation[:20])
         except OSError:
             self.broken = True
             silence(sys.stderr)
@@ -81,6 +100,6 @@ class LiveProgress:
         self.bar.stop()
 
 
-def progress() -> PlainProgress | LiveProgress:
-    """The progress display that suits stderr."""
-    return LiveProgress() if sys.stderr.isatty() else PlainProgress()
+def progress(decay: float | None = None) -> PlainProgress | LiveProgress:
+    """The progress display that suits stderr, for runs that end when the energy has decayed so far (None: by steps)."""
+    return LiveProgress(decay) if sys.stderr.isatty() else PlainProgress(decay)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.cautions import cautions
 from nearfield.commands.console import CODE_OF_STATUS, Console, console, output_folder
 from nearfield.commands.progress import progress
-from nearfield.commands.show import draw
-from nearfield.errors import DivergedError, ModelError, NearfieldError
+from nearfield.errors import DivergedError, ModelError
 from nearfield.machine_rate import remember_rate
 from nearfield.model_file import load
 from nearfield.wording import duration
@@ -27,7 +27,8 @@ def run_model(model: Path, output: Path | None, force: bool, threads: int | None
     folder = output_folder(model, output)
     refuse_folder(folder, force)
     with console(as_json) as out:
-        result, files = run_into(simulation, folder, model.stem, threads, report, out)
+        result = run_into(simulation, folder, threads, out)
+        files = write_files(result, simulation, folder, model.stem, report)
         summary = summary_of(result, folder, files)
         out.answer({"model": str(model), **summary})
         if not as_json:
@@ -51,14 +52,13 @@ def refuse_folder(folder: Path, force: bool) -> None:
         raise ModelError(f"{folder} cannot take the results: {reason}; give another folder with --output") from None
 
 
-def run_into(
-    simulation: Simulation, folder: Path, stem: str, threads: int | None, report: bool, out: Console
-) -> tuple[Result, list[Path]]:
-    """Run a simulation and leave everything in a folder; returns the result and the files."""
-    before = cautions(simulation.setup())
+def run_into(simulation: Simulation, folder: Path, threads: int | None, out: Console) -> Result:
+    """Run a simulation into the result file of a folder; warnings before it where they are known before."""
+    setup = simulation.setup()
+    before = cautions(setup)
     for warning in before:
         out.note(f"warning: {warning}")
-    with progress() as display:
+    with progress(setup.decay) as display:
         try:
             result = simulation.run(threads=threads, output=folder / RESULT_NAME, progress=display)
         except DivergedError as error:
@@ -68,22 +68,23 @@ def run_into(
         if warning not in before:
             out.note(f"warning: {warning}")
     remember_rates(result, simulation.precision)
+    return result
+
+
+def write_files(
+    result: Result, simulation: Simulation, folder: Path, stem: str, report: bool = True, checks: Sequence[Any] = ()
+) -> list[Path]:
+    """Touchstone, plots and report of a run that ended as it should; returns all files of the folder."""
     files = [folder / RESULT_NAME]
-    if result.status == "done":
-        if result.record.sparameters:
-            files.append(result.write_touchstone(folder / f"{stem}.s{len(result.ports)}p"))
-        if report:
-            files += draw_or_note(result, folder, out)
-    return result, files
+    if result.status != "done":
+        return files
+    if result.record.sparameters:
+        files.append(result.write_touchstone(folder / f"{stem}.s{len(result.ports)}p"))
+    if report:
+        from nearfield.report.show import show
 
-
-def draw_or_note(result: Result, folder: Path, out: Console) -> list[Path]:
-    """The plots; a picture that fails must not take a finished run with it."""
-    try:
-        return draw(result, folder)
-    except NearfieldError as error:
-        out.note(f"warning: the report could not be drawn: {error}. The result itself is complete")
-        return []
+        files += show(result, folder, simulation, checks)
+    return files
 
 
 def remember_rates(result: Result, precision: str) -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nearfield.commands.console import console
 from nearfield.errors import ModelError
 
-if TYPE_CHECKING:
-    from nearfield.results import Result
-
 
 def show_result(path: Path, output: Path | None, as_json: bool) -> int:
     """Draw everything that a result file holds."""
+    from nearfield.report.show import show
     from nearfield.results import open_result
 
     try:
@@ -30,15 +27,8 @@ def show_result(path: Path, output: Path | None, as_json: bool) -> int:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ModelError(f"{folder} cannot take the plots: {error.strerror}; give another with --output") from None
-        files = draw(result, folder)
+        files = show(result, folder)
         out.answer({"result": str(file), "status": result.status, "files": [str(drawn) for drawn in files]})
         if not as_json:
             out.say(f"{result.title or file}: {result.status}; drew " + ", ".join(str(drawn) for drawn in files))
     return 0
-
-
-def draw(result: Result, folder: Path) -> list[Path]:
-    """Plots and report in a folder; returns the files."""
-    from nearfield.report.page import write_report
-
-    return write_report(result, folder)

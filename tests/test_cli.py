@@ -1,0 +1,241 @@
+"""The command line: exit codes, one message an error, exactly one JSON object, nothing overwritten unasked."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import nearfield
+from nearfield.cli import main
+from nearfield.commands import console
+from nearfield.commands.progress import Outlook, PlainProgress
+from nearfield.simulation import ProgressInfo
+
+TEMPLATES = ("patch", "dipole", "box")
+TINY = """
+steps = 60
+[grid]
+kind = "uniform"
+spacing = "1 mm"
+cells = [8, 9, 10]
+[boundaries]
+all = "pec"
+[[sources]]
+kind = "point-current"
+position = ["4 mm", "4 mm", "4.5 mm"]
+axis = "z"
+waveform = {kind = "gaussian-derivative", frequency = "20 GHz"}
+[[monitors]]
+kind = "probe"
+name = "tip"
+position = ["2 mm", "2 mm", "2 mm"]
+"""
+ENDLESS = TINY.replace("steps = 60", "steps = 1000000000").replace("[8, 9, 10]", "[60, 60, 60]")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Every test in a folder of its own, with no memory of other runs."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEARFIELD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("NEARFIELD_TRACEBACK", raising=False)
+    Path("tiny.toml").write_text(TINY)
+
+
+def python_process(*arguments: str) -> subprocess.Popen:
+    """Python with this package, as a process of its own."""
+    environment = os.environ | {"PYTHONPATH": str(Path(nearfield.__file__).parents[1])}
+    command = [sys.executable, *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [], ["fly"], ["run"], ["check"], ["check", "a", "b"], ["check", "missing.toml"], ["check", "."], ["check", ""],
+        ["run", "missing.toml"], ["show", "missing.h5"], ["show", "tiny.toml"], ["show", "."], ["new"], ["new", "horn"],
+        ["bench"], ["bench", "box", "--cells", "0"], ["bench", "box", "--cells", "many"],
+        ["bench", "box", "--boundary", "glass"], ["bench", "box", "--cells", "20", "--boundary", "cpml"],
+        ["bench", "box", "--schedule", "none"], ["bench", "box", "--threads", "0"], ["run", "tiny.toml", "--threads"],
+        ["run", "tiny.toml", "--output", "tiny.toml"], ["run", "tiny.toml", "--colour"], ["check", "a\0b"],
+        ["run", "tiny.toml", "--output", "/dev/null/x"], ["new", "box", "--output", "no/such/folder.toml"],
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_one_message_and_exit_code_2(arguments, capsys):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: ") and "Traceback" not in captured.err
+    assert not Path("out").exists() or not list(Path("out").rglob("*.h5"))
+
+
+REFUSED = [["check", "no.toml"], ["run"], ["new", "horn"], ["bench", "box", "--cells", "x"]]
+ANSWERED = [["--help"], ["run", "-h"], ["bench", "box", "--help"], ["--version"], ["version"]]
+
+
+@pytest.mark.parametrize("arguments", REFUSED)
+def test_a_refusal_with_json_is_one_object_too(arguments, capsys):
+    assert main([*arguments, "--json"]) == 2
+    captured = capsys.readouterr()
+    answer = json.loads(captured.out)
+    assert answer["exit_code"] == 2 and answer["error"] in captured.err
+
+
+@pytest.mark.parametrize("arguments", ANSWERED)
+def test_help_and_version_end_well(arguments, capsys):
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.strip()
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys, nearfield.cli; print([m for m in ('numpy', 'xarray', 'matplotlib') if m in sys.modules])"
+    assert python_process("-c", code).communicate()[0].strip() == b"[]"
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_new_writes_a_model_that_passes_check_and_never_overwrites(name, capsys):
+    assert main(["new", name]) == 0
+    text = Path(f"{name}.toml").read_text()
+    assert "#" in text and main(["check", f"{name}.toml"]) == 0
+    warnings = [line for line in capsys.readouterr().out.splitlines() if line.startswith("warning")]
+    assert all("'substrate' reaches beyond the surface" in line for line in warnings)  # the patch's page says why
+    Path(f"{name}.toml").write_text("mine")
+    assert main(["new", name]) == 2
+    assert Path(f"{name}.toml").read_text() == "mine" and "--force" in capsys.readouterr().err
+    assert main(["new", name, "--force"]) == 0 and Path(f"{name}.toml").read_text() == text
+
+
+def test_check_with_json_is_one_object(capsys):
+    assert main(["check", "tiny.toml", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["cells"] == [8, 9, 10] and answer["total_cells"] == 720 and answer["steps"] == 60
+
+
+def test_run_writes_its_folder_once(capsys):
+    assert main(["run", "tiny.toml", "--no-report", "--threads", "1"]) == 0
+    result = nearfield.open_result("out/tiny/result.h5")
+    assert result.status == "done" and result["tip"].sizes["time"] == 60
+    before = Path("out/tiny/result.h5").read_bytes()
+    assert main(["run", "tiny.toml", "--no-report"]) == 2
+    assert "--force" in capsys.readouterr().err and Path("out/tiny/result.h5").read_bytes() == before
+    assert main(["run", "tiny.toml", "--no-report", "--force", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["status"] == "done" and answer["files"] == ["out/tiny/result.h5"]
+    assert main(["run", "tiny.toml", "--no-report", "--output", "there"]) == 0 and Path("there/result.h5").exists()
+
+
+def test_run_and_show_draw_the_report():
+    assert main(["run", "tiny.toml"]) == 0
+    report = Path("out/tiny/report.html")
+    assert report.exists()
+    report.unlink()
+    assert main(["show", "out/tiny"]) == 0 and report.exists()
+    report.unlink()
+    assert main(["show", "out/tiny/result.h5", "--json"]) == 0 and report.exists()
+
+
+def test_a_diverging_run_has_exit_code_3(monkeypatch, capsys):
+    from nearfield import time_loop
+
+    monkeypatch.setattr(time_loop.Guard, "add", lambda self, time, energy: "diverged")
+    assert main(["run", "tiny.toml", "--no-report"]) == 3
+    assert "diverged" in capsys.readouterr().err
+    assert nearfield.open_result("out/tiny/result.h5").status == "diverged"
+
+
+def test_a_full_disk_has_exit_code_4(monkeypatch, capsys):
+    from nearfield.results import Result
+
+    def refuse(self, path):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Result, "save", refuse)
+    assert main(["run", "tiny.toml", "--no-report"]) == 4
+    assert "No space left on device" in capsys.readouterr().err
+
+
+def test_a_fault_of_our_own_is_one_message_and_exit_code_4(monkeypatch, capsys):
+    monkeypatch.setattr(nearfield.Simulation, "check", lambda self: 1 / 0)
+    assert main(["check", "tiny.toml"]) == 4
+    captured = capsys.readouterr()
+    assert "internal error, ZeroDivisionError" in captured.err and "Traceback" not in captured.err
+
+
+def test_an_interrupt_outside_the_run_has_exit_code_130(monkeypatch):
+    def interrupt(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nearfield.Simulation, "check", interrupt)
+    assert main(["check", "tiny.toml"]) == 130
+
+
+def test_an_interrupted_run_keeps_what_it_recorded():
+    Path("endless.toml").write_text(ENDLESS)
+    process = python_process("-m", "nearfield", "run", "endless.toml", "--threads", "1", "--json")
+    for _ in range(600):
+        time.sleep(0.1)
+        if Path("out/endless").is_dir():
+            break
+    time.sleep(2.0)  # into the time loop
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert json.loads(out)["status"] == "interrupted" and b"Traceback" not in err
+    result = nearfield.open_result("out/endless/result.h5")
+    assert result.status == "interrupted" and result["tip"].sizes["time"] > 0
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    process = python_process("-m", "nearfield", "check", "tiny.toml")
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0
+    assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("boundary", ["pec", "cpml"])
+def test_bench_box_keeps_its_contract(boundary, capsys):
+    arguments = ["bench", "box", "--cells", "24", "--steps", "20", "--threads", "1", "--boundary", boundary, "--json"]
+    assert main([*arguments, "--schedule", "stepwise", "--precision", "double"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert set(answer) >= {
+        "cells", "steps", "threads", "boundary", "precision", "isa", "schedule", "seconds", "mcells_per_second",
+        "bytes_per_cell", "traffic_bytes_per_cell", "checksum",
+    }  # fmt: skip
+    assert answer["cells"] == 24**3 and answer["boundary"] == boundary and answer["precision"] == "double"
+    assert len(answer["checksum"]) == 64
+
+
+def test_doctor_describes_the_machine(capsys):
+    assert main(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"isa", "cores", "usable_cores", "numa_nodes", "mpi", "gpu", "hdf5"} <= set(found)
+    assert found["missing"] == [] and found["memory_gigabytes_per_second"] > 0
+    assert main(["doctor"]) == 0 and "Nothing is missing" in capsys.readouterr().out
+
+
+def test_json_holds_no_number_that_json_has_not():
+    text = json.dumps(console.plain({"a": float("nan"), "b": [float("inf"), 1.5], "c": Path("x")}), allow_nan=False)
+    assert json.loads(text) == {"a": None, "b": [None, 1.5], "c": "x"}
+
+
+def test_progress_in_a_pipe_is_plain_lines(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    show = PlainProgress()
+    show(ProgressInfo(50, 100, 123.4, 1e-3, 7.0, "feed"))
+    show(ProgressInfo(100, 100, 123.4, 0.0, 0.0, "feed"))
+    assert stream.getvalue() == "step 100  123 Mcells/s  energy 0  under 1 s left\n"
+
+
+def test_a_decaying_run_is_as_far_as_its_energy():
+    outlook = Outlook(1e-6)
+    assert outlook.part(ProgressInfo(10, 1000, 1.0, 1e-3, 7.0, "feed")) == pytest.approx(0.5)
+    assert Outlook(None).part(ProgressInfo(10, 1000, 1.0, 1e-3, 7.0, "feed")) == pytest.approx(0.01)
