@@ -111,6 +111,11 @@ def cuts(pattern: Pattern) -> list[Cut]:
         names = ("E-plane", "H-plane") if vertical else ("H-plane", "E-plane")
         found = [meridian(pattern, phi, names[0] if linear else ""),
                  azimuth(pattern, math.pi / 2, names[1] if linear else "")]
+    elif math.sin(theta) > math.sin(math.radians(20)):
+        upright = np.array([math.cos(theta) * math.cos(phi), math.cos(theta) * math.sin(phi), -math.sin(theta)])
+        along = float(upright @ pattern.major) ** 2 > 0.5 * float(np.sum(pattern.major**2))
+        found = [meridian(pattern, phi, ("E-plane" if along else "H-plane") if linear else ""),
+                 meridian(pattern, phi + math.pi / 2, "")]
     else:
         plane = math.atan2(pattern.major[1], pattern.major[0]) if linear else 0.0
         if abs(plane - round(plane / (math.pi / 2)) * math.pi / 2) < math.radians(20):

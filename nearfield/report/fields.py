@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.report.plots import case_title
-from nearfield.report.sections import BACKGROUND, Section, media_names, section
+from nearfield.report.sections import Section, cut_positions, media_names, section
 from nearfield.report.structure import draw_thin_metal
 from nearfield.report.style import (
+    FAINT,
+    INK,
     MAGNITUDE_MAP,
     SIGNED_MAP,
     axis_prefix,
     blank,
+    clipped,
     finite_extremes,
     headline,
     notice,
-    panel_title,
     picked,
     quantity,
     styled,
@@ -130,15 +132,17 @@ def field_figure(result: Result, simulation: Simulation | None) -> Figure | None
     first = found[0]
     shape = float(np.ptp(first.up) / max(np.ptp(first.across), 1e-30))
     width = 4.6 if shape < 1.2 else 3.7
-    height = min(max((width - 1.3) * shape, 2.2), 5.2) + 0.95
+    height = min(max((width - 1.3) * shape, 2.2), 5.2) + 1.15
     figure = blank(max(6.5, width * columns), height * rows + 0.6)
+    figure.get_layout_engine().set(w_pad=0.16)  # the colour bars' labels reach out of the panels
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, plane in zip(grid, found):
         _draw_plane(figure, axes, plane, result, simulation)
     for axes in grid[len(found):]:
         axes.set_axis_off()
     excitation = result.excitation().name
-    headline(figure, case_title(result, "Fields"), f"excitation {excitation}  ·  outlines: metal and media")
+    outlines = "  ·  outlines: metal and media, dashed before or behind" if simulation else ""
+    headline(figure, case_title(result, "Fields"), f"excitation {excitation}{outlines}")
     return figure
 
 
@@ -153,20 +157,25 @@ def _draw_plane(figure: Figure, axes: Axes, plane: Plane, result: Result, simula
         values, limits, colours, label = _scaled(plane, extremes[1])
         mesh = axes.pcolormesh(plane.across * factor, plane.up * factor, values.T, shading="nearest", cmap=colours,
                                vmin=limits[0], vmax=limits[1], rasterized=True)
-        bar = figure.colorbar(mesh, ax=axes, pad=0.03, aspect=24, shrink=0.95)
-        bar.set_label(label, color="#1F2933", fontsize=9)
+        bar = figure.colorbar(mesh, cax=axes.inset_axes((1.03, 0.0, 0.04, 1.0)))
+        bar.set_label(label, color=INK, fontsize=9)
+        bar.ax.tick_params(labelsize=8)
         bar.outline.set_visible(False)
         if simulation is not None:
-            cut = section(simulation, result.grid, plane.axis, plane.position, *plane.sides)
-            _draw_outlines(axes, cut, simulation, factor, "#1F2933" if plane.signed else "white")
+            colour = INK if plane.signed else "white"
+            above = cut_positions(simulation, result.grid)[plane.axis]
+            for position, dash in ((plane.position, "solid"), (above, "dashed")):
+                cut = section(simulation, result.grid, plane.axis, position, *plane.sides)
+                _draw_outlines(axes, cut, simulation, factor, colour, dash)
     axes.set_xlim(plane.across[0] * factor, plane.across[-1] * factor)
     axes.set_ylim(plane.up[0] * factor, plane.up[-1] * factor)
     ratio = float(np.ptp(plane.up) / np.ptp(plane.across))
     axes.set_aspect("equal" if 0.15 < ratio < 6 else "auto")
     axes.set_xlabel(f"{AXES[plane.sides[0]]} ({prefix}m)")
     axes.set_ylabel(f"{AXES[plane.sides[1]]} ({prefix}m)")
-    place = f"{AXES[plane.axis]} = {quantity(plane.position, 'm', 3)}"
-    panel_title(axes, f"{plane.name}: {plane.label}, {place}", 44)
+    place = f"{plane.name}, {AXES[plane.axis]} = {quantity(plane.position, 'm', 3)}"
+    axes.set_title(plane.label, loc="left", fontsize=10, fontweight="bold", pad=18)
+    axes.annotate(clipped(place, 40), (0, 1), (0, 4), "axes fraction", "offset points", fontsize=8.5, color=FAINT)
 
 
 def _scaled(plane: Plane, largest: float) -> tuple[np.ndarray, tuple[float, float], str, str]:
@@ -180,11 +189,13 @@ def _scaled(plane: Plane, largest: float) -> tuple[np.ndarray, tuple[float, floa
     return plane.values * factor, (-limit * factor, limit * factor), SIGNED_MAP, f"{prefix}{plane.unit}"
 
 
-def _draw_outlines(axes: Axes, cut: Section, simulation: Simulation, factor: float, colour: str) -> None:
+def _draw_outlines(axes: Axes, cut: Section, simulation: Simulation, factor: float, colour: str, dash: str) -> None:
+    """What the cut shows, solid; of the cut with the largest sheet only metal, dashed."""
     for number, name in enumerate(media_names(simulation)):
         mask = cut.index == number
-        if mask.any() and not mask.all():
+        metal = name in ("PEC", "PMC")
+        if mask.any() and not mask.all() and (metal or dash == "solid"):
             axes.contour(cut.columns * factor, cut.rows * factor, mask.astype(float), levels=[0.5], colors=colour,
-                         linewidths=1.3 if name in ("PEC", "PMC") else 0.7, alpha=0.9)
-    if (cut.index != BACKGROUND).any() or cut.strokes or cut.dots:
+                         linewidths=1.2 if metal else 0.7, linestyles=dash, alpha=0.85)
+    if dash == "solid":
         draw_thin_metal(axes, cut, factor, colour, 1.6)

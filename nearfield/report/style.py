@@ -11,7 +11,6 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -178,14 +177,6 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 
 @styled
-def write_png(figure: Figure, path: Path) -> Path:
-    """The picture as a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, format="png", dpi=SCREEN_DPI, metadata={"Software": "Nearfield"})
-    return path
-
-
-@styled
 def png_bytes(figure: Figure) -> bytes:
     """The picture as the bytes of a PNG file."""
     buffer = io.BytesIO()
@@ -193,12 +184,13 @@ def png_bytes(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
+@styled
 def inline_svg(figure: Figure, name: str) -> str:
     """The picture as an `<svg>` element for a page; `name` keeps its inner references apart from those of others."""
     import matplotlib
 
     buffer = io.StringIO()
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": name}):
+    with matplotlib.rc_context({"svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = buffer.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg"):], flags=re.DOTALL)

@@ -1,0 +1,100 @@
+"""Every picture of a result and the page that holds them: what `nearfield show`, `run` and `demo` leave in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nearfield.errors import NearfieldError, RunFailed
+from nearfield.report.checks import check_rows
+from nearfield.report.page import Content, Picture, render
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from nearfield.results import Result
+    from nearfield.simulation import Simulation
+
+FILES = {"return-loss": "return_loss.png", "pattern": "pattern.png", "fields": "fields.png"}
+PAGE = "report.html"
+MOST_PATTERNS = 4
+
+
+def show(
+    result: Result, folder: str | Path, model: Simulation | None = None, checks: Sequence[Any] = ()
+) -> list[Path]:
+    """Draw a result into a folder; returns the files written: those of FILES for which there are data, and the page.
+
+    `model`: the simulation, read from the result's own text when left out. `checks`: comparisons to put into the page,
+    see `nearfield.report.checks.check_rows`; those in `result.facts["checks"]` are taken in any case.
+
+    Errors: `RunFailed` when the folder cannot be written. A picture that cannot be drawn is named in the page.
+    """
+    folder = Path(folder)
+    remarks: list[str] = []
+    simulation = model if model is not None else _model_of(result, remarks)
+    pictures, written = [], []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for picture in _drawn(result, simulation, remarks):
+            pictures.append(picture)
+            if picture.name in FILES:
+                written.append(folder / FILES[picture.name])
+                written[-1].write_bytes(picture.png)
+        page = folder / PAGE
+        page.write_text(render(result, Content(pictures, check_rows(result, checks), remarks)), encoding="utf-8")
+    except OSError as error:
+        raise RunFailed(f"the report could not be written to {folder}: {error}; free some space or choose another "
+                        "folder, then `nearfield show` draws it from the result") from error
+    return [*written, page]
+
+
+def _model_of(result: Result, remarks: list[str]) -> Simulation | None:
+    """The simulation in the result; without it (samples in a file that is gone) the pictures lack its outlines."""
+    from nearfield.model_file import loads
+
+    try:
+        return loads(result.model_text, name="the result's model")
+    except NearfieldError as error:
+        remarks.append(f"The model's text could not be read again, so its structures are not drawn: {error}")
+        return None
+
+
+def _drawn(result: Result, simulation: Simulation | None, remarks: list[str]) -> Iterator[Picture]:
+    for name, heading, draw, vector in _recipes(result, simulation):
+        try:
+            figure = draw()
+        except (NearfieldError, ValueError, KeyError, IndexError, FloatingPointError) as error:
+            # the run behind a picture may have taken a night: a gap in its data must not hide the others
+            remarks.append(f"{heading} could not be drawn: {error}")
+            continue
+        if figure is not None:
+            yield Picture(name, heading, figure, vector)
+
+
+def _recipes(
+    result: Result, simulation: Simulation | None
+) -> Iterator[tuple[str, str, Callable[[], Figure | None], bool]]:
+    """Name, heading, how it is drawn, and whether it goes into the page as lines (else as an image)."""
+    from nearfield.report.fields import field_figure
+    from nearfield.report.pattern import far_field_figure
+    from nearfield.report.plots import return_loss
+    from nearfield.report.signals import energy_decay, flux_spectra, port_signals, recorded_signals
+    from nearfield.report.structure import structure_figure
+
+    yield "structure", "Model and mesh", partial(structure_figure, result.grid, simulation, result.title), False
+    single = len(result.ports) < 2
+    yield "return-loss", "Return loss" if single else "S-parameters", partial(return_loss, result), True
+    monitors = result.excitation().record.monitors.items() if result.excitations else ()
+    names = [name for name, monitor in monitors if monitor.kind == "far-field"]
+    for number, name in enumerate(names[:MOST_PATTERNS]):
+        heading = "Radiation pattern" if len(names) == 1 else f"Radiation pattern, {name}"
+        place = "pattern" if number == 0 else f"pattern-{number + 1}"
+        yield place, heading, partial(far_field_figure, result, name), False
+    yield "fields", "Fields", partial(field_figure, result, simulation), False
+    yield "port-signals", "Port signals", partial(port_signals, result), True
+    yield "signals", "Recorded signals", partial(recorded_signals, result), True
+    yield "flux", "Power through surfaces", partial(flux_spectra, result), True
+    yield "energy", "Energy decay", partial(energy_decay, result), True

@@ -1,0 +1,185 @@
+"""What was recorded over time (ports, probes, voltages, currents, field energy), and power over frequency.
+
+Each function returns a Figure, or None where the result holds nothing of the kind. Values that are not finite leave
+gaps; a curve without any finite value is named as such.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.report.plots import MOST_PORTS, case_title
+from nearfield.report.style import (
+    COLOURS,
+    DASHES,
+    axis_prefix,
+    blank,
+    clipped,
+    finite_extremes,
+    headline,
+    listed,
+    notice,
+    panel_title,
+    picked,
+    styled,
+    thinned,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from nearfield.results import Result
+
+SIGNAL_KINDS = {"probe": "Probe", "voltage": "Voltage", "current": "Current"}
+
+
+@styled
+def port_signals(result: Result) -> Figure | None:
+    """Voltage and current at the ports over time, one column for each excitation (at most two are shown)."""
+    names = [name for name in result.excitations if result.excitation(name).record.ports]
+    if not names:
+        return None
+    shown = names[:2]
+    figure = blank(8.0 if len(shown) == 1 else 10.6, 5.2)
+    panels = figure.subplots(2, len(shown), squeeze=False, sharex="col")
+    for column, name in enumerate(shown):
+        excitation = result.excitation(name)
+        ports = list(excitation.record.ports)[:MOST_PORTS]
+        series = {port: excitation.port(port) for port in ports}
+        for row, (key, unit) in enumerate((("voltage", "V"), ("current", "A"))):
+            lines = {port: curve_of(data[key]) for port, data in series.items() if key in data}
+            _over_time(panels[row][column], lines, key.capitalize(), unit)
+        panels[0][column].set_xlabel("")
+        if len(shown) > 1:
+            panel_title(panels[0][column], f"{name} driven", 45)
+    note = f"excitation {listed(shown)}" + (f" of {len(names)}" if len(names) > len(shown) else "")
+    headline(figure, case_title(result, "Port signals"), f"voltage and current into the structure  ·  {note}")
+    return figure
+
+
+def curve_of(array: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Times (s) and values of a recorded signal, whatever its dim is called."""
+    dim = array.dims[0]
+    times = array[dim].values if dim in array.coords else np.arange(array.size, dtype=float)
+    return np.asarray(times, dtype=float), np.real(np.asarray(array.values))
+
+
+def _over_time(axes: Axes, lines: dict[str, tuple[np.ndarray, np.ndarray]], label: str, unit: str) -> None:
+    """Curves over time in one panel; where a run diverges, the scale is that of what came before."""
+    largest = largest_of(lines, 1.0)
+    before = largest_of(lines, 0.5)
+    ends = [times[-1] for times, _ in lines.values() if times.size]
+    grown = largest > 100 * before > 0
+    factor, prefix = axis_prefix(before if grown else largest)
+    time_factor, time_prefix = axis_prefix(max(ends, default=1.0))
+    for position, (name, (times, values)) in enumerate(lines.items()):
+        x, y = thinned(times, values)
+        y = np.clip(y, -10 * before, 10 * before) if grown else y
+        axes.plot(x * time_factor, y * factor, color=COLOURS[position % 6], linestyle=DASHES[position % 6],
+                  linewidth=1.4, label=clipped(name, 24))
+    if grown:
+        axes.set_ylim(-3 * before * factor, 3 * before * factor)
+        axes.text(0.02, 0.94, f"grows to {largest:.0e} {unit}, off the scale", transform=axes.transAxes, va="top",
+                  color=COLOURS[1], fontsize=9)
+    if largest < 0:
+        notice(axes, "no finite value")
+    elif len(lines) > 1:
+        axes.legend(loc="upper right", ncols=min(3, len(lines)))
+    axes.set_ylabel(f"{label} ({prefix}{unit})" if unit else label)
+    axes.set_xlabel(f"Time ({time_prefix}s)")
+    axes.margins(x=0.0)
+
+
+def largest_of(lines: dict[str, tuple[np.ndarray, np.ndarray]], part: float) -> float:
+    """Largest finite magnitude in the first part of the curves; -1 where no value is finite."""
+    extremes = [finite_extremes(np.abs(values[: max(1, int(part * values.size))])) for _, values in lines.values()]
+    return max((high for _, high in filter(None, extremes)), default=-1.0)
+
+
+@styled
+def recorded_signals(result: Result) -> Figure | None:
+    """Probes, voltages and currents of the first excitation over time; a panel for each kind and unit."""
+    if not result.excitations:
+        return None
+    excitation = result.excitation()
+    groups: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, monitor in excitation.record.monitors.items():
+        if monitor.kind in SIGNAL_KINDS:
+            array = excitation[name]
+            unit = str(array.attrs.get("units", ""))
+            groups.setdefault((SIGNAL_KINDS[monitor.kind], unit), {})[name] = curve_of(array)
+    if not groups:
+        return None
+    figure = blank(8.0, 1.2 + 2.3 * len(groups))
+    panels = figure.subplots(len(groups), 1, squeeze=False)[:, 0]
+    left_out = 0
+    for axes, ((label, unit), lines) in zip(panels, groups.items()):
+        left_out += max(0, len(lines) - MOST_PORTS)
+        chosen = {name: lines[name] for name in list(lines)[:MOST_PORTS]}
+        _over_time(axes, chosen, next(iter(chosen)) if len(chosen) == 1 else label, unit)
+    note = f"excitation {excitation.name}" + (f"  ·  {left_out} more in the result file" if left_out else "")
+    headline(figure, case_title(result, "Recorded signals"), note)
+    return figure
+
+
+@styled
+def flux_spectra(result: Result) -> Figure | None:
+    """Energy through the flux monitors over frequency, first excitation."""
+    if not result.excitations:
+        return None
+    excitation = result.excitation()
+    names = [name for name, monitor in excitation.record.monitors.items() if monitor.kind == "flux"]
+    curves = {name: excitation[name] for name in names[:MOST_PORTS]}
+    if not curves:
+        return None
+    figure = blank(8.0, 4.2)
+    axes = figure.subplots()
+    extremes = [finite_extremes(np.abs(curve.values)) for curve in curves.values()]
+    factor, prefix = axis_prefix(max((high for _, high in filter(None, extremes)), default=0.0))
+    frequency_factor, frequency_prefix = axis_prefix(max(float(curve.frequency.max()) for curve in curves.values()))
+    for position, (name, curve) in enumerate(curves.items()):
+        axes.plot(curve.frequency.values * frequency_factor, curve.values * factor, color=COLOURS[position],
+                  linestyle=DASHES[position], marker="o" if curve.size < 30 else "", label=clipped(name, 30))
+    unit = str(next(iter(curves.values())).attrs.get("units", "W s^2")).replace("^2", "²").replace("**2", "²")
+    axes.set_ylabel(f"Power spectrum ({prefix}{unit})")
+    axes.set_xlabel(f"Frequency ({frequency_prefix}Hz)")
+    axes.legend(loc="best")
+    headline(figure, case_title(result, "Power through surfaces"), f"excitation {excitation.name}")
+    return figure
+
+
+@styled
+def energy_decay(result: Result) -> Figure | None:
+    """Field energy over time, in dB of its peak, one curve for each excitation (at most six)."""
+    curves = {}
+    for name in result.excitations:
+        if "energy" in result.excitation(name).record.energy:
+            curves[name] = curve_of(result.excitation(name).energy)
+    curves = {name: curve for name, curve in curves.items() if curve[0].size}
+    if not curves:
+        return None
+    figure = blank(8.0, 3.8)
+    axes = figure.subplots()
+    factor, prefix = axis_prefix(max(times[-1] for times, _ in curves.values()))
+    shown = picked(len(curves), MOST_PORTS)
+    empty = True
+    for position, (name, (times, energy)) in enumerate([list(curves.items())[number] for number in shown]):
+        peak = (finite_extremes(energy) or (0.0, 0.0))[1]
+        if peak > 0.0:
+            with np.errstate(over="ignore"):
+                level = 10 * np.log10(np.maximum(energy / peak, 1e-20))
+            axes.plot(times * factor, np.where(np.isfinite(energy), level, np.nan), color=COLOURS[position],
+                      linestyle=DASHES[position], marker="o" if times.size < 3 else "", label=clipped(name, 24))
+            empty = False
+    if empty:
+        notice(axes, "no field energy")
+    elif len(curves) > 1:
+        axes.legend(loc="best")
+    axes.set_ylim(max(axes.get_ylim()[0], -120.0), 3.0)
+    axes.set_xlabel(f"Time ({prefix}s)")
+    axes.set_ylabel("Field energy (dB of its peak)")
+    headline(figure, case_title(result, "Decay of the field energy"), f"run {result.status}")
+    return figure

@@ -1,0 +1,238 @@
+"""Pictures and page: there for every result, self-contained, safe against what users write."""
+
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import xarray
+
+import nearfield as nf
+from nearfield.grid import YeeGrid
+from nearfield.records import ExcitationRecord, RunRecord, Variable
+from nearfield.report.checks import check_rows
+from nearfield.report.cuts import cuts, patterns
+from nearfield.report.page import tiles
+from nearfield.report.pattern import far_field_figure
+from nearfield.report.plots import return_loss
+from nearfield.report.sections import section
+from nearfield.report.show import show
+from nearfield.report.structure import structure_figure
+from nearfield.report.style import inline_svg, png_bytes, quantity, thinned
+from nearfield.results import Result
+
+GRID = YeeGrid((np.linspace(0, 0.02, 21), np.linspace(0, 0.03, 31), np.linspace(0, 0.01, 11)))
+
+
+def series(name, times, values, unit):
+    return {"time": Variable(("time",), times, {"units": "s"}), name: Variable(("time",), values, {"units": unit})}
+
+
+def made_result(ports=1, frequencies=50, status="done", value=0.3, signal=1.0, title="Case", facts=None, monitors=None):
+    """A result as a run would leave it, with made-up numbers."""
+    names = [f"p{number}" for number in range(ports)]
+    times = np.arange(1, 400) * 1e-12
+    wave = signal * np.sin(2e10 * times)
+    signals = {**series("voltage", times, wave, "V"), **series("current", times, wave / 50, "A")}
+    recorded = dict.fromkeys(names, signals)
+    excitations = {
+        name: ExcitationRecord(series("energy", times[::50], np.abs(signal) * np.exp(-times[::50] / 1e-10), "J"),
+                               recorded, monitors or {}) for name in names
+    }  # fmt: skip
+    parameters = {
+        "sparameters": Variable(("frequency", "to", "source"), np.full((frequencies, ports, ports), value, complex)),
+        "frequency": Variable(("frequency",), np.linspace(1e9, 2e10, frequencies), {"units": "Hz"}),
+        "to": Variable(("to",), np.array(names)), "source": Variable(("source",), np.array(names)),
+        "reference_impedance": Variable(("to",), np.full(ports, 50.0), {"units": "ohm"}),
+    }  # fmt: skip
+    text = 'steps = 5\n[grid]\nkind = "uniform"\nspacing = 1e-3\ncells = [20, 30, 10]\n'
+    record = RunRecord(text, GRID, {}, facts or {}, status, excitations, parameters if ports else None, title)
+    return Result(record)
+
+
+@pytest.fixture(scope="module")
+def small_run():
+    """A real run with everything: port, far field, planes, snapshots, flux, probe, path integrals, all shapes."""
+    middle = 15e-3
+    plane = ((0, 0, middle), (30e-3, 30e-3, middle))
+    return nf.Simulation(
+        grid=nf.Grid.uniform(1e-3, (30, 30, 30)),
+        boundaries=nf.Boundaries(all=nf.CPML(6)),
+        structures=[
+            nf.Structure(nf.Wire([(middle, middle, 9e-3), (middle, middle, 14e-3)]), "pec"),
+            nf.Structure(nf.Wire([(middle, middle, 15e-3), (middle, middle, 20e-3)]), "pec"),
+            nf.Structure(nf.Sphere((20e-3, 20e-3, 11e-3), 2e-3), nf.Medium(4.0, name="glass")),
+            nf.Structure(nf.Sheet((9e-3, 9e-3, 9e-3), (11e-3, 12e-3, 9e-3)), "pec"),
+            nf.Structure(nf.Polygon("z", [(9e-3, 18e-3), (12e-3, 18e-3), (9e-3, 20e-3)], 10e-3, 12e-3), nf.Medium(2.0)),
+        ],
+        ports=[nf.LumpedPort("gap", (middle, middle, 14e-3), (middle, middle, 15e-3), "z")],
+        monitors=[
+            nf.FarField("pattern", [10e9]),
+            nf.FieldDFT("cut", *plane, [8e9, 10e9], components=["Ex", "Ey", "Ez"]),
+            nf.Snapshot("wave", *plane, components=["Hx", "Hy"], every=100),
+            nf.Flux("out", (8e-3,) * 3, (22e-3,) * 3, np.linspace(5e9, 15e9, 5)),
+            nf.Probe("tip", (12e-3, 12e-3, 20e-3)),
+            nf.Voltage("path", (12e-3, 12e-3, 12e-3), (12e-3, 12e-3, 14e-3)),
+        ],
+        waveform=nf.Gaussian(15e9), steps=400, title="Dipole <script>alert('x')</script> $\\frac{",
+    ).run(threads=1)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def small_page(small_run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    return folder, show(small_run, folder), (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_all_named_files_are_written_and_are_what_their_names_say(small_page):
+    written = small_page[1]
+    assert [path.name for path in written] == ["return_loss.png", "pattern.png", "fields.png", "report.html"]
+    for path in written[:-1]:
+        assert path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size > 10_000
+
+
+def test_page_is_self_contained(small_page):
+    page = re.sub(r"base64,[A-Za-z0-9+/=]+", "", small_page[2])
+    assert "http" not in page and "//" not in re.sub(r"<pre>.*?</pre>", "", page, flags=re.DOTALL)
+    assert not re.search(r"<(link|script|iframe|object)\b", page)
+    assert all(place.startswith(("#", "data:")) for place in re.findall(r'(?:href|src)="([^"]*)"', page))
+
+
+def test_page_escapes_what_the_user_wrote(small_page):
+    assert "<script" not in small_page[2] and "&lt;script&gt;" in small_page[2]
+
+
+def test_page_holds_model_facts_pictures_and_checks(small_page, small_run):
+    page = small_page[2]
+    processor = small_run.facts["processor"]
+    for text in ("glass", "27\u202f000", "time step", processor, "PASS", "kind = &#34;wire&#34;"):
+        assert text in page, text
+    headings = re.findall(r'<section id="([^"]*)"', page)
+    pictures = ["structure", "return-loss", "pattern", "fields", "port-signals", "signals", "flux", "energy"]
+    assert headings == ["checks", *pictures, "facts", "model"]
+    assert "could not be drawn" not in page
+
+
+def test_result_from_a_file_gives_the_same_report(small_run, tmp_path):
+    path = small_run.save(tmp_path / "result.h5")
+    assert len(show(nf.open_result(path), tmp_path / "drawn")) == 4
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ports": 0}, {"frequencies": 1}, {"frequencies": 1000}, {"ports": 2}, {"ports": 7},
+        {"value": np.nan, "status": "diverged"}, {"signal": np.nan, "status": "diverged"}, {"value": 0.0},
+        {"signal": np.inf}, {"signal": 0.0}, {"title": ""}, {"title": "\x00\n漢字 $_{" + 300 * "x"},
+    ],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.filterwarnings("error")
+def test_odd_results_are_drawn(options, tmp_path):
+    with np.errstate(invalid="ignore", over="ignore"):
+        result = made_result(**options)
+    written = [path.name for path in show(result, tmp_path)]
+    assert written == (["return_loss.png"] if options.get("ports") != 0 else []) + ["report.html"]
+    assert "could not be drawn" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_result_without_any_excitation_and_with_unreadable_model_still_gives_a_page(tmp_path):
+    result = Result(RunRecord("no model", GRID, {}, {"divergence": "diverged at step 3"}, "failed", {}))
+    assert [path.name for path in show(result, tmp_path)] == ["report.html"]
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "diverged at step 3" in page and "structures are not drawn" in page and "FAIL" in page
+
+
+def test_checks_handed_in_or_kept_in_the_facts_are_in_the_table():
+    facts = {"checks": [{"quantity": "dip", "published": "7.5 GHz", "found": "7.9 GHz", "passed": False}]}
+    rows = check_rows(made_result(facts=facts), [SimpleNamespace, {"quantity": "peak", "expected": 2.15, "found": 2.1,
+                                                                  "unit": "dBi", "passed": True}])
+    verdicts = {row.quantity: (row.expected, row.found, row.verdict) for row in rows}
+    assert verdicts["dip"] == ("7.5 GHz", "7.9 GHz", "FAIL") and verdicts["peak"] == ("2.15 dBi", "2.1 dBi", "PASS")
+
+
+def test_active_or_unreciprocal_parameters_fail_and_nan_never_passes():
+    assert [row.passed for row in check_rows(made_result(value=1.1)) if "power out" in row.quantity] == [False]
+    assert [row.passed for row in check_rows(made_result(value=np.nan)) if "power out" in row.quantity] == [False]
+    crossed = made_result(ports=2)
+    crossed.record.sparameters["sparameters"].values[:, 0, 1] = 0.6
+    assert [row.passed for row in check_rows(crossed) if "reciprocity" in row.quantity] == [False]
+
+
+THETA, PHI = np.radians(np.arange(0, 181, 2)), np.radians(np.arange(0, 360, 5))
+
+
+def dipole_pattern(power=1.0, theta=THETA, phi=PHI):
+    """A z dipole of half a wavelength, 1.64 = 2.15 dBi (Balanis, section 4.6), its directivity times `power`."""
+    sine = np.maximum(np.sin(theta), 1e-9)
+    field = np.cos(np.pi / 2 * np.cos(theta)) / sine * np.ones((1, phi.size, 1))
+    field = np.moveaxis(field, 1, 2)
+    coordinates = {"frequency": [1e9], "theta": theta, "phi": phi}
+    made = {name: xarray.DataArray(values, coordinates, list(coordinates)) for name, values in
+            (("e_theta", field + 0j), ("e_phi", 0j * field), ("directivity", 1.6409 * field**2 * power))}
+    return SimpleNamespace(**made)
+
+
+def test_dipole_cuts_are_e_plane_along_theta_and_h_plane_along_phi():
+    pattern, = patterns(dipole_pattern())
+    first, second = cuts(pattern)
+    assert first.name == "E-plane, φ = 0°" and second.name == "H-plane, θ = 90°"
+    assert np.degrees(first.beamwidth) == pytest.approx(78.1, abs=0.3)  # Balanis: 78 degrees
+    assert pattern.maximum == pytest.approx(2.15, abs=0.01) and second.beamwidth is None
+
+
+@pytest.mark.parametrize("shape", [{}, {"power": np.nan}, {"power": 0.0}, {"phi": np.array([0.0])},
+                                   {"theta": np.array([np.pi / 2])}, {"theta": np.radians(np.arange(0, 91, 2))}],
+                         ids=["sphere", "nan", "silent", "one phi", "one theta", "half space"])  # fmt: skip
+@pytest.mark.filterwarnings("error")
+def test_any_set_of_angles_gives_a_picture(shape):
+    class Stand(Result):
+        def __getitem__(self, name):
+            return dipole_pattern(**shape)
+
+    figure = far_field_figure(Stand(made_result().record), "pattern")
+    assert png_bytes(figure).startswith(b"\x89PNG")
+
+
+def test_section_shows_later_structures_above_earlier_and_sheets_where_the_grid_puts_them():
+    inner = nf.Structure(nf.Sphere((10e-3, 15e-3, 5e-3), 2e-3), "pec")
+    outer = nf.Structure(nf.Box((5e-3, 5e-3, 0), (15e-3, 25e-3, 10e-3)), nf.Medium(2.0))
+    sheet = nf.Structure(nf.Sheet((0, 0, 6.1e-3), (20e-3, 30e-3, 6.1e-3)), "pec")
+    model = nf.Simulation(nf.Grid.uniform(1e-3, (20, 30, 10)), [outer, inner, sheet], steps=1)
+    cut = section(model, GRID, 1, 15e-3, 0, 2)
+    middle = cut.index[cut.rows.size // 2, cut.columns.size // 2], cut.index[cut.rows.size // 2, cut.columns.size // 3]
+    assert middle == (1, 0) and cut.index[0, 0] == -1
+    assert cut.strokes[0][0][1] == pytest.approx(6e-3)
+
+
+def test_structure_figure_needs_no_model():
+    assert png_bytes(structure_figure(GRID, None)).startswith(b"\x89PNG")
+
+
+def test_vector_pictures_hold_no_address_and_stay_small():
+    text = inline_svg(return_loss(made_result(ports=6, frequencies=1000)), "one")
+    assert text.startswith("<svg") and "http" not in text and len(text) < 1_000_000
+
+
+def test_tiles_name_the_deepest_reflection():
+    assert tiles(made_result(value=0.1))[0] == ("−20.0 dB", "lowest |S11|, at 1 GHz")
+
+
+def test_long_records_are_thinned_without_losing_a_peak():
+    values = np.zeros(1_000_000)
+    values[123_457] = 7.0
+    x, y = thinned(np.arange(values.size), values)
+    assert x.size < 5000 and y.max() == 7.0 and x[y.argmax()] == 123_457
+
+
+def test_quantities_read_as_engineers_write_them():
+    assert quantity(7.5e9, "Hz") == "7.5 GHz" and quantity(0.000265, "m") == "265 µm" and quantity(0.0, "V") == "0 V"
+
+
+def test_matplotlib_is_imported_late_and_pyplot_never():
+    code = ("import sys, nearfield.report.show; assert 'matplotlib' not in sys.modules, 'early';"
+            "from nearfield.report.style import blank, png_bytes; png_bytes(blank());"
+            "assert 'matplotlib.pyplot' not in sys.modules")  # fmt: skip
+    subprocess.run([sys.executable, "-c", code], check=True)
