@@ -62,6 +62,7 @@ class CircuitTerm:
     voltage_factor = length / 2, inverse = 1 / (1 + feedback * admittance * voltage_factor).
     Arrays: component scalar; i, j, k, admittance, voltage_factor, feedback, inverse, drive: (edges,);
     output, input: (edges, 2); transition: (edges, 2, 2). States are double, whatever the fields are.
+    One circuit an edge; a current on the same edge comes before it in the plan.
     """
 
     component: int

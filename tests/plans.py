@@ -139,12 +139,8 @@ def free_samples(plan: Plan, component: int) -> np.ndarray:
 def randomise(engines, plan: Plan, seed: int = 1) -> None:
     """One random state, of size 1, in all engines; zero where no field can be."""
     rng = np.random.default_rng(seed)
-    held = circuit_edges(plan)
     for component in range(6):
         values = rng.standard_normal(plan.active) * (plan.coefficients.dense(component)[1] != 0)
-        for at, *edge in held:
-            if at == component:
-                values[tuple(edge)] = 0.0  # a circuit's own state starts from rest
         for engine in engines:
             engine.state(component)[...] = values.astype(plan.dtype)
 

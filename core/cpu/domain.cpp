@@ -157,7 +157,8 @@ void Domain<Real>::sweep(long thread, long steps, const Tables<Real>& tables, bo
 template <class Real>
 bool Domain<Real>::advance(long steps, const Tables<Real>& tables, bool weigh, const std::function<void()>& poll) {
     if (stop_.load()) throw std::runtime_error("this engine was stopped between steps; reset() it before it advances again");
-    for (auto& operation : owned_) operation->begin_block(step_ + 1, steps);
+    for (auto& operation : owned_)
+        operation->begin_block(block_.field(operation->component, operation->i, operation->j), step_ + 1, steps);
     if (weigh) row_energy_.resize(block_.layout.rows());
     const auto work = [&](long thread) {
         try {

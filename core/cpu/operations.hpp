@@ -34,7 +34,8 @@ struct RowOperation {
     virtual ~RowOperation() = default;
     // `row`: the updated field of `component`. An operation reads and writes that row alone.
     virtual void apply(Real* row, const Step& step, const Tables<Real>& tables) = 0;
-    virtual void begin_block(long /*first*/, long /*steps*/) {}
+    // Before the first of `steps` steps; `row` as the block finds it, perhaps written by the user.
+    virtual void begin_block(const Real* /*row*/, long /*first*/, long /*steps*/) {}
     virtual void reset() {}
 };
 
@@ -64,6 +65,7 @@ struct Circuit final : RowOperation<Real> {
     std::array<double, 3> state{};  // x0, x1, E of the step before
     Circuit(int component, long i, long j, long at, long w, const CircuitNumbers& numbers)
         : RowOperation<Real>(component, i, j), k(at), waveform(w), c(numbers) {}
+    void begin_block(const Real* row, long, long) override { state[2] = double(row[k]); }
     void apply(Real* row, const Step& step, const Tables<Real>& tables) override {
         const double v =
             waveform < 0 ? 0.0 : c.drive * double(tables.electric[step.in_block * tables.waveforms + waveform]);
@@ -87,7 +89,7 @@ struct PartialSum final : RowOperation<Real> {
     long stride, first_sample = 0;
     std::vector<double> samples;  // of this block
     PartialSum(int c, long i, long j, long every) : RowOperation<Real>(c, i, j), stride(every) {}
-    void begin_block(long first, long steps) override {
+    void begin_block(const Real*, long first, long steps) override {
         first_sample = (first + stride - 1) / stride;
         samples.assign((first + steps - 1) / stride - first_sample + 1, 0.0);
     }
