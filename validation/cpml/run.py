@@ -1,0 +1,65 @@
+"""How much a CPML reflects: a current element near one corner, Ez at the opposite corner, against open space.
+
+    .venv/bin/python -m validation.cpml.run
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import nearfield as nf
+from validation.case import Case
+from validation.picture import picture
+
+CELL = 1e-3  # m
+VACUUM = 25  # cells between the layers
+STEPS = 210
+# In 210 steps a wave goes 210 x 0.99/sqrt(3) = 120 cells. From the source to a wall at this distance from the vacuum
+# and back to the probe are (3 + 55) + (55 + 22) = 135 cells: nothing returns.
+OPEN = 55
+
+
+def field_at_far_corner(margin: int, boundary: nf.CPML | str) -> np.ndarray:
+    """Ez (V/m) over 210 steps, 3 cells from three faces of the vacuum, the source being as near to the other three."""
+    low, high = 3 * CELL, (VACUUM - 3) * CELL
+    simulation = nf.Simulation(
+        grid=nf.Grid.uniform(CELL, [VACUUM + 2 * margin] * 3, origin=[-margin * CELL] * 3),
+        boundaries=nf.Boundaries(all=boundary),
+        sources=[nf.PointCurrent((low, low, low + CELL / 2), "z", nf.GaussianDerivative(9.42e9))],
+        monitors=[nf.Probe("corner", (high, high, high - CELL / 2), "Ez")],
+        precision="double",
+        steps=STEPS,
+    )
+    return simulation.run(threads=2)["corner"].values
+
+
+def open_space() -> np.ndarray:
+    """The same field where nothing reflects in time."""
+    return field_at_far_corner(OPEN, nf.PEC)
+
+
+def reflection(field: np.ndarray, reference: np.ndarray) -> float:
+    """Largest error over the largest field, in dB."""
+    return float(20 * np.log10(np.abs(field - reference).max() / np.abs(reference).max()))
+
+
+def main() -> None:
+    case = Case(__file__, "CPML: reflection of 6, 10 and 16 cells")
+    reference = open_space()
+    fields = {cells: field_at_far_corner(cells, nf.CPML(cells)) for cells in (6, 10, 16)}
+    level = {cells: reflection(field, reference) for cells, field in fields.items()}
+    case.at_most("10 cells, default grading", -75.0, level[10], unit="dB")
+    case.at_least("gain from 6 to 10 cells", 20.0, level[6] - level[10], unit="dB")
+    case.at_least("gain from 10 to 16 cells", 20.0, level[10] - level[16], unit="dB")
+    with picture(case, facts="Ez at the far corner, error over the largest field") as (axes,):
+        for cells, field in fields.items():
+            error = np.maximum(np.abs(field - reference) / np.abs(reference).max(), 1e-12)
+            axes.semilogy(error, label=f"{cells} cells: {level[cells]:.1f} dB")
+        axes.axhline(10 ** (-75 / 20), color="#7B8794", linestyle=":", label="-75 dB")
+        axes.set(xlabel="step", ylabel="error", ylim=(1e-9, 1e-2))
+        axes.legend()
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()
