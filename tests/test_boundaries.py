@@ -1,0 +1,73 @@
+"""Faces of the grid and the CPML's profile."""
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield.boundaries import cpml_profile
+from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
+
+CUBE = nf.Grid.uniform(1e-3, (30, 30, 30)).resolve()
+STEP = 0.99 * CUBE.maximum_time_step()
+
+
+def test_faces_left_out_are_those_of_all():
+    boundaries = nf.Boundaries(all="pec", z_high=nf.CPML(7), x_low="pmc", y_low="cpml")
+    assert [boundaries.face(0, side) for side in ("low", "high", 0, 1)] == ["pmc", "pec", "pmc", "pec"]
+    assert [boundaries.cpml_cells(axis) for axis in range(3)] == [(0, 0), (10, 0), (0, 7)]
+    assert boundaries.interior(CUBE) == ((0, 30), (10, 30), (0, 23))
+
+
+def test_profile_follows_roden_and_gedney():
+    layer = nf.CPML(10, order=3.0, sigma_ratio=0.7, kappa_maximum=4.0, alpha_maximum=0.1)
+    nodes, halves = cpml_profile(layer, None, CUBE, 1, STEP)
+    for profile, depth, length in (
+        (nodes, np.maximum(1 - np.arange(31) / 10, 0), CUBE.dual(1)),
+        (halves, np.maximum(1 - (np.arange(30) + 0.5) / 10, 0), CUBE.primary(1)),
+    ):
+        sigma = 0.7 * 0.8 * 4 / (VACUUM_IMPEDANCE * 1e-3) * depth**3
+        kappa, alpha = 1 + 3 * depth**3, 0.1 * (1 - depth) ** 2
+        decay = np.where(depth > 0, np.exp(-(sigma / kappa + alpha) * STEP / VACUUM_PERMITTIVITY), 0)
+        drive = np.zeros_like(depth)
+        inside = depth > 0
+        c = sigma[inside] * (decay[inside] - 1) / (sigma * kappa + kappa**2 * alpha)[inside]
+        drive[inside] = c * VACUUM_SPEED * STEP / length[inside]
+        np.testing.assert_allclose(profile.kappa, kappa, rtol=1e-12)
+        np.testing.assert_allclose(profile.decay, decay, rtol=1e-12)
+        np.testing.assert_allclose(profile.drive, drive, rtol=1e-12)
+
+
+def test_profile_of_the_high_face_mirrors_the_low_one():
+    low, high = cpml_profile(nf.CPML(6), None, CUBE, 0, STEP), cpml_profile(None, nf.CPML(6), CUBE, 0, STEP)
+    for one, other in zip(low, high):
+        for name in ("kappa", "decay", "drive"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name)[::-1], rtol=1e-9)
+
+
+def test_walls_and_the_inner_face_are_not_stretched():
+    nodes, halves = cpml_profile(nf.CPML(10), nf.CPML(5), CUBE, 2, STEP)
+    assert (nodes.kappa[10:26] == 1).all() and not nodes.decay[10:26].any() and not nodes.drive[10:26].any()
+    assert (halves.kappa[10:25] == 1).all() and not halves.drive[10:25].any()
+    assert (nodes.drive[:10] < 0).all() and (nodes.drive[26:] < 0).all()
+    none = cpml_profile(None, None, CUBE, 2, STEP)
+    assert all((part.kappa == 1).all() and not part.drive.any() for part in none)
+
+
+def test_a_lossless_layer_only_stretches():
+    nodes, _ = cpml_profile(nf.CPML(4, sigma_ratio=0.0, alpha_maximum=0.0), None, CUBE, 0, STEP)
+    assert np.isfinite(nodes.drive).all() and not nodes.drive.any()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: nf.Boundaries(all="pecc"), "allowed: \"pec\", \"pmc\" or a CPML"),
+        (lambda: nf.CPML(0), "cells"),
+        (lambda: nf.CPML(kappa_maximum=0.5), "between 1 and 1000"),
+        (lambda: nf.Boundaries(all=nf.CPML(15)).interior(CUBE), r"takes 15 \+ 15 cells along x, but .* only 30"),
+        (lambda: nf.Boundaries(x_low={"kind": "cpml", "cell": 3}), "cell"),
+    ],
+)
+def test_refusals_say_what_is_wrong(make, message):
+    with pytest.raises(nf.ModelError, match=message):
+        make()
