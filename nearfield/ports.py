@@ -120,6 +120,22 @@ class Port(TwoPole):
             return context.waveforms.get(self.name)
         return Waveform(self.waveform.value, self.name, self.waveform.end)
 
+    def terminal(self, context: Context, recording: Recording, excitation: str, time_name: str, prefix: str) -> Variables:
+        """V and I at the circuit's terminals at (m - 1/2) dt, from the voltage recorded at whole steps."""
+        step = context.time_step
+        voltage = np.asarray(recording.values, dtype=float)
+        time = np.asarray(recording.time, dtype=float) - 0.5 * step
+        waveform = self.source(context)
+        driven = waveform is not None and waveform.excitation == excitation
+        source = waveform.value(time) if driven else np.zeros(time.size)
+        mean = 0.5 * (voltage + np.concatenate(([0.0], voltage[:-1])))
+        current = self.circuit().current(voltage, source, step)
+        return {
+            time_name: Variable((time_name,), time, {"units": "s"}),
+            f"{prefix}voltage": Variable((time_name,), mean, {"units": "V"}),
+            f"{prefix}current": Variable((time_name,), current, {"units": "A"}),
+        }
+
 
 class LumpedPort(Port):
     """A source with a resistance, or with R-L-C, between two terminals; measures the voltage and current there.
@@ -168,18 +184,7 @@ class LumpedPort(Port):
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) and `current` (A) over `time` (s) of the run in which the named excitation was on."""
-        step = context.time_step
-        voltage = np.asarray(recordings[0].values, dtype=float)
-        time = np.asarray(recordings[0].time, dtype=float) - 0.5 * step
-        waveform = self.source(context)
-        driven = waveform is not None and waveform.excitation == excitation
-        source = waveform.value(time) if driven else np.zeros(time.size)
-        mean = 0.5 * (voltage + np.concatenate(([0.0], voltage[:-1])))
-        return {
-            "time": Variable(("time",), time, {"units": "s"}),
-            "voltage": Variable(("time",), mean, {"units": "V"}),
-            "current": Variable(("time",), self.circuit().current(voltage, source, step), {"units": "A"}),
-        }
+        return self.terminal(context, recordings[0], excitation, "time", "")
 
 
 class MicrostripPort(Port):
@@ -274,15 +279,21 @@ class MicrostripPort(Port):
         node = self.plane_node(context.grid)
         middle = tuple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
         voltage = line_voltage(context, block, self.along, node, middle)
-        return [*circuit, voltage, line_current(context, block, self.along, node, self.sign)]
+        current = line_current(context, block, self.along, node, self.sign)
+        return [*circuit, voltage, current, voltage_functional(context, block)]
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
-        """`voltage` (V) over `time` and `current` (A) over `time_half` (s) at the reference plane."""
-        voltage, current = recordings
+        """`voltage` (V) over `time` and `current` (A) over `time_half` (s) at the reference plane.
+
+        `terminal_voltage` and `terminal_current` over `time_terminal` are those of the feeding sheet, where what the
+        source gives is known exactly: between sheet and plane the line itself radiates.
+        """
+        voltage, current, sheet = recordings
         where = {"reference_plane": float(context.grid.lines[self.along][self.plane_node(context.grid)])}
         return {
             "time": Variable(("time",), voltage.time, {"units": "s"}),
             "voltage": Variable(("time",), voltage.values, {"units": "V", **where}),
             "time" + HALF: Variable(("time" + HALF,), current.time, {"units": "s"}),
             "current": Variable(("time" + HALF,), current.values, {"units": "A", **where}),
+            **self.terminal(context, sheet, excitation, "time_terminal", "terminal_"),
         }

@@ -74,19 +74,21 @@ class ExcitationResult:
     def port_powers(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Power spectra (W s^2) that the excited port passed into the structure, Re(V I*)/2, and could at most.
 
-        The second is abs(V + Z I)^2/(8 Z), Z the port's reference impedance, and is nan where that is not known.
+        The second is abs(V + R I)^2/(8 R), R the port's reference impedance, and is nan where that is not known. Of a
+        microstrip port both are taken at its feeding sheet: what its line radiates counts as the antenna's.
         """
         if self.name not in self.record.ports:
             raise ModelError(
                 f"gain and efficiency need an excited port, but excitation {self.name!r} has none; use directivity and "
                 "radiated_power, or feed the antenna by a port"
             )
-        from nearfield.analysis.sparameters import port_spectra, port_waves
+        from nearfield.analysis.sparameters import port_spectra
 
-        variables = self.record.ports[self.name]
-        into, _ = port_waves(variables, frequencies, self.impedances.get(self.name, np.nan))
-        voltage, current = port_spectra(variables, frequencies)
-        return 0.5 * (voltage * current.conj()).real, 0.5 * np.abs(into) ** 2
+        variables, impedance = self.record.ports[self.name], self.impedances.get(self.name, np.nan)
+        prefix = "terminal_" if "terminal_voltage" in variables else ""
+        voltage, current = port_spectra(variables, frequencies, prefix)
+        available = np.abs(voltage + impedance * current) ** 2 / (8 * impedance)
+        return 0.5 * (voltage * current.conj()).real, available
 
     def __getitem__(self, name: str) -> Any:
         monitor = self.record.monitors[known(name, self.record.monitors, "monitor")]

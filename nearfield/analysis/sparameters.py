@@ -31,10 +31,13 @@ __all__ = ["frequency_axis", "input_impedance", "port_spectra", "port_waves", "r
 DRIVE_FLOOR = 1e-3  # -60 dB of the incident wave's peak: below, recordings in single precision say too little
 
 
-def port_spectra(variables: Variables, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Spectra of a port's voltage (V s) and current (A s), each from its own times; the power is Re(V conj(I))/2."""
+def port_spectra(variables: Variables, frequencies: np.ndarray, prefix: str = "") -> tuple[np.ndarray, np.ndarray]:
+    """Spectra of a port's voltage (V s) and current (A s), each from its own times; the power is Re(V conj(I))/2.
+
+    `prefix` "terminal_" takes those at the feeding sheet of a microstrip port.
+    """
     spectra = []
-    for name in ("voltage", "current"):
+    for name in (f"{prefix}voltage", f"{prefix}current"):
         variable = variables[name]
         spectra.append(fourier_integral(variables[variable.dims[0]].array, variable.array, frequencies))
     return spectra[0], spectra[1]
