@@ -115,16 +115,18 @@ class YeeGrid:
         return True
 
     def interpolation(
-        self, component: int, position: tuple[float, float, float]
+        self, component: int, position: tuple[float, float, float], cubic: bool = False
     ) -> list[tuple[int, int, int, float]]:
         """Nearest samples (i, j, k, weight) of a component about a point: trilinear, exact on a sample.
 
         Up to eight entries whose weights sum to one. Past the outermost samples (half a cell from a wall) the last
-        one stands. Error: a point outside the grid.
+        one stands. `cubic`: Lagrange's weights of four samples an axis instead, where there are four; the error falls
+        from (k d)^2/8 to 3 (k d)^4/128 for waves of wave number k on samples d apart. Error: a point outside the grid.
         """
         if not self.contains(position):
             raise ModelError(f"position {tuple(position)} lies outside the grid, {self.extent_text()}; move it inside")
-        axes = [_linear(samples, value) for samples, value in zip(self.component_axes(component), position)]
+        along = _cubic if cubic else _linear
+        axes = [along(samples, value) for samples, value in zip(self.component_axes(component), position)]
         return [(i, j, k, wi * wj * wk) for i, wi in axes[0] for j, wj in axes[1] for k, wk in axes[2]]
 
     def extent_text(self) -> str:
@@ -153,6 +155,16 @@ def _linear(samples: np.ndarray, value: float) -> list[tuple[int, float]]:
     if part > 1.0 - SAMPLE_TOLERANCE:
         return [(above, 1.0)]
     return [(above - 1, 1.0 - part), (above, part)]
+
+
+def _cubic(samples: np.ndarray, value: float) -> list[tuple[int, float]]:
+    nearest = _linear(samples, value)
+    first = nearest[0][0] - 1
+    if len(nearest) == 1 or first < 0 or first + 4 > samples.size:
+        return nearest
+    at = samples[first : first + 4]
+    weights = [np.prod([(value - q) / (p - q) for q in at if q != p]) for p in at]
+    return [(first + n, float(weight)) for n, weight in enumerate(weights)]
 
 
 def refuse_cell_count(cells: tuple[int, ...], advice: str) -> None:

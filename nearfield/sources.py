@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 
 from nearfield.edges import EdgeBlock, Name, dual_area, edge_block, ordered, sample_length
 from nearfield.grid import AXES, YeeGrid
+from nearfield.interpolation import point_samples
 from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_SPEED, Context, CurrentTerm, Waveform
 from nearfield.quantities import Current, CurrentMoment, Position, SheetCurrent, VoltageMoment
 from nearfield.schema import Schema
@@ -40,17 +41,23 @@ def current_term(
     return [CurrentTerm(component, i, j, k, weight[alive], waveform)]
 
 
-def spread(grid: YeeGrid, component: int, position: tuple[float, ...]) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Samples about a point and what a unit moment there is as a density (1/m^3) in each: trilinear shares.
+def spread(
+    context: Context, component: int, position: tuple[float, ...]
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Samples about a point and what a unit moment there is as a density (1/m^3) in each.
 
-    The shares are those of `YeeGrid.interpolation`, so that the power the current delivers is that of the field
-    interpolated to its place.
+    The shares are those by which a field is interpolated to the point, so that the power the current delivers is that
+    of the field at its place.
     """
-    entries = grid.interpolation(component, position)
-    index = tuple(np.array([entry[part] for entry in entries], dtype=np.int64) for part in range(3))
-    share = np.array([entry[3] for entry in entries])
-    volume = dual_area(grid, component, *index) * sample_length(grid, component, *index)
+    index, share = point_samples(context, component, position)
+    volume = dual_area(context.grid, component, *index) * sample_length(context.grid, component, *index)
     return index, share / volume
+
+
+def nearest_samples(grid: YeeGrid, component: int, position: tuple[float, ...]) -> tuple[np.ndarray, ...]:
+    """The samples that enclose a point: i, j, k."""
+    entries = grid.interpolation(component, position)
+    return tuple(np.array([entry[part] for entry in entries], dtype=np.int64) for part in range(3))
 
 
 class ImpressedCurrent(Schema):
@@ -70,7 +77,7 @@ class PointCurrent(ImpressedCurrent):
     """A point-like electric current (an electric dipole of given current moment) along an axis.
 
     J = moment waveform(t) delta^3(r - position). The moment is current times length (A m); the radiated power of a
-    sinusoidal one of peak moment p is eta k^2 p^2/(12 pi). Off a sample it is shared trilinearly by the nearest eight.
+    sinusoidal one of peak moment p is eta k^2 p^2/(12 pi). Off a sample it is shared by those around it (`point_samples`).
 
     >>> import nearfield as nf
     >>> nf.PointCurrent((0, 0, 0), "z", nf.GaussianDerivative(1e9), moment=1e-3).axis
@@ -92,12 +99,12 @@ class PointCurrent(ImpressedCurrent):
     def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """The samples that carry it: (component, i, j, k)."""
         component = AXES.index(self.axis)
-        return [(component, *spread(grid, component, self.position)[0])]
+        return [(component, *nearest_samples(grid, component, self.position))]
 
     def terms(self, context: Context) -> list[CurrentTerm]:
         """What the engine adds in each step."""
         component = AXES.index(self.axis)
-        index, density = spread(context.grid, component, self.position)
+        index, density = spread(context, component, self.position)
         return current_term(context, component, index, self.moment * density, self.signal())
 
 
@@ -127,12 +134,12 @@ class MagneticPointCurrent(ImpressedCurrent):
     def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """The samples that carry it: (component, i, j, k)."""
         component = 3 + AXES.index(self.axis)
-        return [(component, *spread(grid, component, self.position)[0])]
+        return [(component, *nearest_samples(grid, component, self.position))]
 
     def terms(self, context: Context) -> list[CurrentTerm]:
         """What the engine adds in each step."""
         component = 3 + AXES.index(self.axis)
-        index, density = spread(context.grid, component, self.position)
+        index, density = spread(context, component, self.position)
         return current_term(context, component, index, self.moment * density, self.signal())
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from nearfield.edges import Name, ordered, snapped
 from nearfield.grid import AXES, YeeGrid
+from nearfield.interpolation import point_samples
 from nearfield.plan import Functional, Recording
 from nearfield.quantities import Position, Whole
 from nearfield.records import Variable, Variables
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 class Probe(Monitor):
     """One field component at a point over time.
 
-    Linear interpolation between the nearest samples, exact on a sample; V/m or A/m, every `stride` steps.
+    Interpolated between the nearest samples (tricubic within one medium, trilinear elsewhere), exact on a sample; V/m or
+    A/m, every `stride` steps.
 
     >>> import nearfield as nf
     >>> nf.Probe("tip", ("1 mm", 0, 0), "Hx").component
@@ -40,9 +42,9 @@ class Probe(Monitor):
 
     def terms(self, context: Context) -> list[Functional]:
         """One weighted sum over the nearest samples."""
-        entries = np.array(context.grid.interpolation(component_number(self.component), self.position))
-        index = [entries[:, axis].astype(np.int64) for axis in range(3)]
-        return [held_samples(context, component_number(self.component), index, entries[:, 3], self.stride)]
+        component = component_number(self.component)
+        index, weight = point_samples(context, component, self.position)
+        return [held_samples(context, component, list(index), weight, self.stride)]
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The component over time."""
