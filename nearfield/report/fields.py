@@ -133,7 +133,7 @@ def field_figure(result: Result, simulation: Simulation | None) -> Figure | None
     shape = float(np.ptp(first.up) / max(np.ptp(first.across), 1e-30))
     width = 4.6 if shape < 1.2 else 3.7
     height = min(max((width - 1.3) * shape, 2.2), 5.2) + 1.15
-    figure = blank(max(6.5, width * columns), height * rows + 0.6)
+    figure = blank(max(6.5, (width + 0.3) * columns), height * rows + 0.6)
     figure.get_layout_engine().set(w_pad=0.16)  # the colour bars' labels reach out of the panels
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, plane in zip(grid, found):

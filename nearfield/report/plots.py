@@ -115,7 +115,8 @@ def _scattering(axes: Axes, parameters: Any, source: str, frequency: np.ndarray)
     elif len(names) > 1:
         axes.legend(loc="lower right", fontsize=8, ncols=2 if len(names) > 3 else 1, columnspacing=1.0,
                     frameon=True, framealpha=0.85, edgecolor="none")
-    axes.margins(x=0.0 if frequency.size > 1 else 0.5)
+    if frequency.size > 1:
+        axes.set_xlim(frequency.min(), frequency.max())
 
 
 def _decibel_limits(axes: Axes, values: np.ndarray) -> None:
