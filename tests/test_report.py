@@ -127,7 +127,7 @@ def test_result_from_a_file_gives_the_same_report(small_run, tmp_path):
         {"value": np.nan, "status": "diverged"}, {"signal": np.nan, "status": "diverged"}, {"value": 0.0},
         {"signal": np.inf}, {"signal": 0.0}, {"title": ""}, {"title": "\x00\n漢字 $_{" + 300 * "x"},
     ],
-    ids=repr,
+    ids=lambda options: " ".join(f"{key}={str(value)[:8]!r}" for key, value in options.items()),
 )  # fmt: skip
 @pytest.mark.filterwarnings("error")
 def test_odd_results_are_drawn(options, tmp_path):
