@@ -75,7 +75,11 @@ class YeeGrid:
 
     def centres(self, axis: int) -> np.ndarray:
         """Coordinates of the cell centres (m), n values."""
-        return 0.5 * (self.lines[axis][1:] + self.lines[axis][:-1])
+        return self._centres[axis]
+
+    @cached_property
+    def _centres(self) -> tuple[np.ndarray, ...]:
+        return tuple(0.5 * (line[1:] + line[:-1]) for line in self.lines)
 
     def component_shape(self, component: int) -> tuple[int, int, int]:
         """Full shape of a component's array, samples on all walls included."""
@@ -263,7 +267,12 @@ class UniformGrid(Schema):
 
     def resolve(self, simulation: Simulation | None = None) -> YeeGrid:
         """The Yee grid with these cells; the simulation is not needed."""
-        return YeeGrid(tuple(self.origin[a] + self.spacing[a] * np.arange(self.cells[a] + 1) for a in range(3)))
+        return YeeGrid(tuple(self._line(axis) for axis in range(3)))
+
+    def _line(self, axis: int) -> np.ndarray:
+        spacing = self.spacing[axis]
+        line = self.origin[axis] + spacing * np.arange(self.cells[axis] + 1)
+        return np.where(np.abs(line) < 1e-9 * spacing, 0.0, line)  # the origin itself, whatever rounding says
 
 
 def _padding(value: Any) -> Any:
