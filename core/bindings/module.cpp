@@ -190,6 +190,11 @@ public:
         return views;
     }
 
+    void set_tiling(long depth, long width) {
+        if (depth < 0 || width < 1) throw std::invalid_argument("a tile needs a depth of 0 or more and a width of 1 or more");
+        domain_.set_tiling({depth, width});
+    }
+
     void reset() {
         domain_.reset();
         for (Fourier& f : fouriers_) std::fill(f.sums.begin(), f.sums.end(), Real(0));
@@ -260,6 +265,7 @@ void bind(nb::module_& m, const char* name) {
         .def("fourier", &S::fourier)
         .def("snapshot", &S::snapshot)
         .def("states", [](nb::handle_t<S> self) { return S::states(self); })
+        .def("set_tiling", &S::set_tiling)
         .def("reset", &S::reset)
         .def("facts", &S::facts);
 }

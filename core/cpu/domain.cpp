@@ -160,9 +160,16 @@ bool Domain<Real>::advance(long steps, const Tables<Real>& tables, bool weigh, c
     for (auto& operation : owned_)
         operation->begin_block(block_.field(operation->component, operation->i, operation->j), step_ + 1, steps);
     if (weigh) row_energy_.resize(block_.layout.rows());
+    if (tiling_.depth) {
+        const long blocks = (steps + tiling_.depth - 1) / tiling_.depth;
+        band_done_ = std::vector<Progress>(blocks * bands());
+    } else {
+        for (auto* done : {&electric_done_, &magnetic_done_})
+            for (Progress& p : *done) p.raise(step_);
+    }
     const auto work = [&](long thread) {
         try {
-            sweep(thread, steps, tables, weigh);
+            tiling_.depth ? tile(thread, steps, tables, weigh) : sweep(thread, steps, tables, weigh);
         } catch (...) {
             stop_.store(true);
             throw;

@@ -14,6 +14,11 @@
 
 namespace nearfield {
 
+// Time-skewed tiles: `depth` steps while a band of `width` rows a plane stays in cache; depth 0 means stepwise.
+struct Tiling {
+    long depth = 0, width = 16;
+};
+
 struct StateArray {  // an entry of the registry: what a checkpoint, a halo or a copy must know
     std::string name;
     int half;  // 0: advances with E, 1: with H
@@ -38,6 +43,8 @@ public:
     // Advances by `steps`. With `weigh` the energies of all rows after the last step are left in `row_energy()`.
     // Returns false when `request_stop` cut it short: the fields are then between steps and of no use.
     bool advance(long steps, const Tables<Real>& tables, bool weigh, const std::function<void()>& poll);
+    void set_tiling(const Tiling& tiling) { tiling_ = tiling; }
+    const Tiling& tiling() const { return tiling_; }
     void request_stop() { stop_.store(true); }
     const std::vector<double>& row_energy() const { return row_energy_; }
     void reset();
@@ -49,6 +56,9 @@ private:
     void partition();
     void first_touch(long thread);
     void sweep(long thread, long steps, const Tables<Real>& tables, bool weigh);
+    void tile(long thread, long steps, const Tables<Real>& tables, bool weigh);
+    long bands() const { return (block_.layout.nb + tiling_.depth + tiling_.width - 1) / tiling_.width; }
+    void prefetch(long i, long j, long part, long parts) const;
     void electric_row(long i, long j, const Step& step, const Tables<Real>& tables);
     void magnetic_row(long i, long j, const Step& step, const Tables<Real>& tables, bool weigh);
     void apply(const Operations* row, const Step& step, const Tables<Real>& tables);
@@ -60,6 +70,8 @@ private:
     long threads_, step_ = 0;
     std::vector<long> first_plane_;            // of each thread, and one past the last
     std::vector<Progress> electric_done_, magnetic_done_;  // steps of a thread's first E plane, of its last H plane
+    Tiling tiling_;
+    std::vector<Progress> band_done_;  // planes swept by each band of each time block
     std::atomic<bool> stop_{false};
     std::vector<std::unique_ptr<RowOperation<Real>>> owned_;
     std::vector<Operations> lists_;
