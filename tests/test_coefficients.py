@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import nearfield as nf
 from nearfield.coefficients import Coefficients, EdgeLoad
-from nearfield.metal import STAIRCASE
 from nearfield.grid import is_half
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 
