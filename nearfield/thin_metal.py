@@ -53,18 +53,32 @@ def _core(shape: Cylinder, grid: YeeGrid) -> list[EdgeBox]:
     cell = min(float(grid.primary(a).min()) for a in range(3))
     if not inside and shape.radius > cell:
         return []
-    points = [shape.start, shape.end]
-    if not inside:
-        count = int(min(4 * shape.length / cell, 1e6)) + 2
-        points = np.linspace(shape.start, shape.end, count).tolist()
+    points = _part_inside(shape, grid)
+    if not inside and points:
+        count = int(4 * np.linalg.norm(np.subtract(*points)) / cell) + 2
+        points = np.linspace(*points, count).tolist()
     corners = [tuple(grid.nearest_node(a, point[a]) for a in range(3)) for point in points]
-    boxes, at = [], list(corners[0])
+    boxes, at = [], list(corners[0]) if corners else []
     for corner in corners[1:]:
         for a in range(3):
             if corner[a] != at[a]:
                 boxes += _span([(at[b], corner[a] if b == a else at[b]) for b in range(3)])
                 at[a] = corner[a]
     return boxes
+
+
+def _part_inside(shape: Cylinder, grid: YeeGrid) -> list[np.ndarray]:
+    """Both ends of the part of a cylinder's axis that lies in the grid; none where it passes by."""
+    start, along = np.asarray(shape.start), np.subtract(shape.end, shape.start)
+    first, last = 0.0, 1.0
+    for a in range(3):
+        walls = grid.lines[a][[0, -1]] - start[a]
+        if along[a] != 0.0:
+            low, high = sorted(walls / along[a])
+            first, last = max(first, low), min(last, high)
+        elif walls[0] > 0.0 or walls[1] < 0.0:
+            return []
+    return [start + part * along for part in (first, last)] if first <= last else []
 
 
 def _plate(shape: Polygon, node: int, grid: YeeGrid) -> list[EdgeBox]:
