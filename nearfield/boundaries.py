@@ -20,7 +20,7 @@ from nearfield.quantities import Conductivity, NonNegativeNumber, Quantity, Whol
 from nearfield.schema import Schema
 
 SIDES = ("low", "high")
-DEFAULT_ALPHA = 0.1  # alpha at the inner face in units of 1/(eta0 cell); less lets slow near fields through, more long waves
+DEFAULT_ALPHA = 0.1  # alpha at the inner face times eta0 cell; less would reflect slow near fields, more long waves
 
 
 def _stretch(value: Any) -> float:
