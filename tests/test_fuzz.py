@@ -76,14 +76,16 @@ monitors = [
     {kind = "flux", name = "f", lower = [0.01, 0.01, 0.01], upper = [0.02, 0.02, 0.02], frequencies = ["3 GHz"]},
 ]
 """
+NUMBER = re.compile(r"-?[\d.]+(e-?\d+)?( [a-zA-Z/]+)?$")
 MODELS = [*SHIPPED, RICH.replace(",\n     ", ", ")]  # a table inside a line ends on that line
 
 
 def broken(choose: random.Random) -> bytes:
-    """A model with a few things wrong: half of them in the text, half in the values, where TOML stays TOML."""
+    """A model with a few things wrong: in its text, in its values (TOML stays TOML), or in its numbers alone."""
     text = choose.choice(MODELS)
-    if choose.random() < 0.5:
-        return rewritten(text, choose).encode("utf-8", "surrogatepass")
+    if choose.random() < 0.6:
+        change = choose.choice((rewritten, renumbered))
+        return change(text, choose).encode("utf-8", "surrogatepass")
     for _ in range(choose.choice((1, 1, 1, 2, 3, 8))):
         text = choose.choice((change_word, change_number, change_line, change_letter, swap_pieces))(text, choose)
     content = text.encode("utf-8", "surrogatepass")
@@ -111,6 +113,20 @@ def rewritten(text: str, choose: random.Random) -> str:
             table[choose.choice((f"{name}s", name[1:], "kind"))] = table.pop(name)
         else:
             table[name] = choose.choice((odd, copy.deepcopy(choose.choice(places)[0]), [value]))
+    return "\n".join(f"{key(name)} = {inline(value)}" for name, value in values.items())
+
+
+def renumbered(text: str, choose: random.Random) -> str:
+    """The model with a few numbers scaled, units kept: most pass the schema and are judged on the grid."""
+    values = tomllib.loads(text)
+    numbers = [place for place in places_in(values) if NUMBER.match(str(place[0][place[1]]))]
+    for table, name in choose.sample(numbers, choose.choice((1, 1, 2, 4))):
+        value, factor = table[name], choose.choice((0, -1, 0.5, 0.999, 1.5, 3, 100, 1e-3, 1e-9, 1e6, 1e9))
+        if isinstance(value, str):
+            number, _, unit = value.partition(" ")
+            table[name] = f"{float(number) * factor:g} {unit}"
+        else:
+            table[name] = type(value)(value * factor)
     return "\n".join(f"{key(name)} = {inline(value)}" for name, value in values.items())
 
 
