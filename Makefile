@@ -1,7 +1,7 @@
 # The commands of this repository; `make` alone lists them.
 PYTHON_IN := .venv/bin/python
 
-.PHONY: help setup demo test nightly validation bench peers docs lint sanitize lowest clean
+.PHONY: help setup demo test nightly validation bench peers docs lint types sanitize lowest clean
 
 help:
 	@echo "make demo        the line-fed patch antenna, into out/patch_antenna/"
@@ -10,7 +10,7 @@ help:
 	@echo "make validation  rerun validation/ and rewrite its table"
 	@echo "make bench       the empty box on this machine;  make peers: beside openEMS"
 	@echo "make docs        rewrite the pages that are made from the code"
-	@echo "make lint        ruff and mypy"
+	@echo "make lint        ruff;  make types: mypy, which does not pass yet and is not required"
 	@echo "make clean       remove what was built; .venv and out/ too with make clean ALL=1"
 
 setup:
@@ -42,6 +42,8 @@ docs: setup
 
 lint: setup
 	@$(PYTHON_IN) -m ruff check
+
+types: setup
 	@$(PYTHON_IN) -m mypy
 
 sanitize: setup

@@ -20,7 +20,7 @@ from nearfield.quantities import Conductivity, NonNegativeNumber, Quantity, Whol
 from nearfield.schema import Schema
 
 SIDES = ("low", "high")
-DEFAULT_ALPHA = 0.05  # alpha at the interface in units of 1/(eta0 cell); see docs/method.md
+DEFAULT_ALPHA = 0.1  # alpha at the inner face times eta0 cell; less would reflect slow near fields, more long waves
 
 
 def _stretch(value: Any) -> float:
@@ -52,7 +52,7 @@ class CPML(Schema):
     kappa_maximum: Annotated[float, BeforeValidator(_stretch)] = 3.0
     """Stretch at the wall, at least 1; larger values help against evanescent fields."""
     alpha_maximum: Conductivity | None = None
-    """Frequency shift alpha at the inner face (S/m); left out, 0.05/(eta0 cell), which suits slow and late fields."""
+    """Frequency shift alpha at the inner face (S/m); left out, 0.1/(eta0 cell), which suits slow and late fields."""
 
 
 Face = Literal["pec", "pmc"] | CPML

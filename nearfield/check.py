@@ -31,7 +31,7 @@ class Check:
     total_cells: int
     smallest_cell: float  # m
     largest_cell: float  # m
-    extent: tuple[float, float, float]  # m
+    extent: tuple[float, ...]  # m, along x, y, z
     time_step: float  # s
     time_step_limit: float  # s
     steps: int  # of each excitation, at most

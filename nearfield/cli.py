@@ -17,7 +17,8 @@ import typer
 
 from nearfield.errors import NearfieldError
 
-CLICK_ERROR = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+# typer brings its own click or uses click's: this is the base of usage errors in both
+CLICK_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     name="nearfield", help="Maxwell's equations in 3-D by FDTD, from a model file to S-parameters and pattern.",

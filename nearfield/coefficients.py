@@ -116,8 +116,7 @@ class Coefficients:
 
     def at(self, component: int, i, j, k) -> tuple[np.ndarray, np.ndarray]:
         """(Ca, Cb), or (Da, Db), of single samples; i, j, k are equal arrays within the component's full shape."""
-        stay, drive = self._gathered(i, j, k, lambda plane, window: self._pair(component, 0, plane, window, {}))
-        return stay, drive
+        return self._gathered(i, j, k, lambda plane, window: self._pair(component, 0, plane, window, {}))
 
     def is_metal(self, component: int, i, j, k) -> np.ndarray:
         """Whether E samples lie in metal or on a conducting wall, or H samples in PMC."""
@@ -145,8 +144,7 @@ class Coefficients:
                 found = tuple(np.empty(i.size) for _ in values)
             for column, value in zip(found, values):
                 column[rows] = value[j[rows] - window[0][0], k[rows] - window[1][0]]
-        found = found or (np.empty(0), np.empty(0))
-        return tuple(column.reshape(shape) for column in found)
+        return tuple(column.reshape(shape) for column in found or (np.empty(0), np.empty(0)))
 
     def _signature(self, axis: int, plane: int) -> tuple:
         """Equal for neighbouring planes whose coefficients are equal."""

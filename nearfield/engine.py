@@ -6,6 +6,7 @@ Axes are turned here, once: the core stores (a, b, c) with the plan's longest ax
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,12 +144,23 @@ class CpuEngine:
         order = np.lexsort((np.arange(indices[0].size), indices[1], indices[0], component))
         return [np.ascontiguousarray(index[order]) for index in indices], order
 
-    def advance(self, steps: int, excitation: str = "sources", weigh: bool = False) -> Block:
-        """Make `steps` steps. KeyboardInterrupt leaves the fields between steps: only recordings stay of use."""
+    def advance(
+        self,
+        steps: int,
+        excitation: str = "sources",
+        weigh: bool = False,
+        stop: Callable[[], bool] | None = None,
+    ) -> Block | None:
+        """Make `steps` steps, or None when `stop()`, asked some ten times a second, said so under way.
+
+        The fields are then between steps and only recordings are of use, as after a KeyboardInterrupt.
+        """
         first = self.step + 1
         electric, magnetic = self.plan.amplitudes(first, steps, excitation)
         phasors = [self.plan.phasors(box, first, steps) for box in self._dft_boxes]
-        _, samples, energy = self._core.advance(steps, electric, magnetic, phasors, weigh)
+        complete, samples, energy = self._core.advance(steps, electric, magnetic, phasors, weigh, stop)
+        if not complete:
+            return None
         for gathered, block in zip(self._samples, samples):
             gathered.append(block)
         return Block(samples, energy)

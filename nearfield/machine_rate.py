@@ -12,6 +12,7 @@ import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 DEFAULT_MCELLS_PER_SECOND = 150.0  # a core, single precision, memory-bound sweep; measured with `bench box` at 200^3
 SHORTEST_SECONDS = 0.5  # a shorter measurement is noise
@@ -33,12 +34,21 @@ def rate_file() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nearfield" / "rates.json"
 
 
-def stored() -> dict[str, float]:
-    """The rates of this machine by `precision/threads`, none if the file is missing or spoilt."""
+def all_rates() -> dict[str, Any]:
+    """The whole file: rates by machine; nothing if it is missing or spoilt."""
     try:
-        entries = json.loads(rate_file().read_text(encoding="utf-8"))[platform.node()]
+        entries = json.loads(rate_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError, RuntimeError):
+        return {}
+    return entries if isinstance(entries, dict) else {}
+
+
+def stored() -> dict[str, float]:
+    """The rates of this machine by `precision/threads`."""
+    try:
+        entries = all_rates().get(platform.node(), {})
         return {str(name): float(rate) for name, rate in entries.items() if float(rate) > 0}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
+    except (ValueError, TypeError, AttributeError):
         return {}
 
 
@@ -62,8 +72,7 @@ def remember_rate(mcells_per_second: float, precision: str, threads: int, second
     if seconds < SHORTEST_SECONDS or not mcells_per_second > 0:
         return
     with contextlib.suppress(OSError, ValueError, TypeError, RuntimeError):
-        path = rate_file()
-        entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        path, entries = rate_file(), all_rates()
         entries[platform.node()] = stored() | {f"{precision}/{threads}": round(float(mcells_per_second), 3)}
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(entries, indent=1), encoding="utf-8")

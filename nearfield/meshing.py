@@ -54,7 +54,8 @@ def fitted_grid(auto: AutoGrid, simulation: Simulation | None) -> YeeGrid:
             wish_structure(wishes, auto, structure.shape, medium, axis, (low, high))
         for entry in entries(simulation):
             wish_entry(wishes, entry, axis)
-        lines.append(axis_lines(wishes, auto, (low, high), closest, boundaries.cpml_cells(axis)))
+        least = min(closest, high - low)  # both walls stay, however coarse the cells that were asked for
+        lines.append(axis_lines(wishes, auto, (low, high), least, boundaries.cpml_cells(axis)))
     refuse_cell_count(tuple(len(line) - 1 for line in lines), ADVICE)
     return YeeGrid(tuple(lines))
 

@@ -1,32 +1,27 @@
 """Perfect conductors on the grid: which cells, edges and faces they take.
 
 Solid metal takes cells: those whose centre is inside, which for flat faces means that a face moves to the nearest grid
-line. Every edge of such a cell is metal. Metal thinner than that (sheets, wires, thin boxes, plates, thin cylinders)
-takes edges. A later body of another medium gives back the cells whose centre it holds and the thin metal strictly
-inside it. PMC takes the H samples strictly inside. In the CPML what reaches its inner face goes straight on.
+line. Every edge of such a cell is metal. The corners of the staircase that this makes of a round surface stand out and
+draw the field, so a cell of a sphere or cylinder must have its centre a part of a cell inside (`STAIRCASE`), and a
+round hole is as much larger. At 20 cells a radius coaxial lines then have their impedance within 0.5 % instead of 2.5 %
+below, spherical cavities their resonances within 0.4 % instead of 1.1 % above (validation/coax). Metal thinner than
+that (sheets, wires, thin boxes, plates, thin cylinders) takes edges. A later body of another medium gives back the
+cells whose centre it holds and the thin metal strictly inside it. PMC takes the H samples strictly inside. In the CPML
+what reaches its inner face goes straight on.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid, is_half
-from nearfield.shapes import Cylinder, Polygon, Solid, Wire
+from nearfield.shapes import Cylinder, Solid, Sphere, Wire
+from nearfield.thin_metal import EdgeBox, extend, thin_edges
 
 Window = tuple[tuple[int, int], tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class EdgeBox:
-    """Metal edges of one component: index ranges [lower, upper) and, where not all of them, a mask."""
-
-    component: int
-    lower: tuple[int, ...]
-    upper: tuple[int, ...]
-    mask: np.ndarray | None = None
+STAIRCASE = {2: 0.25, 3: 0.15}  # cells by which metal steps act larger than the surface, curved along two or three axes
 
 
 @dataclass(frozen=True)
@@ -38,6 +33,8 @@ class Body:
     nodes: tuple[tuple[int, int] | None, ...]  # lines its flat faces move to; None along axes where it curves
     edges: tuple[EdgeBox, ...]  # thin metal
     solid: bool  # takes cells
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
 
 
 def body_of(shape: Solid, kind: str, grid: YeeGrid, interior) -> Body:
@@ -53,94 +50,7 @@ def body_of(shape: Solid, kind: str, grid: YeeGrid, interior) -> Body:
     edges = thin_edges(shape, nodes, grid) if kind == "pec" and not outside else []
     extended = (extend(box, grid, interior) for box in edges)
     solid = not (flat or outside or isinstance(shape, Wire))
-    return Body(shape, kind, nodes, tuple(box for box in extended if box), solid)
-
-
-def thin_edges(shape: Solid, nodes, grid: YeeGrid) -> list[EdgeBox]:
-    """Edges of metal that is too thin to hold cell centres; the core of a cylinder always counts."""
-    if isinstance(shape, Wire):
-        corners = [tuple(grid.nearest_node(a, point[a]) for a in range(3)) for point in shape.points]
-        return [box for start, end in pairwise(corners) for box in _span(tuple(zip(start, end)))]
-    if isinstance(shape, Cylinder):
-        return _core(shape, grid)
-    if isinstance(shape, Polygon):
-        pair = nodes[shape.normal]
-        return _plate(shape, pair[0], grid) if pair[0] == pair[1] else []
-    if all(nodes) and any(low == high for low, high in nodes):
-        return _span(nodes)
-    return []
-
-
-def _span(nodes) -> list[EdgeBox]:
-    """All edges between grid lines that span a rectangle, a line or nothing."""
-    pairs = [(min(pair), max(pair)) for pair in nodes]
-    boxes = []
-    for c, (low, high) in enumerate(pairs):
-        if low < high:
-            upper = tuple(pair[1] + (a != c) for a, pair in enumerate(pairs))
-            boxes.append(EdgeBox(c, tuple(pair[0] for pair in pairs), upper))
-    return boxes
-
-
-def _core(shape: Cylinder, grid: YeeGrid) -> list[EdgeBox]:
-    """A chain of edges along the axis of a cylinder, so that a thin wire of any direction conducts."""
-    inside = [a for a in range(3) if shape.constant_along(a)]
-    cell = min(float(grid.primary(a).min()) for a in range(3))
-    if not inside and shape.radius > cell:
-        return []
-    points = [shape.start, shape.end]
-    if not inside:
-        count = int(min(4 * shape.length / cell, 1e6)) + 2
-        points = np.linspace(shape.start, shape.end, count).tolist()
-    corners = [tuple(grid.nearest_node(a, point[a]) for a in range(3)) for point in points]
-    boxes, at = [], list(corners[0])
-    for corner in corners[1:]:
-        for a in range(3):
-            if corner[a] != at[a]:
-                boxes += _span([(at[b], corner[a] if b == a else at[b]) for b in range(3)])
-                at[a] = corner[a]
-    return boxes
-
-
-def _plate(shape: Polygon, node: int, grid: YeeGrid) -> list[EdgeBox]:
-    """A flat polygon on a grid plane: all edges of the cell faces whose centre is inside."""
-    n, u, v = shape.normal, (shape.normal + 1) % 3, (shape.normal + 2) % 3
-    lower, upper = shape.bounds()
-    ranges = [(grid.nearest_node(a, lower[a]), grid.nearest_node(a, upper[a])) for a in (u, v)]
-    if any(low == high for low, high in ranges):
-        return []
-    centres = [grid.centres(a)[low:high] for a, (low, high) in zip((u, v), ranges)]
-    taken = shape.flat_distance(centres[0][:, None], centres[1][None, :]) <= 0.0
-    boxes = []
-    for c, other in ((u, 1), (v, 0)):
-        widths = [(0, 0), (0, 0)]
-        widths[other] = (1, 1)
-        padded = np.pad(taken, widths)
-        edges = padded[:, 1:] | padded[:, :-1] if other else padded[1:] | padded[:-1]
-        low, high, full = [0, 0, 0], [0, 0, 0], np.empty((1, 1, 1))
-        low[n], high[n] = node, node + 1
-        for place, a in enumerate((u, v)):
-            low[a], high[a] = ranges[place][0], ranges[place][0] + edges.shape[place]
-        full = np.moveaxis(edges[None], (0, 1, 2), (n, u, v))
-        boxes.append(EdgeBox(c, tuple(low), tuple(high), full))
-    return boxes
-
-
-def extend(box: EdgeBox, grid: YeeGrid, interior) -> EdgeBox | None:
-    """The part outside the CPML, continued straight through it where it reaches its inner face; None if nothing."""
-    lower, upper, mask = list(box.lower), list(box.upper), box.mask
-    for a, (low, high) in enumerate(interior):
-        nodes = not is_half(box.component, a)
-        first, last, end = low, high + nodes, grid.cells[a] + nodes
-        start, stop = max(lower[a], first), min(upper[a], last)
-        if start >= stop:
-            return None
-        before, after = (first if start == first else 0), (end - last if stop == last else 0)
-        if mask is not None:
-            mask = mask.take(np.arange(start, stop) - lower[a], axis=a)
-            mask = np.pad(mask, [(before, after) if b == a else (0, 0) for b in range(3)], mode="edge")
-        lower[a], upper[a] = start - before, stop + after
-    return EdgeBox(box.component, tuple(lower), tuple(upper), mask)
+    return Body(shape, kind, nodes, tuple(box for box in extended if box), solid, lower, upper)
 
 
 class Metal:
@@ -152,56 +62,99 @@ class Metal:
         self.has_pec = any(body.kind == "pec" and body.solid for body in bodies)
         self.has_thin = any(body.edges for body in bodies)
         self.has_pmc = any(body.kind == "pmc" for body in bodies)
-        self._centres = [grid.centres(a) for a in range(3)]
         self._margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
+        self._reserve = max(STAIRCASE.values()) * max(float(grid.primary(a).max()) for a in range(3))
+        reach = [_planes(body, grid, axis) for body in bodies]
+        self._reach = np.array(reach, dtype=np.int64).reshape(-1, 2, 2)
+        self._drawn_cells: dict = {}
 
-    def _index(self, axis: int, index: np.ndarray | int, half: bool):
+    def _near(self, plane: int) -> tuple[list[int], list[int]]:
+        """Numbers of the bodies that may hold samples of a plane or of the cells above it; of those with thin edges."""
+        clipped = self._index(self.axis, np.array(plane), False), self._index(self.axis, np.array(plane), True)
+        low, high = self._reach[:, 0, 0], self._reach[:, 0, 1]
+        solid = np.nonzero((low <= max(clipped)) & (high >= min(clipped)))[0]
+        thin = np.nonzero((self._reach[:, 1, 0] <= plane) & (plane < self._reach[:, 1, 1]))[0]
+        return solid.tolist(), thin.tolist()
+
+    def _index(self, axis: int, index: np.ndarray, half: bool) -> np.ndarray:
         """Indices with those in the CPML moved to its inner face."""
         low, high = self.interior[axis]
-        return np.clip(index, low, high - half)
-
-    def _at(self, axis: int, index: np.ndarray, half: bool) -> np.ndarray:
-        return (self._centres[axis] if half else self.grid.lines[axis])[self._index(axis, index, half)]
+        return np.minimum(np.maximum(index, low), high - half)
 
     def _held(self, body: Body, halves: tuple[bool, bool, bool], plane: int, window: Window, strict: bool):
-        """Samples inside a body, None if surely none: by grid lines along flat axes, by distance along others."""
-        along, square = [], [None, None, None]
+        """(part of the window, mask) of samples inside a body, None if surely none.
+
+        Along flat axes grid lines decide, along others the distance from the surface.
+        """
+        tests, at, part, cells = [], [None, None, None], [], 0.0
         ranges = {self.axis: (plane, plane + 1), self.across[0]: window[0], self.across[1]: window[1]}
         for a, place in ((self.axis, 0), (self.across[0], 1), (self.across[1], 2)):
             index = self._index(a, np.arange(*ranges[a]), halves[a])
-            if body.nodes[a] is not None:
-                low, high = body.nodes[a]
-                test = (low <= index) & (index < high) if halves[a] else (low < index) & (index < high)
+            places = (self.grid.centres(a) if halves[a] else self.grid.lines[a])[index]
+            low, high = body.nodes[a] or (body.lower[a], body.upper[a])
+            if body.nodes[a] is None:
+                reach = self._margin if strict else 0.5 * float(self.grid.primary(a).max())  # see _allowance
+                test = (low - reach <= places) & (places <= high + reach)
             else:
-                low, high = body.shape.bounds()[0][a], body.shape.bounds()[1][a]
-                at = self._at(a, index, halves[a])
-                test = (low - self._margin <= at) & (at <= high + self._margin)
-            if not test.any():
+                test = (low <= index if halves[a] else low < index) & (index < high)
+            inside = np.nonzero(test)[0]
+            if not inside.size:
                 return None
+            cut = slice(int(inside[0]), int(inside[-1]) + 1)
             shape = [1, 1, 1]
             shape[place] = -1
-            along.append(test.reshape(shape))
-            square[a] = self._at(a, index, halves[a]).reshape(shape)
-        held = (along[0] & along[1] & along[2])[0]
+            tests.append(test[cut].reshape(shape))
+            at[a] = places[cut].reshape(shape)
+            if body.nodes[a] is None and not strict:
+                cells = cells + self.grid.primary(a)[index[cut]].reshape(shape)
+            part.append(cut)
+        held = (tests[0] & tests[1] & tests[2])[0]
         if any(pair is None for pair in body.nodes):
-            distance = body.shape.lateral_distance(*square)
-            held = held & (distance < -self._margin if strict else distance <= self._margin)[0]
-        return held
+            distance = body.shape.lateral_distance(*at)
+            held = held & (distance < -self._margin if strict else distance <= self._allowance(body, ranges, part))[0]
+        return tuple(part[1:]), held
+
+    def _allowance(self, body: Body, ranges: dict[int, tuple[int, int]], part: list[slice]) -> np.ndarray | float:
+        """Distance (m) from a body's surface up to which cell centres count as inside."""
+        if not isinstance(body.shape, Cylinder | Sphere):
+            return self._margin
+        across = [a for a in range(3) if body.nodes[a] is None]
+        cell: np.ndarray | float = 0.0
+        for a, cut in zip((self.axis, *self.across), part):
+            if a in across:
+                index = self._index(a, np.arange(*ranges[a])[cut], True)
+                shape = [-1 if b == a else 1 for b in (self.axis, *self.across)]
+                cell = cell + self.grid.primary(a)[index].reshape(shape) / len(across)
+        thin = np.maximum(body.shape.radius - 0.87 * cell, 0.0)  # the cells about a thin rod's axis stay
+        inset = np.minimum(STAIRCASE[len(across)] * cell, thin)
+        return self._margin + (inset if body.kind == "medium" else -inset)
+
+    def _inset(self, body: Body, cells: np.ndarray | float) -> np.ndarray | float:
+        """How far inside a round body a cell's centre must lie; `cells` is the sum of its lengths along curved axes."""
+        if not isinstance(body.shape, (Sphere, Cylinder)):
+            return 0.0
+        curved = sum(pair is None for pair in body.nodes)
+        return (STAIRCASE[curved] if body.kind == "pec" else -STAIRCASE[curved]) * cells / curved
 
     def cells(self, layer: int, window: Window) -> np.ndarray | None:
         """Which cells of a layer are solid metal; None if none is."""
         if not self.has_pec or not 0 <= layer < self.grid.cells[self.axis]:
             return None
+        key = layer, window
+        if key not in self._drawn_cells:
+            if len(self._drawn_cells) >= 2:  # the layers below and above a plane
+                self._drawn_cells.pop(next(iter(self._drawn_cells)))
+            self._drawn_cells[key] = self._draw_cells(layer, window)
+        return self._drawn_cells[key]
+
+    def _draw_cells(self, layer: int, window: Window) -> np.ndarray | None:
         taken = None
-        for body in self.bodies:
-            if not body.solid or (taken is None and body.kind != "pec"):
+        for number in self._near(layer)[0]:
+            body = self.bodies[number]
+            if taken is None and body.kind != "pec":
                 continue
             held = self._held(body, (True, True, True), layer, window, strict=False)
-            if held is None:
-                continue
-            if taken is None:
-                taken = np.zeros(tuple(stop - start for start, stop in window), dtype=bool)
-            taken[np.broadcast_to(held, taken.shape)] = body.kind == "pec"
+            taken = _painted(taken, held, window, body.kind == "pec")
         return taken
 
     def samples(self, component: int, plane: int, window: Window) -> np.ndarray | None:
@@ -209,19 +162,17 @@ class Metal:
         if not (self.has_thin if component < 3 else self.has_pmc):
             return None
         halves = tuple(is_half(component, a) for a in range(3))
+        solid, thin = self._near(plane)
         taken = None
-        for body in self.bodies:
+        for number in sorted({*solid, *thin}):
+            body = self.bodies[number]
             if component < 3:
-                boxes = [box for box in body.edges if box.component == component]
-                taken = self._drawn(taken, boxes, plane, window)
+                taken = self._drawn(taken, [box for box in body.edges if box.component == component], plane, window)
             own = component >= 3 and body.kind == "pmc"
             if not body.solid or (taken is None and not own) or (component < 3 and body.kind == "pec"):
                 continue
             held = self._held(body, halves, plane, window, strict=True)
-            if held is not None:
-                if taken is None:
-                    taken = np.zeros(tuple(stop - start for start, stop in window), dtype=bool)
-                taken[np.broadcast_to(held, taken.shape)] = own
+            taken = _painted(taken, held, window, own)
         return taken
 
     def _drawn(self, taken: np.ndarray | None, boxes: list[EdgeBox], plane: int, window: Window) -> np.ndarray | None:
@@ -229,35 +180,52 @@ class Metal:
             cut = [(max(box.lower[a], start), min(box.upper[a], stop)) for a, (start, stop) in zip(self.across, window)]
             if not box.lower[self.axis] <= plane < box.upper[self.axis] or any(low >= high for low, high in cut):
                 continue
-            if taken is None:
-                taken = np.zeros(tuple(stop - start for start, stop in window), dtype=bool)
             part = tuple(slice(low - start, high - start) for (low, high), (start, _) in zip(cut, window))
-            if box.mask is None:
-                taken[part] = True
-            else:
+            mask = np.ones(1, dtype=bool)
+            if box.mask is not None:
                 flat = np.moveaxis(box.mask, (self.axis, *self.across), (0, 1, 2))[plane - box.lower[self.axis]]
                 first = [box.lower[a] for a in self.across]
-                taken[part] |= flat[tuple(slice(low - at, high - at) for (low, high), at in zip(cut, first))]
+                mask = flat[tuple(slice(low - at, high - at) for (low, high), at in zip(cut, first))]
+            taken = _painted(taken, (part, mask), window, True)
         return taken
 
     def signature(self, plane: int) -> tuple:
         """Equal for planes with the same conductors on their own samples and in their own layer of cells."""
         if not (self.has_pec or self.has_thin or self.has_pmc):
             return ()
-        node, half = int(self._index(self.axis, plane, False)), int(self._index(self.axis, plane, True))
-        thin, present, varies = [], [], False
-        for number, body in enumerate(self.bodies):
-            for place, box in enumerate(body.edges):
+        node, half = (int(self._index(self.axis, np.array(plane), kind)) for kind in (False, True))
+        solid, thin = self._near(plane)
+        boxes, present, varies = [], [], False
+        for number in thin:
+            for place, box in enumerate(self.bodies[number].edges):
                 if box.lower[self.axis] <= plane < box.upper[self.axis]:
-                    thin.append((number, place))
+                    boxes.append((number, place))
                     varies |= box.mask is not None and box.mask.shape[self.axis] > 1
-            if body.solid and body.nodes[self.axis] is not None:
-                low, high = body.nodes[self.axis]
-                present.append((low < node < high, low <= half < high))
-            elif body.solid:
-                low, high = body.shape.bounds()[0][self.axis], body.shape.bounds()[1][self.axis]
-                line = self.grid.lines[self.axis]
-                touches = low <= line[min(half + 1, line.size - 1)] and line[min(half, line.size - 1)] <= high
-                present.append((touches, touches))
-                varies |= touches
-        return tuple(thin), tuple(present), (node, half) if varies else None
+        for number in solid:
+            flat = self.bodies[number].nodes[self.axis]
+            present.append((number, flat and (flat[0] < node < flat[1], flat[0] <= half < flat[1])))
+            varies |= flat is None
+        return tuple(boxes), tuple(present), (node, half) if varies else None
+
+
+def _planes(body: Body, grid: YeeGrid, axis: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """First and last plane that a body's volume may touch, and the range [first, past the last) of its thin edges."""
+    solid = (1, 0)
+    if body.solid:
+        line = grid.lines[axis]
+        first, last = np.searchsorted(line, (body.lower[axis], body.upper[axis]))
+        solid = body.nodes[axis] or (int(first) - 2, int(last) + 1)
+    if not body.edges:
+        return solid, (0, 0)
+    return solid, (min(box.lower[axis] for box in body.edges), max(box.upper[axis] for box in body.edges))
+
+
+def _painted(taken: np.ndarray | None, held, window: Window, value: bool) -> np.ndarray | None:
+    """The mask with part of it set to a value; made when first needed."""
+    if held is None:
+        return taken
+    if taken is None:
+        taken = np.zeros(tuple(stop - start for start, stop in window), dtype=bool)
+    part, mask = held
+    taken[part][np.broadcast_to(mask, taken[part].shape)] = value
+    return taken

@@ -23,11 +23,11 @@ from nearfield.boundaries import Boundaries
 from nearfield.geometry import Structure
 from nearfield.grid import AnyGrid
 from nearfield.materials import Medium
-from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
 from nearfield.monitors import Current as CurrentMonitor
+from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
 from nearfield.monitors import Voltage as VoltageMonitor
 from nearfield.ports import LumpedElement, LumpedPort, MicrostripPort
-from nearfield.quantities import PositiveTime
+from nearfield.quantities import Number, PositiveTime, Whole
 from nearfield.schema import Schema
 from nearfield.sources import CurrentSheet, LineCurrent, MagneticPointCurrent, PointCurrent
 from nearfield.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
@@ -105,18 +105,18 @@ class Simulation(Schema):
     """Which runs to make, by port name or "sources"; left out: the sources if there are any, else every port."""
     precision: Literal["single", "double"] = "single"
     """Of fields and coefficients."""
-    courant: Annotated[float, Field(gt=0, le=1)] = 0.99
+    courant: Annotated[Number, Field(gt=0, le=1)] = 0.99
     """Time step over the grid's stable limit."""
     time_step: PositiveTime | None = None
     """Time step (s); left out: `courant` times the limit."""
-    steps: Annotated[int, Field(ge=1, le=10**9)] | None = None
+    steps: Annotated[Whole, Field(ge=1, le=10**9)] | None = None
     """Make exactly so many steps."""
     duration: PositiveTime | None = None
     """Simulated time (s), instead of `steps`."""
-    decay: Annotated[float, Field(gt=0, lt=1)] | None = None
+    decay: Annotated[Number, Field(gt=0, lt=1)] | None = None
     """Stop when the field energy, with the sources off, is below this part of its peak; left out: 1e-6 if neither
     `steps` nor `duration` is given."""
-    check_every: Annotated[int, Field(ge=1)] = 100
+    check_every: Annotated[Whole, Field(ge=1)] = 100
     """Steps between whole-domain checks for divergence and decay."""
     schedule: Literal["stepwise"] = "stepwise"
     """Order of the updates."""

@@ -75,8 +75,11 @@ class Solver:
         view[...] = np.where(drive[tuple(slice(0, n) for n in view.shape)] != 0, scaled, 0.0)
 
     def advance(self, steps: int = 1) -> None:
-        """Make `steps` time steps."""
-        self._engine.advance(int(steps), self._excitation)
+        """Make `steps` time steps; none for 0. Error: a negative or broken number."""
+        if steps < 0 or steps != int(steps):
+            raise ModelError(f"advance: steps={steps} is not a number of steps; give a whole number, 0 or more")
+        if steps:
+            self._engine.advance(int(steps), self._excitation)
 
     def _component(self, name: str) -> int:
         if name not in COMPONENTS:

@@ -116,19 +116,21 @@ class Painter:
     def __init__(self, cuts: list[CutAxis], bodies: list[tuple[Solid, int]], table: np.ndarray, axis: int) -> None:
         self.cuts, self.bodies, self.table, self.axis = cuts, bodies, table, axis
         self.across = (axis + 1) % 3, (axis + 2) % 3
-        self._bounds = [(shape.bounds()[0][axis], shape.bounds()[1][axis]) for shape, _ in bodies]
+        bounds = np.array([shape.bounds() for shape, _ in bodies]).reshape(-1, 2, 3)
+        self._low, self._high = bounds[:, 0, axis], bounds[:, 1, axis]
+        self._curved = np.array([not shape.constant_along(axis) for shape, _ in bodies], dtype=bool)
+        self._signatures: dict[int, tuple] = {}
         self._kept: dict = {}
 
     def signature(self, piece: int) -> tuple:
         """Equal for layers that hold the same media: the bodies present, and the place if one of them curves."""
-        at, half = self.cuts[self.axis].centre[piece], 0.5 * self.cuts[self.axis].extent[piece]
-        present, varies = [], False
-        for number, (low, high) in enumerate(self._bounds):
-            flat = self.bodies[number][0].constant_along(self.axis)
-            if (low <= at <= high) if flat else (low - half <= at <= high + half):
-                present.append(number)
-                varies |= not flat
-        return tuple(present), (float(at), float(half)) if varies else None
+        if piece not in self._signatures:
+            at, half = self.cuts[self.axis].centre[piece], 0.5 * self.cuts[self.axis].extent[piece]
+            reach = half * self._curved
+            present = np.nonzero((self._low - reach <= at) & (at <= self._high + reach))[0]
+            place = (float(at), float(half)) if self._curved[present].any() else None
+            self._signatures[piece] = tuple(present.tolist()), place
+        return self._signatures[piece]
 
     def layer(self, piece: int, window: tuple[tuple[int, int], tuple[int, int]]) -> Layer:
         """The layer of pieces number `piece` along the axis, within piece ranges along the two other axes."""

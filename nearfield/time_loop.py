@@ -14,6 +14,7 @@ from nearfield.engine import CpuEngine, available_threads
 from nearfield.errors import DivergedError
 from nearfield.facts import machine_facts
 from nearfield.guard import Guard, explain_divergence
+from nearfield.interruption import Interruption
 from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 from nearfield.simulation import ProgressInfo, Simulation
 
@@ -32,6 +33,10 @@ class TimeLoop:
 
     def run(self) -> str:
         """Advance to the end; returns why it ended: "steps", "decayed", "diverged" or "interrupted"."""
+        with Interruption() as stop:
+            return self._advance(stop)
+
+    def _advance(self, stop: Interruption) -> str:
         steps, every = self.setup.steps, self.setup.simulation.check_every
         block = 1
         while self.engine.step < steps:
@@ -39,9 +44,8 @@ class TimeLoop:
             size = min(block, to_check, steps - self.engine.step)
             weigh = size == to_check or self.engine.step + size == steps
             begun = time.perf_counter()
-            try:
-                result = self.engine.advance(size, self.excitation, weigh)
-            except KeyboardInterrupt:
+            result = self.engine.advance(size, self.excitation, weigh, stop.asked)
+            if result is None or stop.asked():
                 return "interrupted"
             spent = time.perf_counter() - begun
             self.seconds += spent

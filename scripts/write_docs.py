@@ -1,9 +1,9 @@
-"""Rewrites the reference part of docs/api.md from signatures and docstrings.
+"""Rewrites the reference parts of docs/api.md, from signatures and docstrings, and docs/model-file.md, from the schema.
 
     .venv/bin/python -m scripts.write_docs [--check]
 
-`--check` writes nothing and exits with 1 when a page no longer agrees with the code. What stands above the marker in
-docs/api.md is written by hand and kept.
+`--check` writes nothing and exits with 1 when a page no longer agrees with the code. What stands above the marker
+of a page is written by hand and kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nearfield.quantities import Quantity
 from nearfield.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
-API = ROOT / "docs" / "api.md"
+API, MODEL_FILE = ROOT / "docs" / "api.md", ROOT / "docs" / "model-file.md"
 MARKER = "<!-- below: written from the code by scripts/write_docs.py -->"
 
 SECTIONS = {
@@ -193,8 +193,11 @@ def api_reference() -> str:
 
 def pages() -> dict[Path, str]:
     """Path and text of every page that is made from the code."""
-    by_hand = API.read_text(encoding="utf-8").split(MARKER)[0]
-    return {API: f"{by_hand}{MARKER}\n\n{api_reference()}"}
+    from scripts import model_file_page
+
+    made = {API: api_reference(), MODEL_FILE: model_file_page.reference()}
+    by_hand = {path: path.read_text(encoding="utf-8").split(MARKER)[0] for path in made}
+    return {path: f"{by_hand[path]}{MARKER}\n\n{text}" for path, text in made.items()}
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ import pytest
 import nearfield as nf
 from nearfield.cautions import cautions
 from nearfield.engine import CpuEngine
+from nearfield.machine_rate import known_rate, remember_rate
 from nearfield.plan import VACUUM_SPEED
 from nearfield.prediction import phase_error_per_wavelength
 
@@ -122,3 +123,20 @@ def test_a_port_between_conductors_is_not_called_floating():
     ]
     port = nf.LumpedPort("p", (15e-3, 15e-3, 14e-3), (15e-3, 15e-3, 15e-3), "z", waveform=PULSE)
     assert warnings(structures=arms, ports=[port], sources=[]) == ""
+
+
+def test_a_measured_rate_serves_the_next_prediction(tmp_path, monkeypatch):
+    monkeypatch.setenv("NEARFIELD_CACHE", str(tmp_path))
+    assert "assumption" in known_rate("single", 2).source
+    remember_rate(1000.0, "single", 2, seconds=0.1)  # too short to count
+    assert "assumption" in known_rate("single", 2).source
+    remember_rate(1000.0, "single", 2, seconds=1.0)
+    assert known_rate("single", 2).mcells_per_second == 1000.0
+    assert known_rate("single", 4).mcells_per_second == 2000.0
+    assert "assumption" in known_rate("double", 2).source
+    check = model(steps=1000).check()
+    assert check.predicted_seconds == pytest.approx(check.total_cells * 1000 / (check.mcells_per_second * 1e6))
+    (tmp_path / "rates.json").write_text("spoilt")
+    assert "assumption" in known_rate("single", 2).source
+    remember_rate(1000.0, "single", 2, seconds=1.0)
+    assert known_rate("single", 2).mcells_per_second == 1000.0

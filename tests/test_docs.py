@@ -18,17 +18,17 @@ PAGES = sorted([*DOCS.glob("*.md"), *ROOT.glob("*.md")])
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
-def python_blocks(page: Path) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+def blocks_of(page: Path, language: str = "python") -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=lambda page: page.name)
 def test_every_python_block_of_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples that write files write them here
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     wrong: list[str] = []
     names: dict = {"nf": nearfield, **{name: getattr(nearfield, name) for name in nearfield.__all__}}
-    for number, block in enumerate(python_blocks(page)):
+    for number, block in enumerate(blocks_of(page)):
         if ">>>" not in block:
             exec(compile(block, f"{page.name} block {number}", "exec"), names)
             continue
@@ -36,6 +36,12 @@ def test_every_python_block_of_the_page_runs(page, tmp_path, monkeypatch):
         runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
         runner.run(test, out=wrong.append)
     assert not wrong, "".join(wrong)
+
+
+def test_the_model_file_of_the_page_passes_its_check(tmp_path):
+    (text,) = blocks_of(DOCS / "model-file.md", "toml")
+    (tmp_path / "model.toml").write_text(text, encoding="utf-8")
+    assert nearfield.load(tmp_path / "model.toml").check().warnings == ()
 
 
 def test_every_public_name_is_described_in_the_api_page():

@@ -99,6 +99,8 @@ BOX = 'kind = "box", lower = [0, 0, 0], upper = [1, 1, 1]'
         (GRID + "[[monitors]]\nkind = 'probe'\nname = 'a'\nposition = [0, 0, 0]\ncomponent = 'Ew'", ["'Ew'", "'Ez'"]),
         (GRID + "steps = 0", ["steps", "greater than or equal to 1"]),
         (GRID + "steps = 1.5", ["steps", "1.5"]),
+        (GRID + "steps = true", ["steps", "whole number"]),
+        (GRID + "courant = '0.5'", ["courant", "a number"]),
         (GRID + "precision = 'half'", ["precision", "'half'", "'single' or 'double'"]),
         (GRID + "time_step = -1.0", ["time_step", "positive"]),
         (GRID + "title = 1979-05-27", ["title", "string"]),

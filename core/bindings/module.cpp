@@ -121,9 +121,10 @@ public:
         snapshots_.push_back(std::move(taken));
     }
 
-    // One block of steps. Returns (complete, functional samples, energy or -1).
+    // One block of steps. Returns (complete, functional samples, energy or -1). `stop`, where it is not None, is asked
+    // some ten times a second whether to break off.
     nb::tuple advance(long steps, In<Real, nb::ndim<2>> electric, In<Real, nb::ndim<2>> magnetic,
-                      std::vector<In<Real, nb::ndim<3>>> phasors, bool weigh) {
+                      std::vector<In<Real, nb::ndim<3>>> phasors, bool weigh, nb::object stop) {
         if (steps < 1 || long(electric.shape(0)) < steps || long(magnetic.shape(0)) < steps || phasors.size() != fouriers_.size())
             throw std::invalid_argument("tables do not fit the block of steps");
         Tables<Real> tables{electric.data(), magnetic.data(), long(electric.shape(1)), {}};
@@ -135,9 +136,10 @@ public:
         bool complete;
         {
             const nb::gil_scoped_release release;
-            complete = domain_.advance(steps, tables, weigh, [this] {
+            complete = domain_.advance(steps, tables, weigh, [&] {
                 const nb::gil_scoped_acquire acquire;
                 if (PyErr_CheckSignals()) interrupted_ = true, domain_.request_stop();
+                else if (!stop.is_none() && nb::cast<bool>(stop())) domain_.request_stop();
             });
         }
         if (interrupted_) {
@@ -145,6 +147,7 @@ public:
             throw nb::python_error();
         }
         nb::list samples;
+        if (!complete) return nb::make_tuple(false, samples, -1.0);
         for (const auto& parts : functionals_) {
             std::vector<double> sum(parts.empty() ? 0 : parts[0]->samples.size(), 0.0);
             for (const PartialSum<Real>* part : parts)
@@ -261,7 +264,7 @@ void bind(nb::module_& m, const char* name) {
         .def("add_functional", &S::add_functional)
         .def("add_fourier", &S::add_fourier)
         .def("add_snapshot", &S::add_snapshot)
-        .def("advance", &S::advance)
+        .def("advance", &S::advance, "steps"_a, "electric"_a, "magnetic"_a, "phasors"_a, "weigh"_a, "stop"_a.none())
         .def("fourier", &S::fourier)
         .def("snapshot", &S::snapshot)
         .def("states", [](nb::handle_t<S> self) { return S::states(self); })

@@ -62,6 +62,8 @@ def run_into(simulation: Simulation, folder: Path, threads: int | None, out: Con
         try:
             result = simulation.run(threads=threads, output=folder / RESULT_NAME, progress=display)
         except DivergedError as error:
+            if error.result is None:
+                raise
             result = error.result
             out.note(f"error: {error}")
     for warning in result.facts.get("warnings", ()):

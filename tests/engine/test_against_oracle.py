@@ -145,3 +145,20 @@ def test_a_pulse_from_rest_reaches_the_walls(precision):
     assert_agrees(plan, start=False, blocks=(25,))
 
 
+
+
+@precisions
+def test_a_forerunner_passes_through_the_denormals(precision):
+    walls = (("pec", "pec"), ("pmc", "pmc"), ("pec", "pec"))
+    samples = [np.array([0]), np.array([0]), np.array([1])]
+
+    def sheet(rng, plan):
+        pulse = plans.Waveform(lambda t: np.exp(-((t / plan.time_step / 5 - 4) ** 2)), "sources", np.inf)
+        return (plans.CurrentTerm(0, *samples, np.array([1e-270 if precision == "double" else 1.0]), pulse),)
+
+    plan = make_plan((1, 1, 300), walls, precision=precision, terms=sheet, courant=0.5)
+    engine, _ = assert_agrees(plan, (40, 60, 70), start=False)
+    fields = np.abs(np.concatenate([engine.state(component).ravel() for component in range(6)]))
+    least = np.finfo(plan.dtype).tiny
+    assert not ((fields > 0) & (fields < least)).any()
+    assert ((fields > 0) & (fields < 1e8 * least)).any()

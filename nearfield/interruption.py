@@ -1,0 +1,37 @@
+"""Ctrl-C and SIGTERM during a run: they end it between blocks of steps, and nothing recorded is lost."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+
+class Interruption:
+    """While it is entered, SIGINT and SIGTERM do nothing but make `asked()` true; the loop and the core ask.
+
+    An exception instead could arise between any two statements, and lose what a block recorded. Outside the main
+    thread Python hands no signals over, and nothing changes.
+    """
+
+    def __init__(self) -> None:
+        self._asked = False
+        self._before: dict[int, Any] = {}
+
+    def asked(self) -> bool:
+        """Whether a signal came."""
+        return self._asked
+
+    def __enter__(self) -> Interruption:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._asked = True

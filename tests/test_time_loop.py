@@ -1,0 +1,75 @@
+"""The time loop: how runs end, what they keep, what they say."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+
+MIDDLE = (5e-3, 5e-3, 5e-3)
+
+
+def box(boundary="pec", **entries) -> nf.Simulation:
+    """A cube of 10 cells a side with a point current in its middle and a probe beside it."""
+    entries.setdefault("sources", [nf.PointCurrent(MIDDLE, "z", nf.Gaussian(15e9))])
+    return nf.Simulation(
+        grid=nf.Grid.uniform(1e-3, (10, 10, 10)),
+        boundaries=nf.Boundaries(all=boundary),
+        monitors=[nf.Probe("tip", (4e-3, 4e-3, 4e-3))],
+        **entries,
+    )
+
+
+def test_given_steps_are_made_exactly_whatever_the_blocks():
+    result = box(steps=137, check_every=50).run(threads=1)
+    assert result.status == "done"
+    assert result.facts["runs"]["sources"]["steps"] == 137
+    assert result["tip"].sizes["time"] == 137
+    assert list(np.round(result.excitation().energy.time / result.facts["time_step"])) == [50, 100, 137]
+
+
+def test_a_decaying_run_ends_at_a_check_step_below_the_wanted_energy():
+    result = box(nf.CPML(4), check_every=20, sources=[nf.PointCurrent(MIDDLE, "z", nf.GaussianDerivative(8e9))]).run(1)
+    facts = result.facts["runs"]["sources"]
+    assert facts["ended"] == "decayed" and facts["steps"] % 20 == 0 and facts["energy_ratio"] <= 1e-6
+    assert not result.facts["warnings"]
+
+
+def test_a_run_that_never_decays_is_cut_off_with_a_warning():
+    walls = box(nf.PMC, decay=1e-3, duration=2e-9).run(threads=1)
+    assert walls.facts["runs"]["sources"]["ended"] == "steps"
+    assert any("cut off" in warning for warning in walls.facts["warnings"])
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+def test_a_divergence_names_step_component_place_medium_and_cause(tmp_path):
+    huge = [nf.PointCurrent(MIDDLE, "z", nf.Gaussian(15e9), moment=1e36)]
+    with pytest.raises(nf.DivergedError) as caught:
+        box(steps=400, sources=huge).run(threads=1, output=tmp_path / "result.h5")
+    message = str(caught.value)
+    assert "diverged at step" in message and "Likely cause" in message and "x=" in message and "in " in message
+    assert caught.value.result.status == "diverged"
+    kept = nf.open_result(tmp_path / "result.h5")
+    assert kept.status == "diverged" and kept.facts["divergence"] == message and kept["tip"].sizes["time"] > 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_run_with_every_finished_block_recorded(number, tmp_path):
+    for delay in (0.02, 0.05, 0.1, 0.2):
+        before = signal.getsignal(number)
+        threading.Timer(delay, os.kill, (os.getpid(), number)).start()
+        result = box(steps=10**8, check_every=1).run(threads=2, output=tmp_path / "result.h5")
+        assert result.status == "interrupted" and signal.getsignal(number) is before
+        assert result["tip"].sizes["time"] == result.facts["runs"]["sources"]["steps"]
+    assert nf.open_result(tmp_path / "result.h5").status == "interrupted"
+
+
+def test_results_do_not_depend_on_threads():
+    signals = [box(steps=120).run(threads=threads)["tip"].values for threads in (1, 2, 5)]
+    assert all(np.array_equal(signals[0], other) for other in signals[1:])
+    assert np.abs(signals[0]).max() > 0
