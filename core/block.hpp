@@ -48,14 +48,14 @@ struct Block {
     Array<Real> records, a_psi, b_psi;
 
     explicit Block(const Layout& l)
-        : layout(l), electric(l), magnetic(l), records(allocate<Real>(l.volume_length())),
-          a_psi(allocate<Real>(l.slab[0].planes() * l.nb * l.psi_row())),
-          b_psi(allocate<Real>(l.slab[1].planes() * l.na * l.psi_row())) {}
+        : layout(l), electric(l), magnetic(l), records(allocate<Real>(l.volume_length)),
+          a_psi(allocate<Real>(l.slab[0].planes() * l.nb * l.psi_row)),
+          b_psi(allocate<Real>(l.slab[1].planes() * l.na * l.psi_row)) {}
 
     Real* field(int component, long i, long j) { return records.get() + layout.field(component, i, j); }
     std::size_t bytes() const {
-        const long psi = (layout.slab[0].planes() * layout.nb + layout.slab[1].planes() * layout.na) * layout.psi_row();
-        return (layout.volume_length() + psi) * sizeof(Real) + electric.bytes() + magnetic.bytes();
+        const long psi = (layout.slab[0].planes() * layout.nb + layout.slab[1].planes() * layout.na) * layout.psi_row;
+        return (layout.volume_length + psi) * sizeof(Real) + electric.bytes() + magnetic.bytes();
     }
 };
 

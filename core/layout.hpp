@@ -21,30 +21,28 @@ struct Slab {
     long index(long n, long length) const { return n < low ? n : n - (length - high) + low; }
 };
 
+// Derived lengths are kept, not recomputed: they are asked for in every row.
 struct Layout {
-    long na, nb, nc;           // active samples along each axis
-    std::array<Slab, 3> slab;  // CPML thickness along each axis
+    const long na, nb, nc;           // active samples along each axis
+    const std::array<Slab, 3> slab;  // CPML thickness along each axis
 
-    long blocks() const { return (nc + lanes - 1) / lanes; }
-    long field_length() const { return lanes * (blocks() + 2); }
+    const long blocks = (nc + lanes - 1) / lanes;
+    const long field_length = lanes * (blocks + 2);
     // Blocks [0, c_low) and [c_high, blocks) hold CPML cells of the c axis.
-    long c_low() const { return std::min(blocks(), (slab[2].low + lanes - 1) / lanes); }
-    long c_high() const {
-        return slab[2].high ? std::max(c_low(), (nc - slab[2].high) / lanes) : std::max(c_low(), blocks());
-    }
-    long c_psi_blocks() const { return c_low() + blocks() - c_high(); }
-    long c_psi_index(long block) const { return block < c_low() ? block : block - c_high() + c_low(); }
+    const long c_low = std::min(blocks, (slab[2].low + lanes - 1) / lanes);
+    const long c_high = std::max(c_low, slab[2].high ? (nc - slab[2].high) / lanes : blocks);
+    const long c_psi_blocks = c_low + blocks - c_high;
+    const long record_length = 6 * field_length + 4 * lanes * c_psi_blocks;
+    const long plane_length = record_length * (nb + 2);
+    const long volume_length = plane_length * (na + 2);
+    const long psi_row = 4 * lanes * blocks;  // psi of one row in an a or b slab: 4 states a cell
 
-    long record_length() const { return 6 * field_length() + 4 * lanes * c_psi_blocks(); }
-    long plane_length() const { return record_length() * (nb + 2); }
-    long volume_length() const { return plane_length() * (na + 2); }
-    long record(long i, long j) const { return (i + 1) * plane_length() + (j + 1) * record_length(); }
-    long field(int component, long i, long j) const { return record(i, j) + component * field_length() + lanes; }
-    long c_psi(long i, long j) const { return record(i, j) + 6 * field_length(); }
-
-    long psi_row() const { return 4 * lanes * blocks(); }  // psi of one row in an a or b slab: 4 states a cell
-    long a_psi(long i, long j) const { return (slab[0].index(i, na) * nb + j) * psi_row(); }
-    long b_psi(long i, long j) const { return (i * slab[1].planes() + slab[1].index(j, nb)) * psi_row(); }
+    long c_psi_index(long block) const { return block < c_low ? block : block - c_high + c_low; }
+    long record(long i, long j) const { return (i + 1) * plane_length + (j + 1) * record_length; }
+    long field(int component, long i, long j) const { return record(i, j) + component * field_length + lanes; }
+    long c_psi(long i, long j) const { return record(i, j) + 6 * field_length; }
+    long a_psi(long i, long j) const { return (slab[0].index(i, na) * nb + j) * psi_row; }
+    long b_psi(long i, long j) const { return (i * slab[1].planes() + slab[1].index(j, nb)) * psi_row; }
     long rows() const { return na * nb; }
     long row(long i, long j) const { return i * nb + j; }
 };

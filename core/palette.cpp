@@ -29,7 +29,7 @@ auto Palette<Real>::intern_block(const Real* ca, const Real* cb) -> Entry {
 // `ca`, `cb`: three rows of whole blocks each, component by component.
 template <class Real>
 std::uint32_t Palette<Real>::intern_row(const Real* ca, const Real* cb) {
-    const long blocks = layout_.blocks(), length = lanes * blocks;
+    const long blocks = layout_.blocks, length = lanes * blocks;
     const std::string key = std::string(reinterpret_cast<const char*>(ca), 3 * length * sizeof(Real)) +
                             std::string(reinterpret_cast<const char*>(cb), 3 * length * sizeof(Real));
     if (auto found = program_of_.find(key); found != program_of_.end()) return found->second;
@@ -41,7 +41,7 @@ std::uint32_t Palette<Real>::intern_row(const Real* ca, const Real* cb) {
             std::memcpy(b + component * lanes, cb + component * length + block * lanes, lanes * sizeof(Real));
         }
         const Entry entry = intern_block(a, b);
-        const bool stretched = block < layout_.c_low() || block >= layout_.c_high();
+        const bool stretched = block < layout_.c_low || block >= layout_.c_high;
         if (program.count && runs_.back().offset == entry.offset && runs_.back().stretched == stretched) {
             runs_.back().last = static_cast<std::int32_t>(block + 1);
         } else {
@@ -58,7 +58,7 @@ std::uint32_t Palette<Real>::intern_row(const Real* ca, const Real* cb) {
 
 template <class Real>
 void Palette<Real>::set_planes(long first, long last, const Real* ca, const Real* cb) {
-    const long length = lanes * layout_.blocks();
+    const long length = lanes * layout_.blocks;
     std::vector<Real> a(3 * length, Real(1)), b(3 * length, Real(0));  // lanes past the row never change
     for (long j = 0; j < layout_.nb; ++j) {
         for (int component = 0; component < 3; ++component) {

@@ -231,13 +231,11 @@ private:
     };
 
     static Layout make_layout(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs) {
-        Layout l{shape[0], shape[1], shape[2], {}};
-        for (int axis = 0; axis < 3; ++axis) {
-            l.slab[axis] = {slabs[axis][0], slabs[axis][1]};
+        for (int axis = 0; axis < 3; ++axis)
             if (shape[axis] < 1 || slabs[axis][0] < 0 || slabs[axis][1] < 0 || slabs[axis][0] + slabs[axis][1] > shape[axis])
                 throw std::invalid_argument("a domain needs at least one sample along each axis and slabs that fit in it");
-        }
-        return l;
+        const auto slab = [&](int axis) { return Slab{slabs[axis][0], slabs[axis][1]}; };
+        return Layout{shape[0], shape[1], shape[2], {slab(0), slab(1), slab(2)}};
     }
     void check(int component, long i, long j, long k) const {
         const Layout& l = const_cast<Solver*>(this)->domain_.block().layout;

@@ -35,10 +35,10 @@ void Domain<Real>::first_touch(long thread) {
     const Layout& l = block_.layout;
     const long first = thread == 0 ? -1 : first_plane_[thread];
     const long last = thread == threads_ - 1 ? l.na + 1 : first_plane_[thread + 1];
-    std::fill_n(block_.records.get() + l.record(first, -1), (last - first) * l.plane_length(), Real(0));
+    std::fill_n(block_.records.get() + l.record(first, -1), (last - first) * l.plane_length, Real(0));
     for (long i = first_plane_[thread]; i < first_plane_[thread + 1]; ++i) {
-        if (l.slab[0].holds(i, l.na)) std::fill_n(block_.a_psi.get() + l.a_psi(i, 0), l.nb * l.psi_row(), Real(0));
-        const long slab = l.slab[1].planes() * l.psi_row();
+        if (l.slab[0].holds(i, l.na)) std::fill_n(block_.a_psi.get() + l.a_psi(i, 0), l.nb * l.psi_row, Real(0));
+        const long slab = l.slab[1].planes() * l.psi_row;
         std::fill_n(block_.b_psi.get() + i * slab, slab, Real(0));
     }
 }
@@ -107,7 +107,7 @@ void Domain<Real>::electric_row(long i, long j, const Step& step, const Tables<R
     require(1, i, j - 1, step.number - 1, "E update");
     ++made(0, i, j);
 #endif
-    rows_.electric(block_, i, j, 0, block_.layout.blocks());
+    rows_.electric(block_, i, j, 0, block_.layout.blocks);
     apply(operations(false, i, j), step, tables);
 }
 
@@ -121,9 +121,9 @@ void Domain<Real>::magnetic_row(long i, long j, const Step& step, const Tables<R
     ++made(1, i, j);
 #endif
     const Layout& l = block_.layout;
-    rows_.magnetic(block_, i, j, 0, l.blocks());
+    rows_.magnetic(block_, i, j, 0, l.blocks);
     apply(operations(true, i, j), step, tables);
-    if (weigh) row_energy_[l.row(i, j)] = rows_.energy(block_.field(0, i, j), l.field_length(), lanes * l.blocks());
+    if (weigh) row_energy_[l.row(i, j)] = rows_.energy(block_.field(0, i, j), l.field_length, lanes * l.blocks);
 }
 
 // The stepwise schedule: E of plane i, H of plane i - 1 one row behind it, so that every field passes through
@@ -187,21 +187,21 @@ std::vector<StateArray> Domain<Real>::states() {
     std::vector<StateArray> list;
     const char* names[6] = {"E0", "E1", "E2", "H0", "H1", "H2"};
     for (int component = 0; component < 6; ++component)
-        list.push_back({names[component], component / 3, {l.na, l.nb, l.nc}, {l.plane_length(), l.record_length(), 1},
+        list.push_back({names[component], component / 3, {l.na, l.nb, l.nc}, {l.plane_length, l.record_length, 1},
                         block_.field(component, 0, 0)});
     const char* psi[2] = {"psi electric", "psi magnetic"};
     for (int half = 0; half < 2; ++half) {
         const long offset = half * 2 * lanes;
         if (l.slab[0].planes())
-            list.push_back({std::string(psi[half]) + " a", half, {l.slab[0].planes(), l.nb, l.blocks(), 2 * lanes},
-                            {l.nb * l.psi_row(), l.psi_row(), 4 * lanes, 1}, block_.a_psi.get() + offset});
+            list.push_back({std::string(psi[half]) + " a", half, {l.slab[0].planes(), l.nb, l.blocks, 2 * lanes},
+                            {l.nb * l.psi_row, l.psi_row, 4 * lanes, 1}, block_.a_psi.get() + offset});
         if (l.slab[1].planes())
-            list.push_back({std::string(psi[half]) + " b", half, {l.na, l.slab[1].planes(), l.blocks(), 2 * lanes},
-                            {l.slab[1].planes() * l.psi_row(), l.psi_row(), 4 * lanes, 1},
+            list.push_back({std::string(psi[half]) + " b", half, {l.na, l.slab[1].planes(), l.blocks, 2 * lanes},
+                            {l.slab[1].planes() * l.psi_row, l.psi_row, 4 * lanes, 1},
                             block_.b_psi.get() + offset});
-        if (l.c_psi_blocks())
-            list.push_back({std::string(psi[half]) + " c", half, {l.na, l.nb, l.c_psi_blocks(), 2 * lanes},
-                            {l.plane_length(), l.record_length(), 4 * lanes, 1},
+        if (l.c_psi_blocks)
+            list.push_back({std::string(psi[half]) + " c", half, {l.na, l.nb, l.c_psi_blocks, 2 * lanes},
+                            {l.plane_length, l.record_length, 4 * lanes, 1},
                             block_.records.get() + l.c_psi(0, 0) + offset});
     }
     return list;

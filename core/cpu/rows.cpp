@@ -53,14 +53,16 @@ Row<Real> gather(Block<Real>& d, long i, long j) {
     const int own = electric ? 0 : 3, other = 3 - own;
     const long step = electric ? -1 : 1;
     Row<Real> r;
-    for (int component = 0; component < 3; ++component) r.updated[component] = d.field(own + component, i, j);
-    r.x = d.field(other, i, j), r.y = d.field(other + 1, i, j), r.z = d.field(other + 2, i, j);
-    r.a_y = d.field(other + 1, i + step, j), r.a_z = d.field(other + 2, i + step, j);
-    r.b_x = d.field(other, i, j + step), r.b_z = d.field(other + 2, i, j + step);
+    Real* const record = d.records.get() + l.record(i, j) + lanes;
+    Real *const mine = record + own * l.field_length, *const read = record + other * l.field_length;
+    for (int component = 0; component < 3; ++component) r.updated[component] = mine + component * l.field_length;
+    r.x = read, r.y = read + l.field_length, r.z = read + 2 * l.field_length;
+    r.a_y = r.y + step * l.plane_length, r.a_z = r.z + step * l.plane_length;
+    r.b_x = r.x + step * l.record_length, r.b_z = r.z + step * l.record_length;
     const long half = electric ? 0 : 2 * lanes;
     r.a_psi = l.slab[0].holds(i, l.na) ? d.a_psi.get() + l.a_psi(i, j) + half : nullptr;
     r.b_psi = l.slab[1].holds(j, l.nb) ? d.b_psi.get() + l.b_psi(i, j) + half : nullptr;
-    r.c_psi = d.records.get() + l.c_psi(i, j) + half;
+    r.c_psi = record - lanes + 6 * l.field_length + half;
     const Profile<Real>&pa = d.profile[0], &pb = d.profile[1], &pc = d.profile[2];
     r.a_inverse = electric ? pa.inverse_dual[i] : pa.inverse_primary[i];
     r.b_inverse = electric ? pb.inverse_dual[j] : pb.inverse_primary[j];
@@ -71,11 +73,41 @@ Row<Real> gather(Block<Real>& d, long i, long j) {
     r.c_inverse = electric ? pc.inverse_dual.data() : pc.inverse_primary.data();
     r.c_decay = electric ? pc.decay_electric.data() : pc.decay_magnetic.data();
     r.c_drive = electric ? pc.drive_electric.data() : pc.drive_magnetic.data();
-    r.c_low = l.c_low(), r.c_skip = l.c_high() - l.c_low();
+    r.c_low = l.c_low, r.c_skip = l.c_high - l.c_low;
     const Palette<Real>& palette = electric ? d.electric : d.magnetic;
     const Program& program = palette.program(i, j);
     r.values = palette.values(), r.runs = palette.runs() + program.first, r.count = program.count;
     return r;
+}
+
+// The vector one sample below `here`, whose last lane of the vector before stands first. With the widest vectors a lane
+// shift is cheaper than a load that straddles two lines; with narrower ones the load is.
+template <class Real>
+inline typename Vector<Real>::type one_below(typename Vector<Real>::type before, typename Vector<Real>::type here,
+                                             [[maybe_unused]] const Real* p) {
+#if NEARFIELD_VECTOR_BYTES == 64
+    if constexpr (sizeof(Real) == 4)
+        return __builtin_shufflevector(before, here, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+    else
+        return __builtin_shufflevector(before, here, 7, 8, 9, 10, 11, 12, 13, 14);
+#else
+    (void)before, (void)here;
+    return load(p - 1);
+#endif
+}
+// The vector one sample above `here`.
+template <class Real>
+inline typename Vector<Real>::type one_above(typename Vector<Real>::type here, typename Vector<Real>::type after,
+                                             [[maybe_unused]] const Real* p) {
+#if NEARFIELD_VECTOR_BYTES == 64
+    if constexpr (sizeof(Real) == 4)
+        return __builtin_shufflevector(here, after, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+    else
+        return __builtin_shufflevector(here, after, 1, 2, 3, 4, 5, 6, 7, 8);
+#else
+    (void)here, (void)after;
+    return load(p + 1);
+#endif
 }
 
 template <class V, class Real>
@@ -86,87 +118,98 @@ inline V stretch(V difference, V inverse, Real decay, Real drive, Real* psi) {
     return value;
 }
 
-// One run of blocks that share their coefficients. `ASlab`, `BSlab`, `CSlab`: the row, or the run, lies in a CPML.
-template <class Real, bool electric, Kind kind, bool ASlab, bool BSlab, bool CSlab>
-void run_blocks(const Row<Real>& r, const Run& run, long first, long last) {
-    using V = typename Vector<Real>::type;
-    constexpr long W = Vector<Real>::width, back = electric ? -1 : 0, ahead = electric ? 0 : 1;
-    const Real* palette = r.values + lanes * run.offset;
-    const V ai = broadcast(r.a_inverse), bi = broadcast(r.b_inverse);
-    const V ux = broadcast(palette[0]), uy = broadcast(palette[lanes]), uz = broadcast(palette[2 * lanes]);
-    for (long block = first; block < last; ++block) {
-        const long psi_block = CSlab ? 4 * lanes * (block < r.c_low ? block : block - r.c_skip) : 0;
-        for (long lane = 0; lane < lanes; lane += W) {
-            const long o = lanes * block + lane;
-            const V X = load(r.x + o), Y = load(r.y + o), Z = load(r.z + o), ci = load(r.c_inverse + o);
-            // Differences are upper minus lower sample: E looks back, H looks ahead.
-            const V cX = load(r.x + o + ahead) - load(r.x + o + back), cY = load(r.y + o + ahead) - load(r.y + o + back);
-            const V aY = electric ? Y - load(r.a_y + o) : load(r.a_y + o) - Y;
-            const V aZ = electric ? Z - load(r.a_z + o) : load(r.a_z + o) - Z;
-            const V bX = electric ? X - load(r.b_x + o) : load(r.b_x + o) - X;
-            const V bZ = electric ? Z - load(r.b_z + o) : load(r.b_z + o) - Z;
-            V dcX, dcY, daY, daZ, dbX, dbZ;
-            if constexpr (CSlab) {
-                Real* psi = r.c_psi + psi_block + lane;
-                const V decay = load(r.c_decay + o), drive = load(r.c_drive + o);
-                V p = load(psi), q = load(psi + lanes);
-                dcY = stretched<V, V>(cY, ci, decay, drive, p), dcX = stretched<V, V>(cX, ci, decay, drive, q);
-                store(psi, p), store(psi + lanes, q);
-            } else {
-                dcY = cY * ci, dcX = cX * ci;
-            }
-            const long slab = 4 * lanes * block + lane;
-            if constexpr (BSlab) {
-                dbZ = stretch(bZ, bi, r.b_decay, r.b_drive, r.b_psi + slab);
-                dbX = stretch(bX, bi, r.b_decay, r.b_drive, r.b_psi + slab + lanes);
-            } else {
-                dbZ = bZ * bi, dbX = bX * bi;
-            }
-            if constexpr (ASlab) {
-                daZ = stretch(aZ, ai, r.a_decay, r.a_drive, r.a_psi + slab);
-                daY = stretch(aY, ai, r.a_decay, r.a_drive, r.a_psi + slab + lanes);
-            } else {
-                daZ = aZ * ai, daY = aY * ai;
-            }
-            Real *fx = r.updated[0] + o, *fy = r.updated[1] + o, *fz = r.updated[2] + o;
-            const Real* c = palette + lane;
-            if constexpr (kind == Kind::lossy) {
-                const auto put = [&](Real* f, const Real* q, V one, V two) {
-                    if constexpr (electric)
-                        store(f, advance_electric<V, V>(load(f), load(q), load(q + lanes), one, two));
-                    else
-                        store(f, advance_magnetic<V, V>(load(f), load(q), load(q + lanes), one, two));
-                };
-                put(fx, c, dbZ, dcY), put(fy, c + 2 * lanes, dcX, daZ), put(fz, c + 4 * lanes, daY, dbX);
-            } else {
-                const auto put = [&](Real* f, V drive, V one, V two) {
-                    if constexpr (electric)
-                        store(f, advance_electric<V, V>(load(f), drive, one, two));
-                    else
-                        store(f, advance_magnetic<V, V>(load(f), drive, one, two));
-                };
-                constexpr bool uniform = kind == Kind::uniform;
-                put(fx, uniform ? ux : load(c), dbZ, dcY);
-                put(fy, uniform ? uy : load(c + lanes), dcX, daZ);
-                put(fz, uniform ? uz : load(c + 2 * lanes), daY, dbX);
-            }
-        }
-    }
-}
-
+// One row: runs of blocks that share their coefficients, one vector after the other. `ASlab`, `BSlab`: the row lies in
+// a CPML. Pointers are copied to locals, because the stores may alias anything that lies in memory.
 template <class Real, bool electric, bool ASlab, bool BSlab>
-void run_row(const Row<Real>& r, long first, long last) {
-    for (const Run* run = r.runs; run != r.runs + r.count; ++run) {
-        const long from = std::max<long>(first, run->first), to = std::min<long>(last, run->last);
-        if (from >= to) continue;
-        const auto go = [&]<Kind kind>() {
-            run->stretched ? run_blocks<Real, electric, kind, ASlab, BSlab, true>(r, *run, from, to)
-                           : run_blocks<Real, electric, kind, ASlab, BSlab, false>(r, *run, from, to);
+void run_row(const Row<Real>& r, long from, long to) {
+    using V = typename Vector<Real>::type;
+    constexpr long W = Vector<Real>::width;
+    const Real* const c_inverse = r.c_inverse;
+    const Real *const x = r.x, *const y = r.y, *const z = r.z;
+    const Real *const a_y = r.a_y, *const a_z = r.a_z, *const b_x = r.b_x, *const b_z = r.b_z;
+    Real *const fx = r.updated[0], *const fy = r.updated[1], *const fz = r.updated[2];
+    const V ai = broadcast(r.a_inverse), bi = broadcast(r.b_inverse);
+    // The last vectors of x and y for E, which looks back along c; the present ones for H, which looks ahead.
+    V carryX = load(x + lanes * from - (electric ? W : 0)), carryY = load(y + lanes * from - (electric ? W : 0));
+
+    const auto cells = [&]<Kind kind, bool CSlab>(long o, const Real* c, V ux, V uy, V uz) __attribute__((always_inline)) {
+        V X, Y, cX, cY;
+        const V Z = load(z + o), ci = load(c_inverse + o);
+        if constexpr (electric) {
+            X = load(x + o), Y = load(y + o);
+            cX = X - one_below<Real>(carryX, X, x + o), cY = Y - one_below<Real>(carryY, Y, y + o);
+            carryX = X, carryY = Y;
+        } else {
+            X = carryX, Y = carryY;
+            carryX = load(x + o + W), carryY = load(y + o + W);
+            cX = one_above<Real>(X, carryX, x + o) - X, cY = one_above<Real>(Y, carryY, y + o) - Y;
+        }
+        // Differences are upper minus lower sample.
+        const V aY = electric ? Y - load(a_y + o) : load(a_y + o) - Y;
+        const V aZ = electric ? Z - load(a_z + o) : load(a_z + o) - Z;
+        const V bX = electric ? X - load(b_x + o) : load(b_x + o) - X;
+        const V bZ = electric ? Z - load(b_z + o) : load(b_z + o) - Z;
+        const long block = o / lanes, lane = o % lanes, slab = 4 * lanes * block + lane;
+        V dcX, dcY, daY, daZ, dbX, dbZ;
+        if constexpr (CSlab) {
+            Real* psi = r.c_psi + 4 * lanes * (block < r.c_low ? block : block - r.c_skip) + lane;
+            const V decay = load(r.c_decay + o), drive = load(r.c_drive + o);
+            V p = load(psi), q = load(psi + lanes);
+            dcY = stretched<V, V>(cY, ci, decay, drive, p), dcX = stretched<V, V>(cX, ci, decay, drive, q);
+            store(psi, p), store(psi + lanes, q);
+        } else {
+            dcY = cY * ci, dcX = cX * ci;
+        }
+        if constexpr (BSlab) {
+            dbZ = stretch(bZ, bi, r.b_decay, r.b_drive, r.b_psi + slab);
+            dbX = stretch(bX, bi, r.b_decay, r.b_drive, r.b_psi + slab + lanes);
+        } else {
+            dbZ = bZ * bi, dbX = bX * bi;
+        }
+        if constexpr (ASlab) {
+            daZ = stretch(aZ, ai, r.a_decay, r.a_drive, r.a_psi + slab);
+            daY = stretch(aY, ai, r.a_decay, r.a_drive, r.a_psi + slab + lanes);
+        } else {
+            daZ = aZ * ai, daY = aY * ai;
+        }
+        if constexpr (kind == Kind::lossy) {
+            const auto put = [&](Real* f, const Real* q, V one, V two) {
+                if constexpr (electric)
+                    store(f, advance_electric<V, V>(load(f), load(q), load(q + lanes), one, two));
+                else
+                    store(f, advance_magnetic<V, V>(load(f), load(q), load(q + lanes), one, two));
+            };
+            c += lane;
+            put(fx + o, c, dbZ, dcY), put(fy + o, c + 2 * lanes, dcX, daZ), put(fz + o, c + 4 * lanes, daY, dbX);
+        } else {
+            const auto put = [&](Real* f, V drive, V one, V two) {
+                if constexpr (electric)
+                    store(f, advance_electric<V, V>(load(f), drive, one, two));
+                else
+                    store(f, advance_magnetic<V, V>(load(f), drive, one, two));
+            };
+            constexpr bool uniform = kind == Kind::uniform;
+            c += lane;
+            put(fx + o, uniform ? ux : load(c), dbZ, dcY);
+            put(fy + o, uniform ? uy : load(c + lanes), dcX, daZ);
+            put(fz + o, uniform ? uz : load(c + 2 * lanes), daY, dbX);
+        }
+    };
+
+    for (const Run *run = r.runs, *end = r.runs + r.count; run != end; ++run) {
+        const long first = lanes * std::max<long>(from, run->first), last = lanes * std::min<long>(to, run->last);
+        const Real* c = r.values + lanes * run->offset;
+        const auto go = [&]<Kind kind, bool CSlab>() __attribute__((always_inline)) {
+            const V ux = broadcast(c[0]), uy = broadcast(c[lanes]), uz = broadcast(c[2 * lanes]);
+            for (long o = first; o < last; o += W) cells.template operator()<kind, CSlab>(o, c, ux, uy, uz);
         };
-        switch (run->kind) {
-            case Kind::uniform: go.template operator()<Kind::uniform>(); break;
-            case Kind::lossless: go.template operator()<Kind::lossless>(); break;
-            case Kind::lossy: go.template operator()<Kind::lossy>(); break;
+        switch (2 * int(run->kind) + run->stretched) {
+            case 0: go.template operator()<Kind::uniform, false>(); break;
+            case 1: go.template operator()<Kind::uniform, true>(); break;
+            case 2: go.template operator()<Kind::lossless, false>(); break;
+            case 3: go.template operator()<Kind::lossless, true>(); break;
+            case 4: go.template operator()<Kind::lossy, false>(); break;
+            case 5: go.template operator()<Kind::lossy, true>(); break;
         }
     }
 }

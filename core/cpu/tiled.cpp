@@ -26,7 +26,7 @@ void Domain<Real>::prefetch(long i, long j, long part, long parts) const {
     const Layout& l = block_.layout;
     if (i >= l.na || j < 0 || j >= l.nb) return;
     const char* record = reinterpret_cast<const char*>(block_.records.get() + l.record(i, j));
-    const long bytes = l.record_length() * long(sizeof(Real)), line = 64;
+    const long bytes = l.record_length * long(sizeof(Real)), line = 64;
     const long lines = bytes / line;
     for (long n = lines * part / parts; n < lines * (part + 1) / parts; ++n) __builtin_prefetch(record + n * line, 0, 2);
 }
