@@ -66,8 +66,8 @@ class TimeLoop:
             left = (steps - step) / rate
             self.progress(ProgressInfo(step, steps, self.rate * cells / 1e6, self.guard.ratio, left, self.excitation))
 
-    def record(self) -> ExcitationRecord:
-        """What was recorded, as labelled arrays."""
+    def record(self, complete: bool) -> ExcitationRecord:
+        """What was recorded, as labelled arrays; `complete`: with what takes long to derive from it."""
         setup, context = self.setup, self.setup.context
         recordings = self.engine.recordings()
         _, ports, monitors = setup.lowered
@@ -80,7 +80,11 @@ class TimeLoop:
             energy=series(np.array(self.guard.times), np.array(self.guard.energies), "energy", "J"),
             ports={name: own(feature) for name, feature in ports.items()},
             monitors={
-                name: MonitorRecord(feature.item.kind, feature.item.model_dump(mode="json"), own(feature))
+                name: MonitorRecord(
+                    feature.item.kind,
+                    feature.item.model_dump(mode="json"),
+                    feature.item.complete(own(feature)) if complete else own(feature),
+                )
                 for name, feature in monitors.items()
             },
             waveform=self.used_waveform(),
@@ -137,7 +141,7 @@ def run(
         engine.reset()
         loop = TimeLoop(setup, engine, excitation, progress)
         ended = loop.run()
-        record.excitations[excitation] = loop.record()
+        record.excitations[excitation] = loop.record(complete=ended in ("steps", "decayed"))
         record.facts["runs"][excitation] = run_facts(loop, ended)
         if ended == "diverged":
             failure = explain_divergence(setup, engine)
