@@ -46,7 +46,10 @@ def traffic(setup: Discretization) -> float:
 
 
 def checksum(engine: CpuEngine, setup: Discretization) -> str:
-    """SHA-256 of the six components, full Yee shapes, C order, little-endian; -0 counts as 0, H as the core stores it (eta0 H)."""
+    """SHA-256 of the six components, full Yee shapes, C order, little-endian.
+
+    -0 counts as 0, H as the core stores it (eta0 H).
+    """
     digest, largest = hashlib.sha256(), 0.0
     for component in range(6):
         view = engine.state(component)

@@ -90,7 +90,7 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
     total, extent = math.prod(grid.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
     runs, steps = max(1, len(setup.excitations)), expected_steps(setup)
     fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision)
-    in_terms, output = term_bytes(setup.terms, setup.steps, simulation.precision)
+    in_terms, output = term_bytes(setup.terms, steps, simulation.precision)
     waves = max(extent) * frequency / VACUUM_SPEED  # wavelengths in vacuum along the longest side
     return Check(
         title=simulation.title,

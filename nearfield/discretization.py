@@ -39,8 +39,8 @@ def port_waveform(simulation: Simulation, port):
         highest = getattr(simulation.grid, "maximum_frequency", None)
         if highest is None:
             raise ModelError(
-                f'port "{port.name}" has no waveform, the simulation has none, and the grid states no maximum frequency '
-                "to derive one from; give the simulation `waveform`, for example Gaussian(20e9)"
+                f'port "{port.name}" has no waveform, the simulation has none, and the grid states no maximum '
+                "frequency to derive one from; give the simulation `waveform`, for example Gaussian(20e9)"
             )
         waveform = Gaussian(highest)
     return waveform

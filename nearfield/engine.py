@@ -198,9 +198,8 @@ class CpuEngine:
             factor = scale * self.plan.time_step * term.stride
             return Recording(np.zeros(0), values * np.asarray(factor, values.real.dtype))
         taken = self._core.snapshot(number).transpose(0, *(1 + axis for axis in turned))
-        made = np.asarray(term.steps) <= self.step
-        times = self.plan.recording_times(term.component >= 3, np.asarray(term.steps)[made])
-        return Recording(times, taken[made] * np.asarray(scale, taken.dtype))
+        times = self.plan.recording_times(term.component >= 3, np.asarray(term.steps)[: len(taken)])
+        return Recording(times, taken * np.asarray(scale, taken.dtype))
 
 
 ENGINES = {"cpu": CpuEngine}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nearfield
@@ -51,5 +51,5 @@ def machine_facts() -> dict:
         "python": platform.python_version(),
         "numpy": numpy.__version__,
         "h5py": h5py.__version__,
-        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }

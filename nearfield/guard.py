@@ -58,8 +58,8 @@ def explain_divergence(setup: Discretization, engine: CpuEngine) -> str:
     medium = setup.coefficients.medium_name(*index)
     where = ", ".join(f"{name}={value:.6g}" for name, value in zip("xyz", place))
     return (
-        f"diverged at step {engine.step} ({engine.step * setup.time_step:.4g} s): {COMPONENTS[component]} at ({where}) m, "
-        f"cell {tuple(int(n) for n in index)}, in {medium}. {likely_cause(setup, index)}"
+        f"diverged at step {engine.step} ({engine.step * setup.time_step:.4g} s): {COMPONENTS[component]} at ({where}) "
+        f"m, cell {tuple(int(n) for n in index)}, in {medium}. {likely_cause(setup, index)}"
     )
 
 
@@ -88,8 +88,8 @@ def likely_cause(setup: Discretization, index: tuple[int, int, int]) -> str:
         low, high = setup.simulation.boundaries.cpml_cells(axis)
         if index[axis] < low or index[axis] >= setup.grid.cells[axis] - high:
             return (
-                f"Likely cause: the CPML at {'xyz'[axis]}, where media or metal change across its depth; let structures "
-                "run straight into it, or lower kappa_maximum."
+                f"Likely cause: the CPML at {'xyz'[axis]}, where media or metal change across its depth; let "
+                "structures run straight into it, or lower kappa_maximum."
             )
     if setup.simulation.ports or setup.simulation.elements:
         return "Likely cause: a lumped circuit with extreme values beside this place; check its R, L, C."

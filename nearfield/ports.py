@@ -120,7 +120,9 @@ class Port(TwoPole):
             return context.waveforms.get(self.name)
         return Waveform(self.waveform.value, self.name, self.waveform.end)
 
-    def terminal(self, context: Context, recording: Recording, excitation: str, time_name: str, prefix: str) -> Variables:
+    def terminal(
+        self, context: Context, recording: Recording, excitation: str, time_name: str, prefix: str
+    ) -> Variables:
         """V and I at the circuit's terminals at (m - 1/2) dt, from the voltage recorded at whole steps."""
         step = context.time_step
         voltage = np.asarray(recording.values, dtype=float)

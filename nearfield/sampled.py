@@ -19,6 +19,8 @@ NEGLIGIBLE = 1e-3  # -60 dB
 def read_samples(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Times and values from a text file: two columns parted by blanks or commas; `#` opens a comment."""
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device might never end
+            raise ValueError(f"file {str(path)!r} is not an ordinary file; give a text file")
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise ValueError(f"file {str(path)!r} cannot be read ({error.strerror}); give a readable text file") from None

@@ -93,7 +93,7 @@ class Simulation(Schema):
     """Lumped R, L, C without a source."""
     monitors: tuple[AnyMonitor, ...] = ()
     """What is recorded."""
-    media: dict[str, Medium] = {}
+    media: dict[str, Medium] = {}  # noqa: RUF012 (pydantic copies defaults)
     """Media by name, for `medium = "name"` in a structure."""
     background: Medium = Medium()
     """What fills the box where no structure is."""

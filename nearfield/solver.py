@@ -14,9 +14,9 @@ from nearfield.simulation import Simulation
 class Solver:
     """Step a simulation by hand: fields can be read and written between steps.
 
-    E stands at `time`, H half a step later. Fields are in V/m and A/m, in their full Yee shapes (`grid.component_shape`).
-    `excitation` names the port to excite, or "sources" (default: the first). Steps are not limited and nothing is
-    guarded. Errors: `ModelError`.
+    E stands at `time`, H half a step later. Fields are in V/m and A/m, in their full Yee shapes
+    (`grid.component_shape`). `excitation` names the port to excite, or "sources" (default:
+    the first). Steps are not limited and nothing is guarded. Errors: `ModelError`.
 
     >>> import nearfield as nf
     >>> sim = nf.Simulation(nf.Grid.uniform(1e-3, (10, 10, 10)), boundaries=nf.Boundaries(nf.PEC), steps=1)

@@ -77,7 +77,8 @@ class PointCurrent(ImpressedCurrent):
     """A point-like electric current (an electric dipole of given current moment) along an axis.
 
     J = moment waveform(t) delta^3(r - position). The moment is current times length (A m); the radiated power of a
-    sinusoidal one of peak moment p is eta k^2 p^2/(12 pi). Off a sample it is shared by those around it (`point_samples`).
+    sinusoidal one of peak moment p is eta k^2 p^2/(12 pi). Off a sample it is shared by those around
+    it (`point_samples`).
 
     >>> import nearfield as nf
     >>> nf.PointCurrent((0, 0, 0), "z", nf.GaussianDerivative(1e9), moment=1e-3).axis

@@ -63,11 +63,11 @@ class TimeLoop:
             step, steps = self.engine.step, self.setup.steps
             rate = step / max(self.seconds, 1e-9)
             cells = np.prod(self.setup.grid.cells, dtype=float)
-            info = ProgressInfo(step, steps, self.rate * cells / 1e6, self.guard.ratio, (steps - step) / rate, self.excitation)
-            self.progress(info)
+            left = (steps - step) / rate
+            self.progress(ProgressInfo(step, steps, self.rate * cells / 1e6, self.guard.ratio, left, self.excitation))
 
-    def record(self) -> ExcitationRecord:
-        """What was recorded, as labelled arrays."""
+    def record(self, complete: bool) -> ExcitationRecord:
+        """What was recorded, as labelled arrays; `complete`: with what takes long to derive from it."""
         setup, context = self.setup, self.setup.context
         recordings = self.engine.recordings()
         _, ports, monitors = setup.lowered
@@ -80,7 +80,11 @@ class TimeLoop:
             energy=series(np.array(self.guard.times), np.array(self.guard.energies), "energy", "J"),
             ports={name: own(feature) for name, feature in ports.items()},
             monitors={
-                name: MonitorRecord(feature.item.kind, feature.item.model_dump(mode="json"), own(feature))
+                name: MonitorRecord(
+                    feature.item.kind,
+                    feature.item.model_dump(mode="json"),
+                    feature.item.complete(own(feature)) if complete else own(feature),
+                )
                 for name, feature in monitors.items()
             },
             waveform=self.used_waveform(),
@@ -137,7 +141,7 @@ def run(
         engine.reset()
         loop = TimeLoop(setup, engine, excitation, progress)
         ended = loop.run()
-        record.excitations[excitation] = loop.record()
+        record.excitations[excitation] = loop.record(complete=ended in ("steps", "decayed"))
         record.facts["runs"][excitation] = run_facts(loop, ended)
         if ended == "diverged":
             failure = explain_divergence(setup, engine)
@@ -173,7 +177,8 @@ def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) ->
     core = engine.facts()
     cells = int(np.prod(setup.grid.cells, dtype=np.int64))
     return {
-        "cells": cells, "shape": list(setup.grid.cells), "time_step": setup.time_step, "precision": setup.plan.precision,
+        "cells": cells, "shape": list(setup.grid.cells), "time_step": setup.time_step,
+        "precision": setup.plan.precision,
         "schedule": setup.simulation.schedule, "engine": "cpu", "isa": core["isa"], "threads": core["threads"],
         "bytes": core["bytes"], "bytes_per_cell": core["bytes"] / cells, "palette_blocks": core["palette_blocks"],
         "unit_stride_axis": "xyz"[setup.plan.unit_axis], "warnings": warnings,
@@ -196,8 +201,9 @@ def ending_warnings(record: RunRecord, setup: Discretization) -> list[str]:
     for name, facts in record.facts["runs"].items():
         if setup.decay and facts["ended"] == "steps" and facts["energy_ratio"] > setup.decay:
             found.append(
-                f'excitation "{name}" was cut off after {facts["steps"]} steps with {10 * np.log10(facts["energy_ratio"]):.0f} '
-                f"dB of its peak energy left (wanted {10 * np.log10(setup.decay):.0f} dB): spectra may ripple; "
+                f'excitation "{name}" was cut off after {facts["steps"]} steps with '
+                f"{10 * np.log10(facts['energy_ratio']):.0f} dB of its peak energy left "
+                f"(wanted {10 * np.log10(setup.decay):.0f} dB): spectra may ripple; "
                 "give more `steps`, or a larger `decay`"
             )
     return found

@@ -23,7 +23,8 @@ RATIO, AMPLITUDE = KH2 / 12, KH2 / 16
 
 
 def far_field(space, dipoles, **options):
-    variables = space.collect(nf.FarField("p", [FREQUENCY], **options), dipoles)
+    monitor = nf.FarField("p", [FREQUENCY], **options)
+    variables = monitor.complete(space.collect(monitor, dipoles))
     return FarFieldResult(variables, ExcitationResult("sources", ExcitationRecord(), {}))
 
 
@@ -174,7 +175,8 @@ def test_surfaces_that_cannot_be_are_refused(boundaries, options, message):
 
 def test_gain_counts_what_the_port_accepted():
     dipole = Dipole(np.array([0.0, 0.0, 0.0]), np.array([0.0, 0.0, 1e-3]))
-    variables = cube(26, CELL).collect(nf.FarField("p", [FREQUENCY]), [dipole])
+    monitor = nf.FarField("p", [FREQUENCY])
+    variables = monitor.complete(cube(26, CELL).collect(monitor, [dipole]))
     time = np.arange(0, 20e-9, 10e-12)
     pulse = np.exp(-(((time - 5e-9) / 0.2e-9) ** 2))
     power = 0.5 * (np.abs(np.sum(pulse * np.exp(-2j * np.pi * FREQUENCY * time))) * 10e-12) ** 2  # of V = I = pulse

@@ -111,14 +111,14 @@ public:
     void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps) {
         const long length = upper[2] - lower[2], rows = (upper[0] - lower[0]) * (upper[1] - lower[1]);
         check(component, lower[0], lower[1], lower[2]), check(component, upper[0] - 1, upper[1] - 1, upper[2] - 1);
-        auto taken = std::make_unique<Taken>(Taken{{lower, upper}, {}, {}});
-        taken->steps.assign(steps.data(), steps.data() + steps.shape(0));
-        taken->values.resize(rows * length * steps.shape(0));
-        Real* target = taken->values.data();
+        snapshots_.push_back({{lower, upper}, std::make_unique<Snapshots<Real>>()});
+        Snapshots<Real>& taken = *snapshots_.back().taken;
+        taken.steps.assign(steps.data(), steps.data() + steps.shape(0));
+        taken.samples = rows * length;
+        long offset = 0;
         for (long i = lower[0]; i < upper[0]; ++i)
-            for (long j = lower[1]; j < upper[1]; ++j, target += length)
-                domain_.add(std::make_unique<CopyRow<Real>>(component, i, j, lower[2], length, rows * length, taken->steps, target));
-        snapshots_.push_back(std::move(taken));
+            for (long j = lower[1]; j < upper[1]; ++j, offset += length)
+                domain_.add(std::make_unique<CopyRow<Real>>(component, i, j, lower[2], length, offset, taken));
     }
 
     // One block of steps. Returns (complete, functional samples, energy or -1). `stop`, where it is not None, is asked
@@ -174,11 +174,13 @@ public:
         return owned(std::move(out), {std::size_t(f.frequencies), 2, std::size_t(ni), std::size_t(nj), std::size_t(nk)});
     }
 
+    // Those taken so far as (number, ni, nj, nk).
     nb::object snapshot(std::size_t n) const {
-        const Taken& s = *snapshots_.at(n);
-        std::vector<std::size_t> shape{s.steps.size()};
-        for (int axis = 0; axis < 3; ++axis) shape.push_back(s.box[1][axis] - s.box[0][axis]);
-        return owned(std::vector<Real>(s.values), shape);
+        const auto& [box, taken] = snapshots_.at(n);
+        const std::size_t number = taken->taken(domain_.step());
+        std::vector<std::size_t> shape{number};
+        for (int axis = 0; axis < 3; ++axis) shape.push_back(box[1][axis] - box[0][axis]);
+        return owned(std::vector<Real>(taken->values.begin(), taken->values.begin() + number * taken->samples), shape);
     }
 
     // Every state array by name, as a strided view: name -> (half step, array).
@@ -201,7 +203,7 @@ public:
     void reset() {
         domain_.reset();
         for (Fourier& f : fouriers_) std::fill(f.sums.begin(), f.sums.end(), Real(0));
-        for (auto& s : snapshots_) std::fill(s->values.begin(), s->values.end(), Real(0));
+        for (auto& s : snapshots_) s.taken->values.clear();
     }
 
     nb::dict facts() {
@@ -210,7 +212,7 @@ public:
         d["threads"] = domain_.threads();
         std::size_t recorders = 0;
         for (const Fourier& f : fouriers_) recorders += f.sums.size() * sizeof(Real);
-        for (const auto& s : snapshots_) recorders += s->values.size() * sizeof(Real);
+        for (const auto& s : snapshots_) recorders += s.taken->values.size() * sizeof(Real);
         d["bytes"] = domain_.bytes() + recorders;
         d["palette_blocks"] = domain_.block().electric.distinct_blocks() + domain_.block().magnetic.distinct_blocks();
         d["step"] = domain_.step();
@@ -226,8 +228,7 @@ private:
     };
     struct Taken {
         Box box;
-        std::vector<long> steps;
-        std::vector<Real> values;
+        std::unique_ptr<Snapshots<Real>> taken;  // row operations hold its address
     };
 
     static Layout make_layout(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs) {
@@ -246,7 +247,7 @@ private:
     Domain<Real> domain_;
     std::vector<std::vector<PartialSum<Real>*>> functionals_;
     std::vector<Fourier> fouriers_;
-    std::vector<std::unique_ptr<Taken>> snapshots_;
+    std::vector<Taken> snapshots_;
     bool interrupted_ = false;
 };
 

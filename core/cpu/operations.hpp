@@ -119,17 +119,29 @@ struct FourierRow final : RowOperation<Real> {
     }
 };
 
+// Snapshots of one box: a run may end early, so room is made block by block for those that fall in it.
+template <class Real>
+struct Snapshots {
+    std::vector<long> steps;  // sorted
+    long samples;             // of one snapshot
+    std::vector<Real> values;
+    long taken(long step) const { return std::upper_bound(steps.begin(), steps.end(), step) - steps.begin(); }
+};
+
 template <class Real>
 struct CopyRow final : RowOperation<Real> {
-    long first, length, stride;  // stride: samples of one snapshot
-    const std::vector<long>& steps;
-    Real* target;  // of the first snapshot
-    CopyRow(int c, long i, long j, long k, long n, long s, const std::vector<long>& at, Real* t)
-        : RowOperation<Real>(c, i, j), first(k), length(n), stride(s), steps(at), target(t) {}
+    long first, length, offset;  // offset: of the row in a snapshot
+    Snapshots<Real>& target;
+    CopyRow(int c, long i, long j, long k, long n, long at, Snapshots<Real>& t)
+        : RowOperation<Real>(c, i, j), first(k), length(n), offset(at), target(t) {}
+    void begin_block(const Real*, long begin, long steps) override {
+        const std::size_t needed = target.taken(begin + steps - 1) * target.samples;
+        if (target.values.size() < needed) target.values.resize(needed);
+    }
     void apply(Real* row, const Step& step, const Tables<Real>&) override {
-        const auto found = std::lower_bound(steps.begin(), steps.end(), step.number);
-        if (found == steps.end() || *found != step.number) return;
-        std::copy_n(row + first, length, target + (found - steps.begin()) * stride);
+        const long number = target.taken(step.number) - 1;
+        if (number < 0 || target.steps[number] != step.number) return;
+        std::copy_n(row + first, length, target.values.data() + number * target.samples + offset);
     }
 };
 

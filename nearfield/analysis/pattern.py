@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.farfield import Exterior, Wall, allowed_directions, far_fields, intensity, unit_vectors
+from nearfield.analysis.farfield import (
+    Exterior,
+    Wall,
+    allowed_directions,
+    far_fields,
+    intensity,
+    sphere_power,
+    unit_vectors,
+)
 from nearfield.errors import ModelError
 from nearfield.records import Variable, Variables
 from nearfield.surfaces import Face, read_faces
@@ -35,6 +43,8 @@ class FarFieldResult:
     """
 
     def __init__(self, variables: Variables, excitation: ExcitationResult, normalised: bool = False) -> None:
+        if "e_theta" not in variables:  # of an interrupted run only the surface was kept
+            variables = variables | surface_pattern(variables)
         self.variables = variables
         self.excitation = excitation
         self.normalised = normalised
@@ -218,6 +228,15 @@ def pattern_variables(
     return variables | {
         "theta": Variable(("theta",), theta, {"units": "rad"}), "phi": Variable(("phi",), phi, {"units": "rad"}),
     }
+
+
+def surface_pattern(variables: Variables) -> Variables:
+    """The pattern at the angles `theta` and `phi`, and the radiated power, from a recorded surface."""
+    faces, exterior = read_faces(variables), read_exterior(variables)
+    frequencies = variables["frequency"].array
+    power = Variable(("frequency",), sphere_power(faces, exterior, frequencies), {"units": "W s^2"})
+    angles = (variables[name].array for name in ("theta", "phi"))
+    return pattern_variables(faces, exterior, frequencies, *angles) | {"radiated_power": power}
 
 
 def refuse_behind(walls: tuple[Wall, ...], theta: np.ndarray, phi: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.commands.console import CODE_OF_STATUS, console, output_folder
-from nearfield.commands.run import readable, refuse_folder, run_into, summary_of, write_files
+from nearfield.commands.run import readable, run_into, summary_of, write_files
 from nearfield.errors import ModelError
 from nearfield.model_file import load
 
@@ -43,7 +43,6 @@ def run_demo(output: Path | None, threads: int | None, as_json: bool) -> int:
         )
     simulation = load(EXAMPLE)
     folder = output_folder(EXAMPLE, output)
-    refuse_folder(folder, force=True)
     with console(as_json) as out:
         result = run_into(simulation, folder, threads, out)
         rows = compare(result) if result.status == "done" else []

@@ -25,7 +25,7 @@ def run_model(model: Path, output: Path | None, force: bool, threads: int | None
     """Run a model file; the exit code follows from how it ended."""
     simulation = load(model)
     folder = output_folder(model, output)
-    refuse_folder(folder, force)
+    refuse_overwriting(folder, force)
     with console(as_json) as out:
         result = run_into(simulation, folder, threads, out)
         files = write_files(result, simulation, folder, model.stem, report)
@@ -36,12 +36,16 @@ def run_model(model: Path, output: Path | None, force: bool, threads: int | None
     return CODE_OF_STATUS[result.status]
 
 
-def refuse_folder(folder: Path, force: bool) -> None:
-    """Refuse a folder that holds a result already, or that cannot be one."""
-    if (folder / RESULT_NAME).exists() and not force:
+def refuse_overwriting(folder: Path, force: bool) -> None:
+    """Refuse a folder that holds a result already."""
+    if not force and (folder / RESULT_NAME).exists():
         raise ModelError(
             f"{folder} holds a result already; give another folder with --output, or --force to replace it"
         )
+
+
+def make_folder(folder: Path) -> None:
+    """The folder for the results, refused before the run if it cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         trial = folder / ".nearfield-trial"
@@ -56,6 +60,7 @@ def run_into(simulation: Simulation, folder: Path, threads: int | None, out: Con
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     setup = simulation.setup()
     before = cautions(setup)
+    make_folder(folder)
     for warning in before:
         out.note(f"warning: {warning}")
     with progress(setup.decay) as display:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Probe(Monitor):
     """One field component at a point over time.
 
-    Interpolated between the nearest samples (tricubic within one medium, trilinear elsewhere), exact on a sample; V/m or
-    A/m, every `stride` steps.
+    Interpolated between the nearest samples (tricubic within one medium, trilinear elsewhere), exact on a sample;
+    V/m or A/m, every `stride` steps.
 
     >>> import nearfield as nf
     >>> nf.Probe("tip", ("1 mm", 0, 0), "Hx").component

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from nearfield.analysis.farfield import Exterior, Wall, sphere_power
+from nearfield.analysis.farfield import Exterior, Wall
 from nearfield.analysis.flux import face_power
-from nearfield.analysis.pattern import default_angles, exterior_text, pattern_variables, refuse_behind
+from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
 from nearfield.boundaries import CPML
 from nearfield.edges import Name, ordered, snapped
 from nearfield.errors import ModelError
@@ -216,18 +216,20 @@ class FarField(Monitor):
         return surface_terms(context, self.places(context), np.asarray(self.frequencies))
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
-        """The pattern, the powers, and the surface's fields, from which `at()` computes other angles."""
+        """The surface's fields and the power through it; `complete` makes the pattern of them."""
         frequencies, walls = np.asarray(self.frequencies), self.walls(context)
         places = self.places(context)
         surface = surface_variables(context, places, frequencies, iter(recordings))
-        faces, exterior = read_faces(surface), surrounding(context, places, walls)
-        variables = pattern_variables(faces, exterior, frequencies, *self.angles(walls))
-        notes = {"units": "W s^2", "exterior": exterior_text(exterior)}
-        flux = np.sum([face_power(face) for face in faces], axis=0)
-        power = sphere_power(faces, exterior, frequencies)
-        variables["radiated_power"] = Variable(("frequency",), power, {"units": "W s^2"})
-        variables["surface_power"] = Variable(("frequency",), flux, notes)
-        return variables | surface
+        notes = {"units": "W s^2", "exterior": exterior_text(surrounding(context, places, walls))}
+        flux = np.sum([face_power(face) for face in read_faces(surface)], axis=0)
+        angles = {
+            name: Variable((name,), values, {"units": "rad"}) for name, values in zip(("theta", "phi"), self.angles(walls))
+        }
+        return surface | angles | {"surface_power": Variable(("frequency",), flux, notes)}
+
+    def complete(self, variables: Variables) -> Variables:
+        """The pattern and the radiated power too; `FarFieldResult.at` computes other angles from the surface."""
+        return surface_pattern(variables) | variables
 
 
 def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:
