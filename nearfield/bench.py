@@ -14,6 +14,7 @@ from nearfield.errors import ModelError, RunFailed
 from nearfield.grid import Grid
 from nearfield.simulation import Simulation
 from nearfield.sources import PointCurrent
+from nearfield.tiling import STEPWISE, Tiling
 from nearfield.waveforms import Gaussian
 
 CELL = 1e-3  # m
@@ -72,7 +73,7 @@ def bench_box(
 ) -> dict:  # fmt: skip
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
     setup = box(cells, steps, boundary, precision, schedule).setup()
-    engine = CpuEngine(setup.plan, threads or available_threads())
+    engine = CpuEngine(setup.plan, threads or available_threads(), tiling=STEPWISE if schedule == "stepwise" else None)
     engine.advance(min(WARM_UP, steps))
     engine.reset()
     begun = time.perf_counter()
@@ -81,7 +82,7 @@ def bench_box(
     facts = engine.facts()
     return {
         "cells": cells**3, "steps": steps, "threads": facts["threads"], "boundary": boundary, "precision": precision,
-        "isa": facts["isa"], "schedule": schedule, "seconds": seconds,
+        "isa": facts["isa"], "schedule": schedule, "tile_depth": facts["tile_depth"], "tile_width": facts["tile_width"], "seconds": seconds,
         "mcells_per_second": cells**3 * steps / seconds / 1e6, "bytes_per_cell": facts["bytes"] / cells**3,
-        "traffic_bytes_per_cell": traffic(setup), "checksum": checksum(engine, setup),
+        "traffic_bytes_per_cell": traffic(setup) * Tiling(facts["tile_depth"], facts["tile_width"]).traffic, "checksum": checksum(engine, setup),
     }  # fmt: skip

@@ -23,6 +23,7 @@ from nearfield.plan import (
     RecordingTerm,
     SnapshotBox,
 )
+from nearfield.tiling import Tiling, choose_tiling, second_level_cache
 
 
 def core():
@@ -48,13 +49,17 @@ class Block:
 
 
 class CpuEngine:
-    """The `cpu` engine: row segments on pinned vectors, in the stepwise schedule.
+    """The `cpu` engine: row segments on vectors, in time-skewed tiles or stepwise.
+
+    `tiling` fixes the tiles (`STEPWISE`: none); left out, they are chosen from the cache. No bit depends on it.
 
     `advance(steps, excitation, weigh)` moves on; `field(component)` copies a component in its full Yee shape with H as
     eta0 H; `recordings(...)` collects what the plan's recording terms gathered since `reset()`.
     """
 
-    def __init__(self, plan: Plan, threads: int | None = None, isa: str | None = None) -> None:
+    def __init__(
+        self, plan: Plan, threads: int | None = None, isa: str | None = None, tiling: Tiling | None = None
+    ) -> None:
         self.plan = plan
         self._axes = plan.storage_axes
         isa = isa or os.environ.get("NEARFIELD_ISA", "")
@@ -68,6 +73,8 @@ class CpuEngine:
         self._core = kind(shape, slabs, int(threads or available_threads()), isa)
         self._set_profiles()
         self._set_coefficients()
+        tiling = tiling or self._chosen_tiling()
+        self._core.set_tiling(tiling.depth, tiling.width)
         self._recorders: list[tuple[RecordingTerm, int]] = []
         self._dft_boxes: list[DFTBox] = []
         for term in plan.terms:
@@ -80,8 +87,13 @@ class CpuEngine:
         return self._core.facts()["step"]
 
     def facts(self) -> dict:
-        """isa, threads, bytes allocated, distinct palette blocks, step."""
+        """isa, threads, bytes allocated, distinct palette blocks, schedule, tile_depth, tile_width, step."""
         return self._core.facts()
+
+    def _chosen_tiling(self) -> Tiling:
+        facts = self.facts()
+        rows = self.plan.active[self._axes[1]]
+        return choose_tiling(facts["record_bytes"], rows, facts["threads"], second_level_cache())
 
     def _set_profiles(self) -> None:
         for place, axis in enumerate(self._axes):

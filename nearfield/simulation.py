@@ -1,11 +1,11 @@
 """A simulation: what is there, what drives it, what is recorded. Gather, check, run.
 
-One time block, as the engine makes it (nearfield/time_loop.py, core/cpu/domain.cpp), for step m = 1, 2, ...:
+What a step m = 1, 2, ... makes in every row, in whatever order the schedule takes the rows (core/cpu/domain.cpp):
 
-    E <- Ca E + Cb curl H        E now at m dt, plane by plane
+    E <- Ca E + Cb curl H        E now at m dt
     E <- E + currents, circuits  at (m - 1/2) dt
     record E                     probes, voltages, running Fourier sums, snapshots
-    H <- Da H - Db curl E        H now at (m + 1/2) dt, one plane behind
+    H <- Da H - Db curl E        H now at (m + 1/2) dt
     H <- H + magnetic currents   at m dt
     record H
 """
@@ -118,8 +118,8 @@ class Simulation(Schema):
     `steps` nor `duration` is given."""
     check_every: Annotated[Whole, Field(ge=1)] = 100
     """Steps between whole-domain checks for divergence and decay."""
-    schedule: Literal["stepwise"] = "stepwise"
-    """Order of the updates."""
+    schedule: Literal["tiled", "stepwise"] = "tiled"
+    """Order of the updates: several steps while a tile is in cache, or step by step. The results are the same bits."""
 
     @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
     @classmethod

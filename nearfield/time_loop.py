@@ -17,6 +17,7 @@ from nearfield.guard import Guard, explain_divergence
 from nearfield.interruption import Interruption
 from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 from nearfield.simulation import ProgressInfo, Simulation
+from nearfield.tiling import STEPWISE
 
 SECONDS_PER_BLOCK = 0.2  # between looks at progress; results do not depend on where blocks end
 
@@ -38,7 +39,7 @@ class TimeLoop:
 
     def _advance(self, stop: Interruption) -> str:
         steps, every = self.setup.steps, self.setup.simulation.check_every
-        block = 1
+        block = least = 2 * self.engine.facts()["tile_depth"] or 1  # shorter blocks would cut the tiles
         while self.engine.step < steps:
             to_check = every - self.engine.step % every
             size = min(block, to_check, steps - self.engine.step)
@@ -50,7 +51,7 @@ class TimeLoop:
             spent = time.perf_counter() - begun
             self.seconds += spent
             self.rate = size / max(spent, 1e-9)
-            block = max(1, min(2 * block, int(self.rate * SECONDS_PER_BLOCK)))
+            block = max(least, min(2 * block, int(self.rate * SECONDS_PER_BLOCK)))
             verdict = self.guard.add(self.engine.step * self.setup.time_step, result.energy) if weigh else None
             self.tell()
             if verdict:
@@ -134,7 +135,7 @@ def run(
     threads = threads or available_threads()
     if threads > available_threads():
         warnings = [*warnings, f"{threads} threads on {available_threads()} cores: they will hinder each other"]
-    engine = CpuEngine(setup.plan, threads)
+    engine = CpuEngine(setup.plan, threads, tiling=STEPWISE if simulation.schedule == "stepwise" else None)
     record.facts |= plan_facts(setup, engine, warnings) | {"setup_seconds": time.perf_counter() - begun, "runs": {}}
     failure = None
     for excitation in setup.excitations:
@@ -179,7 +180,7 @@ def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) ->
     return {
         "cells": cells, "shape": list(setup.grid.cells), "time_step": setup.time_step,
         "precision": setup.plan.precision,
-        "schedule": setup.simulation.schedule, "engine": "cpu", "isa": core["isa"], "threads": core["threads"],
+        "schedule": core["schedule"], "tile_depth": core["tile_depth"], "tile_width": core["tile_width"], "engine": "cpu", "isa": core["isa"], "threads": core["threads"],
         "bytes": core["bytes"], "bytes_per_cell": core["bytes"] / cells, "palette_blocks": core["palette_blocks"],
         "unit_stride_axis": "xyz"[setup.plan.unit_axis], "warnings": warnings,
     }  # fmt: skip

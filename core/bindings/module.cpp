@@ -195,6 +195,7 @@ public:
         return views;
     }
 
+    // Time-skewed tiles of so many steps and rows; depth 0: stepwise.
     void set_tiling(long depth, long width) {
         if (depth < 0 || width < 1) throw std::invalid_argument("a tile needs a depth of 0 or more and a width of 1 or more");
         domain_.set_tiling({depth, width});
@@ -216,6 +217,10 @@ public:
         d["bytes"] = domain_.bytes() + recorders;
         d["palette_blocks"] = domain_.block().electric.distinct_blocks() + domain_.block().magnetic.distinct_blocks();
         d["step"] = domain_.step();
+        d["record_bytes"] = domain_.block().layout.record_length * sizeof(Real);
+        d["schedule"] = domain_.tiling().depth ? "tiled" : "stepwise";
+        d["tile_depth"] = domain_.tiling().depth;
+        d["tile_width"] = domain_.tiling().width;
         return d;
     }
 

@@ -1,4 +1,5 @@
-// One domain on the CPU: its block, its row operations, its team, and the stepwise schedule.
+// One domain on the CPU: its block, its row operations, its team, and the two schedules:
+// stepwise (domain.cpp) and tiled (tiled.cpp).
 #pragma once
 
 #include <atomic>
@@ -56,7 +57,11 @@ private:
     void partition();
     void first_touch(long thread);
     void sweep(long thread, long steps, const Tables<Real>& tables, bool weigh);
+    struct Tile {
+        long begun, depth, row;  // steps of the block before it, steps in it, its lowest row
+    };
     void tile(long thread, long steps, const Tables<Real>& tables, bool weigh);
+    void tile_chunk(const Tile& tile, long from, long to, const Tables<Real>& tables, long weighed);
     long bands() const { return (block_.layout.nb + tiling_.depth + tiling_.width - 1) / tiling_.width; }
     void prefetch(long i, long j, long part, long parts) const;
     void electric_row(long i, long j, const Step& step, const Tables<Real>& tables);

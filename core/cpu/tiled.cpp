@@ -31,31 +31,36 @@ void Domain<Real>::prefetch(long i, long j, long part, long parts) const {
     for (long n = lines * part / parts; n < lines * (part + 1) / parts; ++n) __builtin_prefetch(record + n * line, 0, 2);
 }
 
+// Positions [from, to) of one band: pairs of steps along the diagonal, row after row.
+template <class Real>
+void Domain<Real>::tile_chunk(const Tile& tile, long from, long to, const Tables<Real>& tables, long weighed) {
+    const Layout& l = block_.layout;
+    for (long s = from; s < to; ++s)
+        for (long first = 0; first < tile.depth; first += paired)
+            for (long r = tile.row; r < tile.row + tiling_.width; ++r)
+                for (long tau = first; tau < std::min(tile.depth, first + paired); ++tau) {
+                    const long i = s - tau, j = r - tau;
+                    const Step step{step_ + tile.begun + tau + 1, tile.begun + tau};
+                    prefetch(s + 1, r, tau, tile.depth);
+                    if (i >= 0 && i < l.na && j >= 0 && j < l.nb) electric_row(i, j, step, tables);
+                    if (i >= 1 && i <= l.na && j >= 1 && j <= l.nb)
+                        magnetic_row(i - 1, j - 1, step, tables, step.number == weighed);
+                }
+}
+
 template <class Real>
 void Domain<Real>::tile(long thread, long steps, const Tables<Real>& tables, bool weigh) {
-    const Layout& l = block_.layout;
-    const long bands = this->bands(), width = tiling_.width;
-    const long blocks = (steps + tiling_.depth - 1) / tiling_.depth;
-    for (long id = thread; id < blocks * bands; id += threads_) {
-        const long block = id / bands, band = id % bands, begun = block * tiling_.depth;
-        const long depth = std::min(tiling_.depth, steps - begun);
-        const long before = std::min(bands - 1, band + (tiling_.depth + width - 1) / width);
-        const long positions = l.na + depth;
-        for (long from = 0; from < positions; from += chunk) {
-            const long to = std::min(positions, from + chunk);
+    const long bands = this->bands(), planes = block_.layout.na, full = tiling_.depth, width = tiling_.width;
+    const long weighed = weigh ? step_ + steps : -1, count = bands * ((steps + full - 1) / full);
+    for (long id = thread; id < count; id += threads_) {
+        const long block = id / bands, band = id % bands;
+        const Tile tile{block * full, std::min(full, steps - block * full), band * width};
+        const long before = id - band - bands + std::min(bands - 1, band + (full + width - 1) / width);
+        for (long from = 0, end = planes + tile.depth; from < end; from += chunk) {
+            const long to = std::min(end, from + chunk);
             if (band > 0 && !band_done_[id - 1].reached(to, stop_)) return;
-            if (block > 0 && !band_done_[(block - 1) * bands + before].reached(std::min(l.na + tiling_.depth, to + tiling_.depth), stop_)) return;
-            for (long s = from; s < to; ++s)
-                for (long first = 0; first < depth; first += paired)
-                    for (long r = band * width; r < (band + 1) * width; ++r)
-                        for (long tau = first; tau < std::min(depth, first + paired); ++tau) {
-                            const long i = s - tau, j = r - tau;
-                            const Step step{step_ + begun + tau + 1, begun + tau};
-                            prefetch(s + 1, r, tau, depth);
-                            if (i >= 0 && i < l.na && j >= 0 && j < l.nb) electric_row(i, j, step, tables);
-                            if (i >= 1 && i <= l.na && j >= 1 && j <= l.nb)
-                                magnetic_row(i - 1, j - 1, step, tables, weigh && begun + tau == steps - 1);
-                        }
+            if (block > 0 && !band_done_[before].reached(std::min(planes, to) + full, stop_)) return;
+            tile_chunk(tile, from, to, tables, weighed);
             band_done_[id].raise(to);
             if (stop_.load(std::memory_order_relaxed)) return;
         }
