@@ -26,7 +26,7 @@ def test_profile_follows_roden_and_gedney():
         (halves, np.maximum(1 - (np.arange(30) + 0.5) / 10, 0), CUBE.primary(1)),
     ):
         sigma = 0.7 * 0.8 * 4 / (VACUUM_IMPEDANCE * 1e-3) * depth**3
-        kappa, alpha = 1 + 3 * depth**3, 0.1 * (1 - depth) ** 2
+        kappa, alpha = 1 + 3 * depth**3, 0.1 * (1 - depth) ** 2.5
         decay = np.where(depth > 0, np.exp(-(sigma / kappa + alpha) * STEP / VACUUM_PERMITTIVITY), 0)
         drive = np.zeros_like(depth)
         inside = depth > 0

@@ -60,10 +60,15 @@ def test_a_divergence_names_step_component_place_medium_and_cause(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_with_every_finished_block_recorded(number, tmp_path):
-    for delay in (0.02, 0.05, 0.1, 0.2):
-        before = signal.getsignal(number)
-        threading.Timer(delay, os.kill, (os.getpid(), number)).start()
-        result = box(steps=10**8, check_every=1).run(threads=2, output=tmp_path / "result.h5")
+    for delay in (0.0, 0.01, 0.05, 0.2):
+        before, sent = signal.getsignal(number), []
+
+        def send(info, delay=delay, sent=sent):  # the run has begun
+            if not sent:
+                sent.append(threading.Timer(delay, os.kill, (os.getpid(), number)))
+                sent[0].start()
+
+        result = box(steps=10**8, check_every=1).run(threads=2, output=tmp_path / "result.h5", progress=send)
         assert result.status == "interrupted" and signal.getsignal(number) is before
         assert result["tip"].sizes["time"] == result.facts["runs"]["sources"]["steps"]
     assert nf.open_result(tmp_path / "result.h5").status == "interrupted"

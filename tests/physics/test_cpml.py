@@ -35,8 +35,8 @@ def test_single_precision_loses_nothing():
 
 
 def test_long_waves_are_absorbed_too():
-    """Below c/(2 pi eta0 alpha cell) the frequency shift weakens the layer; it still holds at 300 cells a wavelength."""
-    assert max(long_wave_reflection((20, 50, 100, 200, 300))) <= -70.0
+    """Below c/(2 pi eta0 alpha cell) the frequency shift weakens the layer; at 500 cells a wavelength it holds."""
+    assert max(long_wave_reflection((20, 50, 100, 200, 500))) <= -80.0
 
 
 def test_fields_die_out_in_open_space():
