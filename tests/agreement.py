@@ -7,6 +7,7 @@ from reference import ReferenceEngine, same
 
 from nearfield.engine import CpuEngine
 from nearfield.plan import COMPONENTS, Plan
+from nearfield.tiling import STEPWISE, Tiling
 
 
 def assert_agrees(
@@ -18,21 +19,26 @@ def assert_agrees(
     isa: str | None = None,
     excitation: str = "sources",
     reference: Plan | None = None,
+    tiling: Tiling | None = None,
 ) -> tuple[CpuEngine, ReferenceEngine]:
-    """Advance both by blocks of steps, from a random state or from rest, and compare after each.
+    """Advance them by blocks of steps, from a random state or from rest, and compare after each.
 
-    `reference`: the plan for the oracle, where it is to differ.
+    Both schedules are compared with the oracle. `reference`: the plan for the oracle, where it is to differ. Returns
+    the tiled engine and the oracle.
     """
-    engine, oracle = CpuEngine(plan, threads, isa), ReferenceEngine(reference or plan)
+    tiled, stepwise = CpuEngine(plan, threads, isa, tiling), CpuEngine(plan, threads, isa, STEPWISE)
+    oracle = ReferenceEngine(reference or plan)
     if start:
-        plans.randomise((engine, oracle), plan)
+        plans.randomise((tiled, stepwise, oracle), plan)
     for steps in blocks:
-        block = engine.advance(steps, excitation, weigh=True)
+        found = [engine.advance(steps, excitation, weigh=True).energy for engine in (tiled, stepwise)]
         oracle.advance(steps, excitation)
-        assert block.energy == oracle.energy(), f"energy after step {oracle.step}"
-    assert engine.step == oracle.step
-    assert_equal(engine, oracle)
-    return engine, oracle
+        assert found == [oracle.energy()] * 2, f"energy after step {oracle.step}"
+    for engine in (tiled, stepwise):
+        assert engine.step == oracle.step
+        assert_equal(engine, oracle)
+    assert tiled.facts()["schedule"] == "tiled" and stepwise.facts()["schedule"] == "stepwise"
+    return tiled, oracle
 
 
 def assert_equal(engine, other) -> None:

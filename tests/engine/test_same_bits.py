@@ -10,6 +10,7 @@ from plans import make_plan
 
 import nearfield as nf
 from nearfield.engine import CpuEngine, core
+from nearfield.tiling import STEPWISE, Tiling
 
 WALLS = ((3, 2), ("pmc", 4), (2, "pmc"))
 precisions = pytest.mark.parametrize("precision", ["single", "double"])
@@ -22,9 +23,9 @@ def rich_plan(precision: str, cells=(9, 8, 23)):
     )
 
 
-def bits(plan, blocks=(12,), threads=1, isa=None) -> list[bytes]:
+def bits(plan, blocks=(12,), threads=1, isa=None, tiling=None) -> list[bytes]:
     """All that can be read after a run from a random state."""
-    engine = CpuEngine(plan, threads, isa)
+    engine = CpuEngine(plan, threads, isa, tiling)
     plans.randomise([engine], plan)
     for steps in blocks:
         energy = engine.advance(steps, weigh=True).energy
@@ -53,6 +54,16 @@ def test_each_thread_count_gives_the_same_bits(threads, precision):
     plan = rich_plan(precision)
     assert CpuEngine(plan, threads).facts()["threads"] == min(threads, plan.active[plan.storage_axes[0]])
     assert bits(plan, threads=threads) == bits(plan)
+
+
+@precisions
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("tiling", [(1, 1), (4, 3), (5, 8), (8, 2), (8, 40), (30, 4)])
+def test_each_tiling_gives_the_same_bits(tiling, threads, precision):
+    plan = rich_plan(precision)
+    tiled = CpuEngine(plan, threads, None, Tiling(*tiling))
+    assert (tiled.facts()["tile_depth"], tiled.facts()["tile_width"]) == tiling
+    assert bits(plan, (23, 4), threads, None, Tiling(*tiling)) == bits(plan, (23, 4), tiling=STEPWISE)
 
 
 @precisions
@@ -137,10 +148,11 @@ def any_plans(draw):
 @settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     plan=any_plans(),
-    blocks=st.lists(st.integers(1, 5), min_size=1, max_size=4),
+    blocks=st.lists(st.integers(1, 12), min_size=1, max_size=3),
     threads=st.integers(1, 5),
     isa=st.sampled_from(core().isa_available()),
     start=st.booleans(),
+    tiling=st.builds(Tiling, st.integers(1, 9), st.integers(1, 9)),
 )
-def test_any_draw_of_all_features_agrees_with_the_oracle(plan, blocks, threads, isa, start):
-    assert_agrees(plan, tuple(blocks), threads=threads, isa=isa, start=start)
+def test_any_draw_of_all_features_agrees_with_the_oracle(plan, blocks, threads, isa, start, tiling):
+    assert_agrees(plan, tuple(blocks), threads=threads, isa=isa, start=start, tiling=tiling)
