@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from nearfield.report.style import SETTINGS, blank, headline
+from nearfield.report.style import COLOURS, SETTINGS, blank, headline
 from validation.case import Case
 
 
@@ -18,7 +18,7 @@ def picture(case: Case, columns: int = 1, facts: str = "", width: float | None =
     """
     import matplotlib
 
-    with matplotlib.rc_context(SETTINGS):
+    with matplotlib.rc_context(SETTINGS | {"axes.prop_cycle": matplotlib.cycler(color=COLOURS)}):
         figure = blank(width or (7.2 if columns == 1 else 4.8 * columns), 4.4)
         headline(figure, case.title, facts)
         yield [figure.add_subplot(1, columns, column + 1, **options) for column in range(columns)]

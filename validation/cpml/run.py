@@ -76,10 +76,10 @@ def main() -> None:
         case.at_most(f"plane wave of {number} cells, default grading", -80.0, value, unit="dB")
     with picture(case, facts="Ez at the far corner, error over the largest field") as (axes,):
         for cells, field in fields.items():
-            error = np.maximum(np.abs(field - reference) / np.abs(reference).max(), 1e-12)
-            axes.semilogy(error, label=f"{cells} cells: {level[cells]:.1f} dB")
-        axes.axhline(10 ** (-75 / 20), color="#7B8794", linestyle=":", label="-75 dB")
-        axes.set(xlabel="step", ylabel="error", ylim=(1e-9, 1e-2))
+            error = np.maximum(np.abs(field - reference) / np.abs(reference).max(), 1e-9)
+            axes.plot(20 * np.log10(error), label=f"{cells} cells: {level[cells]:.1f} dB")
+        axes.axhline(-75, color="#7B8794", linestyle=":", label="-75 dB")
+        axes.set(xlabel="step", ylabel="error (dB)", ylim=(-180, -40))
         axes.legend()
     case.finish()
 

@@ -57,8 +57,8 @@ def main() -> None:
         case.at_most(f"{precision} precision, largest drift", limit, float(np.abs(drift[precision]).max()))
     with picture(case, columns=2, facts="random start, 0.99 of the stability limit") as axes:
         for panel, (precision, values) in zip(axes, drift.items()):
-            panel.plot(np.arange(SAMPLES) * STEPS / SAMPLES, values)
-            panel.set(xlabel="step", ylabel=f"drift, {precision}")
+            panel.plot(np.arange(SAMPLES) * STEPS / SAMPLES / 1000, values)
+            panel.set(xlabel="thousand steps", ylabel=f"drift, {precision}")
     case.finish()
 
 

@@ -62,7 +62,7 @@ def main() -> None:
         error = float(np.abs(found[name] - expected[name]).max())
         case.at_most(f"{name}: largest error of the reflection", 1e-3, error)
     with picture(case, columns=2, facts="line of 376.73 ohm, 0.5 to 3 GHz; dots: circuit theory") as axes:
-        for name in ("R 100 ohm", "R-L-C in series", "R-L-C in parallel", "L 40 nH"):
+        for name in ("R 1000 ohm", "R-L-C in series", "R-L-C in parallel", "L 40 nH"):
             for panel, function in zip(axes, (np.abs, lambda r: np.degrees(np.angle(r)))):
                 panel.plot(frequencies / 1e9, function(found[name]), label=name)
                 panel.plot(frequencies / 1e9, function(expected[name]), ".", color="#1F2933", markersize=4)
