@@ -180,7 +180,8 @@ def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) ->
     return {
         "cells": cells, "shape": list(setup.grid.cells), "time_step": setup.time_step,
         "precision": setup.plan.precision,
-        "schedule": core["schedule"], "tile_depth": core["tile_depth"], "tile_width": core["tile_width"], "engine": "cpu", "isa": core["isa"], "threads": core["threads"],
+        "schedule": core["schedule"], "tile_depth": core["tile_depth"], "tile_width": core["tile_width"],
+        "engine": "cpu", "isa": core["isa"], "threads": core["threads"],
         "bytes": core["bytes"], "bytes_per_cell": core["bytes"] / cells, "palette_blocks": core["palette_blocks"],
         "unit_stride_axis": "xyz"[setup.plan.unit_axis], "warnings": warnings,
     }  # fmt: skip

@@ -222,9 +222,8 @@ class FarField(Monitor):
         surface = surface_variables(context, places, frequencies, iter(recordings))
         notes = {"units": "W s^2", "exterior": exterior_text(surrounding(context, places, walls))}
         flux = np.sum([face_power(face) for face in read_faces(surface)], axis=0)
-        angles = {
-            name: Variable((name,), values, {"units": "rad"}) for name, values in zip(("theta", "phi"), self.angles(walls))
-        }
+        pairs = zip(("theta", "phi"), self.angles(walls))
+        angles = {name: Variable((name,), values, {"units": "rad"}) for name, values in pairs}
         return surface | angles | {"surface_power": Variable(("frequency",), flux, notes)}
 
     def complete(self, variables: Variables) -> Variables:
