@@ -1,4 +1,4 @@
-"""Waveguides, cavities, stacks and cylindrical waves against closed form (the cases of the same names in validation/)."""
+"""Waveguides, cavities, stacks and cylindrical waves against closed form, the cases of those names in validation/."""
 
 import math
 
