@@ -11,6 +11,7 @@ from nearfield.boundaries import CPML
 from nearfield.discretization import all_waveforms
 from nearfield.enclosure import open_far_field_surfaces
 from nearfield.grid import AXES
+from nearfield.interpolation import point_samples
 from nearfield.refusals import edges_of, features
 from nearfield.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
 from nearfield.wording import quantity
@@ -29,7 +30,7 @@ def cautions(setup: Discretization) -> list[str]:
         *coarse_media(resolved_media(setup)), *steep_grading(setup), *lost_structures(setup), *moved_sheets(setup),
         *unused_media(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
         *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
-        *open_far_field_surfaces(setup),
+        *open_far_field_surfaces(setup), *idle_sources(setup), *cut_sources(setup),
     ]
 
 
@@ -160,6 +161,37 @@ def corners_of(monitor: Any) -> list[tuple[float, float, float]]:
     """The points that a monitor gives."""
     found = [getattr(monitor, name, None) for name in ("position", "start", "end", "lower", "upper")]
     return [corner for corner in found if corner is not None]
+
+
+def idle_sources(setup: Discretization) -> Iterator[str]:
+    """Currents that flow in metal alone, where no field answers."""
+    for who, source in features(setup.simulation, ("source",)):
+        metal = [np.asarray(setup.coefficients.is_metal(part, *index)) for part, *index in edges_of(source, setup.grid)]
+        if metal and all(part.all() for part in metal):
+            yield f"{who} lies in a conductor, where no field answers it, and has no effect; move it out"
+
+
+def cut_sources(setup: Discretization) -> Iterator[str]:
+    """Boxes of flux through the samples that share a point current: part of its power leaves outside."""
+    for who, monitor in features(setup.simulation, ("monitor",)):
+        if monitor.kind != "flux" or any(a == b for a, b in zip(monitor.lower, monitor.upper)):
+            continue
+        nodes = [[setup.grid.nearest_node(a, corner[a]) for a in range(3)] for corner in (monitor.lower, monitor.upper)]
+        lower = [line[n] if n > 0 else -np.inf for line, n in zip(setup.grid.lines, nodes[0])]
+        upper = [line[n] if n < line.size - 1 else np.inf for line, n in zip(setup.grid.lines, nodes[1])]
+        for source, item in features(setup.simulation, ("source",)):
+            if not hasattr(item, "position"):
+                continue
+            component = item.edges(setup.grid)[0][0]
+            index, _ = point_samples(setup.context, component, item.position)
+            places = [axis[part] for axis, part in zip(setup.grid.component_axes(component), index)]
+            inside = all(low < place.min() and place.max() < high for place, low, high in zip(places, lower, upper))
+            apart = any(place.max() < low or place.min() > high for place, low, high in zip(places, lower, upper))
+            if not inside and not apart:
+                yield (
+                    f"{who}: its surface cuts the samples that share {source}, so the power through it is not that of "
+                    "the whole current; keep the box at least 3 cells away from it"
+                )
 
 
 def floating_ports(setup: Discretization) -> Iterator[str]:

@@ -109,6 +109,8 @@ STEEP = np.concatenate((np.arange(0, 15), np.arange(16, 40, 2))) * MILLIMETRE
         ({"boundaries": nf.Boundaries(nf.PEC)}, "nothing absorbs energy"),
         ({"monitors": [nf.Flux("f", (8e-3, 8e-3, 15e-3), (20e-3, 20e-3, 15e-3), [30e9])]}, "30 GHz lies outside"),
         ({"monitors": [nf.Probe("in", (3e-3, 12e-3, 12e-3))]}, "reaches into the CPML along x"),
+        ({"structures": [nf.Structure(nf.Sphere((15e-3,) * 3, 4e-3), nf.PEC)]}, "lies in a conductor"),
+        ({"monitors": [nf.Flux("f", (9e-3,) * 3, (15e-3, 15e-3, 20e-3), [10e9])]}, "its surface cuts the samples"),
         ({"ports": [nf.LumpedPort("p", (15e-3, 12e-3, 12e-3), (15e-3, 12e-3, 13e-3), "z")]}, "lower end at z=0.012 m"),
     ],
 )  # fmt: skip

@@ -170,6 +170,7 @@ def test_running_sums_are_sampled_above_twice_the_band():
         (lambda: nf.FarField("p", [1e9], theta=[0, 45, 90]), "theta = 45 rad .* for degrees write"),
         (lambda: nf.Probe("p", (0, 0, 0), stride=0), "stride"),
         (lambda: nf.Probe("p", (0, 0, 99)).terms(graded().context), "outside the grid"),
+        (lambda: nf.Current("i", (0, 0, 2), (7, 6, 2)).terms(graded().context), "spans the whole grid"),
     ],
 )
 def test_monitors_that_cannot_be_are_refused_with_the_reason(make, message):

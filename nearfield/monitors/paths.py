@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from nearfield.edges import Name, ordered, snapped
+from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid
 from nearfield.interpolation import point_samples
 from nearfield.plan import Functional, Recording
@@ -147,6 +148,11 @@ class Current(Monitor):
                 if 0 <= at < grid.cells[across]:
                     nodes = np.arange(spans[along][0], spans[along][1] + 1)
                     samples.append((along + 3, {along: nodes, across: at}, side * grid.dual(along)[nodes]))
+        if not samples:
+            raise ModelError(
+                f"{self.place}: its rectangle spans the whole grid, so that the loop round it runs in the walls alone "
+                "and the current is always 0; end it at least a cell inside one of the walls whose current you want"
+            )
         planes = plane_weights(grid.centres(a), self.lower[a])
         return [loop_functional(context, a, planes, samples)]
 
