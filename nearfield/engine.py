@@ -31,7 +31,7 @@ def core():
     try:
         from nearfield import _core
     except ImportError as error:
-        raise ModelError(f"the compiled core is missing ({error}); build it with `make`") from None
+        raise ModelError(f"the compiled core is missing ({error}); build it with `make setup`") from None
     return _core
 
 

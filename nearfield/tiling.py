@@ -13,6 +13,7 @@ from pathlib import Path
 SHARE_OF_CACHE = 0.55  # left for the tile; coefficients, psi of slabs and the prefetched plane take the rest
 DEPTHS = (4, 5, 6, 8, 10, 12, 16, 20, 24)
 WIDTHS = (4, 6, 8, 12, 16, 20, 24, 32, 48, 64)
+CHUNK = 8  # positions between looks at the neighbours' progress, as in core/cpu/tiled.cpp
 TYPICAL_CACHE = 512 * 1024  # bytes a core; the smallest second-level cache of servers in use
 
 
@@ -61,3 +62,31 @@ def choose_tiling(record_bytes: int, rows: int, threads: int, cache_bytes: int) 
         if Tiling(depth, width).footprint(record_bytes) <= SHARE_OF_CACHE * cache_bytes and width <= widest
     ]
     return min(fitting, key=lambda tiling: (tiling.traffic, tiling.footprint(record_bytes)), default=Tiling(4, 4))
+
+
+def replay(planes: int, rows: int, tiling: Tiling, steps: int, threads: int) -> float:
+    """Efficiency of the tiled schedule on a make-believe machine: work over threads times the longest thread.
+
+    Every chunk of positions takes the same time; thread t takes bands t, t + threads, ... of all time blocks, and waits
+    as core/cpu/tiled.cpp does: for the band below, and for the time block before as far as the tile leans.
+    """
+    depth, width = tiling.depth, tiling.width
+    bands, blocks = -(-(rows + depth) // width), -(-steps // depth)
+    end = planes + depth
+    chunks = -(-end // CHUNK)
+    clock, done = [0] * threads, list[list[int]]()
+    for number in range(bands * blocks):
+        block, band = divmod(number, bands)
+        before = number - band - bands + min(bands - 1, band - (-depth // width))
+        now, own = clock[number % threads], []
+        for chunk in range(chunks):
+            if band:
+                now = max(now, done[number - 1][chunk])
+            if block:
+                needed = min(planes, (chunk + 1) * CHUNK) + depth
+                now = max(now, done[before][-(-needed // CHUNK) - 1])
+            now += 1
+            own.append(now)
+        done.append(own)
+        clock[number % threads] = now
+    return bands * blocks * chunks / (threads * max(clock))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nearfield.tiling import SHARE_OF_CACHE, STEPWISE, Tiling, choose_tiling, second_level_cache
+from nearfield.tiling import SHARE_OF_CACHE, STEPWISE, Tiling, choose_tiling, replay, second_level_cache
 
 MIB = 2**20
 
@@ -33,3 +33,14 @@ def test_stepwise_moves_every_field_once_a_step():
 
 def test_this_machine_tells_its_cache():
     assert 64 * 1024 <= second_level_cache() <= 64 * MIB
+
+
+@pytest.mark.parametrize("threads, least", [(1, 1.0), (2, 0.99), (8, 0.98), (32, 0.8), (64, 0.7), (128, 0.5)])
+def test_bands_keep_many_threads_busy_without_a_barrier(threads, least):
+    record = 6 * 4 * 16 * (400 // 16 + 2)
+    assert replay(400, 400, choose_tiling(record, 400, threads, 2 * MIB), 100, threads) >= least
+
+
+def test_replaying_two_equal_bands_that_wait_for_each_other_loses_the_start():
+    # one time block of two bands: the second follows one chunk behind, and the work of either is 3 chunks
+    assert replay(20, 8, Tiling(4, 6), 4, 2) == 6 / (2 * 4)
