@@ -46,10 +46,12 @@ class Case:
         rule = f"± {tolerance:g}{' ' + unit if unit else ''}" if absolute else f"± {100 * tolerance:g} %"
         return self._add(quantity, expected, found, rule, passed, unit)
 
-    def between(self, quantity: str, lower: float, upper: float, found: float, *, unit: str = "") -> bool:
-        """lower <= found <= upper, for tolerances that are not symmetric."""
+    def between(self, quantity: str, lower: float, upper: float, found: float, *, expected: float | None = None,
+                unit: str = "") -> bool:
+        """lower <= found <= upper, for tolerances that are not symmetric; `expected` left out is their middle."""
         passed = math.isfinite(found) and lower <= found <= upper
-        return self._add(quantity, 0.5 * (lower + upper), found, f"{lower:g} to {upper:g}", passed, unit)
+        expected = 0.5 * (lower + upper) if expected is None else expected
+        return self._add(quantity, expected, found, f"{lower:.5g} to {upper:.5g}", passed, unit)
 
     def at_most(self, quantity: str, limit: float, found: float, *, unit: str = "") -> bool:
         """found <= limit."""
