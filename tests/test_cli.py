@@ -167,6 +167,29 @@ def test_a_full_disk_has_exit_code_4(monkeypatch, capsys):
     assert "No space left on device" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("kilobytes", "kept"), [(8, "result.h5"), (60, "report.html")])
+def test_a_disk_that_fills_up_keeps_what_was_there(kilobytes, kept):
+    """The limit on file sizes stands in for the disk; HDF5 crashes when a file that it cannot write is left to it."""
+    Path("out/tiny").mkdir(parents=True)
+    Path("out/tiny", kept).write_text("what was there")
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({kilobytes * 1024},) * 2)"
+    code = f"{limit}; import sys; from nearfield.cli import main; sys.exit(main())"
+    process = python_process("-c", code, "run", "tiny.toml", "--force", "--json")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 4, err
+    assert json.loads(out)["exit_code"] == 4 and b"Traceback" not in err and b"internal" not in err
+    assert Path("out/tiny", kept).read_text() == "what was there"
+    assert not list(Path("out/tiny").glob(".*"))
+
+
+def test_new_on_a_full_disk_keeps_what_was_there():
+    Path("box.toml").write_text("mine")
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100,) * 2)"
+    code = f"{limit}; import sys; from nearfield.cli import main; sys.exit(main())"
+    assert python_process("-c", code, "new", "box", "--force").wait(timeout=60) in (2, 4)
+    assert Path("box.toml").read_text() == "mine" and not list(Path().glob(".*"))
+
+
 def test_a_fault_of_our_own_is_one_message_and_exit_code_4(monkeypatch, capsys):
     monkeypatch.setattr(nearfield.Simulation, "check", lambda self: 1 / 0)
     assert main(["check", "tiny.toml"]) == 4

@@ -184,6 +184,27 @@ def test_files_that_are_no_results_are_refused(tmp_path):
         nf.open_result(tmp_path / "foreign.h5")
 
 
+def test_damaged_files_are_refused_or_read_but_nothing_else(saved, tmp_path):
+    path = saved
+    whole, damaged = path.read_bytes(), tmp_path / "damaged.h5"
+    random = np.random.default_rng(5)
+    for length in random.integers(0, len(whole), 20):
+        damaged.write_bytes(whole[:length])
+        with pytest.raises(nf.ModelError, match=r"damaged\.h5"):
+            nf.open_result(damaged)
+    for place in random.integers(0, len(whole), 100):
+        content = bytearray(whole)
+        content[place] ^= 1 << int(random.integers(8))
+        damaged.write_bytes(content)
+        try:
+            result = nf.open_result(damaged)
+            for record in result.record.excitations.values():
+                for monitor in record.monitors.values():
+                    [variable.array for variable in monitor.variables.values()]
+        except nf.ModelError:
+            pass
+
+
 def test_touchstone_comes_from_the_result(tmp_path):
     path = Result(record()).write_touchstone(tmp_path / "antenna")
     assert path.suffix == ".s2p" and path.read_text()

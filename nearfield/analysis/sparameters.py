@@ -17,6 +17,7 @@ import numpy as np
 from nearfield.analysis.spectra import fourier_integral, frequency_axis
 from nearfield.analysis.touchstone import touchstone_text
 from nearfield.errors import ModelError
+from nearfield.output.whole_file import write_whole
 from nearfield.records import Variable, Variables
 
 if TYPE_CHECKING:
@@ -170,5 +171,5 @@ def write_touchstone(
     comments += [f"{name} was not excited and stays in its own termination" for name in left]
     path = Path(path).with_suffix(f".s{len(kept)}p")
     text = touchstone_text(frequencies[valid], values[valid], common, comments)
-    path.write_text(text, encoding="ascii", errors="replace")
+    write_whole(path, text.encode("ascii", "replace"))
     return path

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from importlib import resources
 from pathlib import Path
 
 from nearfield.commands.console import console
-from nearfield.errors import ModelError
+from nearfield.errors import ModelError, RunFailed
+from nearfield.output.whole_file import write_whole
 
 
 def template_text(name: str) -> str:
@@ -19,14 +21,19 @@ def write_template(name: str, output: Path | None, force: bool, as_json: bool) -
     path = output if output is not None else Path(f"{name}.toml")
     text = template_text(name)
     with console(as_json) as out:
+        if path.exists() and not force:
+            raise ModelError(f"{path} exists; give another file with --output, or --force to replace it")
         try:
-            with path.open("w" if force else "x", encoding="utf-8") as file:
-                file.write(text)
-        except FileExistsError:
-            raise ModelError(f"{path} exists; give another file with --output, or --force to replace it") from None
+            if path.exists() and not path.is_file():
+                path.write_text(text, encoding="utf-8")  # a terminal, a pipe; of a folder the system's refusal
+            else:
+                write_whole(path.resolve(), text)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise ModelError(f"{path} cannot be written: {reason}; give another file with --output") from None
+            full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+            raise (RunFailed if full else ModelError)(
+                f"{path} cannot be written: {reason}; give another file with --output"
+            ) from None
         out.answer({"template": name, "path": str(path)})
         if not as_json:
             out.say(f"wrote {path}. Next:  nearfield check {path}  and  nearfield run {path}")

@@ -12,10 +12,8 @@ Layout (format 1); every data set has the attributes `units` and `dims`, and HDF
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +25,7 @@ import numpy as np
 import nearfield
 from nearfield.errors import ModelError, RunFailed
 from nearfield.grid import YeeGrid
+from nearfield.output.whole_file import PatientFile, replacing
 from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 
 FORMAT_VERSION = 1
@@ -46,9 +45,12 @@ class StoredArray:
     dtype: Any
 
     def __getitem__(self, key: Any) -> np.ndarray:
-        with h5py.File(self.path, "r") as file:
-            data = file[self.name]
-            return (data.asstr() if h5py.check_string_dtype(data.dtype) else data)[key]
+        try:
+            with h5py.File(self.path, "r") as file:
+                data = file[self.name]
+                return (data.asstr() if h5py.check_string_dtype(data.dtype) else data)[key]
+        except Exception as error:  # a damaged file makes h5py raise every kind
+            raise ModelError(f"{self.path} is damaged at {self.name} ({error}); run its model again") from error
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         values = self[()]
@@ -63,30 +65,18 @@ def write_result(path: str | Path, record: RunRecord) -> Path:
     excitation: whatever happens later, the last whole state stays readable. Error: `RunFailed` when the disk refuses.
     """
     path = Path(path)
-    part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with h5py.File(part, "w", track_order=True) as file:
-            _write_record(file, record)
-        _flush_to_disk(part)
-        os.replace(part, path)
-        _flush_to_disk(path.parent)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+        with replacing(path) as part, PatientFile(part) as raw:
+            with h5py.File(raw, "w", track_order=True) as file:
+                _write_record(file, record)
+            raw.settle()
+    except (OSError, RuntimeError) as error:
         raise RunFailed(
             f"the result could not be written to {path}: {error}; an earlier file of this name is unchanged. "
             "Free some space or choose another folder with --output"
         ) from error
     return path
-
-
-def _flush_to_disk(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _write_record(file: h5py.File, record: RunRecord) -> None:
@@ -189,9 +179,9 @@ def read_record(path: str | Path) -> RunRecord:
     try:
         with h5py.File(path, "r") as file:
             return _read_record(file)
-    except (OSError, KeyError, ValueError) as error:
-        if isinstance(error, ModelError):
-            raise
+    except ModelError:
+        raise
+    except Exception as error:  # a damaged file makes h5py raise every kind
         raise ModelError(f"{path} cannot be read as a result of Nearfield ({error}); give a result.h5") from error
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.errors import NearfieldError, RunFailed
+from nearfield.output.whole_file import write_whole
 from nearfield.report.checks import check_rows
 from nearfield.report.page import Content, Picture, render
 
@@ -42,9 +43,9 @@ def show(
             pictures.append(picture)
             if picture.name in FILES:
                 written.append(folder / FILES[picture.name])
-                written[-1].write_bytes(picture.png)
+                write_whole(written[-1], picture.png)
         page = folder / PAGE
-        page.write_text(render(result, Content(pictures, check_rows(result, checks), remarks)), encoding="utf-8")
+        write_whole(page, render(result, Content(pictures, check_rows(result, checks), remarks)))
     except OSError as error:
         raise RunFailed(f"the report could not be written to {folder}: {error}; free some space or choose another "
                         "folder, then `nearfield show` draws it from the result") from error

@@ -1,0 +1,74 @@
+"""Files that appear under their name whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file beside `path` to write; it takes that place when all went well, and is gone when not."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        yield part
+        _flush_to_disk(part)
+        os.replace(part, path)
+        _flush_to_disk(path.parent)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: Path, content: bytes | str) -> None:
+    """Write bytes, or text as UTF-8, whole or not at all."""
+    with replacing(path) as part:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def _flush_to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class PatientFile(io.FileIO):
+    """A file that takes every write and says only at the end, by `settle()`, that the disk did not.
+
+    HDF5 cannot close a file whose writes fail: it tries again when the process exits, and crashes (HDF5 2.0).
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "w+")
+        self._error: OSError | None = None
+
+    def write(self, content: Any) -> int:
+        """Write all, or remember why not."""
+        content = memoryview(content).cast("B")
+        written = 0
+        try:
+            while self._error is None and written < len(content):
+                written += super().write(content[written:])
+        except OSError as error:
+            self._error = error
+        return len(content)
+
+    def truncate(self, size: int | None = None) -> int:
+        """Set the length, or remember why not."""
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self._error = self._error or error
+            return 0 if size is None else size
+
+    def settle(self) -> None:
+        """Raise the first error, if there was one."""
+        if self._error is not None:
+            raise self._error
