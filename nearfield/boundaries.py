@@ -53,7 +53,8 @@ class CPML(Schema):
     kappa_maximum: Annotated[float, BeforeValidator(_stretch)] = 3.0
     """Stretch at the wall, at least 1; larger values help against evanescent fields."""
     alpha_maximum: Conductivity | None = None
-    """Frequency shift alpha at the inner face (S/m); left out, 0.08/(eta0 cell), which suits slow and late fields."""
+    """Frequency shift alpha at the inner face (S/m); left out, 0.08/(eta0 cell), which suits the slow near fields in an
+    open box, and 0 at the end of a line or guide, whose four side faces are walls: there long waves are all that comes."""
 
 
 Face = Literal["pec", "pmc"] | CPML
@@ -98,6 +99,18 @@ class Boundaries(Schema):
         """Cells that the CPML takes at the low and at the high end of an axis (0 for a wall)."""
         faces = (self.face(axis, 0), self.face(axis, 1))
         return tuple(face.cells if isinstance(face, CPML) else 0 for face in faces)
+
+    def layers(self, axis: int) -> tuple[CPML | None, CPML | None]:
+        """The CPML at the low and the high end of an axis, None for a wall, with a line's frequency shift chosen."""
+        sides = [self.face(other, side) for other in range(3) if other != axis for side in (0, 1)]
+        guided = not any(isinstance(side, CPML) for side in sides)
+        found = []
+        for face in (self.face(axis, 0), self.face(axis, 1)):
+            layer = face if isinstance(face, CPML) else None
+            if layer is not None and guided and layer.alpha_maximum is None:
+                layer = layer.model_copy(update={"alpha_maximum": 0.0})
+            found.append(layer)
+        return found[0], found[1]
 
     def interior(self, grid: YeeGrid) -> tuple[tuple[int, int], ...]:
         """First and one past the last cell outside the CPML along each axis. Error: nothing is left."""

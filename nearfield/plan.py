@@ -245,10 +245,9 @@ class Plan:
 
 def axis_profile(grid: YeeGrid, boundaries: Boundaries, axis: int, active: int, time_step: float) -> AxisProfile:
     """Profile of one axis from the grid's lengths and the CPML's grading."""
-    from nearfield.boundaries import CPML, cpml_profile
+    from nearfield.boundaries import cpml_profile
 
-    layers = [face if isinstance(face, CPML) else None for face in (boundaries.face(axis, side) for side in (0, 1))]
-    nodes, halves = cpml_profile(*layers, grid, axis, time_step)
+    nodes, halves = cpml_profile(*boundaries.layers(axis), grid, axis, time_step)
     reach = VACUUM_SPEED * time_step
     dual, primary = grid.dual(axis)[:active], grid.primary(axis)
 

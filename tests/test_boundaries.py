@@ -71,3 +71,11 @@ def test_a_lossless_layer_only_stretches():
 def test_refusals_say_what_is_wrong(make, message):
     with pytest.raises(nf.ModelError, match=message):
         make()
+
+
+def test_the_end_of_a_line_has_no_frequency_shift_unless_it_is_asked_for():
+    line = nf.Boundaries(nf.PEC, y_low=nf.PMC, y_high=nf.PMC, z_low=nf.CPML(), z_high=nf.CPML(alpha_maximum=0.1))
+    assert [layer.alpha_maximum for layer in line.layers(2)] == [0.0, 0.1]
+    assert line.layers(0) == (None, None)
+    half_open = nf.Boundaries(nf.CPML(), x_low=nf.PEC)
+    assert half_open.layers(0) == (None, nf.CPML()) and half_open.layers(2) == (nf.CPML(), nf.CPML())

@@ -220,3 +220,14 @@ def test_what_reaches_through_the_surface_is_warned_of():
     assert "structure 'board' reaches beyond the surface at x_high" in text
     (text,) = warnings((0.02, 0.02, 0.005), nf.Boundaries(all=nf.CPML(8)))
     assert "at z_low" in text
+
+
+def test_a_surface_in_a_lossy_medium_is_refused_before_the_run():
+    lossy = nf.Simulation(
+        grid=nf.Grid.uniform(1e-3, (40, 40, 40)),
+        background=nf.Medium(2.0, conductivity=0.1),
+        sources=[nf.PointCurrent((20e-3, 20e-3, 20e-3), "z", nf.GaussianDerivative(5e9))],
+        monitors=[nf.FarField("p", [5e9])],
+    )
+    with pytest.raises(nf.ModelError, match="lossy medium"):
+        lossy.run(threads=1)

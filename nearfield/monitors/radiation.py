@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MARGIN = 3  # cells between the default surface and the CPML
 SOME = 16  # samples along each side of a face from which the medium is judged
+LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
 
 
 def wall_faces(context: Context) -> set[tuple[int, str]]:
@@ -213,6 +214,7 @@ class FarField(Monitor):
         """Running sums of the tangential fields."""
         walls = self.walls(context)
         refuse_behind(walls, *self.angles(walls))
+        surrounding(context, self.places(context), walls)  # refuses a lossy one before the run
         return surface_terms(context, self.places(context), np.asarray(self.frequencies))
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
@@ -235,14 +237,20 @@ def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ..
     """The medium that most of the surface lies in, from the update coefficients of its samples.
 
     With s = (1 - Ca)/(1 + Ca): eps_r = 1/(Cb (1 + s)), and likewise mu_r. A board that runs through a side of the
-    surface is a minority there, and counts as the rest does.
+    surface is a minority there, and counts as the rest does. Error: `ModelError` where most of the surface is lossy.
     """
-    found = [_median_constant(context, places, parts) for parts in ((0, 1), (2, 3))]  # E samples, H samples
-    return Exterior(*found, walls=walls)
+    found = [_median_constants(context, places, parts) for parts in ((0, 1), (2, 3))]  # E samples, H samples
+    if max(loss for _, loss in found) > LOSSLESS:
+        raise ModelError(
+            "the far-field surface lies in a lossy medium, in which nothing reaches the far field; let a lossless medium "
+            "surround it (the background is one unless it was given a conductivity), or use a Flux monitor"
+        )
+    return Exterior(*(constant for constant, _ in found), walls=walls)
 
 
-def _median_constant(context: Context, places: list[FacePlace], parts: tuple[int, int]) -> float:
-    values = []
+def _median_constants(context: Context, places: list[FacePlace], parts: tuple[int, int]) -> tuple[float, float]:
+    """(relative constant, loss s) of the middle sample."""
+    values, losses = [], []
     for place in places:
         for number in parts:
             region = place.region(context.grid, place.components[number])
@@ -253,5 +261,6 @@ def _median_constant(context: Context, places: list[FacePlace], parts: tuple[int
             alive = drive != 0.0
             loss = (1 - keep[alive]) / (1 + keep[alive])
             values.append(1 / (drive[alive] * (1 + loss)))
-    values = np.concatenate(values)
-    return round(float(np.median(values)), 9) if values.size else 1.0
+            losses.append(loss)
+    values, losses = np.concatenate(values), np.concatenate(losses)
+    return (round(float(np.median(values)), 9), float(np.median(losses))) if values.size else (1.0, 0.0)
