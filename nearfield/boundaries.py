@@ -53,8 +53,8 @@ class CPML(Schema):
     kappa_maximum: Annotated[float, BeforeValidator(_stretch)] = 3.0
     """Stretch at the wall, at least 1; larger values help against evanescent fields."""
     alpha_maximum: Conductivity | None = None
-    """Frequency shift alpha at the inner face (S/m); left out, 0.08/(eta0 cell), which suits the slow near fields in an
-    open box, and 0 at the end of a line or guide, whose four side faces are walls: there long waves are all that comes."""
+    """Frequency shift alpha at the inner face (S/m); left out, 0.08/(eta0 cell), which suits the slow near fields of
+    an open box, and 0 at the end of a line or guide, whose four side faces are walls: only long waves come there."""
 
 
 Face = Literal["pec", "pmc"] | CPML

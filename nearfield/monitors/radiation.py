@@ -242,8 +242,8 @@ def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ..
     found = [_median_constants(context, places, parts) for parts in ((0, 1), (2, 3))]  # E samples, H samples
     if max(loss for _, loss in found) > LOSSLESS:
         raise ModelError(
-            "the far-field surface lies in a lossy medium, in which nothing reaches the far field; let a lossless medium "
-            "surround it (the background is one unless it was given a conductivity), or use a Flux monitor"
+            "the far-field surface lies in a lossy medium, in which nothing reaches the far field; let a lossless "
+            "medium surround it (the background is one unless it was given a conductivity), or use a Flux monitor"
         )
     return Exterior(*(constant for constant, _ in found), walls=walls)
 
