@@ -30,6 +30,7 @@ _HOMES = {
     "nearfield.solver": ("Solver",),
     "nearfield.model_file": ("load",),
     "nearfield.results": ("Result", "open_result"),
+    "nearfield.analysis.spectra": ("spectrum",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = ["PEC", "PMC", "__version__", *_HOME_OF]

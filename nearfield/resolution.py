@@ -72,7 +72,8 @@ def cells_in_media(simulation: Simulation, grid: YeeGrid) -> dict[str, tuple[flo
     The background may be anywhere. A structure outside the grid counts for nothing.
     """
     background = simulation.background
-    found = {background.name or "background": (largest_cell(grid), background.index)}
+    everywhere = max(float(grid.primary(axis).max()) for axis in wave_axes(grid))
+    found = {background.name or "background": (everywhere, background.index)}
     for name, medium, number in media_of_structures(simulation):
         cell = largest_cell_between(grid, *simulation.structures[number].shape.bounds())
         if cell > 0:
@@ -81,14 +82,21 @@ def cells_in_media(simulation: Simulation, grid: YeeGrid) -> dict[str, tuple[flo
     return found
 
 
+def wave_axes(grid: YeeGrid) -> list[int]:
+    """The axes along which waves can travel: a slice one cell thick carries none across it."""
+    return [axis for axis in range(3) if grid.cells[axis] > 1] or [0, 1, 2]
+
+
 def largest_cell_between(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[float, ...]) -> float:
-    """Length (m) of the longest cell that overlaps a box; 0 where the box lies outside the grid."""
-    longest = 0.0
+    """Length (m) of the longest cell along waves that overlaps a box; 0 where the box lies outside the grid."""
+    longest, along = 0.0, wave_axes(grid)
     for axis in range(3):
         line = grid.lines[axis]
         inside = (line[1:] > lower[axis]) & (line[:-1] < upper[axis])
         if not inside.any():
             return 0.0
+        if axis not in along:
+            continue
         longest = max(longest, float(grid.primary(axis)[inside].max()))
     return longest
 

@@ -36,7 +36,7 @@ SECTIONS = {
     "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
     "Ports and circuits": ("LumpedPort", "MicrostripPort", "LumpedElement"),
     "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldDFT", "Flux", "FarField"),
-    "Results": ("open_result", "Result"),
+    "Results": ("open_result", "Result", "spectrum"),
     "Errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
 }
 GIVEN_BY_RESULTS = {  # classes that users hold without importing them

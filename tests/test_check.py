@@ -142,3 +142,13 @@ def test_a_measured_rate_serves_the_next_prediction(tmp_path, monkeypatch):
     assert "assumption" in known_rate("single", 2).source
     remember_rate(1000.0, "single", 2, seconds=1.0)
     assert known_rate("single", 2).mcells_per_second == 1000.0
+
+
+def test_a_slice_one_cell_thick_needs_no_resolution_across_it():
+    simulation = nf.Simulation(
+        grid=nf.Grid.uniform((20e-3, 20e-3, 1e-3), (1, 1, 60)),
+        boundaries=nf.Boundaries(nf.PEC, y_low=nf.PMC, y_high=nf.PMC, z_low=nf.CPML(), z_high=nf.CPML()),
+        sources=[nf.CurrentSheet((0, 0, 20e-3), (20e-3, 20e-3, 20e-3), "x", nf.Gaussian(10e9))],
+        steps=10,
+    )
+    assert simulation.check().media[0].cells_per_wavelength > 29

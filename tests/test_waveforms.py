@@ -109,3 +109,15 @@ def test_a_file_that_holds_no_samples_is_refused(tmp_path, text):
 def test_a_band_that_reaches_below_zero_is_refused():
     with pytest.raises(nf.ModelError, match="below zero"):
         nf.ModulatedGaussian(1e9, 3e9)
+
+
+def test_the_spectrum_of_a_signal_is_labelled_and_refuses_what_has_no_times():
+    import xarray
+
+    t = 1e-12 * np.arange(300)
+    pulse = nf.Gaussian(20e9)
+    found = nf.spectrum(xarray.DataArray(pulse.value(t), {"time": t}, ["time"], attrs={"units": "V"}), [5e9, 10e9])
+    assert found.dims == ("frequency",) and found.attrs["units"] == "V s"
+    assert np.allclose(found, pulse.spectrum(np.array([5e9, 10e9])), rtol=1e-6)
+    with pytest.raises(nf.ModelError, match="one axis of times"):
+        nf.spectrum(xarray.DataArray(np.zeros((2, 2))), [1e9])

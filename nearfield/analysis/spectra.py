@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+from nearfield.errors import ModelError
+
+if TYPE_CHECKING:
+    import xarray
+    from numpy.typing import ArrayLike
 
 BLOCK = 256  # samples per phase table; exponentials cost (samples / BLOCK + BLOCK) per frequency, not samples
 
@@ -31,6 +39,34 @@ def fourier_integral(time: np.ndarray, values: np.ndarray, frequencies: np.ndarr
         return step * _uniform_sum(float(time[0]), step, values, frequencies)
     weight = 0.5 * (np.append(steps, 0.0) + np.append(0.0, steps))
     return _sum(time, values * weight, frequencies)
+
+
+def spectrum(signal: xarray.DataArray, frequencies: ArrayLike) -> xarray.DataArray:
+    """The spectrum of a recorded signal, F(f) = integral F(t) exp(-j 2 pi f t) dt at its own times.
+
+    `signal` has one dim of times, as probes, voltages, currents and port signals have; `frequencies` are in Hz.
+    Returns complex values over `frequency`, in the signal's unit times s.
+
+    >>> import nearfield as nf
+    >>> import xarray
+    >>> t = 1e-12 * np.arange(400)
+    >>> pulse = xarray.DataArray(nf.Gaussian(20e9).value(t), {"time": t}, ["time"])
+    >>> nf.spectrum(pulse, [0, 20e9]).shape
+    (2,)
+    """
+    import xarray
+
+    if len(getattr(signal, "dims", ())) != 1 or signal.dims[0] not in signal.coords:
+        given = getattr(signal, "dims", type(signal).__name__)
+        raise ModelError(
+            f"spectrum() takes a signal over one axis of times, given dims {given}; "
+            "give what a Probe, Voltage, Current or port recorded"
+        )
+    axis = np.atleast_1d(np.asarray(frequencies, dtype=float))
+    values = fourier_integral(signal[signal.dims[0]].values, signal.values, axis)
+    units = f"{signal.attrs.get('units', '')} s".strip()
+    coordinates = {"frequency": ("frequency", axis, {"units": "Hz"})}
+    return xarray.DataArray(values, coordinates, ["frequency"], signal.name, {"units": units})
 
 
 def _sum(time: np.ndarray, values: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
