@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 done, but a check of the result failed; 2 refused (missing
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -15,7 +16,9 @@ from typing import Annotated
 
 import typer
 
+from nearfield.commands.streams import open_closed_streams, silence, write
 from nearfield.errors import NearfieldError
+from nearfield.interruption import terminable
 
 # typer brings its own click or uses click's: this is the base of usage errors in both
 CLICK_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -157,20 +160,20 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments == ["--version"]:
         arguments = ["version"]
     message, code = "", 0
+    open_closed_streams()
     try:
-        code = app(arguments, prog_name="nearfield", standalone_mode=False) or 0
+        with terminable():
+            code = invoke(arguments)
+    except typer.Exit as error:
+        code = error.exit_code
     except CLICK_ERROR as error:
         message, code = usage_message(error), 2
     except NearfieldError as error:
         message, code = str(error), error.exit_code
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         message, code = "interrupted", 130
     except BrokenPipeError:
-        from nearfield.commands.console import silence
-
         silence(sys.stdout)
-    except SystemExit as error:
-        code = error.code if isinstance(error.code, int) else 2
     except MemoryError:
         message, code = "not enough memory; use fewer cells, frequencies or snapshots (see `nearfield check`)", 4
     except OSError as error:
@@ -186,12 +189,18 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
+def invoke(arguments: list[str]) -> int:
+    """Run the command that the arguments name; every exception comes through as it is."""
+    command = typer.main.get_command(app)
+    with command.make_context("nearfield", list(arguments)) as context:
+        return command.invoke(context) or 0
+
+
 def complain(message: str, code: int, as_json: bool) -> None:
     """One message on stderr; for scripts also as the JSON object."""
-    from nearfield.commands.console import write
-
     if as_json:
-        write(sys.stdout, json.dumps({"error": message, "exit_code": code}))
+        with contextlib.suppress(OSError):
+            write(sys.stdout, json.dumps({"error": message, "exit_code": code}))
     write(sys.stderr, message if code == 130 else f"error: {message}")
 
 

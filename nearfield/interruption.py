@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -16,12 +18,23 @@ class Interruption:
     """
 
     def __init__(self) -> None:
-        self._asked = False
+        self._asked = self._raises = False
         self._before: dict[int, Any] = {}
 
     def asked(self) -> bool:
         """Whether a signal came."""
         return self._asked
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Work that can be thrown away: while this lasts, a signal raises KeyboardInterrupt."""
+        try:
+            self._raises = True
+            if self._asked:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._raises = False
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
@@ -35,3 +48,18 @@ class Interruption:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self._asked = True
+        if self._raises:
+            raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """While this lasts, SIGTERM raises KeyboardInterrupt, as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

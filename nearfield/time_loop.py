@@ -32,12 +32,8 @@ class TimeLoop:
         self.seconds = 0.0
         self.rate = 0.0  # steps a second, of the latest blocks
 
-    def run(self) -> str:
+    def run(self, stop: Interruption) -> str:
         """Advance to the end; returns why it ended: "steps", "decayed", "diverged" or "interrupted"."""
-        with Interruption() as stop:
-            return self._advance(stop)
-
-    def _advance(self, stop: Interruption) -> str:
         steps, every = self.setup.steps, self.setup.simulation.check_every
         block = least = 2 * self.engine.facts()["tile_depth"] or 1  # shorter blocks would cut the tiles
         while self.engine.step < steps:
@@ -66,6 +62,16 @@ class TimeLoop:
             cells = np.prod(self.setup.grid.cells, dtype=float)
             left = (steps - step) / rate
             self.progress(ProgressInfo(step, steps, self.rate * cells / 1e6, self.guard.ratio, left, self.excitation))
+
+    def recorded(self, ended: str, stop: Interruption) -> tuple[ExcitationRecord, str]:
+        """What was recorded, and how it ended: a signal while more is derived from it makes that "interrupted"."""
+        if ended in ("steps", "decayed"):
+            try:
+                with stop.at_once():
+                    return self.record(complete=True), ended
+            except KeyboardInterrupt:
+                ended = "interrupted"
+        return self.record(complete=False), ended
 
     def record(self, complete: bool) -> ExcitationRecord:
         """What was recorded, as labelled arrays; `complete`: with what takes long to derive from it."""
@@ -137,31 +143,41 @@ def run(
         warnings = [*warnings, f"{threads} threads on {available_threads()} cores: they will hinder each other"]
     engine = CpuEngine(setup.plan, threads, tiling=STEPWISE if simulation.schedule == "stepwise" else None)
     record.facts |= plan_facts(setup, engine, warnings) | {"setup_seconds": time.perf_counter() - begun, "runs": {}}
-    failure = None
-    for excitation in setup.excitations:
-        engine.reset()
-        loop = TimeLoop(setup, engine, excitation, progress)
-        ended = loop.run()
-        record.excitations[excitation] = loop.record(complete=ended in ("steps", "decayed"))
-        record.facts["runs"][excitation] = run_facts(loop, ended)
-        if ended == "diverged":
-            failure = explain_divergence(setup, engine)
-            record.facts["divergence"] = failure
-        if ended in ("diverged", "interrupted"):
-            record.status = ended
-            break
-    else:
-        record.status = "done"
-    record.facts["warnings"] = warnings + ending_warnings(record, setup)
-    finish(record, setup)
-    result = Result(record)
-    if output is not None:
-        result.save(output)
+    with Interruption() as stop:
+        failure = run_excitations(setup, engine, progress, record, stop)
+        record.facts["warnings"] = warnings + ending_warnings(record, setup)
+        finish(record, setup)
+        result = Result(record)
+        if output is not None:
+            result.save(output)
+    if stop.asked() and output is not None and record.status == "done":
+        raise KeyboardInterrupt  # it came while the file was written
     if failure:
         error = DivergedError(failure)
         error.result = result
         raise error
     return result
+
+
+def run_excitations(
+    setup: Discretization, engine: CpuEngine, progress, record: RunRecord, stop: Interruption
+) -> str | None:
+    """Run one excitation after the other into the record; returns what went wrong if a field diverged."""
+    for excitation in setup.excitations:
+        engine.reset()
+        loop = TimeLoop(setup, engine, excitation, progress)
+        ended = loop.run(stop)
+        record.excitations[excitation], ended = loop.recorded(ended, stop)
+        record.facts["runs"][excitation] = run_facts(loop, ended)
+        if ended in ("diverged", "interrupted"):
+            record.status = ended
+        if ended == "diverged":
+            record.facts["divergence"] = explain_divergence(setup, engine)
+            return record.facts["divergence"]
+        if ended == "interrupted":
+            return None
+    record.status = "done"
+    return None
 
 
 def finish(record: RunRecord, setup: Discretization) -> None:

@@ -66,7 +66,7 @@ def python_process(*arguments: str) -> subprocess.Popen:
         ["bench", "box", "--boundary", "glass"], ["bench", "box", "--cells", "20", "--boundary", "cpml"],
         ["bench", "box", "--schedule", "none"], ["bench", "box", "--threads", "0"], ["run", "tiny.toml", "--threads"],
         ["run", "tiny.toml", "--output", "tiny.toml"], ["run", "tiny.toml", "--colour"], ["check", "a\0b"],
-        ["run", "tiny.toml", "--output", "/dev/null/x"], ["new", "box", "--output", "no/such/folder.toml"],
+        ["run", "tiny.toml", "--output", "/dev/null/x"], ["run", "tiny.toml", "--output", "long" * 99], ["new", "box", "--output", "no/such/folder.toml"],
     ],
 )  # fmt: skip
 def test_wrong_usage_is_one_message_and_exit_code_2(arguments, capsys):
@@ -197,12 +197,37 @@ def test_a_fault_of_our_own_is_one_message_and_exit_code_4(monkeypatch, capsys):
     assert "internal error, ZeroDivisionError" in captured.err and "Traceback" not in captured.err
 
 
-def test_an_interrupt_outside_the_run_has_exit_code_130(monkeypatch):
-    def interrupt(self):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(nearfield.Simulation, "check", interrupt)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_outside_the_run_has_exit_code_130(number, monkeypatch, capsys):
+    monkeypatch.setattr(nearfield.Simulation, "check", lambda self: os.kill(os.getpid(), number))
     assert main(["check", "tiny.toml"]) == 130
+    assert main(["check", "tiny.toml", "--json"]) == 130
+    assert json.loads(capsys.readouterr().out) == {"error": "interrupted", "exit_code": 130}
+
+
+def test_an_interrupt_after_the_last_step_keeps_what_was_recorded(monkeypatch, capsys):
+    def interrupt(self, variables):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(1)
+
+    monkeypatch.setattr(nearfield.Probe, "complete", interrupt)
+    assert main(["run", "tiny.toml", "--json"]) == 130
+    assert json.loads(capsys.readouterr().out)["status"] == "interrupted"
+    result = nearfield.open_result("out/tiny/result.h5")
+    assert result.status == "interrupted" and result["tip"].sizes["time"] == 60
+
+
+def test_an_interrupt_while_the_result_is_written_waits_for_it(monkeypatch, capsys):
+    save = nearfield.Result.save
+
+    def interrupt(self, path):
+        os.kill(os.getpid(), signal.SIGINT)
+        return save(self, path)
+
+    monkeypatch.setattr(nearfield.Result, "save", interrupt)
+    assert main(["run", "tiny.toml"]) == 130
+    assert nearfield.open_result("out/tiny/result.h5").status == "done"
+    assert not Path("out/tiny/report.html").exists()
 
 
 def test_an_interrupted_run_keeps_what_it_recorded():
@@ -222,10 +247,27 @@ def test_an_interrupted_run_keeps_what_it_recorded():
 
 
 def test_a_reader_that_leaves_early_is_no_error():
-    process = python_process("-m", "nearfield", "check", "tiny.toml")
-    process.stdout.close()
-    assert process.wait(timeout=60) == 0
-    assert process.stderr.read() == b""
+    for arguments in (["check", "tiny.toml"], ["--help"]):
+        process = python_process("-m", "nearfield", *arguments)
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "2>/dev/full", "2>&- <&-"])
+def test_a_run_needs_no_stderr(closed):
+    program = f"{sys.executable} -m nearfield run tiny.toml --no-report --threads 4096 --json {closed}"
+    environment = os.environ | {"PYTHONPATH": str(Path(nearfield.__file__).parents[1])}
+    done = subprocess.run(["sh", "-c", program], stdout=subprocess.PIPE, env=environment, timeout=60)
+    assert done.returncode == 0 and json.loads(done.stdout)["status"] == "done"
+
+
+def test_an_answer_that_cannot_be_written_has_exit_code_4():
+    with open("/dev/full", "w") as full:
+        environment = os.environ | {"PYTHONPATH": str(Path(nearfield.__file__).parents[1])}
+        command = [sys.executable, "-m", "nearfield", "check", "tiny.toml", "--json"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment, timeout=60)
+    assert done.returncode == 4 and done.stderr.startswith(b"error: ") and b"Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("boundary", ["pec", "cpml"])

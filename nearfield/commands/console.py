@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from nearfield.commands.streams import write
 
 REFUSED = 2
 FAILED = 4
@@ -49,25 +50,6 @@ def console(as_json: bool) -> Iterator[Console]:
         return
     with contextlib.redirect_stdout(sys.stderr):
         yield output
-
-
-def write(stream: Any, text: str) -> None:
-    """Print, or stop printing for good when the reader has gone (`| head`): that breaks no run."""
-    try:
-        print(text, file=stream, flush=True)
-    except UnicodeEncodeError:
-        encoding = getattr(stream, "encoding", None) or "ascii"
-        print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
-    except BrokenPipeError:
-        silence(stream)
-
-
-def silence(stream: Any) -> None:
-    """Point a broken output to nowhere, so that nothing, Python's last flush included, fails on it again."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
 
 
 def plain(value: Any) -> Any:

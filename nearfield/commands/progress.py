@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from nearfield.commands.console import silence, write
+from nearfield.commands.streams import silence, write
 from nearfield.wording import duration
 
 if TYPE_CHECKING:

@@ -38,7 +38,11 @@ def run_model(model: Path, output: Path | None, force: bool, threads: int | None
 
 def refuse_overwriting(folder: Path, force: bool) -> None:
     """Refuse a folder that holds a result already."""
-    if not force and (folder / RESULT_NAME).exists():
+    try:
+        there = (folder / RESULT_NAME).exists()
+    except (OSError, ValueError):
+        return  # `make_folder` says what is wrong with it
+    if there and not force:
         raise ModelError(
             f"{folder} holds a result already; give another folder with --output, or --force to replace it"
         )
