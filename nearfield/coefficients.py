@@ -96,7 +96,7 @@ class Coefficients:
         self._cuts = [CutAxis(grid.lines[a], self._interior[a], faces[a]) for a in range(3)]
         self._painters = [Painter(self._cuts, painted, self._table, a) for a in range(3)]
         self._metals = [Metal(grid, self._interior, bodies, a) for a in range(3)]
-        self._loads = [_flat_load(load) for load in loads]
+        self._loads = _flat_loads(loads)
 
     def planes(self, axis: int) -> Iterator[PlaneCoefficients]:
         """All planes 0 .. active along an axis in order, equal neighbours together; one plane of memory at a time."""
@@ -156,8 +156,8 @@ class Coefficients:
             media = tuple(zip(media, cut.length[pieces.start : pieces.stop].tolist()))
         else:
             media = media[:1]
-        loaded = any((load[1 + axis] == plane).any() for load in self._loads)
-        alone = plane if loaded or plane in (0, self.grid.cells[axis]) else None
+        loaded = self._loads[1 + axis] == plane
+        alone = plane if loaded.any() or plane in (0, self.grid.cells[axis]) else None
         return media, metal.signature(plane - 1), metal.signature(plane), alone
 
     def _plane(self, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray]:
@@ -220,14 +220,13 @@ class Coefficients:
 
     def _loaded(self, component: int, axis: int, plane: int, window: Window, relative, conductivity):
         """The media with what lumped parts add to edges of the window."""
-        shape = tuple(stop - start for start, stop in window)
-        for which, *index, extra_conductivity, extra_permittivity in self._loads:
-            place = [index[(axis + shift) % 3] for shift in (1, 2)]
-            rows = index[axis] == plane
-            for n, (start, stop) in zip(place, window):
-                rows = rows & (n >= start) & (n < stop)
-            if which != component or not rows.any():
-                continue
+        which, *index, extra_conductivity, extra_permittivity = self._loads
+        place = [index[(axis + shift) % 3] for shift in (1, 2)]
+        rows = (which == component) & (index[axis] == plane)
+        for n, (start, stop) in zip(place, window):
+            rows &= (n >= start) & (n < stop)
+        if rows.any():
+            shape = tuple(stop - start for start, stop in window)
             relative, conductivity = (np.array(np.broadcast_to(v, shape)) for v in (relative, conductivity))
             at = tuple(n[rows] - start for n, (start, _) in zip(place, window))
             np.add.at(relative, at, extra_permittivity[rows])
@@ -294,7 +293,8 @@ def _refuse_thin(structure: Structure, kind: str) -> None:
         )
 
 
-def _flat_load(load: EdgeLoad) -> tuple:
-    index = [np.asarray(n, dtype=np.int64) for n in (load.i, load.j, load.k)]
-    values = [np.asarray(v, dtype=float) for v in (load.conductivity, load.permittivity)]
-    return (load.component, *(part.ravel() for part in np.broadcast_arrays(*index, *values)))
+def _flat_loads(loads: Sequence[EdgeLoad]) -> list[np.ndarray]:
+    """Component, i, j, k, conductivity and permittivity of the edges of all loads in turn."""
+    parts = [np.broadcast_arrays(o.component, o.i, o.j, o.k, o.conductivity, o.permittivity) for o in loads]
+    columns = [np.concatenate([np.empty(0), *(part[n].ravel() for part in parts)]) for n in range(6)]
+    return [*(column.astype(np.int64) for column in columns[:4]), *columns[4:]]

@@ -162,19 +162,17 @@ def interior_text(simulation: Simulation, grid: YeeGrid) -> str:
 def refuse_overlaps(simulation: Simulation, grid: YeeGrid) -> None:
     """Refuse ports and elements that share an edge."""
     shape = tuple(count + 1 for count in grid.cells)
-    taken: list[tuple[str, int, np.ndarray]] = []
+    taken: dict[tuple[int, int], str] = {}
     for who, entry in features(simulation, ("port", "element")):
         for component, *index in edges_of(entry, grid):
-            edges = np.ravel_multi_index(tuple(index), shape)
-            for other, along, theirs in taken:
-                shared = np.intersect1d(edges, theirs) if along == component and other != who else edges[:0]
-                if shared.size:
-                    cell = tuple(int(part) for part in np.unravel_index(shared[0], shape))
+            for edge in np.ravel_multi_index(tuple(index), shape).tolist():
+                other = taken.setdefault((component, edge), who)
+                if other != who:
+                    cell = tuple(int(part) for part in np.unravel_index(edge, shape))
                     raise ModelError(
                         f"{who} overlaps {other}: both have the edge along {AXES[component]} at cell {cell}; a grid "
                         "edge can carry one circuit only. Move one of them, or make them narrower"
                     )
-            taken.append((who, component, edges))
 
 
 def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coefficients) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -152,3 +153,19 @@ def test_a_slice_one_cell_thick_needs_no_resolution_across_it():
         steps=10,
     )
     assert simulation.check().media[0].cells_per_wavelength > 29
+
+
+def test_thousands_of_ports_are_set_up_in_seconds():
+    """Pairwise work takes a minute here; process time, for other processes do not count."""
+    wall = nf.Boundaries(all=nf.PEC)
+    ports = [
+        nf.LumpedPort(f"p{i}-{j}", ((2 * i + 1) * MILLIMETRE, (2 * j + 1) * MILLIMETRE, 0.0),
+                      ((2 * i + 1) * MILLIMETRE, (2 * j + 1) * MILLIMETRE, MILLIMETRE), "z")
+        for i in range(50) for j in range(50)
+    ]  # fmt: skip
+    simulation = nf.Simulation(
+        grid=nf.Grid.uniform(MILLIMETRE, (101, 101, 3)), boundaries=wall, ports=ports, waveform=PULSE, steps=10
+    )
+    begun = time.process_time()
+    assert simulation.check().total_cells == 101 * 101 * 3
+    assert time.process_time() - begun < 25.0
