@@ -17,8 +17,9 @@ namespace nearfield {
 
 template <class Real>
 struct Profile {  // along one axis, one value a sample, padded to whole blocks
-    std::vector<Real> inverse_dual, inverse_primary;                                 // c dt / (kappa length)
+    std::vector<Real> inverse_dual, inverse_primary;                                 // u / (kappa length)
     std::vector<Real> decay_electric, drive_electric, decay_magnetic, drive_magnetic;  // CPML
+    bool unit_dual = false, unit_primary = false;  // inverse lengths are exactly 1 in the blocks outside the slabs
 };
 
 struct FreeDeleter {

@@ -106,8 +106,8 @@ class CpuEngine:
         order = list(self._axes)  # storage component s is the global component axes[s]
         for planes in self.plan.coefficients.planes(self._axes[0]):
             for magnetic, values in ((False, planes.electric), (True, planes.magnetic)):
-                cast = np.ascontiguousarray(values[order], self.plan.dtype)
-                stay, drive = np.ascontiguousarray(cast[:, 0]), np.ascontiguousarray(cast[:, 1])
+                stay = np.ascontiguousarray(values[order, 0], self.plan.dtype)
+                drive = np.ascontiguousarray(values[order, 1] * self.plan.scale, self.plan.dtype)
                 self._core.set_planes(magnetic, planes.start, planes.stop, stay, drive)
 
     def _add(self, term) -> None:

@@ -157,8 +157,9 @@ def dft_stride(context: Context, frequencies: np.ndarray) -> int:
 class AxisProfile:
     """What the update needs along one axis, one float64 value a sample of the active range.
 
-    inverse_dual: c dt / (kappa dual length) at the nodes; inverse_primary: c dt / (kappa cell length), zero past
-    the last cell; decay and drive: psi <- decay psi + drive difference, zero outside the CPML.
+    inverse_dual: u / (kappa dual length) at the nodes; inverse_primary: u / (kappa cell length), zero past the last
+    cell; u is the plan's unit length, so that both are exactly 1 on a grid of cubes, where engines leave them out.
+    decay and drive: psi <- decay psi + drive difference, in units of 1/u too, zero outside the CPML.
     """
 
     inverse_dual: np.ndarray
@@ -185,6 +186,7 @@ class Plan:
     time_step: float
     precision: str  # "single" | "double"
     terms: tuple[Term, ...] = ()
+    scale: float = 1.0  # c dt / u: what Cb and Db are multiplied by, since the profiles are lengths over u
 
     @property
     def dtype(self) -> type:
@@ -243,24 +245,35 @@ class Plan:
         return (np.asarray(steps) + (0.5 if half else 0.0)) * self.time_step
 
 
-def axis_profile(grid: YeeGrid, boundaries: Boundaries, axis: int, active: int, time_step: float) -> AxisProfile:
-    """Profile of one axis from the grid's lengths and the CPML's grading."""
+def axis_profile(
+    grid: YeeGrid, boundaries: Boundaries, axis: int, active: int, time_step: float, unit: float
+) -> AxisProfile:
+    """Profile of one axis, in units of `unit` (m), from the grid's lengths and the CPML's grading.
+
+    A PMC wall halves the dual length there; on other walls tangential E is zero for good, and the whole cell stands.
+    """
     from nearfield.boundaries import cpml_profile
 
     nodes, halves = cpml_profile(*boundaries.layers(axis), grid, axis, time_step)
-    reach = VACUUM_SPEED * time_step
-    dual, primary = grid.dual(axis)[:active], grid.primary(axis)
+    scale = VACUUM_SPEED * time_step / unit
+    dual, primary = grid.dual(axis)[:active].copy(), grid.primary(axis)
+    if boundaries.face(axis, "low") != "pmc":
+        dual[0] = primary[0]
 
     def fitted(values: np.ndarray) -> np.ndarray:
         return np.concatenate((values, np.zeros(max(0, active - len(values)))))[:active]
 
+    def ratio(lengths: np.ndarray) -> np.ndarray:
+        found = unit / lengths
+        return np.where(np.abs(found - 1.0) < 1e-12, 1.0, found)  # rounding must not hide a grid of cubes
+
     return AxisProfile(
-        inverse_dual=reach / (dual * nodes.kappa[:active]),
-        inverse_primary=fitted(reach / (primary * halves.kappa)),
+        inverse_dual=ratio(dual * nodes.kappa[:active]),
+        inverse_primary=fitted(ratio(primary * halves.kappa)),
         decay_electric=fitted(nodes.decay),
-        drive_electric=fitted(nodes.drive),
+        drive_electric=fitted(nodes.drive / scale),
         decay_magnetic=fitted(halves.decay),
-        drive_magnetic=fitted(halves.drive),
+        drive_magnetic=fitted(halves.drive / scale),
     )
 
 
@@ -276,13 +289,15 @@ def build_plan(
     active = tuple(
         n + (boundaries.face(axis, "high") == "pmc") for axis, n in enumerate(grid.cells)
     )
+    unit = min(float(grid.primary(axis).min()) for axis in range(3))
     return Plan(
         cells=grid.cells,
         active=active,
         cpml=tuple(boundaries.cpml_cells(axis) for axis in range(3)),
-        profiles=tuple(axis_profile(grid, boundaries, axis, active[axis], time_step) for axis in range(3)),
+        profiles=tuple(axis_profile(grid, boundaries, axis, active[axis], time_step, unit) for axis in range(3)),
         coefficients=coefficients,
         time_step=time_step,
         precision=precision,
         terms=terms,
+        scale=VACUUM_SPEED * time_step / unit,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -87,9 +87,11 @@ def random_coefficients(rng, cells, active, walls, media: str, metal: float) -> 
     return DenseCoefficients(values)
 
 
-def profile(rng, grid: YeeGrid, axis: int, active: int, slabs: tuple, time_step: float) -> AxisProfile:
-    """The update's numbers along one axis; in the CPML any numbers of the right size, new ones at each sample."""
-    reach = VACUUM_SPEED * time_step
+def profile(rng, grid: YeeGrid, axis: int, active: int, slabs: tuple, unit: float, halved: bool) -> AxisProfile:
+    """The update's numbers along one axis; in the CPML any numbers of the right size, new ones at each sample.
+
+    `halved`: the first node has half a cell, as on a PMC wall. On a uniform grid all else outside the CPML is 1.
+    """
 
     def fitted(values: np.ndarray) -> np.ndarray:
         return np.concatenate((values, np.zeros(active)))[:active]
@@ -98,11 +100,13 @@ def profile(rng, grid: YeeGrid, axis: int, active: int, slabs: tuple, time_step:
     in_slab = (index < slabs[0]) | (index >= active - slabs[1])
 
     def graded(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        inverse = fitted(reach / lengths) / np.where(in_slab, rng.uniform(1.0, 3.0, active), 1.0)
+        inverse = np.round(fitted(unit / lengths), 12) / np.where(in_slab, rng.uniform(1.0, 3.0, active), 1.0)
         decay = np.where(in_slab, rng.uniform(0.3, 0.99, active), 0.0)
         return inverse, decay, np.where(in_slab, (decay - 1.0) * rng.uniform(0.0, 0.6, active) * inverse, 0.0)
 
-    dual, primary = graded(grid.dual(axis)), graded(grid.primary(axis))
+    nodes = grid.dual(axis).copy()
+    nodes[0] *= 1 if halved else 2
+    dual, primary = graded(nodes), graded(grid.primary(axis))
     return AxisProfile(dual[0], primary[0], dual[1], dual[2], primary[1], primary[2])
 
 
@@ -125,10 +129,14 @@ def make_plan(
     active = tuple(n + (high == "pmc") for n, (_, high) in zip(cells, walls))
     slabs = tuple(tuple(0 if isinstance(wall, str) else wall for wall in pair) for pair in walls)
     time_step = courant * grid.maximum_time_step()
-    profiles = tuple(profile(rng, grid, axis, active[axis], slabs[axis], time_step) for axis in range(3))
+    unit = min(float(grid.primary(axis).min()) for axis in range(3))
+    profiles = tuple(
+        profile(rng, grid, axis, active[axis], slabs[axis], unit, walls[axis][0] == "pmc") for axis in range(3)
+    )
     coefficients = random_coefficients(rng, cells, active, walls, media, metal)
-    bare = Plan(tuple(cells), active, slabs, profiles, coefficients, time_step, precision)
-    return Plan(*(getattr(bare, name) for name in bare.__dataclass_fields__ if name != "terms"), terms(rng, bare))
+    scale = VACUUM_SPEED * time_step / unit
+    bare = Plan(tuple(cells), active, slabs, profiles, coefficients, time_step, precision, scale=scale)
+    return replace(bare, terms=terms(rng, bare))
 
 
 def free_samples(plan: Plan, component: int) -> np.ndarray:

@@ -71,7 +71,7 @@ class ReferenceEngine:
         self.coefficients = []
         for component in range(6):
             stay, drive = plan.coefficients.dense(component)
-            self.coefficients.append((stay.astype(plan.dtype), drive.astype(plan.dtype)))
+            self.coefficients.append((stay.astype(plan.dtype), (drive * plan.scale).astype(plan.dtype)))
         self.reset()
 
     def reset(self) -> None:

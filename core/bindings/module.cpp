@@ -45,6 +45,11 @@ public:
             targets[n]->assign(lanes * ((length + lanes - 1) / lanes), Real(0));
             std::copy_n(values[n].data(), length, targets[n]->begin());
         }
+        const auto unit = [&](const std::vector<Real>& inverse) {
+            const long first = lanes * l.c_low, last = std::min(length, lanes * l.c_high);
+            return std::all_of(inverse.begin() + std::min(first, last), inverse.begin() + last, [](Real x) { return x == 1; });
+        };
+        if (axis == 2) p.unit_dual = unit(p.inverse_dual), p.unit_primary = unit(p.inverse_primary);
     }
 
     void set_planes(bool magnetic, long first, long last, In<Real, nb::ndim<3>> a, In<Real, nb::ndim<3>> b) {
