@@ -66,7 +66,8 @@ def python_process(*arguments: str) -> subprocess.Popen:
         ["bench", "box", "--boundary", "glass"], ["bench", "box", "--cells", "20", "--boundary", "cpml"],
         ["bench", "box", "--schedule", "none"], ["bench", "box", "--threads", "0"], ["run", "tiny.toml", "--threads"],
         ["run", "tiny.toml", "--output", "tiny.toml"], ["run", "tiny.toml", "--colour"], ["check", "a\0b"],
-        ["run", "tiny.toml", "--output", "/dev/null/x"], ["run", "tiny.toml", "--output", "long" * 99], ["new", "box", "--output", "no/such/folder.toml"],
+        ["run", "tiny.toml", "--output", "/dev/null/x"], ["run", "tiny.toml", "--output", "long" * 99],
+        ["new", "box", "--output", "no/such/folder.toml"],
     ],
 )  # fmt: skip
 def test_wrong_usage_is_one_message_and_exit_code_2(arguments, capsys):
@@ -132,9 +133,14 @@ def test_run_writes_its_folder_once(capsys):
     assert main(["run", "tiny.toml", "--no-report", "--output", "there"]) == 0 and Path("there/result.h5").exists()
 
 
-def test_a_refused_run_leaves_nothing_behind():
+def test_a_refused_run_leaves_nothing_behind(capsys):
     Path("wrong.toml").write_text(TINY.replace("4.5 mm", "45 mm"))
     assert main(["run", "wrong.toml"]) == 2 and not Path("out").exists()
+    walled = TINY.partition("[[monitors]]")[0] + '[[monitors]]\nkind = "far-field"\nname = "p"\nfrequencies = ["9 GHz"]'
+    Path("wrong.toml").write_text(walled)
+    capsys.readouterr()
+    assert main(["run", "wrong.toml"]) == 2 and not Path("out").exists()
+    assert capsys.readouterr().err.startswith("error: ")
 
 
 def test_run_and_show_draw_the_report():

@@ -63,6 +63,7 @@ def make_folder(folder: Path) -> None:
 def run_into(simulation: Simulation, folder: Path, threads: int | None, out: Console) -> Result:
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     setup = simulation.setup()
+    _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
     make_folder(folder)
     for warning in before:
