@@ -162,17 +162,24 @@ def interior_text(simulation: Simulation, grid: YeeGrid) -> str:
 def refuse_overlaps(simulation: Simulation, grid: YeeGrid) -> None:
     """Refuse ports and elements that share an edge."""
     shape = tuple(count + 1 for count in grid.cells)
-    taken: dict[tuple[int, int], str] = {}
-    for who, entry in features(simulation, ("port", "element")):
-        for component, *index in edges_of(entry, grid):
-            for edge in np.ravel_multi_index(tuple(index), shape).tolist():
-                other = taken.setdefault((component, edge), who)
-                if other != who:
-                    cell = tuple(int(part) for part in np.unravel_index(edge, shape))
-                    raise ModelError(
-                        f"{who} overlaps {other}: both have the edge along {AXES[component]} at cell {cell}; a grid "
-                        "edge can carry one circuit only. Move one of them, or make them narrower"
-                    )
+    found = [
+        (who, component, np.ravel_multi_index(tuple(index), shape).ravel())
+        for who, entry in features(simulation, ("port", "element")) for component, *index in edges_of(entry, grid)
+    ]  # fmt: skip
+    if not found:
+        return
+    owner = np.repeat(np.arange(len(found)), [edges.size for _, _, edges in found])
+    keys = np.concatenate([component * np.prod(shape) + edges for _, component, edges in found])
+    order = np.argsort(keys, kind="stable")
+    for at in np.nonzero(np.diff(keys[order]) == 0)[0]:
+        other, who = (found[owner[order[n]]][0] for n in (at, at + 1))
+        if who != other:
+            component, edge = divmod(int(keys[order[at]]), int(np.prod(shape)))
+            cell = tuple(int(part) for part in np.unravel_index(edge, shape))
+            raise ModelError(
+                f"{who} overlaps {other}: both have the edge along {AXES[component]} at cell {cell}; a grid "
+                "edge can carry one circuit only. Move one of them, or make them narrower"
+            )
 
 
 def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coefficients) -> None:
