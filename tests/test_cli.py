@@ -151,6 +151,7 @@ def test_run_and_show_draw_the_report():
     assert main(["show", "out/tiny"]) == 0 and report.exists()
     report.unlink()
     assert main(["show", "out/tiny/result.h5", "--json"]) == 0 and report.exists()
+    assert main(["show", "out/tiny", "--output", "/proc"]) == 2  # a folder, but not one to write into
 
 
 def test_a_diverging_run_has_exit_code_3(monkeypatch, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nearfield.commands.console import console
+from nearfield.commands.run import make_folder
 from nearfield.errors import ModelError
 
 
@@ -23,10 +24,7 @@ def show_result(path: Path, output: Path | None, as_json: bool) -> int:
     result = open_result(file)
     folder = output if output is not None else file.parent
     with console(as_json) as out:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ModelError(f"{folder} cannot take the plots: {error.strerror}; give another with --output") from None
+        make_folder(folder)
         files = show(result, folder)
         out.answer({"result": str(file), "status": result.status, "files": [str(drawn) for drawn in files]})
         if not as_json:
