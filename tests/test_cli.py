@@ -78,6 +78,11 @@ def test_wrong_usage_is_one_message_and_exit_code_2(arguments, capsys):
     assert not Path("out").exists()
 
 
+def test_a_missing_result_is_one_short_message(capsys):
+    assert main(["show", "."]) == 2
+    assert capsys.readouterr().err.count("give a result.h5") == 1
+
+
 REFUSED = [["check", "no.toml"], ["run"], ["new", "horn"], ["bench", "box", "--cells", "x"]]
 ANSWERED = [["--help"], ["run", "-h"], ["bench", "box", "--help"], ["--version"], ["version"]]
 

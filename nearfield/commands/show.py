@@ -16,11 +16,12 @@ def show_result(path: Path, output: Path | None, as_json: bool) -> int:
 
     try:
         file = path / "result.h5" if path.is_dir() else path
-        if not file.exists():
-            raise ModelError(f"{file} does not exist; give a result.h5 or the folder that `nearfield run` wrote")
+        there = file.exists()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelError(f"{path} cannot be read: {reason}; give a result.h5 or the folder that holds it") from None
+    if not there:
+        raise ModelError(f"{file} does not exist; give a result.h5 or the folder that `nearfield run` wrote")
     result = open_result(file)
     folder = output if output is not None else file.parent
     with console(as_json) as out:
