@@ -85,9 +85,10 @@ class Check:
 def examine(simulation: Simulation, threads: int | None = None) -> Check:
     """The check of a simulation. Error: ModelError for what `run` would refuse as well."""
     setup = simulation.setup()
-    grid, rate = setup.grid, known_rate(simulation.precision, threads or available_threads())
+    grid = setup.grid
     media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(grid.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
+    rate = known_rate(simulation.precision, threads or available_threads(), total)
     runs, steps = max(1, len(setup.excitations)), expected_steps(setup)
     fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision)
     in_terms, output = term_bytes(setup.terms, steps, simulation.precision)

@@ -22,6 +22,7 @@ from nearfield.plan import (
     Recording,
     RecordingTerm,
     SnapshotBox,
+    in_precision,
 )
 from nearfield.tiling import Tiling, choose_tiling, second_level_cache
 
@@ -113,7 +114,7 @@ class CpuEngine:
     def _add(self, term) -> None:
         if isinstance(term, CurrentTerm):
             indices, order = self._turned(term)
-            weight = np.ascontiguousarray(term.weight[order], self.plan.dtype)
+            weight = in_precision(term.weight[order], self.plan.dtype)
             self._core.add_current(self._component(term.component), *indices, weight, self.plan.column(term.waveform))
         elif isinstance(term, CircuitTerm):
             self._add_circuit(term)

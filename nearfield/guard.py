@@ -70,8 +70,7 @@ def worst_sample(engine: CpuEngine) -> tuple[int, tuple[int, int, int]]:
         values = np.abs(np.asarray(engine.state(component), dtype=np.float64))
         broken = ~np.isfinite(values)
         if broken.any():
-            indices = np.argwhere(broken)
-            middle = indices[len(indices) // 2]
+            middle = np.median(np.argwhere(broken), axis=0)  # it spread evenly from where it began
             return component, tuple(int(n) for n in middle)
         index = np.unravel_index(int(np.argmax(values)), values.shape)
         if values[index] > found[0]:

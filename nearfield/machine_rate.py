@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 DEFAULT_MCELLS_PER_SECOND = 150.0  # a core, single precision, memory-bound sweep; measured with `bench box` at 200^3
+LARGE = 2e6  # cells, some 50 MB of fields
 SHORTEST_SECONDS = 0.5  # a shorter measurement is noise
 
 
@@ -44,7 +45,7 @@ def all_rates() -> dict[str, Any]:
 
 
 def stored() -> dict[str, float]:
-    """The rates of this machine by `precision/threads`."""
+    """The rates of this machine by `precision/threads/size`."""
     try:
         entries = all_rates().get(platform.node(), {})
         return {str(name): float(rate) for name, rate in entries.items() if float(rate) > 0}
@@ -52,28 +53,34 @@ def stored() -> dict[str, float]:
         return {}
 
 
-def known_rate(precision: str, threads: int) -> Rate:
-    """The rate to expect; measured with other numbers of threads it is scaled."""
+def size_of(cells: float) -> str:
+    """Models that stay in cache run faster than those that do not; their rates are kept apart."""
+    return "large" if cells >= LARGE else "small"
+
+
+def known_rate(precision: str, threads: int, cells: float) -> Rate:
+    """The rate to expect of a model of so many cells; measured with other numbers of threads it is scaled."""
     rates = stored()
-    exact = rates.get(f"{precision}/{threads}")
+    exact = rates.get(f"{precision}/{threads}/{size_of(cells)}")
     if exact is not None:
         return Rate(exact, f"measured here with {threads} threads")
     for name, rate in rates.items():
-        kind, _, count = name.partition("/")
-        if kind == precision and count.isdigit() and int(count) > 0:
+        kind, count, size = (*name.split("/"), "", "")[:3]
+        if (kind, size) == (precision, size_of(cells)) and count.isdigit() and int(count) > 0:
             return Rate(rate * threads / int(count), f"scaled from a measurement with {count} threads")
     slower = 2.0 if precision == "double" else 1.0
     rate = DEFAULT_MCELLS_PER_SECOND * threads / slower
     return Rate(rate, "an assumption; `nearfield bench box` measures this machine")
 
 
-def remember_rate(mcells_per_second: float, precision: str, threads: int, seconds: float) -> None:
-    """Keep a measured rate; a folder that cannot be written is no error."""
+def remember_rate(mcells_per_second: float, precision: str, threads: int, seconds: float, cells: float) -> None:
+    """Keep the rate measured on a model of so many cells; a folder that cannot be written is no error."""
     if seconds < SHORTEST_SECONDS or not mcells_per_second > 0:
         return
     with contextlib.suppress(OSError, ValueError, TypeError, RuntimeError):
         path, entries = rate_file(), all_rates()
-        entries[platform.node()] = stored() | {f"{precision}/{threads}": round(float(mcells_per_second), 3)}
+        name = f"{precision}/{threads}/{size_of(cells)}"
+        entries[platform.node()] = stored() | {name: round(float(mcells_per_second), 3)}
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(entries, indent=1), encoding="utf-8")
 

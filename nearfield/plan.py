@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.errors import ModelError
+
 if TYPE_CHECKING:
     from nearfield.boundaries import Boundaries
     from nearfield.coefficients import Coefficients
@@ -153,6 +155,18 @@ def dft_stride(context: Context, frequencies: np.ndarray) -> int:
     return max(1, int(0.5 / (highest * context.time_step)))
 
 
+def in_precision(values: np.ndarray, dtype: type) -> np.ndarray:
+    """Source amplitudes or weights in the precision of the fields, contiguous. Error: some are too large for it."""
+    with np.errstate(over="ignore"):
+        cast = np.ascontiguousarray(values, dtype)
+    if not np.isfinite(cast).all():
+        raise ModelError(
+            f"a source is too strong: it adds up to {np.abs(values).max():.3g} V/m in a step, single precision holds "
+            f"{np.finfo(dtype).max:.3g}; make it weaker (results scale with it), or use precision='double'"
+        )
+    return cast
+
+
 @dataclass(frozen=True)
 class AxisProfile:
     """What the update needs along one axis, one float64 value a sample of the active range.
@@ -232,7 +246,7 @@ class Plan:
             if waveform.excitation == excitation:
                 tables[0, :, column] = waveform.value(time - 0.5 * self.time_step)
                 tables[1, :, column] = waveform.value(time)
-        return tables[0].astype(self.dtype), tables[1].astype(self.dtype)
+        return in_precision(tables[0], self.dtype), in_precision(tables[1], self.dtype)
 
     def phasors(self, box: DFTBox, first: int, steps: int) -> np.ndarray:
         """Table (steps, frequencies, 2) of cos and -sin(2 pi f t) at the component's own times."""

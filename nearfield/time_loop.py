@@ -144,12 +144,16 @@ def run(
     engine = CpuEngine(setup.plan, threads, tiling=STEPWISE if simulation.schedule == "stepwise" else None)
     record.facts |= plan_facts(setup, engine, warnings) | {"setup_seconds": time.perf_counter() - begun, "runs": {}}
     with Interruption() as stop:
-        failure = run_excitations(setup, engine, progress, record, stop)
+
+        def keep() -> None:
+            if output is not None:
+                Result(record).save(output)
+
+        failure = run_excitations(setup, engine, progress, record, stop, keep)
         record.facts["warnings"] = warnings + ending_warnings(record, setup)
         finish(record, setup)
-        result = Result(record)
-        if output is not None:
-            result.save(output)
+        keep()
+    result = Result(record)
     if stop.asked() and output is not None and record.status == "done":
         raise KeyboardInterrupt  # it came while the file was written
     if failure:
@@ -160,10 +164,20 @@ def run(
 
 
 def run_excitations(
-    setup: Discretization, engine: CpuEngine, progress, record: RunRecord, stop: Interruption
+    setup: Discretization,
+    engine: CpuEngine,
+    progress: Callable[[ProgressInfo], None] | None,
+    record: RunRecord,
+    stop: Interruption,
+    keep: Callable[[], None],
 ) -> str | None:
-    """Run one excitation after the other into the record; returns what went wrong if a field diverged."""
-    for excitation in setup.excitations:
+    """Run one excitation after the other into the record; returns what went wrong if a field diverged.
+
+    Between two of them the record is kept, marked "failed", so that whatever ends the next one leaves the others.
+    """
+    for number, excitation in enumerate(setup.excitations):
+        if number:
+            keep()
         engine.reset()
         loop = TimeLoop(setup, engine, excitation, progress)
         ended = loop.run(stop)

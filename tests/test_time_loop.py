@@ -46,9 +46,8 @@ def test_a_run_that_never_decays_is_cut_off_with_a_warning():
     assert any("cut off" in warning for warning in walls.facts["warnings"])
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
 def test_a_divergence_names_step_component_place_medium_and_cause(tmp_path):
-    huge = [nf.PointCurrent(MIDDLE, "z", nf.Gaussian(15e9), moment=1e36)]
+    huge = [nf.PointCurrent(MIDDLE, "z", nf.Gaussian(15e9), moment=1e30)]
     with pytest.raises(nf.DivergedError) as caught:
         box(steps=400, sources=huge).run(threads=1, output=tmp_path / "result.h5")
     message = str(caught.value)
@@ -78,3 +77,28 @@ def test_results_do_not_depend_on_threads():
     signals = [box(steps=120).run(threads=threads)["tip"].values for threads in (1, 2, 5)]
     assert all(np.array_equal(signals[0], other) for other in signals[1:])
     assert np.abs(signals[0]).max() > 0
+
+
+def test_a_source_beyond_single_precision_is_refused():
+    for strong in (nf.Gaussian(15e9, amplitude=1e39), nf.Gaussian(15e9)):
+        sources = [nf.PointCurrent(MIDDLE, "z", strong, moment=1e36)]
+        with pytest.raises(nf.ModelError, match="source is too strong"):
+            box(steps=40, sources=sources).run(threads=1)
+
+
+def test_every_finished_excitation_is_kept_while_the_next_one_runs(tmp_path):
+    edge = 1e-3
+    ports = [
+        nf.LumpedPort(name, (x, 5e-3, 5e-3), (x, 5e-3, 6e-3), "z", waveform=nf.Gaussian(15e9))
+        for name, x in (("one", 3 * edge), ("two", 7 * edge))
+    ]
+    path, seen = tmp_path / "result.h5", []
+
+    def look(info):
+        if info.excitation == "two" and not seen:
+            kept = nf.open_result(path)
+            seen.append((kept.status, kept.excitations, kept["tip"].sizes["time"]))
+
+    result = box(nf.CPML(2), sources=(), ports=ports, steps=60, check_every=20).run(1, path, look)
+    assert seen == [("failed", ("one",), 60)]
+    assert result.status == nf.open_result(path).status == "done"

@@ -29,7 +29,7 @@ def measure_box(
         found = bench_box(
             cells=cells, steps=steps, threads=threads, boundary=boundary, schedule=schedule, precision=precision
         )
-        remember_rate(found["mcells_per_second"], precision, threads, found["seconds"])
+        remember_rate(found["mcells_per_second"], precision, threads, found["seconds"], found["cells"])
         out.answer(found)
         if not as_json:
             out.say(table(found))

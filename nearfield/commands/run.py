@@ -104,7 +104,8 @@ def remember_rates(result: Result, precision: str) -> None:
     runs = result.facts.get("runs", {}).values()
     longest = max(runs, key=lambda facts: facts["seconds"], default=None)
     if longest is not None:
-        remember_rate(longest["mcells_per_second"], precision, result.facts["threads"], longest["seconds"])
+        facts = result.facts
+        remember_rate(longest["mcells_per_second"], precision, facts["threads"], longest["seconds"], facts["cells"])
 
 
 def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any]:
