@@ -321,3 +321,9 @@ def test_a_decaying_run_is_as_far_as_its_energy():
     outlook = Outlook(1e-6)
     assert outlook.part(ProgressInfo(10, 1000, 1.0, 1e-3, 7.0, "feed")) == pytest.approx(0.5)
     assert Outlook(None).part(ProgressInfo(10, 1000, 1.0, 1e-3, 7.0, "feed")) == pytest.approx(0.01)
+
+
+def test_a_run_ends_with_the_numbers_that_were_asked_for(capsys):
+    assert main(["new", "dipole"]) == 0 and main(["run", "dipole.toml"]) == 0
+    printed = capsys.readouterr().out
+    assert "lowest |S11|, at" in printed and "directivity at" in printed and "radiation efficiency" in printed

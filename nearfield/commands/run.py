@@ -33,6 +33,11 @@ def run_model(model: Path, output: Path | None, force: bool, threads: int | None
         out.answer({"model": str(model), **summary})
         if not as_json:
             out.say(readable(summary))
+            if report and result.status == "done":
+                from nearfield.report.page import answers
+
+                for number, what in answers(result):
+                    out.say(f"{what}: {number}")
     return CODE_OF_STATUS[result.status]
 
 

@@ -100,8 +100,8 @@ def render(result: Result, content: Content) -> str:
     )
 
 
-def tiles(result: Result) -> list[tuple[str, str]]:
-    """The few numbers that a reader looks for first: (number, what it is)."""
+def answers(result: Result) -> list[tuple[str, str]]:
+    """What an antenna engineer asks first, where the run can say it: (number, what it is)."""
     found = []
     if result.record.sparameters:
         parameters = result.sparameters
@@ -116,6 +116,12 @@ def tiles(result: Result) -> list[tuple[str, str]]:
         found.append((row["directivity"], f"directivity at {row['frequency']}"))
         if row["efficiency"]:
             found.append((row["efficiency"], "radiation efficiency"))
+    return found
+
+
+def tiles(result: Result) -> list[tuple[str, str]]:
+    """The few numbers that a reader looks for first: (number, what it is)."""
+    found = answers(result)
     runs = [run for run in result.facts.get("runs", {}).values() if isinstance(run, Mapping)]
     if isinstance(result.facts.get("cells"), (int, float)):
         found.append((_count(result.facts["cells"]), "cells"))
