@@ -2,8 +2,7 @@
 //
 // One record per row (i, j): Ex | Ey | Ez | Hx | Hy | Hz | psi of the c slabs. Each field row is padded to whole
 // blocks of 16 cells plus one block before and one behind, all zero; one ghost row of records surrounds the domain.
-// The record has no other padding: separate arrays cost up to a factor of three when their rows share an offset in a
-// page (benchmarks/README.md).
+// The record has no other padding: with separate arrays the rate depends on whether their rows share an offset in a page.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +36,6 @@ struct Layout {
     const long volume_length = plane_length * (na + 2);
     const long psi_row = 4 * lanes * blocks;  // psi of one row in an a or b slab: 4 states a cell
 
-    long c_psi_index(long block) const { return block < c_low ? block : block - c_high + c_low; }
     long record(long i, long j) const { return (i + 1) * plane_length + (j + 1) * record_length; }
     long field(int component, long i, long j) const { return record(i, j) + component * field_length + lanes; }
     long c_psi(long i, long j) const { return record(i, j) + 6 * field_length; }

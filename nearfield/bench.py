@@ -12,6 +12,7 @@ from nearfield.discretization import Discretization
 from nearfield.engine import CpuEngine, available_threads
 from nearfield.errors import ModelError, RunFailed
 from nearfield.grid import Grid
+from nearfield.prediction import traffic_bytes_per_cell
 from nearfield.simulation import Simulation
 from nearfield.sources import PointCurrent
 from nearfield.tiling import STEPWISE, Tiling
@@ -34,16 +35,6 @@ def box(cells: int, steps: int, boundary: str, precision: str, schedule: str = "
         steps=steps,
         schedule=schedule,
     )
-
-
-def traffic(setup: Discretization) -> float:
-    """Bytes a cell and step that the stepwise schedule moves through memory: fields in and out, psi in the slabs."""
-    size = 4 if setup.plan.precision == "single" else 8
-    cells = setup.grid.cells
-    total = 12.0 * size
-    for axis in range(3):
-        total += 8.0 * size * sum(setup.plan.cpml[axis]) / cells[axis]
-    return total
 
 
 def checksum(engine: CpuEngine, setup: Discretization) -> str:
@@ -80,11 +71,12 @@ def bench_box(
     engine.advance(steps)
     seconds = time.perf_counter() - begun
     facts = engine.facts()
+    stepwise = traffic_bytes_per_cell(setup.grid.cells, setup.plan.cpml, setup.plan.precision)
     return {
         "cells": cells**3, "steps": steps, "threads": facts["threads"], "boundary": boundary, "precision": precision,
         "isa": facts["isa"], "schedule": facts["schedule"], "tile_depth": facts["tile_depth"],
         "tile_width": facts["tile_width"], "seconds": seconds, "mcells_per_second": cells**3 * steps / seconds / 1e6,
         "bytes_per_cell": facts["bytes"] / cells**3,
-        "traffic_bytes_per_cell": traffic(setup) * Tiling(facts["tile_depth"], facts["tile_width"]).traffic,
+        "traffic_bytes_per_cell": stepwise * Tiling(facts["tile_depth"], facts["tile_width"]).traffic,
         "checksum": checksum(engine, setup),
     }  # fmt: skip

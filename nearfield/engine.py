@@ -6,6 +6,7 @@ Axes are turned here, once: the core stores (a, b, c) with the plan's longest ax
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,7 +22,6 @@ from nearfield.plan import (
     Plan,
     Recording,
     RecordingTerm,
-    SnapshotBox,
     in_precision,
 )
 from nearfield.tiling import Tiling, choose_tiling, second_level_cache
@@ -76,16 +76,20 @@ class CpuEngine:
         self._set_coefficients()
         tiling = tiling or self._chosen_tiling()
         self._core.set_tiling(tiling.depth, tiling.width)
-        self._recorders: list[tuple[RecordingTerm, int]] = []
-        self._dft_boxes: list[DFTBox] = []
+        self._recorders: list[tuple[RecordingTerm, int]] = []  # each with its number among those of its kind
+        kinds: Counter[type] = Counter()
         for term in plan.terms:
             self._add(term)
-        self._samples: list[list[np.ndarray]] = [[] for term, _ in self._recorders if isinstance(term, Functional)]
+            if isinstance(term, RecordingTerm):
+                self._recorders.append((term, kinds[type(term)]))
+                kinds[type(term)] += 1
+        self._dft_boxes = [term for term, _ in self._recorders if isinstance(term, DFTBox)]
+        self._samples: list[list[np.ndarray]] = [[] for _ in range(kinds[Functional])]
 
     @property
     def step(self) -> int:
         """Steps made since the start or the last reset."""
-        return self._core.facts()["step"]
+        return self._core.step
 
     def facts(self) -> dict:
         """isa, threads, bytes allocated, distinct palette blocks, schedule, tile_depth, tile_width, step."""
@@ -123,16 +127,12 @@ class CpuEngine:
             component = np.array([self._component(c) for c in np.broadcast_to(term.component, term.i.shape)[order]])
             weight = np.asarray(term.weight, float)[order] / np.where(component >= 3, VACUUM_IMPEDANCE, 1.0)
             self._core.add_functional(component.astype(np.int64), *indices, weight, term.stride)
-            self._recorders.append((term, len([t for t, _ in self._recorders if isinstance(t, Functional)])))
         elif isinstance(term, DFTBox):
             box = (self._component(term.component), self._turn(term.lower), self._turn(term.upper))
             self._core.add_fourier(*box, len(term.frequencies), term.stride)
-            self._recorders.append((term, len(self._dft_boxes)))
-            self._dft_boxes.append(term)
         else:
             box = (self._component(term.component), self._turn(term.lower), self._turn(term.upper))
             self._core.add_snapshot(*box, np.ascontiguousarray(term.steps, np.int64))
-            self._recorders.append((term, len([t for t, _ in self._recorders if isinstance(t, SnapshotBox)])))
 
     def _add_circuit(self, term: CircuitTerm) -> None:
         indices, order = self._turned(term)

@@ -134,16 +134,21 @@ def edges_of(entry: Any, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarra
     return list(entry.edges(grid)) if hasattr(entry, "edges") else []
 
 
+def first_place(grid: YeeGrid, component: int, index: list[np.ndarray], wrong: np.ndarray) -> str:
+    """Where the first of the wrong samples lies, for messages."""
+    at = int(np.argmax(wrong))
+    place = (float(axis[index[a][at]]) for a, axis in enumerate(grid.component_axes(component)))
+    return f"({', '.join(f'{value:.6g}' for value in place)}) m"
+
+
 def refuse_in_cpml(simulation: Simulation, grid: YeeGrid) -> None:
     """Refuse sources, ports and elements inside a CPML."""
     for who, entry in features(simulation):
         for component, *index in edges_of(entry, grid):
             inside = in_cpml(simulation, grid, component, tuple(index))
             if inside.any():
-                at = int(np.argmax(inside))
-                place = [float(axis[index[a][at]]) for a, axis in enumerate(grid.component_axes(component))]
                 raise ModelError(
-                    f"{who} lies in the CPML at ({', '.join(f'{value:.6g}' for value in place)}) m, where waves are "
+                    f"{who} lies in the CPML at {first_place(grid, component, index, inside)}, where waves are "
                     f"absorbed and nothing may radiate; allowed: {interior_text(simulation, grid)}. Move it inside, or "
                     "enlarge the grid"
                 )
@@ -188,10 +193,8 @@ def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coeffic
         for component, *index in edges_of(entry, grid):
             metal = np.asarray(coefficients.is_metal(component, *index))
             if metal.any():
-                at = int(np.argmax(metal))
-                place = [float(axis[index[a][at]]) for a, axis in enumerate(grid.component_axes(component))]
                 raise ModelError(
-                    f"{who} lies in metal at ({', '.join(f'{value:.6g}' for value in place)}) m "
+                    f"{who} lies in metal at {first_place(grid, component, index, metal)} "
                     f"({int(metal.sum())} of {metal.size} edges), which shorts it. Let it span the gap between two "
                     "conductors and end on them"
                 )

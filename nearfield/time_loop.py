@@ -127,12 +127,13 @@ def run(
     threads: int | None = None,
     output: str | Path | None = None,
     progress: Callable[[ProgressInfo], None] | None = None,
+    setup: Discretization | None = None,
 ):
-    """Run all excitations of a simulation; see `Simulation.run`."""
+    """Run all excitations of a simulation; see `Simulation.run`. `setup`: its discretisation, where it is known."""
     from nearfield.results import Result
 
     begun = time.perf_counter()
-    setup = simulation.setup()
+    setup = setup or simulation.setup()
     warnings = cautions(setup)
     record = RunRecord(
         model_text=simulation.to_toml(), grid=setup.grid, media=media_table(simulation), facts=machine_facts(),

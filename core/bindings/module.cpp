@@ -212,6 +212,8 @@ public:
         for (auto& s : snapshots_) s.taken->values.clear();
     }
 
+    long step() const { return domain_.step(); }
+
     nb::dict facts() {
         nb::dict d;
         d["isa"] = domain_.isa();
@@ -221,7 +223,7 @@ public:
         for (const auto& s : snapshots_) recorders += s.taken->values.size() * sizeof(Real);
         d["bytes"] = domain_.bytes() + recorders;
         d["palette_blocks"] = domain_.block().electric.distinct_blocks() + domain_.block().magnetic.distinct_blocks();
-        d["step"] = domain_.step();
+        d["step"] = step();
         d["record_bytes"] = domain_.block().layout.record_length * sizeof(Real);
         d["schedule"] = domain_.tiling().depth ? "tiled" : "stepwise";
         d["tile_depth"] = domain_.tiling().depth;
@@ -279,6 +281,7 @@ void bind(nb::module_& m, const char* name) {
         .def("states", [](nb::handle_t<S> self) { return S::states(self); })
         .def("set_tiling", &S::set_tiling)
         .def("reset", &S::reset)
+        .def_prop_ro("step", &S::step)
         .def("facts", &S::facts);
 }
 

@@ -12,7 +12,7 @@ Domain<Real>::Domain(const Layout& layout, long threads, const std::string& isa)
     reset();
 }
 
-// Planes in an a slab cost more: about a third, measured with 10 CPML cells (benchmarks/README.md).
+// Planes in an a slab cost more; by how much is an estimate, and bears on the balance of the threads alone.
 template <class Real>
 void Domain<Real>::partition() {
     const Layout& l = block_.layout;

@@ -67,6 +67,8 @@ def make_folder(folder: Path) -> None:
 
 def run_into(simulation: Simulation, folder: Path, threads: int | None, out: Console) -> Result:
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
+    from nearfield.time_loop import run
+
     setup = simulation.setup()
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
@@ -75,7 +77,7 @@ def run_into(simulation: Simulation, folder: Path, threads: int | None, out: Con
         out.note(f"warning: {warning}")
     with progress(setup.decay) as display:
         try:
-            result = simulation.run(threads=threads, output=folder / RESULT_NAME, progress=display)
+            result = run(simulation, threads, folder / RESULT_NAME, display, setup)
         except DivergedError as error:
             if error.result is None:
                 raise
