@@ -1,8 +1,9 @@
-"""Benchmarks on models without files: the empty box."""
+"""The empty box, and how the rate of a simulation is taken."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 
 import numpy as np
@@ -22,19 +23,55 @@ CELL = 1e-3  # m
 WARM_UP = 2  # steps: pages and caches
 
 
-def box(cells: int, steps: int, boundary: str, precision: str, schedule: str = "tiled") -> Simulation:
-    """An empty cube of `cells` a side with a point current on an Ez edge in its middle."""
+def box(
+    cells: int, steps: int, boundary: str = "pec", precision: str = "single", schedule: str = "tiled", **entries
+) -> Simulation:
+    """An empty cube of `cells` a side with a point current on an Ez edge in its middle; `entries` add or replace."""
     if boundary not in ("pec", "cpml"):
         raise ModelError(f"boundary {boundary!r} is unknown; allowed: pec, cpml")
     middle = cells // 2 * CELL
-    return Simulation(
-        grid=Grid.uniform(CELL, (cells, cells, cells)),
-        boundaries=Boundaries(all=CPML(10) if boundary == "cpml" else "pec"),
-        sources=[PointCurrent((middle, middle, middle + CELL / 2), "z", Gaussian(30e9, delay=0.0))],
-        precision=precision,
-        steps=steps,
-        schedule=schedule,
-    )
+    given = {
+        "grid": Grid.uniform(CELL, (cells, cells, cells)),
+        "boundaries": Boundaries(all=CPML(10) if boundary == "cpml" else "pec"),
+        "sources": [PointCurrent((middle, middle, middle + CELL / 2), "z", Gaussian(30e9, delay=0.0))],
+    }
+    return Simulation(**given | entries, precision=precision, steps=steps, schedule=schedule)
+
+
+class Timed:
+    """A simulation on an engine of its own, advanced from rest as often as it is to be timed."""
+
+    def __init__(self, simulation: Simulation, threads: int | None = None, tiling: Tiling | None = None) -> None:
+        self.setup = simulation.setup()
+        self.cells = math.prod(self.setup.grid.cells)
+        if simulation.schedule == "stepwise":
+            tiling = STEPWISE
+        self.engine = CpuEngine(self.setup.plan, threads or available_threads(), tiling=tiling)
+        self.engine.advance(WARM_UP)
+
+    def seconds(self, steps: int) -> float:
+        """Seconds that so many steps take, made in one call."""
+        self.engine.reset()
+        begun = time.perf_counter()
+        self.engine.advance(steps, self.setup.excitations[0])
+        return time.perf_counter() - begun
+
+    def rate(self, steps: int) -> float:
+        """Million cells a second over so many steps."""
+        return self.cells * steps / self.seconds(steps) / 1e6
+
+    def facts(self) -> dict:
+        """Schedule, tiles, threads and instruction set that ran; bytes a cell allocated and moved a step (model)."""
+        facts = self.engine.facts()
+        plan = self.setup.plan
+        fields = traffic_bytes_per_cell(plan.cells, plan.cpml, plan.precision)
+        tiles = {name: value for name, value in facts.items() if name.startswith("tile_")}
+        tiling = Tiling(**{name.removeprefix("tile_"): value for name, value in tiles.items()})
+        return {
+            "threads": facts["threads"], "isa": facts["isa"], "schedule": facts["schedule"], **tiles,
+            "bytes_per_cell": facts["bytes"] / self.cells, "palette_blocks": facts["palette_blocks"],
+            "traffic_bytes_per_cell": fields * tiling.traffic,
+        }  # fmt: skip
 
 
 def checksum(engine: CpuEngine, setup: Discretization) -> str:
@@ -63,20 +100,10 @@ def bench_box(
     precision: str = "single",
 ) -> dict:  # fmt: skip
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
-    setup = box(cells, steps, boundary, precision, schedule).setup()
-    engine = CpuEngine(setup.plan, threads or available_threads(), tiling=STEPWISE if schedule == "stepwise" else None)
-    engine.advance(min(WARM_UP, steps))
-    engine.reset()
-    begun = time.perf_counter()
-    engine.advance(steps)
-    seconds = time.perf_counter() - begun
-    facts = engine.facts()
-    stepwise = traffic_bytes_per_cell(setup.grid.cells, setup.plan.cpml, setup.plan.precision)
+    timed = Timed(box(cells, steps, boundary, precision, schedule), threads)
+    seconds = timed.seconds(steps)
     return {
-        "cells": cells**3, "steps": steps, "threads": facts["threads"], "boundary": boundary, "precision": precision,
-        "isa": facts["isa"], "schedule": facts["schedule"], "tile_depth": facts["tile_depth"],
-        "tile_width": facts["tile_width"], "seconds": seconds, "mcells_per_second": cells**3 * steps / seconds / 1e6,
-        "bytes_per_cell": facts["bytes"] / cells**3,
-        "traffic_bytes_per_cell": stepwise * Tiling(facts["tile_depth"], facts["tile_width"]).traffic,
-        "checksum": checksum(engine, setup),
+        "cells": cells**3, "steps": steps, "boundary": boundary, "precision": precision, **timed.facts(),
+        "seconds": seconds, "mcells_per_second": cells**3 * steps / seconds / 1e6,
+        "checksum": checksum(timed.engine, timed.setup),
     }  # fmt: skip

@@ -149,6 +149,18 @@ def box(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along e
     return measure_box(cells, steps, threads, boundary.value, schedule.value, precision.value, as_json)
 
 
+@bench.command()
+def features(cells: Annotated[int, typer.Option(min=32, max=10000, help="Cells along each side of the cube.")] = 128,
+             steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps of each run.")] = 100,
+             threads: Threads = None,
+             precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
+             as_json: Json = False) -> int:
+    """Time what each feature costs, in turn with the empty cube."""
+    from nearfield.commands.bench import measure_features
+
+    return measure_features(cells, steps, threads, precision.value, as_json)
+
+
 @bench.callback()
 def only_commands() -> None:
     """Measure the speed of this machine."""

@@ -1,4 +1,4 @@
-"""`nearfield bench box`: the rate at which this machine advances an empty cube."""
+"""`nearfield bench`: the rate at which this machine advances an empty cube, and what each feature costs."""
 
 from __future__ import annotations
 
@@ -43,3 +43,47 @@ def table(found: dict) -> str:
         f"{name.replace('_', ' '):{width}}  {value:.6g}" if isinstance(value, float) else
         f"{name.replace('_', ' '):{width}}  {value}" for name, value in found.items()
     )
+
+
+COLUMNS = {
+    "case": "{name:22}", "Mcells/s": "{mcells_per_second:8.0f}", "of vacuum": "{share_of_vacuum:9.2f}",
+    "lowest-highest": "{lowest_share:8.2f}-{highest_share:.2f}", "B/cell": "{bytes_per_cell:6.1f}",
+    "moved B/cell": "{traffic_bytes_per_cell:12.1f}", "depth x width": "{tiles:>13}", "x roofline": "{multiple:>10}",
+    "DFT stride": "{stride:>10}",
+}  # fmt: skip
+
+
+def measure_features(
+    cells: int, steps: int, threads: int | None, precision: str, as_json: bool
+) -> int:
+    """Time the features in turn with the empty box and print the table."""
+    from nearfield.bench_features import bench_features
+
+    with console(as_json) as out:
+        found = bench_features(
+            cells, steps, threads or available_threads(), precision, tell=lambda row: out.note(f"{row['name']} done")
+        )
+        out.answer(found)
+        if not as_json:
+            out.say(features_table(found))
+    return 0
+
+
+def features_table(found: dict) -> str:
+    """One line a case under the names of the columns, and what they are measured against."""
+    lines = []
+    for case in found["cases"]:
+        tiled = case["schedule"] == "tiled"
+        multiple = case["roofline_multiple"]
+        shown = {
+            "tiles": f"{case['tile_depth']} x {case['tile_width']}" if tiled else case["schedule"],
+            "multiple": f"{multiple:.2f}" if multiple else "unknown", "stride": case["dft_stride"] or "",
+        }
+        lines.append([column.format(**case, **shown) for column in COLUMNS.values()])
+    heads = [f"{name:{len(text)}}" if name == "case" else f"{name:>{len(text)}}"
+             for name, text in zip(COLUMNS, lines[0])]  # fmt: skip
+    text = "\n".join("  ".join(line) for line in [heads, *lines])
+    rate, roofline = found["triad_gb_per_second"], found["roofline_mcells_per_second"]
+    against = f"triad {rate:.1f} GB/s, roofline of a fused sweep {roofline:.0f} Mcells/s" if rate else "no triad"
+    return f"{text}\n\n{found['cells']} cells, {found['steps']} steps, {found['threads']} threads, " \
+        f"{found['precision']}; median of {found['rounds']} rounds; {against}"

@@ -10,18 +10,15 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from nearfield.commands.console import console
 from nearfield.engine import available_threads
 from nearfield.facts import processor_name
 from nearfield.machine_rate import free_memory
+from nearfield.memory_rate import triad
 
-COPY_BYTES = 64 * 2**20  # larger than the usual caches, so that memory is measured
 PACKAGES = ("numpy", "h5py", "pydantic", "typer", "rich", "xarray", "matplotlib", "jinja2")
 
 
@@ -79,18 +76,9 @@ def numa_nodes() -> int:
 
 
 def memory_rate() -> float | None:
-    """GB/s of the best of five copies by one core: read, written, and the line fetched before it is written."""
-    try:
-        source = np.ones(COPY_BYTES // 8)
-        target = np.zeros_like(source)
-    except MemoryError:
-        return None
-    best = np.inf
-    for _ in range(5):
-        start = time.perf_counter()
-        np.copyto(target, source)
-        best = min(best, time.perf_counter() - start)
-    return round(2 * COPY_BYTES / best / 1e9, 1)
+    """GB/s of a triad on all usable cores."""
+    rate = triad(available_threads())
+    return None if rate is None else round(rate, 1)
 
 
 def mpi_flavour() -> str | None:
@@ -163,7 +151,7 @@ def readable(found: dict[str, Any]) -> str:
         "nearfield": found["nearfield"], "python": found["python"], "system": found["system"],
         "processor": found["processor"], "instruction set": sets, "cores": cores,
         "NUMA nodes": found["numa_nodes"], "memory": memory,
-        "memory rate": f"{rate} GB/s (copy, one core)" if rate else "unknown",
+        "memory rate": f"{rate} GB/s (triad, all usable cores)" if rate else "unknown",
         "MPI": found["mpi"] or "none (not needed yet: runs use threads)",
         "GPU": found["gpu"] or "none (not needed yet: runs use the processor)",
         "HDF5": found["hdf5"] or "none",

@@ -1,0 +1,174 @@
+"""What each feature costs: models that hold it, timed in turn with the empty box of the same size."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+
+import numpy as np
+
+from nearfield.bench import CELL, Timed, box
+from nearfield.facts import machine_facts
+from nearfield.geometry import Structure
+from nearfield.grid import Grid
+from nearfield.materials import Medium
+from nearfield.memory_rate import triad
+from nearfield.monitors import FieldDFT, Flux, Snapshot
+from nearfield.plan import DFTBox, Plan, SnapshotBox
+from nearfield.ports import LumpedElement, LumpedPort, MicrostripPort
+from nearfield.prediction import BYTES_OF, samples_in
+from nearfield.shapes import Box, Sheet, Sphere
+from nearfield.simulation import Simulation
+from nearfield.sources import PointCurrent
+from nearfield.waveforms import Gaussian
+
+ROUNDS = 5  # each: the empty box, then the case
+HIGHEST = 15e9  # Hz; 20 cells a wavelength in vacuum
+FIELD_VALUES = 12  # a cell and step of a fused sweep: six read, six written
+
+Case = Callable[[int, int, str], Simulation]
+
+
+def vacuum(cells: int, steps: int, precision: str, boundary: str = "pec", **entries) -> Simulation:
+    """The empty box with a pulse up to the highest frequency; `entries` add or replace."""
+    middle = cells // 2 * CELL
+    pulse = PointCurrent((middle, middle, middle + CELL / 2), "z", Gaussian(HIGHEST, delay=0.0))
+    return box(cells, steps, boundary, precision, **{"sources": [pulse]} | entries)
+
+
+def lossy_palette(cells: int, steps: int, precision: str) -> Simulation:
+    """Four lossy layers and a lossy ball in three shells: most rows differ."""
+    side, layers, shells = cells * CELL, [], []
+    for number in range(4):
+        medium = Medium(1.2 + 0.2 * number, 0.01 + 0.01 * number)
+        layers.append(Structure(Box((0, 0, 0.25 * number * side), (side, side, 0.25 * (number + 1) * side)), medium))
+        shells.append(Structure(Sphere((side / 2,) * 3, (0.4 - 0.1 * number) * side), Medium(2.0, 0.02 * (number + 1))))
+    return vacuum(cells, steps, precision, structures=[*layers, *shells[:3]])
+
+
+def cpml(cells: int, steps: int, precision: str) -> Simulation:
+    """Ten CPML cells inside each face."""
+    return vacuum(cells, steps, precision, "cpml")
+
+
+def graded(cells: int, steps: int, precision: str) -> Simulation:
+    """Cells that vary by 30 % along every axis."""
+    lines = np.cumsum([0.0, *(CELL * (1 - 0.3 * np.sin(np.arange(cells) / 7)))])
+    return vacuum(cells, steps, precision, grid=Grid(lines, lines, lines))
+
+
+def frequencies(count: int) -> list[float]:
+    """So many frequencies up to the highest."""
+    return [HIGHEST * (n + 1) / count for n in range(count)]
+
+
+def dft_plane(normal: int) -> Case:
+    """All six components in the middle plane across an axis, at 20 frequencies."""
+
+    def case(cells: int, steps: int, precision: str) -> Simulation:
+        lower, upper = [0.0] * 3, [cells * CELL] * 3
+        lower[normal] = upper[normal] = cells // 2 * CELL
+        return vacuum(cells, steps, precision, monitors=[FieldDFT("plane", lower, upper, frequencies(20))])
+
+    return case
+
+
+def dft_box(cells: int, steps: int, precision: str) -> Simulation:
+    """All six components in a cube of a quarter of the side, at ten frequencies."""
+    lower, upper = (cells * 3 // 8 * CELL,) * 3, (cells * 5 // 8 * CELL,) * 3
+    return vacuum(cells, steps, precision, monitors=[FieldDFT("box", lower, upper, frequencies(10))])
+
+
+def flux_box(cells: int, steps: int, precision: str) -> Simulation:
+    """The power out of a cube of half the side, at ten frequencies."""
+    lower, upper = (cells // 4 * CELL,) * 3, (cells * 3 // 4 * CELL,) * 3
+    return vacuum(cells, steps, precision, monitors=[Flux("out", lower, upper, frequencies(10))])
+
+
+def snapshots(cells: int, steps: int, precision: str) -> Simulation:
+    """All six components in the middle plane along the rows, every 20 steps."""
+    middle, side = cells // 2 * CELL, cells * CELL
+    plane = Snapshot("plane", (middle, 0, 0), (middle, side, side), every=20)
+    return vacuum(cells, steps, precision, monitors=[plane])
+
+
+def ports(cells: int, steps: int, precision: str) -> Simulation:
+    """Three lumped ports, a microstrip port on a strip over a wall, and an R-L-C element."""
+    def at(x: int, y: int, z: int) -> tuple[float, float, float]:
+        return x * CELL, y * CELL, z * CELL
+
+    part = cells // 8
+    strip = Sheet(at(part, part, 3), at(part + 4, 7 * part, 3))
+    return vacuum(
+        cells, steps, precision, sources=(), structures=[Structure(strip, "pec")], waveform=Gaussian(HIGHEST),
+        ports=[
+            LumpedPort("r", at(3 * part, part, part), at(3 * part, part, part + 2), "z"),
+            LumpedPort("rl", at(4 * part, part, part), at(4 * part, part + 2, part), "y", inductance=1e-9),
+            LumpedPort("rc", at(5 * part, part, part), at(5 * part + 2, part, part), "x", capacitance=1e-13,
+                       connection="parallel"),
+            MicrostripPort("line", at(part, part, 0), at(part + 4, part, 3), "z", "+y",
+                           reference_plane=3 * part * CELL),
+        ],
+        elements=[LumpedElement(at(6 * part, part, part), at(6 * part, part, part + 2), "z", 20.0, 1e-9, 1e-13)],
+    )  # fmt: skip
+
+
+CASES: dict[str, Case] = {
+    "vacuum": vacuum, "lossy palette": lossy_palette, "CPML": cpml, "graded grid": graded,
+    "DFT plane along rows": dft_plane(0), "DFT plane across rows": dft_plane(2), "DFT box": dft_box,
+    "flux box": flux_box, "snapshots": snapshots, "ports": ports,
+}  # fmt: skip
+
+
+def recorder_traffic(plan: Plan, steps: int) -> float:
+    """Bytes a cell and step for what boxes record, as if no sum stayed in cache: sums read and written, copies written.
+    """
+    values = 0.0
+    for term in plan.terms:
+        if isinstance(term, DFTBox):
+            values += 4.0 * samples_in(term) * len(term.frequencies) / term.stride
+        elif isinstance(term, SnapshotBox):
+            values += samples_in(term) * np.count_nonzero(np.asarray(term.steps) <= steps) / steps
+    return values * BYTES_OF[plan.precision] / float(np.prod(plan.cells, dtype=float))
+
+
+def row(name: str, timed: Timed, reference: Timed, steps: int, rounds: int) -> dict:
+    """One line of the table: the case and the empty box, timed in turn."""
+    pairs = [(reference.rate(steps), timed.rate(steps)) for _ in range(rounds)]
+    shares = [case / empty for empty, case in pairs]
+    facts, plan = timed.facts(), timed.setup.plan
+    facts["traffic_bytes_per_cell"] += recorder_traffic(plan, steps)
+    strides = {term.stride for term in plan.terms if isinstance(term, DFTBox)}
+    return {
+        "name": name, "mcells_per_second": statistics.median(case for _, case in pairs),
+        "vacuum_mcells_per_second": statistics.median(empty for empty, _ in pairs),
+        "share_of_vacuum": statistics.median(shares), "lowest_share": min(shares), "highest_share": max(shares),
+        "dft_stride": max(strides, default=None), **facts,
+    }  # fmt: skip
+
+
+def bench_features(
+    cells: int, steps: int, threads: int, precision: str = "single", rounds: int = ROUNDS,
+    tell: Callable[[dict], None] = lambda row: None,
+) -> dict:  # fmt: skip
+    """The table as `nearfield bench features --json` prints it; `tell` hears of each row as it is made.
+
+    The roofline is what a fused sweep of E and H could reach from memory: the triad's rate over 48 bytes a cell in
+    single precision, 96 in double.
+    """
+    triads = [triad(threads)]
+    reference = Timed(vacuum(cells, steps, precision), threads)
+    cases = []
+    for name, case in CASES.items():
+        cases.append(row(name, Timed(case(cells, steps, precision), threads), reference, steps, rounds))
+        tell(cases[-1])
+    triads.append(triad(threads))
+    rate = max((found for found in triads if found), default=None)
+    roofline = rate * 1e3 / (FIELD_VALUES * BYTES_OF[precision]) if rate else None
+    for found in cases:
+        found["roofline_multiple"] = found["mcells_per_second"] / roofline if roofline else None
+    return {
+        "cells": cells**3, "steps": steps, "threads": reference.facts()["threads"], "precision": precision,
+        "rounds": rounds, "triad_gb_per_second": rate, "roofline_mcells_per_second": roofline, "cases": cases,
+        "machine": machine_facts(),
+    }  # fmt: skip
