@@ -9,10 +9,13 @@ from nearfield.engine import CpuEngine
 from nearfield.plan import COMPONENTS, Plan
 from nearfield.tiling import STEPWISE, Tiling
 
+LEAST_DEPTH = 4  # steps of a tile that deserves the name
+SMALL = Tiling(LEAST_DEPTH, 3)  # cuts even small domains into bands, and short blocks into blocks of time
+
 
 def assert_agrees(
     plan: Plan,
-    blocks: tuple[int, ...] = (5, 4),
+    blocks: tuple[int, ...] = (2 * LEAST_DEPTH + 3, 4),
     *,
     start: bool = True,
     threads: int = 2,
@@ -23,22 +26,33 @@ def assert_agrees(
 ) -> tuple[CpuEngine, ReferenceEngine]:
     """Advance them by blocks of steps, from a random state or from rest, and compare after each.
 
-    Both schedules are compared with the oracle. `reference`: the plan for the oracle, where it is to differ. Returns
-    the tiled engine and the oracle.
+    The engine runs stepwise and in tiles: those given, else both those it chooses and small ones, which must be at
+    least four steps deep. `reference`: the plan for the oracle, where it is to differ. Returns the (first) tiled
+    engine and the oracle.
     """
-    tiled, stepwise = CpuEngine(plan, threads, isa, tiling), CpuEngine(plan, threads, isa, STEPWISE)
+    tiled = [CpuEngine(plan, threads, isa, choice) for choice in ([tiling] if tiling else [None, SMALL])]
+    for engine in tiled:
+        assert_tiled(engine, least=1 if tiling else LEAST_DEPTH)
+    stepwise = CpuEngine(plan, threads, isa, STEPWISE)
+    assert stepwise.facts()["schedule"] == "stepwise"
+    engines = [*tiled, stepwise]
     oracle = ReferenceEngine(reference or plan)
     if start:
-        plans.randomise((tiled, stepwise, oracle), plan)
+        plans.randomise((*engines, oracle), plan)
     for steps in blocks:
-        found = [engine.advance(steps, excitation, weigh=True).energy for engine in (tiled, stepwise)]
+        found = [engine.advance(steps, excitation, weigh=True).energy for engine in engines]
         oracle.advance(steps, excitation)
-        assert found == [oracle.energy()] * 2, f"energy after step {oracle.step}"
-    for engine in (tiled, stepwise):
+        assert found == [oracle.energy()] * len(engines), f"energy after step {oracle.step}"
+    for engine in engines:
         assert engine.step == oracle.step
         assert_equal(engine, oracle)
-    assert tiled.facts()["schedule"] == "tiled" and stepwise.facts()["schedule"] == "stepwise"
-    return tiled, oracle
+    return tiled[0], oracle
+
+
+def assert_tiled(engine: CpuEngine, least: int = LEAST_DEPTH) -> None:
+    """A silent fall-back to stepwise, or to tiles that share no steps, is an error."""
+    facts = engine.facts()
+    assert facts["schedule"] == "tiled" and facts["tile_depth"] >= least, facts
 
 
 def assert_equal(engine, other) -> None:

@@ -111,8 +111,8 @@ def test_only_the_chosen_excitation_is_heard():
 @pytest.mark.parametrize("stride", [1, 3, 20])
 def test_weighted_sums(half, stride, precision):
     plan = make_plan(terms=lambda rng, p: plans.functional(rng, p, half, 40, stride), precision=precision, walls=CPML)
-    engine, _ = assert_agrees(plan, blocks=(2, 2, 5, 1))
-    assert len(engine.recordings()[0].values) == 10 // stride
+    engine, _ = assert_agrees(plan, blocks=(2, 2, 11, 1))
+    assert len(engine.recordings()[0].values) == 16 // stride
 
 
 @precisions
@@ -122,7 +122,7 @@ def test_running_spectra(component, stride, precision):
     plan = make_plan(
         (5, 19, 6), terms=lambda rng, p: plans.spectrum(rng, p, component, stride), precision=precision, seed=component
     )
-    engine, _ = assert_agrees(plan, blocks=(2, 2, 5, 1))
+    engine, _ = assert_agrees(plan, blocks=(2, 2, 11, 1))
     assert np.abs(engine.recordings()[0].values).max() > 0
 
 
@@ -130,7 +130,7 @@ def test_running_spectra(component, stride, precision):
 @pytest.mark.parametrize("component", range(6))
 def test_snapshots(component, precision):
     plan = make_plan((5, 19, 6), terms=lambda rng, p: plans.snapshots(rng, p, component), precision=precision)
-    assert_agrees(plan, blocks=(2, 2, 5, 1))
+    assert_agrees(plan, blocks=(2, 2, 11, 1))
 
 
 @precisions
