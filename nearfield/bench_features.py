@@ -62,13 +62,14 @@ def frequencies(count: int) -> list[float]:
     return [HIGHEST * (n + 1) / count for n in range(count)]
 
 
-def dft_plane(normal: int) -> Case:
-    """All six components in the middle plane across an axis, at 20 frequencies."""
+def dft_plane(normal: int, components: tuple[str, ...] | None = None) -> Case:
+    """All six components, or those named, in the middle plane across an axis, at 20 frequencies."""
 
     def case(cells: int, steps: int, precision: str) -> Simulation:
         lower, upper = [0.0] * 3, [cells * CELL] * 3
         lower[normal] = upper[normal] = cells // 2 * CELL
-        return vacuum(cells, steps, precision, monitors=[FieldDFT("plane", lower, upper, frequencies(20))])
+        plane = FieldDFT("plane", lower, upper, frequencies(20), components)
+        return vacuum(cells, steps, precision, monitors=[plane])
 
     return case
 
