@@ -1,7 +1,7 @@
 # The commands of this repository; `make` alone lists them.
 PYTHON_IN := .venv/bin/python
 
-.PHONY: help setup demo test nightly validation bench peers docs lint types sanitize lowest clean
+.PHONY: help setup demo test nightly validation bench benchmarks peers docs lint types sanitize lowest clean
 
 help:
 	@echo "make demo        the line-fed patch antenna, into out/patch_antenna/"
@@ -9,6 +9,7 @@ help:
 	@echo "make nightly     every test, the sanitizers and the lowest versions"
 	@echo "make validation  rerun validation/ and rewrite its table"
 	@echo "make bench       the empty box on this machine;  make peers: beside openEMS"
+	@echo "make benchmarks  every script of benchmarks/ at a moderate size, into out/benchmarks/"
 	@echo "make docs        rewrite the pages that are made from the code"
 	@echo "make lint        ruff;  make types: mypy, which does not pass yet and is not required"
 	@echo "make clean       remove what was built; .venv and out/ too with make clean ALL=1"
@@ -34,8 +35,22 @@ bench: setup
 	@.venv/bin/nearfield bench box --cells 200 --steps 200 --threads 2 --boundary pec
 	@.venv/bin/nearfield bench box --cells 200 --steps 200 --threads 2 --boundary cpml
 
+BENCHMARKS_OUT := --pairs 3 --output out/benchmarks
+
+benchmarks: setup
+	@.venv/bin/nearfield bench features --cells 128 --steps 100
+	@$(PYTHON_IN) benchmarks/scaling.py --steps 100 $(BENCHMARKS_OUT)
+	@$(PYTHON_IN) benchmarks/sizes.py --up-to 400 --work 4e8 $(BENCHMARKS_OUT)
+	@$(PYTHON_IN) benchmarks/denormals.py $(BENCHMARKS_OUT)
+	@$(PYTHON_IN) benchmarks/dft_plane.py --steps 100 $(BENCHMARKS_OUT)
+	@$(PYTHON_IN) benchmarks/busy_neighbour.py --steps 200 $(BENCHMARKS_OUT)
+	@$(PYTHON_IN) benchmarks/residence.py $(BENCHMARKS_OUT)
+	@$(PYTHON_IN) benchmarks/peers/compare.py --steps 100 $(BENCHMARKS_OUT) || true
+	@$(PYTHON_IN) benchmarks/peers/compare.py --case patch --steps 400 $(BENCHMARKS_OUT) || true
+
 peers: setup
 	@$(PYTHON_IN) benchmarks/peers/compare.py --cells 200 --steps 200 --pairs 5
+	@$(PYTHON_IN) benchmarks/peers/compare.py --case patch --pairs 5
 
 docs: setup
 	@$(PYTHON_IN) -m scripts.write_docs

@@ -55,9 +55,10 @@ def compare(shape: tuple[int, int, int], given: argparse.Namespace) -> dict[str,
 def main() -> int:
     made = parser(__doc__, cells=None, steps=None, threads=1)
     made.add_argument("--work", type=float, default=3e8, help="cell updates of a run, at the least three tiles")
+    made.add_argument("--up-to", type=float, default=4096.0, help="largest box, MiB")
     given = made.parse_args()
     before = triad(given.threads)
-    rows = [compare(shape, given) for shape in SHAPES]
+    rows = [compare(shape, given) for shape in SHAPES if bytes_touched(shape) <= given.up_to * 2**20]
     rates = [rate for rate in (before, triad(given.threads)) if rate]
     best = max(rates, default=None)
     if best:

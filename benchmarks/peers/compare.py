@@ -1,26 +1,36 @@
-"""Nearfield beside another solver on the same empty box, taken in turn: A B A B ...
+"""Nearfield beside another solver on the same model, taken in turn: A B A B ...
 
     .venv/bin/python benchmarks/peers/compare.py --cells 200 --steps 200 --pairs 5 [--peers openems meep gprmax]
+    .venv/bin/python benchmarks/peers/compare.py --case patch --pairs 5
 
-Prints the median ratio of the speeds and its spread for each boundary, and writes benchmarks/results/peers-NAME.json.
-A peer that is not installed is named with the line that installs it. Exit code 0 if any peer was measured, else 2.
+Cases: the empty box, with PEC walls and with absorbing ones, and the patch antenna of the demo at four times its cells
+(openEMS alone). Prints the median ratio of the speeds and its spread, and writes benchmarks/results/peers-NAME.json,
+peers-NAME-patch.json. A peer that is not installed is named with the line that installs it. Exit code 0 if any peer
+was measured, else 2.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
+import math
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent))
-from machine import commit, machine  # noqa: E402  (found through the line above)
+from paired import in_turn, parser, write  # noqa: E402  (found through the line above)
+
+PATCH_STEPS = 1000  # Nearfield's run lasts a second or two
+BOX_STEPS = 200
+
+Command = Callable[[str, argparse.Namespace, str], list[str]]
 
 
 @dataclass(frozen=True)
@@ -32,11 +42,11 @@ class Peer:
     precision: str
     interpreter: str
     install: str
-    command: Callable[[str, argparse.Namespace, str], list[str]]
+    command: Command
     steps_share: float = 1.0  # slow codes take fewer steps
 
 
-def plain(script: str) -> Callable[[str, argparse.Namespace, str], list[str]]:
+def plain(script: str) -> Command:
     def command(interpreter: str, given: argparse.Namespace, boundary: str) -> list[str]:
         return [interpreter, str(FOLDER / script), "--cells", str(given.cells), "--steps", str(given.steps),
                 "--threads", str(given.threads), "--boundary", boundary]
@@ -77,41 +87,61 @@ def speed(command: list[str]) -> float:
     return float(json.JSONDecoder().raw_decode(text[start:])[0]["mcells_per_second"])
 
 
-def nearfield_command(given: argparse.Namespace, boundary: str, precision: str) -> list[str]:
+def box_commands(peer: Peer, given: argparse.Namespace, boundary: str) -> tuple[list[str], list[str]]:
+    """Nearfield and the peer on the empty box."""
     program = str(Path(sys.executable).parent / "nearfield")
-    return [program, "bench", "box", "--cells", str(given.cells), "--steps", str(given.steps), "--threads",
-            str(given.threads), "--boundary", boundary, "--precision", precision, "--json"]
+    ours = [program, "bench", "box", "--cells", str(given.cells), "--steps", str(given.steps), "--threads",
+            str(given.threads), "--boundary", boundary, "--precision", peer.precision, "--json"]
+    return ours, peer.command(peer.interpreter, given, boundary)
 
 
-def compare(peer: Peer, given: argparse.Namespace, boundary: str) -> dict[str, Any]:
-    """`given.pairs` pairs of runs; each ratio is of two neighbours in time."""
-    ours = nearfield_command(given, boundary, peer.precision)
-    theirs = peer.command(peer.interpreter, given, boundary)
-    pairs = [(speed(ours), speed(theirs)) for _ in range(given.pairs)]
-    ratios = sorted(a / b for a, b in pairs)
+def patch_commands(peer: Peer, given: argparse.Namespace, folder: str) -> tuple[list[str], list[str]]:
+    """Nearfield and openEMS on the patch antenna, which Nearfield describes to it in a file of the folder."""
+    ours, described = [sys.executable, str(FOLDER / "nearfield_patch.py")], str(Path(folder) / "patch.json")
+    subprocess.run([*ours, "--describe", described], check=True)
+    common = ["--steps", str(given.steps), "--threads", str(given.threads)]
+    return [*ours, *common], [peer.interpreter, str(FOLDER / "openems_patch.py"), "--model", described, *common]
+
+
+def compare(peer: Peer, given: argparse.Namespace, what: str, commands: tuple[list[str], list[str]]) -> dict[str, Any]:
+    """Pairs of runs; each ratio is of two neighbours in time."""
+    found = in_turn(given.pairs, lambda: speed(commands[0]), lambda: speed(commands[1]))
     row = {
-        "peer": peer.title, "precision": peer.precision, "boundary": boundary,
-        "nearfield_mcells_per_second": [round(a, 1) for a, _ in pairs],
-        "peer_mcells_per_second": [round(b, 1) for _, b in pairs],
-        "median_ratio": round(statistics.median(ratios), 2),
-        "lowest_ratio": round(ratios[0], 2), "highest_ratio": round(ratios[-1], 2),
-    }
-    print(f"{peer.title:8} {boundary:5} {peer.precision:7} nearfield {statistics.median(a for a, _ in pairs):7.1f}  "
-          f"{peer.title} {statistics.median(b for _, b in pairs):7.1f} Mcells/s  ratio {row['median_ratio']} "
+        "peer": peer.title, "precision": peer.precision, "boundary": what,
+        "nearfield_mcells_per_second": found["first"], "peer_mcells_per_second": found["second"],
+        "median_ratio": round(found["ratio"], 2),
+        "lowest_ratio": round(found["lowest"], 2), "highest_ratio": round(found["highest"], 2),
+    }  # fmt: skip
+    print(f"{peer.title:8} {what:5} {peer.precision:7} nearfield {median(found['first']):7.1f}  "
+          f"{peer.title} {median(found['second']):7.1f} Mcells/s  ratio {row['median_ratio']} "
           f"({row['lowest_ratio']} to {row['highest_ratio']})", flush=True)
     return row
 
 
+def measure(name: str, given: argparse.Namespace) -> None:
+    """Compare with one peer and write what was found."""
+    peer = PEERS[name]
+    if given.case == "box":
+        rows = [compare(peer, given, wall, box_commands(peer, given, wall)) for wall in given.boundaries]
+        write(f"peers-{name}", given, cells=given.cells**3, comparisons=rows)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        row = compare(peer, given, "patch", patch_commands(peer, given, folder))
+        lines = json.loads((Path(folder) / "patch.json").read_text(encoding="utf-8"))["lines"]
+    write(f"peers-{name}-patch", given, cells=math.prod(len(line) - 1 for line in lines), comparisons=[row])
+
+
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", type=int, default=200, help="cells along each side, CPML included")
-    parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--boundaries", nargs="+", choices=["pec", "cpml"], default=["pec", "cpml"])
-    parser.add_argument("--peers", nargs="+", choices=sorted(PEERS), default=["openems"])
-    parser.add_argument("--output", type=Path, default=FOLDER.parent / "results")
-    return parser.parse_args()
+    made = parser(__doc__, steps=None)
+    made.add_argument("--steps", type=int, help=f"left out, {BOX_STEPS} for the box and {PATCH_STEPS} for the patch")
+    made.add_argument("--case", choices=["box", "patch"], default="box")
+    made.add_argument("--boundaries", nargs="+", choices=["pec", "cpml"], default=["pec", "cpml"], help="of the box")
+    made.add_argument("--peers", nargs="+", choices=sorted(PEERS), default=["openems"])
+    given = made.parse_args()
+    given.steps = given.steps or (PATCH_STEPS if given.case == "patch" else BOX_STEPS)
+    if given.case == "patch" and given.peers != ["openems"]:
+        made.error("the patch is compared with openEMS alone; leave --peers out")
+    return given
 
 
 def main() -> int:
@@ -122,12 +152,7 @@ def main() -> int:
         if not is_installed(peer):
             print(f"{peer.title} is not installed for {peer.interpreter}; run: {peer.install}", file=sys.stderr)
             continue
-        rows = [compare(peer, given, boundary) for boundary in given.boundaries]
-        command = "benchmarks/peers/compare.py " + " ".join(sys.argv[1:])
-        result = {"command": command.strip(), "commit": commit(), "machine": machine(), "cells": given.cells**3,
-                  "steps": given.steps, "threads": given.threads, "pairs": given.pairs, "comparisons": rows}
-        given.output.mkdir(parents=True, exist_ok=True)
-        (given.output / f"peers-{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        measure(name, given)
         measured = True
     return 0 if measured else 2
 

@@ -1,21 +1,14 @@
 """openEMS on the empty box: Gaussian current in the middle, PEC walls or its 8-cell PML. Needs openEMS's own Python.
 
-Prints one JSON object. The speed is the one openEMS reports of its time-stepping loop; the engine prints it through
-C, so it is read from a child process.
+Prints one JSON object. The speed is the one openEMS reports of its time-stepping loop.
 """
 
 import argparse
-import json
-import re
-import subprocess
-import sys
-import tempfile
 
-REPORT = re.compile(r"Time for (\d+) iterations with ([\d.e+]+) cells : ([\d.]+) sec")
+from openems_run import report, run
 
 
 def simulate(cells, steps, threads, boundary):
-    """Run openEMS in this process; its report goes to stdout."""
     import numpy as np
     from CSXCAD import ContinuousStructure
     from openEMS import openEMS
@@ -32,8 +25,7 @@ def simulate(cells, steps, threads, boundary):
     middle = cells // 2
     current = structure.AddExcitation("current", 0, [0, 0, 1])
     current.AddBox([middle] * 3, [middle, middle, middle + 1])
-    with tempfile.TemporaryDirectory() as folder:
-        solver.Run(folder, numThreads=threads, verbose=0)
+    run(solver, threads)
 
 
 def main():
@@ -46,16 +38,8 @@ def main():
     given = parser.parse_args()
     if given.child:
         simulate(given.cells, given.steps, given.threads, given.boundary)
-        return
-    done = subprocess.run([sys.executable, *sys.argv, "--child"], capture_output=True, text=True)
-    found = REPORT.search(done.stdout + done.stderr)
-    if not found:
-        sys.exit("openEMS did not report a speed:\n" + (done.stdout + done.stderr)[-2000:])
-    steps, seconds = int(found[1]), float(found[3])
-    print(json.dumps({
-        "code": "openEMS", "precision": "single", "cells": given.cells**3, "steps": steps, "threads": given.threads,
-        "boundary": given.boundary, "seconds": seconds, "mcells_per_second": given.cells**3 * steps / seconds / 1e6,
-    }))
+    else:
+        report(given.cells**3, threads=given.threads, boundary=given.boundary)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,67 @@
+"""The scripts of benchmarks/ run from their command lines and leave what they promise; how fast is not asked."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+TINY = ["--cells", "40", "--steps", "12", "--pairs", "2"]
+RUNS = {
+    "scaling": TINY,
+    "denormals": TINY,
+    "dft_plane": TINY,
+    "busy_neighbour": TINY,
+    "sizes": ["--sizes", "24", "33", "--reference", "32", "--work", "1e6", "--pairs", "2"],
+    "residence": ["--up-to", "2", "--work", "1e6", "--pairs", "2"],
+}
+
+
+def run(script: str, *arguments: str) -> None:
+    command = [sys.executable, str(BENCHMARKS / script), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def ratios(found) -> list[dict]:
+    """Every comparison of two runs that a result holds."""
+    if isinstance(found, list):
+        return [ratio for entry in found for ratio in ratios(entry)]
+    if not isinstance(found, dict):
+        return []
+    own = [found] if {"ratio", "lowest", "highest"} <= set(found) else []
+    return own + [ratio for entry in found.values() for ratio in ratios(entry)]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_each_script_writes_pairs_with_commit_machine_and_command(name, tmp_path):
+    run(f"{name}.py", *RUNS[name], "--output", str(tmp_path))
+    text = (tmp_path / f"{name}.json").read_text()
+    found = json.loads(text)
+    assert found["command"] == " ".join([f"benchmarks/{name}.py", *RUNS[name]]) and str(tmp_path) not in text
+    assert found["commit"] and found["machine"]["processor"] and found["machine"]["cores"] >= 1
+    if name == "dft_plane":
+        assert all(row["dft_stride"] >= 1 and row["share_of_vacuum"] > 0 for row in found["comparisons"])
+        return
+    pairs = ratios(found)
+    assert pairs
+    for pair in pairs:
+        assert len(pair["first"]) == len(pair["second"]) == 2
+        assert 0 < pair["lowest"] <= pair["ratio"] <= pair["highest"]
+        assert pair["schedule"] == "tiled" and pair["tile_depth"] >= 4
+
+
+def test_the_patch_antenna_for_peers_has_four_times_the_cells_of_the_demo(tmp_path):
+    run("peers/nearfield_patch.py", "--describe", str(tmp_path / "patch.json"))
+    patch = json.loads((tmp_path / "patch.json").read_text())
+    assert math.prod(len(line) - 1 for line in patch["lines"]) == 4 * 442_816  # the demo's, examples/patch_antenna.md
+    assert [body["permittivity"] for body in patch["bodies"]] == [2.2, None, None]
+    for axis, line in enumerate(patch["lines"]):
+        for corner in ("lower", "upper"):  # every edge lies on a grid line, so another solver has the same body
+            for body in (*patch["bodies"], patch["port"]):
+                assert min(abs(place - body[corner][axis]) for place in line) < 1e-12
