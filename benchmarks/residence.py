@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 from statistics import median
 from typing import Any
@@ -57,6 +58,8 @@ def main() -> int:
     made.add_argument("--work", type=float, default=3e8, help="cell updates of a run, at the least three tiles")
     made.add_argument("--up-to", type=float, default=4096.0, help="largest box, MiB")
     given = made.parse_args()
+    if given.threads == 1:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # a thread that moves leaves its cache behind
     before = triad(given.threads)
     rows = [compare(shape, given) for shape in SHAPES if bytes_touched(shape) <= given.up_to * 2**20]
     rates = [rate for rate in (before, triad(given.threads)) if rate]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+from dataclasses import fields
 
 import numpy as np
 
@@ -64,13 +65,13 @@ class Timed:
         """Schedule, tiles, threads and instruction set that ran; bytes a cell allocated and moved a step (model)."""
         facts = self.engine.facts()
         plan = self.setup.plan
-        fields = traffic_bytes_per_cell(plan.cells, plan.cpml, plan.precision)
-        tiles = {name: value for name, value in facts.items() if name.startswith("tile_")}
-        tiling = Tiling(**{name.removeprefix("tile_"): value for name, value in tiles.items()})
+        stepwise = traffic_bytes_per_cell(plan.cells, plan.cpml, plan.precision)
+        tiles = {f"tile_{each.name}": facts.get(f"tile_{each.name}", 0) for each in fields(Tiling)}
+        tiling = Tiling(*tiles.values())
         return {
             "threads": facts["threads"], "isa": facts["isa"], "schedule": facts["schedule"], **tiles,
             "bytes_per_cell": facts["bytes"] / self.cells, "palette_blocks": facts["palette_blocks"],
-            "traffic_bytes_per_cell": fields * tiling.traffic,
+            "traffic_bytes_per_cell": stepwise * tiling.traffic,
         }  # fmt: skip
 
 
