@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -15,11 +16,40 @@
 
 namespace nearfield {
 
+enum class Length : std::uint8_t { unit, scaled, stretched };  // inverse length exactly 1; another; in a CPML
+
+// Along one axis at one half step, one value a sample, padded to whole blocks.
 template <class Real>
-struct Profile {  // along one axis, one value a sample, padded to whole blocks
-    std::vector<Real> inverse_dual, inverse_primary;                                 // u / (kappa length)
-    std::vector<Real> decay_electric, drive_electric, decay_magnetic, drive_magnetic;  // CPML
-    bool unit_dual = false, unit_primary = false;  // inverse lengths are exactly 1 in the blocks outside the slabs
+struct Profile {
+    std::vector<Real> inverse;       // u / (kappa length)
+    std::vector<Real> decay, drive;  // CPML
+    std::vector<Length> length;
+};
+
+// What the rows of one half step share, gathered once for a block of steps: where they lie, what they read.
+template <class Real>
+struct HalfStep {
+    struct Axis {
+        const Real *inverse, *decay, *drive;
+        const Length* length;
+    };
+    struct Gap {  // cells between the slabs along c, which have no psi
+        std::size_t first;
+        long length;
+    };
+    Axis a, b, c;
+    Real* updated;                    // first updated component of row (0, 0)
+    const Real* read;                 // first component of the other field there
+    long field, record, plane, rows;  // lengths; `rows`: of a plane
+    const Layout* layout;
+    Real *a_psi, *b_psi, *c_psi;  // this half step's part
+    Gap c_gap;
+    bool unit;  // all lengths along c outside the slabs are units
+    const std::uint32_t* program_of;
+    const Program* programs;
+    const Run* runs;
+    const Held* held;
+    const Real* values;
 };
 
 struct FreeDeleter {
@@ -44,16 +74,35 @@ Array<Real> allocate(long length) {
 template <class Real>
 struct Block {
     Layout layout;
-    std::array<Profile<Real>, 3> profile;
+    std::array<std::array<Profile<Real>, 3>, 2> profile;  // by half step and axis
     Palette<Real> electric, magnetic;
     Array<Real> records, a_psi, b_psi;
 
     explicit Block(const Layout& l)
-        : layout(l), electric(l), magnetic(l), records(allocate<Real>(l.volume_length)),
+        : layout(l), electric(l, true), magnetic(l, false), records(allocate<Real>(l.volume_length)),
           a_psi(allocate<Real>(l.slab[0].planes() * l.nb * l.psi_row)),
           b_psi(allocate<Real>(l.slab[1].planes() * l.na * l.psi_row)) {}
 
     Real* field(int component, long i, long j) { return records.get() + layout.field(component, i, j); }
+    // Each half step keeps two of the four psi of a slab cell: E the first two, H the last two.
+    HalfStep<Real> half_step(int half) {
+        const Layout& l = layout;
+        const auto axis = [&](int n) {
+            const Profile<Real>& p = profile[half][n];
+            return typename HalfStep<Real>::Axis{p.inverse.data(), p.decay.data(), p.drive.data(), p.length.data()};
+        };
+        const auto& lengths = profile[half][2].length;
+        const long from = std::min<long>(lengths.size(), lanes * l.c_low), to = std::min<long>(lengths.size(), lanes * l.c_high);
+        const bool unit = std::all_of(lengths.begin() + from, lengths.begin() + std::max(from, to),
+                                      [](Length length) { return length == Length::unit; });
+        const Palette<Real>& palette = half ? magnetic : electric;
+        const long psi = half * 2 * lanes;
+        return {axis(0), axis(1), axis(2), field(3 * half, 0, 0), field(3 - 3 * half, 0, 0),
+                l.field_length, l.record_length, l.plane_length, l.nb, &layout,
+                a_psi.get() + psi, b_psi.get() + psi, records.get() + l.c_psi(0, 0) + psi,
+                {std::size_t(lanes * l.c_high), lanes * (l.c_high - l.c_low)}, unit,
+                palette.row_programs(), palette.programs(), palette.runs(), palette.held(), palette.values()};
+    }
     std::size_t bytes() const {
         const long psi = (layout.slab[0].planes() * layout.nb + layout.slab[1].planes() * layout.na) * layout.psi_row;
         return (layout.volume_length + psi) * sizeof(Real) + electric.bytes() + magnetic.bytes();

@@ -1,14 +1,20 @@
 #include "palette.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace nearfield {
 
+namespace {
+template <class Real>
+std::string bytes_of(const Real* values, long count) {
+    return std::string(reinterpret_cast<const char*>(values), count * sizeof(Real));
+}
+}  // namespace
+
+// `ca`, `cb`: three blocks each.
 template <class Real>
 auto Palette<Real>::intern_block(const Real* ca, const Real* cb) -> Entry {
-    const std::string key = std::string(reinterpret_cast<const char*>(ca), 3 * lanes * sizeof(Real)) +
-                            std::string(reinterpret_cast<const char*>(cb), 3 * lanes * sizeof(Real));
+    const std::string key = bytes_of(ca, 3 * lanes) + bytes_of(cb, 3 * lanes);
     if (auto found = block_of_.find(key); found != block_of_.end()) return found->second;
     const bool lossless = std::all_of(ca, ca + 3 * lanes, [](Real c) { return c == Real(1); });
     bool uniform = lossless;
@@ -26,29 +32,96 @@ auto Palette<Real>::intern_block(const Real* ca, const Real* cb) -> Entry {
     return entry;
 }
 
-// `ca`, `cb`: three rows of whole blocks each, component by component.
+// Whether all samples of a block that change at all have one Cb a component and Ca = 1; `drive`: that Cb, 0 for none.
 template <class Real>
-std::uint32_t Palette<Real>::intern_row(const Real* ca, const Real* cb) {
+bool Palette<Real>::hold_zeros(long block, Row ca, Row cb, Drive& drive) const {
+    const long length = lanes * layout_.blocks;
+    drive = {};
+    for (long component = 0; component < 3; ++component)
+        for (long k = component * length + block * lanes, end = k + lanes; k < end; ++k) {
+            if (ca[k] != Real(1)) return false;
+            if (cb[k] == Real(0)) continue;
+            if (drive[component] != Real(0) && cb[k] != drive[component]) return false;
+            drive[component] = cb[k];
+        }
+    return true;
+}
+
+// Adds the samples of a uniform run that have to stay zero although its Cb says otherwise. Past the row's end it is
+// enough to hold the first sample of Ex and Ey: everything else there reads zeros alone.
+template <class Real>
+void Palette<Real>::add_held(const Run& run, const Drive& drive, Row cb, Program& program) {
+    const long length = lanes * layout_.blocks, first = lanes * run.first;
+    for (std::int32_t component = 0; component < 3; ++component) {
+        if (drive[component] == Real(0)) continue;
+        const Real* row = cb.data() + component * length;
+        const long last = std::min(lanes * run.last, layout_.nc + (electric_ && component < 2));
+        for (long k = first, begun = first; k < last; begun = k) {
+            k = std::find_if(row + begun, row + last, [](Real c) { return c == Real(0); }) - row;
+            begun = k;
+            k = std::find_if(row + begun, row + last, [](Real c) { return c != Real(0); }) - row;
+            if (begun < k) held_.push_back({component, std::int32_t(begun), std::int32_t(k)}), ++program.held_count;
+        }
+    }
+}
+
+// The runs of a row. With `hold`, blocks that differ from their neighbours only by samples that stay zero share a run.
+template <class Real>
+Program Palette<Real>::make_program(Row ca, Row cb, bool hold) {
     const long blocks = layout_.blocks, length = lanes * blocks;
-    const std::string key = std::string(reinterpret_cast<const char*>(ca), 3 * length * sizeof(Real)) +
-                            std::string(reinterpret_cast<const char*>(cb), 3 * length * sizeof(Real));
-    if (auto found = program_of_.find(key); found != program_of_.end()) return found->second;
-    Program program{static_cast<std::uint32_t>(runs_.size()), 0};
+    Program program{static_cast<std::uint32_t>(runs_.size()), 0, static_cast<std::uint32_t>(held_.size()), 0};
+    std::vector<Drive> drives;  // of each run; empty blocks of zeros join any
     for (long block = 0; block < blocks; ++block) {
-        Real a[3 * lanes], b[3 * lanes];
-        for (int component = 0; component < 3; ++component) {
-            std::memcpy(a + component * lanes, ca + component * length + block * lanes, lanes * sizeof(Real));
-            std::memcpy(b + component * lanes, cb + component * length + block * lanes, lanes * sizeof(Real));
-        }
-        const Entry entry = intern_block(a, b);
         const bool stretched = block < layout_.c_low || block >= layout_.c_high;
-        if (program.count && runs_.back().offset == entry.offset && runs_.back().stretched == stretched) {
-            runs_.back().last = static_cast<std::int32_t>(block + 1);
+        const auto n = static_cast<std::int32_t>(block);
+        Run* last = program.count && runs_.back().stretched == stretched ? &runs_.back() : nullptr;
+        Drive drive;
+        if (hold && hold_zeros(block, ca, cb, drive)) {
+            bool joins = last && last->kind == Kind::uniform;
+            for (int c = 0; c < 3 && joins; ++c)
+                joins = drive[c] == drives.back()[c] || drive[c] == Real(0) || drives.back()[c] == Real(0);
+            if (joins) {
+                last->last = n + 1;
+                for (int c = 0; c < 3; ++c) drives.back()[c] = std::max(drives.back()[c], drive[c]);
+                continue;
+            }
+            runs_.push_back({n, n + 1, 0, Kind::uniform, stretched});
         } else {
-            const auto n = static_cast<std::int32_t>(block);
+            Real a[3 * lanes], b[3 * lanes];
+            for (int c = 0; c < 3; ++c) {
+                std::copy_n(ca.data() + c * length + block * lanes, lanes, a + c * lanes);
+                std::copy_n(cb.data() + c * length + block * lanes, lanes, b + c * lanes);
+            }
+            const Entry entry = intern_block(a, b);
+            if (last && last->kind == entry.kind && last->offset == entry.offset && !hold) {
+                last->last = n + 1;
+                continue;
+            }
             runs_.push_back({n, n + 1, entry.offset, entry.kind, stretched});
-            ++program.count;
         }
+        drives.push_back(drive);
+        ++program.count;
+    }
+    for (std::uint32_t n = 0; hold && n < program.count; ++n) {
+        Run& run = runs_[program.first + n];
+        if (run.kind != Kind::uniform) continue;
+        Real a[3 * lanes], b[3 * lanes];
+        std::fill_n(a, 3 * lanes, Real(1));
+        for (int c = 0; c < 3; ++c) std::fill_n(b + c * lanes, lanes, drives[n][c]);
+        run.offset = intern_block(a, b).offset;
+        add_held(run, drives[n], cb, program);
+    }
+    return program;
+}
+
+template <class Real>
+std::uint32_t Palette<Real>::intern_row(Row ca, Row cb) {
+    const std::string key = bytes_of(ca.data(), ca.size()) + bytes_of(cb.data(), cb.size());
+    if (auto found = program_of_.find(key); found != program_of_.end()) return found->second;
+    Program program = make_program(ca, cb, true);
+    if (program.held_count > layout_.blocks / 2 + 4) {  // a sieve of metal: blocks of their own cost less
+        runs_.resize(program.first), held_.resize(program.held_first);
+        program = make_program(ca, cb, false);
     }
     programs_.push_back(program);
     const auto id = static_cast<std::uint32_t>(programs_.size() - 1);
@@ -70,7 +143,7 @@ void Palette<Real>::set_planes(long first, long last, const Real* ca, const Real
                 a[component * length + k] = drive == Real(0) ? Real(1) : ca[source + k];
             }
         }
-        const std::uint32_t id = intern_row(a.data(), b.data());
+        const std::uint32_t id = intern_row(a, b);
         for (long i = first; i < last; ++i) row_program_[layout_.row(i, j)] = id;
     }
 }

@@ -1,6 +1,7 @@
 // Coefficient rows as a palette: equal 16-cell blocks are stored once, equal rows share one program of runs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -23,24 +24,31 @@ struct Run {  // consecutive blocks of a row that share their coefficients
     bool stretched;  // CPML along the row's own axis
 };
 
+struct Held {  // samples [first, last) of one component that stay zero whatever the run says: metal, walls
+    std::int32_t component, first, last;
+};
+
 struct Program {
-    std::uint32_t first, count;  // runs
+    std::uint32_t first = 0, count = 0;            // runs
+    std::uint32_t held_first = 0, held_count = 0;  // written after the update, where that is less work than further runs
 };
 
 template <class Real>
 class Palette {
 public:
-    explicit Palette(const Layout& layout) : layout_(layout), row_program_(layout.rows(), 0) {}
+    Palette(const Layout& layout, bool electric) : layout_(layout), electric_(electric), row_program_(layout.rows(), 0) {}
 
     // Planes [first, last) get the rows of `ca` and `cb`, each (3, nb, nc), C order.
     void set_planes(long first, long last, const Real* ca, const Real* cb);
 
-    const Program& program(long i, long j) const { return programs_[row_program_[layout_.row(i, j)]]; }
+    const std::uint32_t* row_programs() const { return row_program_.data(); }  // by row, an index into the programs
+    const Program* programs() const { return programs_.data(); }
     const Run* runs() const { return runs_.data(); }
+    const Held* held() const { return held_.data(); }
     const Real* values() const { return values_.data(); }
     std::size_t bytes() const {
         return row_program_.size() * sizeof(std::uint32_t) + values_.size() * sizeof(Real) +
-               runs_.size() * sizeof(Run) + programs_.size() * sizeof(Program);
+               runs_.size() * sizeof(Run) + held_.size() * sizeof(Held) + programs_.size() * sizeof(Program);
     }
     std::size_t distinct_blocks() const { return block_of_.size(); }
 
@@ -49,13 +57,20 @@ private:
         std::uint32_t offset;
         Kind kind;
     };
+    using Drive = std::array<Real, 3>;
+    using Row = const std::vector<Real>&;  // three rows of whole blocks, component by component
     Entry intern_block(const Real* ca, const Real* cb);
-    std::uint32_t intern_row(const Real* ca, const Real* cb);
+    std::uint32_t intern_row(Row ca, Row cb);
+    Program make_program(Row ca, Row cb, bool hold);
+    bool hold_zeros(long block, Row ca, Row cb, Drive& drive) const;
+    void add_held(const Run& run, const Drive& drive, Row cb, Program& program);
 
     Layout layout_;
+    bool electric_;
     std::vector<std::uint32_t> row_program_;
     std::vector<Program> programs_;
     std::vector<Run> runs_;
+    std::vector<Held> held_;
     std::vector<Real> values_;
     std::unordered_map<std::string, Entry> block_of_;
     std::unordered_map<std::string, std::uint32_t> program_of_;

@@ -37,19 +37,20 @@ public:
     void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
         const Layout& l = domain_.block().layout;
         const long length = axis == 0 ? l.na : axis == 1 ? l.nb : l.nc;
-        Profile<Real>& p = domain_.block().profile[axis];
-        std::vector<Real>* targets[6] = {&p.inverse_dual,   &p.inverse_primary, &p.decay_electric,
-                                         &p.drive_electric, &p.decay_magnetic,  &p.drive_magnetic};
+        Profile<Real>&e = domain_.block().profile[0][axis], &h = domain_.block().profile[1][axis];
+        std::vector<Real>* targets[6] = {&e.inverse, &h.inverse, &e.decay, &e.drive, &h.decay, &h.drive};
         for (int n = 0; n < 6; ++n) {
             if (long(values[n].shape(0)) != length) throw std::invalid_argument("profile has a wrong length");
             targets[n]->assign(lanes * ((length + lanes - 1) / lanes), Real(0));
             std::copy_n(values[n].data(), length, targets[n]->begin());
         }
-        const auto unit = [&](const std::vector<Real>& inverse) {
-            const long first = lanes * l.c_low, last = std::min(length, lanes * l.c_high);
-            return std::all_of(inverse.begin() + std::min(first, last), inverse.begin() + last, [](Real x) { return x == 1; });
-        };
-        if (axis == 2) p.unit_dual = unit(p.inverse_dual), p.unit_primary = unit(p.inverse_primary);
+        for (Profile<Real>* p : {&e, &h}) {
+            p->length.resize(length);
+            for (long n = 0; n < length; ++n)
+                p->length[n] = l.slab[axis].holds(n, length) ? Length::stretched
+                               : p->inverse[n] == 1          ? Length::unit
+                                                             : Length::scaled;
+        }
     }
 
     void set_planes(bool magnetic, long first, long last, In<Real, nb::ndim<3>> a, In<Real, nb::ndim<3>> b) {
@@ -200,10 +201,10 @@ public:
         return views;
     }
 
-    // Time-skewed tiles of so many steps and rows; depth 0: stepwise.
-    void set_tiling(long depth, long width) {
+    // Time-skewed tiles of so many steps and rows, depth 0: stepwise; whether rows are fetched ahead into L2.
+    void set_tiling(long depth, long width, bool fetch) {
         if (depth < 0 || width < 1) throw std::invalid_argument("a tile needs a depth of 0 or more and a width of 1 or more");
-        domain_.set_tiling({depth, width});
+        domain_.set_tiling({depth, width, fetch});
     }
 
     void reset() {
@@ -279,7 +280,7 @@ void bind(nb::module_& m, const char* name) {
         .def("fourier", &S::fourier)
         .def("snapshot", &S::snapshot)
         .def("states", [](nb::handle_t<S> self) { return S::states(self); })
-        .def("set_tiling", &S::set_tiling)
+        .def("set_tiling", &S::set_tiling, "depth"_a, "width"_a, "fetch"_a = true)
         .def("reset", &S::reset)
         .def_prop_ro("step", &S::step)
         .def("facts", &S::facts);

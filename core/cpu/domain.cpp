@@ -107,7 +107,7 @@ void Domain<Real>::electric_row(long i, long j, const Step& step, const Tables<R
     require(1, i, j - 1, step.number - 1, "E update");
     ++made(0, i, j);
 #endif
-    rows_.electric(block_, i, j, 0, block_.layout.blocks);
+    rows_.electric(half_step_[0], i, j, 0, block_.layout.blocks);
     apply(operations(false, i, j), step, tables);
 }
 
@@ -121,7 +121,7 @@ void Domain<Real>::magnetic_row(long i, long j, const Step& step, const Tables<R
     ++made(1, i, j);
 #endif
     const Layout& l = block_.layout;
-    rows_.magnetic(block_, i, j, 0, l.blocks);
+    rows_.magnetic(half_step_[1], i, j, 0, l.blocks);
     apply(operations(true, i, j), step, tables);
     if (weigh) row_energy_[l.row(i, j)] = rows_.energy(block_.field(0, i, j), l.field_length, lanes * l.blocks);
 }
@@ -160,6 +160,7 @@ bool Domain<Real>::advance(long steps, const Tables<Real>& tables, bool weigh, c
     for (auto& operation : owned_)
         operation->begin_block(block_.field(operation->component, operation->i, operation->j), step_ + 1, steps);
     if (weigh) row_energy_.resize(block_.layout.rows());
+    half_step_ = {block_.half_step(0), block_.half_step(1)};
     if (tiling_.depth) {
         const long blocks = (steps + tiling_.depth - 1) / tiling_.depth;
         band_done_ = std::vector<Progress>(blocks * bands());

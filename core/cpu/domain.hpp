@@ -16,8 +16,10 @@
 namespace nearfield {
 
 // Time-skewed tiles: `depth` steps while a band of `width` rows a plane stays in cache; depth 0 means stepwise.
+// `fetch`: the domain does not fit the cache, so that rows are fetched before they are met.
 struct Tiling {
     long depth = 0, width = 16;
+    bool fetch = true;
 };
 
 struct StateArray {  // an entry of the registry: what a checkpoint, a halo or a copy must know
@@ -63,13 +65,14 @@ private:
     void tile(long thread, long steps, const Tables<Real>& tables, bool weigh);
     void tile_chunk(const Tile& tile, long from, long to, const Tables<Real>& tables, long weighed);
     long bands() const { return (block_.layout.nb + tiling_.depth + tiling_.width - 1) / tiling_.width; }
-    void prefetch(long i, long j, long part, long parts) const;
+    void fetch_row(long i, long j, long part, long parts) const;
     void electric_row(long i, long j, const Step& step, const Tables<Real>& tables);
     void magnetic_row(long i, long j, const Step& step, const Tables<Real>& tables, bool weigh);
     void apply(const Operations* row, const Step& step, const Tables<Real>& tables);
     const Operations* operations(bool magnetic, long i, long j) const;
 
     Block<Real> block_;
+    std::array<HalfStep<Real>, 2> half_step_{};
     std::string isa_;
     const Rows<Real>& rows_;
     long threads_, step_ = 0;

@@ -32,57 +32,6 @@ inline typename Vector<Real>::type broadcast(Real value) {
     return value - typename Vector<Real>::type{};  // minus zero keeps the sign of a zero
 }
 
-// Everything a row needs, gathered once: own fields, the neighbours that the curl reads, psi, profiles.
-template <class Real>
-struct Row {
-    Real *updated[3];
-    const Real *x, *y, *z;                  // the other field, own row
-    const Real *a_y, *a_z, *b_x, *b_z;      // the other field, neighbour rows along a and b
-    Real *a_psi, *b_psi, *c_psi;            // null outside the slabs
-    Real a_inverse, b_inverse, a_decay, a_drive, b_decay, b_drive;
-    const Real *c_inverse, *c_decay, *c_drive;
-    long c_low, c_skip;  // blocks from c_low on count their psi c_skip lower
-    const Real* values;
-    const Run* runs;
-    std::uint32_t count;
-    bool unit;  // all three inverse lengths are exactly 1 outside the c slabs
-};
-
-// Each half step keeps two of the four psi of a slab cell: E the first two, H the last two.
-template <class Real, bool electric>
-Row<Real> gather(Block<Real>& d, long i, long j) {
-    const Layout& l = d.layout;
-    const int own = electric ? 0 : 3, other = 3 - own;
-    const long step = electric ? -1 : 1;
-    Row<Real> r;
-    Real* const record = d.records.get() + l.record(i, j) + lanes;
-    Real *const mine = record + own * l.field_length, *const read = record + other * l.field_length;
-    for (int component = 0; component < 3; ++component) r.updated[component] = mine + component * l.field_length;
-    r.x = read, r.y = read + l.field_length, r.z = read + 2 * l.field_length;
-    r.a_y = r.y + step * l.plane_length, r.a_z = r.z + step * l.plane_length;
-    r.b_x = r.x + step * l.record_length, r.b_z = r.z + step * l.record_length;
-    const long half = electric ? 0 : 2 * lanes;
-    r.a_psi = l.slab[0].holds(i, l.na) ? d.a_psi.get() + l.a_psi(i, j) + half : nullptr;
-    r.b_psi = l.slab[1].holds(j, l.nb) ? d.b_psi.get() + l.b_psi(i, j) + half : nullptr;
-    r.c_psi = record - lanes + 6 * l.field_length + half;
-    const Profile<Real>&pa = d.profile[0], &pb = d.profile[1], &pc = d.profile[2];
-    r.a_inverse = electric ? pa.inverse_dual[i] : pa.inverse_primary[i];
-    r.b_inverse = electric ? pb.inverse_dual[j] : pb.inverse_primary[j];
-    r.a_decay = electric ? pa.decay_electric[i] : pa.decay_magnetic[i];
-    r.a_drive = electric ? pa.drive_electric[i] : pa.drive_magnetic[i];
-    r.b_decay = electric ? pb.decay_electric[j] : pb.decay_magnetic[j];
-    r.b_drive = electric ? pb.drive_electric[j] : pb.drive_magnetic[j];
-    r.c_inverse = electric ? pc.inverse_dual.data() : pc.inverse_primary.data();
-    r.c_decay = electric ? pc.decay_electric.data() : pc.decay_magnetic.data();
-    r.c_drive = electric ? pc.drive_electric.data() : pc.drive_magnetic.data();
-    r.unit = (electric ? pc.unit_dual : pc.unit_primary) && r.a_inverse == 1 && r.b_inverse == 1;
-    r.c_low = l.c_low, r.c_skip = l.c_high - l.c_low;
-    const Palette<Real>& palette = electric ? d.electric : d.magnetic;
-    const Program& program = palette.program(i, j);
-    r.values = palette.values(), r.runs = palette.runs() + program.first, r.count = program.count;
-    return r;
-}
-
 // The vector one sample below `here`, whose last lane of the vector before stands first. With the widest vectors a lane
 // shift is cheaper than a load that straddles two lines; with narrower ones the load is.
 template <class Real>
@@ -113,31 +62,56 @@ inline typename Vector<Real>::type one_above(typename Vector<Real>::type here, t
 #endif
 }
 
-template <class V, class Real>
-inline V stretch(V difference, V inverse, Real decay, Real drive, Real* psi) {
-    V p = load(psi);
-    const V value = stretched<V, V>(difference, inverse, broadcast(decay), broadcast(drive), p);
-    store(psi, p);
-    return value;
-}
-
-// One row: runs of blocks that share their coefficients, one vector after the other. `ASlab`, `BSlab`: the row lies in
-// a CPML. Pointers are copied to locals, because the stores may alias anything that lies in memory.
-template <class Real, bool electric, bool ASlab, bool BSlab>
-void run_row(const Row<Real>& r, long from, long to) {
+// The differences of a whole run along an axis in one of its slabs: broadcast numbers, psi where `states` points.
+template <class Real>
+struct Stretch {
     using V = typename Vector<Real>::type;
-    constexpr long W = Vector<Real>::width;
-    const Real* const c_inverse = r.c_inverse;
-    const Real *const x = r.x, *const y = r.y, *const z = r.z;
-    const Real *const a_y = r.a_y, *const a_z = r.a_z, *const b_x = r.b_x, *const b_z = r.b_z;
-    Real *const fx = r.updated[0], *const fy = r.updated[1], *const fz = r.updated[2];
-    const V ai = broadcast(r.a_inverse), bi = broadcast(r.b_inverse);
-    // The last vectors of x and y for E, which looks back along c; the present ones for H, which looks ahead.
-    V carryX = load(x + lanes * from - (electric ? W : 0)), carryY = load(y + lanes * from - (electric ? W : 0));
+    V inverse, decay, drive;
+    Real* psi;
+    Stretch(const typename HalfStep<Real>::Axis& axis, long n, Real* states)
+        : inverse(broadcast(axis.inverse[n])), decay(broadcast(axis.decay[n])), drive(broadcast(axis.drive[n])), psi(states) {}
+    V operator()(V difference, std::size_t at) const {
+        V p = load(psi + at);
+        const V value = stretched<V, V>(difference, inverse, decay, drive, p);
+        store(psi + at, p);
+        return value;
+    }
+};
 
-    const auto cells = [&]<Kind kind, bool CSlab, bool unit>(long o, const Real* c, V ux, V uy, V uz) __attribute__((always_inline)) {
+// Where a run lies: its row, the offset of the row's record, cells [first, last) of it, its coefficients.
+template <class Real>
+struct Place {
+    long i, j, at;
+    std::size_t first, last;
+    const Real* values;
+};
+
+// One run. `ASlab`, `BSlab`, `CSlab`: in a CPML along that axis; `unit`: inverse lengths along the other axes are exactly
+// 1. A function of its own for each variant: all its pointers stay in registers. They are locals, because the stores may
+// alias anything that lies in memory.
+template <class Real, bool electric, bool ASlab, bool BSlab, bool unit, Kind kind, bool CSlab>
+void advance_run(const HalfStep<Real>& h, const Place<Real>& place) {
+    using V = typename Vector<Real>::type;
+    constexpr std::size_t W = Vector<Real>::width;
+    constexpr long towards = electric ? -1 : 1;
+    Real *const fx = h.updated + place.at, *const fy = fx + h.field, *const fz = fy + h.field;
+    const Real *const x = h.read + place.at, *const y = x + h.field, *const z = y + h.field;
+    const Real *const a_y = y + towards * h.plane, *const a_z = z + towards * h.plane;
+    const Real *const b_x = x + towards * h.record, *const b_z = z + towards * h.record;
+    const V ai = broadcast(h.a.inverse[place.i]), bi = broadcast(h.b.inverse[place.j]);
+    const Stretch<Real> stretch_a(h.a, place.i, ASlab ? h.a_psi + h.layout->a_psi(place.i, place.j) : nullptr);
+    const Stretch<Real> stretch_b(h.b, place.j, BSlab ? h.b_psi + h.layout->b_psi(place.i, place.j) : nullptr);
+    const Real *const c_inverse = h.c.inverse, *const c_decay = h.c.decay, *const c_drive = h.c.drive;
+    // psi of the slabs along c lie without a gap: those of the upper one follow those of the lower.
+    Real* const c_psi = h.c_psi + place.at - (place.first >= h.c_gap.first ? 4 * h.c_gap.length : 0);
+    const Real* const values = place.values;
+    const V ux = broadcast(values[0]), uy = broadcast(values[lanes]), uz = broadcast(values[2 * lanes]);
+    // The last vectors of x and y for E, which looks back along c; the present ones for H, which looks ahead.
+    V carryX = load(x + place.first - (electric ? W : 0)), carryY = load(y + place.first - (electric ? W : 0));
+
+    for (std::size_t o = place.first, last = place.last; o < last; o += W) {
         V X, Y, cX, cY;
-        const V Z = load(z + o), ci = unit ? V{} : load(c_inverse + o);
+        const V Z = load(z + o);
         if constexpr (electric) {
             X = load(x + o), Y = load(y + o);
             cX = X - one_below<Real>(carryX, X, x + o), cY = Y - one_below<Real>(carryY, Y, y + o);
@@ -152,29 +126,27 @@ void run_row(const Row<Real>& r, long from, long to) {
         const V aZ = electric ? Z - load(a_z + o) : load(a_z + o) - Z;
         const V bX = electric ? X - load(b_x + o) : load(b_x + o) - X;
         const V bZ = electric ? Z - load(b_z + o) : load(b_z + o) - Z;
-        const long block = o / lanes, lane = o % lanes, slab = 4 * lanes * block + lane;
+        const std::size_t lane = o % lanes, states = 4 * (o - lane) + lane;
         V dcX, dcY, daY, daZ, dbX, dbZ;
         if constexpr (CSlab) {
-            Real* psi = r.c_psi + 4 * lanes * (block < r.c_low ? block : block - r.c_skip) + lane;
-            const V decay = load(r.c_decay + o), drive = load(r.c_drive + o);
-            V p = load(psi), q = load(psi + lanes);
-            dcY = stretched<V, V>(cY, ci, decay, drive, p), dcX = stretched<V, V>(cX, ci, decay, drive, q);
-            store(psi, p), store(psi + lanes, q);
+            const V inverse = load(c_inverse + o), decay = load(c_decay + o), drive = load(c_drive + o);
+            V p = load(c_psi + states), q = load(c_psi + states + lanes);
+            dcY = stretched<V, V>(cY, inverse, decay, drive, p), dcX = stretched<V, V>(cX, inverse, decay, drive, q);
+            store(c_psi + states, p), store(c_psi + states + lanes, q);
+        } else if constexpr (unit) {
+            dcY = cY, dcX = cX;
         } else {
-            dcY = unit ? cY : cY * ci, dcX = unit ? cX : cX * ci;
+            const V inverse = load(c_inverse + o);
+            dcY = cY * inverse, dcX = cX * inverse;
         }
-        if constexpr (BSlab) {
-            dbZ = stretch(bZ, bi, r.b_decay, r.b_drive, r.b_psi + slab);
-            dbX = stretch(bX, bi, r.b_decay, r.b_drive, r.b_psi + slab + lanes);
-        } else {
+        if constexpr (BSlab)
+            dbZ = stretch_b(bZ, states), dbX = stretch_b(bX, states + lanes);
+        else
             dbZ = unit ? bZ : bZ * bi, dbX = unit ? bX : bX * bi;
-        }
-        if constexpr (ASlab) {
-            daZ = stretch(aZ, ai, r.a_decay, r.a_drive, r.a_psi + slab);
-            daY = stretch(aY, ai, r.a_decay, r.a_drive, r.a_psi + slab + lanes);
-        } else {
+        if constexpr (ASlab)
+            daZ = stretch_a(aZ, states), daY = stretch_a(aY, states + lanes);
+        else
             daZ = unit ? aZ : aZ * ai, daY = unit ? aY : aY * ai;
-        }
         if constexpr (kind == Kind::lossy) {
             const auto put = [&](Real* f, const Real* q, V one, V two) {
                 if constexpr (electric)
@@ -182,7 +154,7 @@ void run_row(const Row<Real>& r, long from, long to) {
                 else
                     store(f, advance_magnetic<V, V>(load(f), load(q), load(q + lanes), one, two));
             };
-            c += lane;
+            const Real* const c = values + lane;
             put(fx + o, c, dbZ, dcY), put(fy + o, c + 2 * lanes, dcX, daZ), put(fz + o, c + 4 * lanes, daY, dbX);
         } else {
             const auto put = [&](Real* f, V drive, V one, V two) {
@@ -192,43 +164,51 @@ void run_row(const Row<Real>& r, long from, long to) {
                     store(f, advance_magnetic<V, V>(load(f), drive, one, two));
             };
             constexpr bool uniform = kind == Kind::uniform;
-            c += lane;
+            const Real* const c = values + lane;
             put(fx + o, uniform ? ux : load(c), dbZ, dcY);
             put(fy + o, uniform ? uy : load(c + lanes), dcX, daZ);
             put(fz + o, uniform ? uz : load(c + 2 * lanes), daY, dbX);
         }
-    };
-
-    for (const Run *run = r.runs, *end = r.runs + r.count; run != end; ++run) {
-        const long first = lanes * std::max<long>(from, run->first), last = lanes * std::min<long>(to, run->last);
-        const Real* c = r.values + lanes * run->offset;
-        const auto go = [&]<Kind kind, bool CSlab>() __attribute__((always_inline)) {
-            const V ux = broadcast(c[0]), uy = broadcast(c[lanes]), uz = broadcast(c[2 * lanes]);
-            if constexpr (!ASlab && !BSlab && !CSlab)
-                if (r.unit) {
-                    for (long o = first; o < last; o += W) cells.template operator()<kind, false, true>(o, c, ux, uy, uz);
-                    return;
-                }
-            for (long o = first; o < last; o += W) cells.template operator()<kind, CSlab, false>(o, c, ux, uy, uz);
-        };
-        switch (2 * int(run->kind) + run->stretched) {
-            case 0: go.template operator()<Kind::uniform, false>(); break;
-            case 1: go.template operator()<Kind::uniform, true>(); break;
-            case 2: go.template operator()<Kind::lossless, false>(); break;
-            case 3: go.template operator()<Kind::lossless, true>(); break;
-            case 4: go.template operator()<Kind::lossy, false>(); break;
-            case 5: go.template operator()<Kind::lossy, true>(); break;
-        }
     }
 }
 
+template <class Real>
+using Advance = void (*)(const HalfStep<Real>&, const Place<Real>&);
+
+// The variants of a row by [in a slab along a][along b][unit], and of its runs by [kind][stretched].
+template <class Real, bool electric, bool ASlab, bool BSlab, bool unit>
+constexpr Advance<Real> of_runs[6] = {
+    advance_run<Real, electric, ASlab, BSlab, unit, Kind::uniform, false>,
+    advance_run<Real, electric, ASlab, BSlab, unit, Kind::uniform, true>,
+    advance_run<Real, electric, ASlab, BSlab, unit, Kind::lossless, false>,
+    advance_run<Real, electric, ASlab, BSlab, unit, Kind::lossless, true>,
+    advance_run<Real, electric, ASlab, BSlab, unit, Kind::lossy, false>,
+    advance_run<Real, electric, ASlab, BSlab, unit, Kind::lossy, true>,
+};
 template <class Real, bool electric>
-void update(Block<Real>& d, long i, long j, long first, long last) {
-    const Row<Real> r = gather<Real, electric>(d, i, j);
-    if (r.a_psi)
-        r.b_psi ? run_row<Real, electric, true, true>(r, first, last) : run_row<Real, electric, true, false>(r, first, last);
-    else
-        r.b_psi ? run_row<Real, electric, false, true>(r, first, last) : run_row<Real, electric, false, false>(r, first, last);
+constexpr const Advance<Real>* of_rows[8] = {
+    of_runs<Real, electric, false, false, false>, of_runs<Real, electric, false, false, true>,
+    of_runs<Real, electric, false, true, false>, of_runs<Real, electric, false, true, true>,
+    of_runs<Real, electric, true, false, false>, of_runs<Real, electric, true, false, true>,
+    of_runs<Real, electric, true, true, false>, of_runs<Real, electric, true, true, true>,
+};
+
+template <class Real, bool electric>
+void update(const HalfStep<Real>& h, long i, long j, long first, long last) {
+    const Program program = h.programs[h.program_of[i * h.rows + j]];
+    const Length a = h.a.length[i], b = h.b.length[j];
+    const bool unit = h.unit && a != Length::scaled && b != Length::scaled;
+    const Advance<Real>* variants = of_rows<Real, electric>[4 * (a == Length::stretched) + 2 * (b == Length::stretched) + unit];
+    Place<Real> place{i, j, i * h.plane + j * h.record, 0, 0, nullptr};
+    for (const Run *run = h.runs + program.first, *end = run + program.count; run != end; ++run) {
+        place.first = lanes * std::max<long>(first, run->first), place.last = lanes * std::min<long>(last, run->last);
+        place.values = h.values + lanes * run->offset;
+        if (place.first < place.last) variants[2 * int(run->kind) + run->stretched](h, place);
+    }
+    for (const Held *held = h.held + program.held_first, *end = held + program.held_count; held != end; ++held) {
+        Real* const f = h.updated + place.at + held->component * h.field;
+        for (long k = std::max<long>(held->first, lanes * first), stop = std::min<long>(held->last, lanes * last); k < stop; ++k) f[k] = 0;
+    }
 }
 
 template <class Real>

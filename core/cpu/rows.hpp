@@ -12,9 +12,9 @@ namespace nearfield {
 template <class Real>
 struct Rows {
     // E of row (i, j). Reads H of rows (i, j), (i - 1, j), (i, j - 1) at the half step before.
-    void (*electric)(Block<Real>&, long i, long j, long first, long last);
+    void (*electric)(const HalfStep<Real>&, long i, long j, long first, long last);
     // H of row (i, j). Reads E of rows (i, j), (i + 1, j), (i, j + 1) at the step just made.
-    void (*magnetic)(Block<Real>&, long i, long j, long first, long last);
+    void (*magnetic)(const HalfStep<Real>&, long i, long j, long first, long last);
     // Sum of squares of six rows of `length` samples, in 16 fixed lanes of doubles; `stride` apart.
     double (*energy)(const Real* row, long stride, long length);
     // re[k] += value[k] * c, im[k] += value[k] * s: one frequency of a running DFT.

@@ -18,48 +18,67 @@ namespace nearfield {
 namespace {
 constexpr long chunk = 8;  // planes between looks at the neighbours' progress
 constexpr long paired = 2;
+constexpr long line = 64;  // bytes
+
+// Fetches part `part` of `parts` of `bytes` towards L2. Inlined always: GCC takes a function of prefetches alone for one
+// without effect, and drops its calls.
+__attribute__((always_inline)) inline void fetch(const void* from, long bytes, long part, long parts) {
+    const long lines = bytes / line, share = (lines + parts - 1) / parts;
+    const char* p = static_cast<const char*>(from);
+    for (long n = part * share, end = std::min(lines, n + share); n < end; ++n) __builtin_prefetch(p + n * line, 0, 2);
+}
 }  // namespace
 
-// Fetches part `part` of `parts` of the record of row (i, j) towards L2.
+// Of row (i, j): its record, and its psi in the slabs along a and b.
 template <class Real>
-void Domain<Real>::prefetch(long i, long j, long part, long parts) const {
+__attribute__((always_inline)) inline void Domain<Real>::fetch_row(long i, long j, long part, long parts) const {
     const Layout& l = block_.layout;
-    if (i >= l.na || j < 0 || j >= l.nb) return;
-    const char* record = reinterpret_cast<const char*>(block_.records.get() + l.record(i, j));
-    const long bytes = l.record_length * long(sizeof(Real)), line = 64;
-    const long lines = bytes / line;
-    for (long n = lines * part / parts; n < lines * (part + 1) / parts; ++n) __builtin_prefetch(record + n * line, 0, 2);
+    if (i < 0 || i >= l.na || j < 0 || j >= l.nb) return;
+    constexpr long size = sizeof(Real);
+    fetch(block_.records.get() + l.record(i, j), l.record_length * size, part, parts);
+    if (l.slab[0].holds(i, l.na)) fetch(block_.a_psi.get() + l.a_psi(i, j), l.psi_row * size, part, parts);
+    if (l.slab[1].holds(j, l.nb)) fetch(block_.b_psi.get() + l.b_psi(i, j), l.psi_row * size, part, parts);
 }
 
-// Positions [from, to) of one band: pairs of steps along the diagonal, row after row.
+// Positions [from, to) of one band: pairs of steps along the diagonal, row after row. Meanwhile the rows that the next
+// position meets first are fetched: the upper ones in the parts of the steps, the lowest of each step in those of the rows.
 template <class Real>
 void Domain<Real>::tile_chunk(const Tile& tile, long from, long to, const Tables<Real>& tables, long weighed) {
     const Layout& l = block_.layout;
     for (long s = from; s < to; ++s)
-        for (long first = 0; first < tile.depth; first += paired)
-            for (long r = tile.row; r < tile.row + tiling_.width; ++r)
-                for (long tau = first; tau < std::min(tile.depth, first + paired); ++tau) {
-                    const long i = s - tau, j = r - tau;
+        for (long first = 0; first < tile.depth; first += paired) {
+            const long last = std::min(tile.depth, first + paired) - 1;
+            if (!tiling_.fetch && (s < first || s - last > l.na)) continue;
+            const long begin = std::max(0L, first - tile.row), end = std::min(tiling_.width, l.nb + last + 1 - tile.row);
+            for (long r = begin; r < end; ++r)
+                for (long tau = first; tau <= last; ++tau) {
+                    const long i = s - tau, j = tile.row + r - tau;
                     const Step step{step_ + tile.begun + tau + 1, tile.begun + tau};
-                    prefetch(s + 1, r, tau, tile.depth);
+                    if (tiling_.fetch) {
+                        fetch_row(s + 1, tile.row + r, tau, tile.depth);
+                        fetch_row(i + 1, tile.row - tau - 1, r, tiling_.width);
+                    }
                     if (i >= 0 && i < l.na && j >= 0 && j < l.nb) electric_row(i, j, step, tables);
                     if (i >= 1 && i <= l.na && j >= 1 && j <= l.nb)
                         magnetic_row(i - 1, j - 1, step, tables, step.number == weighed);
                 }
+        }
 }
 
 template <class Real>
 void Domain<Real>::tile(long thread, long steps, const Tables<Real>& tables, bool weigh) {
     const long bands = this->bands(), planes = block_.layout.na, full = tiling_.depth, width = tiling_.width;
-    const long weighed = weigh ? step_ + steps : -1, count = bands * ((steps + full - 1) / full);
+    const long weighed = weigh ? step_ + steps : -1, blocks = (steps + full - 1) / full, count = bands * blocks;
     for (long id = thread; id < count; id += threads_) {
         const long block = id / bands, band = id % bands;
-        const Tile tile{block * full, std::min(full, steps - block * full), band * width};
+        const auto begun = [&](long n) { return steps * n / blocks; };
+        const Tile tile{begun(block), begun(block + 1) - begun(block), band * width};
+        const long depth_before = begun(block) - begun(block - 1);
         const long before = id - band - bands + std::min(bands - 1, band + (full + width - 1) / width);
         for (long from = 0, end = planes + tile.depth; from < end; from += chunk) {
             const long to = std::min(end, from + chunk);
             if (band > 0 && !band_done_[id - 1].reached(to, stop_)) return;
-            if (block > 0 && !band_done_[before].reached(std::min(planes, to) + full, stop_)) return;
+            if (block > 0 && !band_done_[before].reached(std::min(planes, to) + depth_before, stop_)) return;
             tile_chunk(tile, from, to, tables, weighed);
             band_done_[id].raise(to);
             if (stop_.load(std::memory_order_relaxed)) return;
