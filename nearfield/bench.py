@@ -11,13 +11,15 @@ import numpy as np
 
 from nearfield.boundaries import CPML, Boundaries
 from nearfield.discretization import Discretization
-from nearfield.engine import CpuEngine, available_threads
+from nearfield.engine import CpuEngine
 from nearfield.errors import ModelError, RunFailed
 from nearfield.grid import Grid
 from nearfield.prediction import traffic_bytes_per_cell
 from nearfield.simulation import Simulation
 from nearfield.sources import PointCurrent
-from nearfield.tiling import STEPWISE, Tiling
+from nearfield.tiling import Tiling
+from nearfield.topology import available_threads
+from nearfield.tuning import choose
 from nearfield.waveforms import Gaussian
 
 CELL = 1e-3  # m
@@ -42,12 +44,14 @@ def box(
 class Timed:
     """A simulation on an engine of its own, advanced from rest as often as it is to be timed."""
 
-    def __init__(self, simulation: Simulation, threads: int | None = None, tiling: Tiling | None = None) -> None:
+    def __init__(
+        self, simulation: Simulation, threads: int | None = None, tiling: str | Tiling | None = None
+    ) -> None:
         self.setup = simulation.setup()
         self.cells = math.prod(self.setup.grid.cells)
-        if simulation.schedule == "stepwise":
-            tiling = STEPWISE
-        self.engine = CpuEngine(self.setup.plan, threads or available_threads(), tiling=tiling)
+        threads = threads or available_threads()
+        self.choice = choose(self.setup.plan, threads, simulation.schedule, tiling)
+        self.engine = CpuEngine(self.setup.plan, threads, tiling=self.choice.tiling)
         self.engine.advance(WARM_UP)
 
     def seconds(self, steps: int) -> float:
@@ -98,13 +102,14 @@ def checksum(engine: CpuEngine, setup: Discretization) -> str:
 
 def bench_box(
     cells: int, steps: int, threads: int | None = None, boundary: str = "pec", schedule: str = "tiled",
-    precision: str = "single",
+    precision: str = "single", tiling: str | Tiling | None = None,
 ) -> dict:  # fmt: skip
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
-    timed = Timed(box(cells, steps, boundary, precision, schedule), threads)
+    timed = Timed(box(cells, steps, boundary, precision, schedule), threads, tiling)
     seconds = timed.seconds(steps)
     return {
         "cells": cells**3, "steps": steps, "boundary": boundary, "precision": precision, **timed.facts(),
+        "tile_choice": timed.choice.how, "predicted_gain": timed.choice.predicted_gain,
         "seconds": seconds, "mcells_per_second": cells**3 * steps / seconds / 1e6,
         "checksum": checksum(timed.engine, timed.setup),
     }  # fmt: skip

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield.cautions import cautions
 from nearfield.discretization import all_waveforms
-from nearfield.engine import available_threads
 from nearfield.machine_rate import free_memory, known_rate
 from nearfield.plan import VACUUM_SPEED
 from nearfield.prediction import HDF5_OVERHEAD, domain_bytes, term_bytes
 from nearfield.resolution import MediumCheck, largest_cell, resolved_media, smallest_cell
+from nearfield.tuning import choose, described
 from nearfield.wording import duration, memory, quantity
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class Check:
     predicted_seconds: float  # all excitations, all steps
     mcells_per_second: float
     rate_source: str
+    threads: int
+    tiles: dict[str, Any]  # schedule, depth, width, how they were chosen, footprint, predicted gain
     media: tuple[MediumCheck, ...]
     phase_error: float  # degrees across the longest side of the grid, in the medium where it is worst
     warnings: tuple[str, ...]
@@ -66,6 +68,8 @@ class Check:
             "memory": memory(self.memory_bytes),
             "time": f"{duration(self.predicted_seconds)} for {self.expected_steps * runs:,} steps at "
                     f"{self.mcells_per_second:.0f} Mcells/s ({self.rate_source})",
+            "threads": str(self.threads),
+            "tiles": described(self.tiles),
             "output": memory(self.output_bytes),
             "highest frequency": quantity(self.highest_frequency, "Hz") if self.highest_frequency else "none excited",
         }
@@ -88,7 +92,9 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
     grid = setup.grid
     media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(grid.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
-    rate = known_rate(simulation.precision, threads or available_threads(), total)
+    choice = choose(setup.plan, threads, simulation.schedule)
+    threads = threads or choice.machine.threads
+    rate = known_rate(simulation.precision, threads, total)
     runs, steps = max(1, len(setup.excitations)), expected_steps(setup)
     fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision)
     in_terms, output = term_bytes(setup.terms, steps, simulation.precision)
@@ -112,6 +118,8 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
         predicted_seconds=total * steps * runs / (rate.mcells_per_second * 1e6),
         mcells_per_second=rate.mcells_per_second,
         rate_source=rate.source,
+        threads=threads,
+        tiles=choice.facts(),
         media=media,
         phase_error=max(medium.phase_error * waves * medium.refractive_index for medium in media) if waves else 0.0,
         warnings=(*cautions(setup), *too_much_memory(fields + in_terms)),

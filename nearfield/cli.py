@@ -64,18 +64,22 @@ class Schedule(StrEnum):
 Model = Annotated[Path, typer.Argument(help="Model file (TOML).")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, all else on stderr.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-Threads = Annotated[int | None, typer.Option("--threads", min=1, max=4096, help="Threads; left out, one per core.")]
+Threads = Annotated[int | None,
+                    typer.Option("--threads", min=1, max=4096, help="Threads; left out, one per physical core.")]
 Output = Annotated[Path | None, typer.Option("--output", help="Folder for the results; left out, ./out/<model>/.")]
 
 
+Tiles = Annotated[str, typer.Option("--tiles", help="Steps x rows of a tile, such as 8x16; or auto.")]
+
+
 @app.command()
-def run(model: Model, output: Output = None, force: Force = False, threads: Threads = None,
+def run(model: Model, output: Output = None, force: Force = False, threads: Threads = None, tiles: Tiles = "auto",
         report: Annotated[bool, typer.Option(help="Draw the plots and the report.")] = True,
         as_json: Json = False) -> int:
     """Run a model; write result.h5, Touchstone, plots and report."""
     from nearfield.commands.run import run_model
 
-    return run_model(model, output, force, threads, report, as_json)
+    return run_model(model, output, force, threads, tiles, report, as_json)
 
 
 @app.command()
@@ -123,6 +127,19 @@ def doctor(as_json: Json = False) -> int:
 
 
 @app.command()
+def tune(model: Annotated[Path | None, typer.Argument(help="Model file (TOML); left out, an empty cube.")] = None,
+         cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the cube.")] = 200,
+         threads: Threads = None,
+         precision: Annotated[Precision, typer.Option(help="Of the cube's fields.")] = Precision.single,
+         forget: Annotated[bool, typer.Option("--forget", help="Forget what was measured on this machine.")] = False,
+         as_json: Json = False) -> int:
+    """Measure which tiles are fastest; later runs with rows alike use them."""
+    from nearfield.commands.tune import forget_tiles, tune_tiles
+
+    return forget_tiles(as_json) if forget else tune_tiles(model, cells, threads, precision.value, as_json)
+
+
+@app.command()
 def version(as_json: Json = False) -> int:
     """Say which version this is."""
     from nearfield import __version__
@@ -141,12 +158,13 @@ def box(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along e
         threads: Threads = None,
         boundary: Annotated[Wall, typer.Option(help="All six walls; a CPML takes 10 cells inside.")] = Wall.pec,
         schedule: Annotated[Schedule, typer.Option(help="Order of the updates.")] = Schedule.tiled,
+        tiles: Tiles = "auto",
         precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
         as_json: Json = False) -> int:
     """Time an empty cube with a point current in the middle."""
     from nearfield.commands.bench import measure_box
 
-    return measure_box(cells, steps, threads, boundary.value, schedule.value, precision.value, as_json)
+    return measure_box(cells, steps, threads, boundary.value, schedule.value, tiles, precision.value, as_json)
 
 
 @bench.command()

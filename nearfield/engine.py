@@ -24,7 +24,8 @@ from nearfield.plan import (
     RecordingTerm,
     in_precision,
 )
-from nearfield.tiling import Tiling, choose_tiling, second_level_cache
+from nearfield.tiling import Machine, Rows, Tiling, choose_tiling
+from nearfield.topology import available_threads
 
 
 def core():
@@ -36,9 +37,18 @@ def core():
     return _core
 
 
-def available_threads() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def instruction_set(wanted: str | None = None) -> str:
+    """The instruction set in use: the best one here, unless `NEARFIELD_ISA` or the caller wants another."""
+    try:
+        return core().isa_choose(wanted or os.environ.get("NEARFIELD_ISA", ""))
+    except ValueError as error:
+        raise ModelError(f"NEARFIELD_ISA: {error}; leave it unset to take the best") from None
+
+
+def refuse_tiles(tiling: Tiling) -> None:
+    """Refuse what the core cannot take."""
+    if tiling.segment:
+        raise ModelError(f"tiles {tiling}: rows cannot be cut into segments yet; give DEPTHxWIDTH alone")
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class Block:
 class CpuEngine:
     """The `cpu` engine: row segments on vectors, in time-skewed tiles or stepwise.
 
-    `tiling` fixes the tiles (`STEPWISE`: none); left out, they are chosen from the cache. No bit depends on it.
+    `tiling` fixes the tiles (`STEPWISE`: none); left out, a cost model chooses them. No bit depends on it.
 
     `advance(steps, excitation, weigh)` moves on; `field(component)` copies a component in its full Yee shape with H as
     eta0 H; `recordings(...)` collects what the plan's recording terms gathered since `reset()`.
@@ -63,19 +73,14 @@ class CpuEngine:
     ) -> None:
         self.plan = plan
         self._axes = plan.storage_axes
-        isa = isa or os.environ.get("NEARFIELD_ISA", "")
-        try:
-            isa = core().isa_choose(isa)
-        except ValueError as error:
-            raise ModelError(f"NEARFIELD_ISA: {error}; leave it unset to take the best") from None
+        isa = instruction_set(isa)
         shape = [plan.active[axis] for axis in self._axes]
         slabs = [list(plan.cpml[axis]) for axis in self._axes]
         kind = core().Domain32 if plan.dtype is np.float32 else core().Domain64
         self._core = kind(shape, slabs, int(threads or available_threads()), isa)
         self._set_profiles()
         self._set_coefficients()
-        tiling = tiling or self._chosen_tiling()
-        self._core.set_tiling(tiling.depth, tiling.width)
+        self.use_tiles(tiling or choose_tiling(Rows.of(plan), Machine.here(self.facts()["threads"], isa)))
         self._recorders: list[tuple[RecordingTerm, int]] = []  # each with its number among those of its kind
         kinds: Counter[type] = Counter()
         for term in plan.terms:
@@ -92,13 +97,13 @@ class CpuEngine:
         return self._core.step
 
     def facts(self) -> dict:
-        """isa, threads, bytes allocated, distinct palette blocks, schedule, tile_depth, tile_width, step."""
-        return self._core.facts()
+        """isa, threads, bytes allocated, distinct palette blocks, schedule, tile_depth, _width, _segment, step."""
+        return {"tile_segment": 0} | self._core.facts()
 
-    def _chosen_tiling(self) -> Tiling:
-        facts = self.facts()
-        rows = self.plan.active[self._axes[1]]
-        return choose_tiling(facts["record_bytes"], rows, facts["threads"], second_level_cache())
+    def use_tiles(self, tiling: Tiling) -> None:
+        """Take these tiles from the next step on. Error: what the core cannot take."""
+        refuse_tiles(tiling)
+        self._core.set_tiling(tiling.depth, tiling.width)
 
     def _set_profiles(self) -> None:
         for place, axis in enumerate(self._axes):

@@ -5,15 +5,13 @@ It only serves predictions of time; without it a stated default stands in.
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from nearfield.machine_file import MachineFile
+
+RATES = MachineFile("rates.json")
 DEFAULT_MCELLS_PER_SECOND = 150.0  # a core, single precision, memory-bound sweep; measured with `bench box` at 200^3
 LARGE = 2e6  # cells, some 50 MB of fields
 SHORTEST_SECONDS = 0.5  # a shorter measurement is noise
@@ -27,29 +25,11 @@ class Rate:
     source: str
 
 
-def rate_file() -> Path:
-    """Where the rates are kept; `NEARFIELD_CACHE` chooses another folder."""
-    chosen = os.environ.get("NEARFIELD_CACHE")
-    if chosen:
-        return Path(chosen) / "rates.json"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nearfield" / "rates.json"
-
-
-def all_rates() -> dict[str, Any]:
-    """The whole file: rates by machine; nothing if it is missing or spoilt."""
-    try:
-        entries = json.loads(rate_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError, RuntimeError):
-        return {}
-    return entries if isinstance(entries, dict) else {}
-
-
 def stored() -> dict[str, float]:
-    """The rates of this machine by `precision/threads/size`."""
+    """The rates of this machine by `precision/threads/size`, and `triad/threads`."""
     try:
-        entries = all_rates().get(platform.node(), {})
-        return {str(name): float(rate) for name, rate in entries.items() if float(rate) > 0}
-    except (ValueError, TypeError, AttributeError):
+        return {name: float(rate) for name, rate in RATES.entries().items() if float(rate) > 0}
+    except (ValueError, TypeError):
         return {}
 
 
@@ -74,15 +54,22 @@ def known_rate(precision: str, threads: int, cells: float) -> Rate:
 
 
 def remember_rate(mcells_per_second: float, precision: str, threads: int, seconds: float, cells: float) -> None:
-    """Keep the rate measured on a model of so many cells; a folder that cannot be written is no error."""
+    """Keep the rate measured on a model of so many cells."""
     if seconds < SHORTEST_SECONDS or not mcells_per_second > 0:
         return
-    with contextlib.suppress(OSError, ValueError, TypeError, RuntimeError):
-        path, entries = rate_file(), all_rates()
-        name = f"{precision}/{threads}/{size_of(cells)}"
-        entries[platform.node()] = stored() | {name: round(float(mcells_per_second), 3)}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+    RATES.keep(stored() | {f"{precision}/{threads}/{size_of(cells)}": round(float(mcells_per_second), 3)})
+
+
+def known_triad(threads: int) -> float | None:
+    """Bytes a second of a triad on so many threads, where it was measured here."""
+    rate = stored().get(f"triad/{threads}")
+    return rate and rate * 1e9
+
+
+def remember_triad(gigabytes_per_second: float | None, threads: int) -> None:
+    """Keep the rate of a triad."""
+    if gigabytes_per_second:
+        RATES.keep(stored() | {f"triad/{threads}": round(gigabytes_per_second, 3)})
 
 
 def free_memory() -> int | None:

@@ -19,6 +19,15 @@ def blocks(samples: int) -> int:
     return -(-samples // LANES)
 
 
+def record_bytes(active: tuple[int, int, int], cpml: tuple[tuple[int, int], ...], precision: str) -> int:
+    """Bytes of the record of one row: six fields, and the CPML states of its own axis; core/layout.hpp."""
+    unit = max(range(3), key=lambda axis: (active[axis], axis))
+    nc, (low, high) = active[unit], cpml[unit]
+    after_low = min(blocks(nc), blocks(low))
+    before_high = max(after_low, (nc - high) // LANES if high else blocks(nc))
+    return (6 * LANES * (blocks(nc) + 2) + 4 * LANES * (after_low + blocks(nc) - before_high)) * BYTES_OF[precision]
+
+
 def domain_bytes(active: tuple[int, int, int], cpml: tuple[tuple[int, int], ...], precision: str) -> int:
     """Memory of the fields, CPML states and row index of one domain; the formula of core/layout.hpp.
 
@@ -27,13 +36,9 @@ def domain_bytes(active: tuple[int, int, int], cpml: tuple[tuple[int, int], ...]
     unit = max(range(3), key=lambda axis: (active[axis], axis))
     a, b = (unit + 1) % 3, (unit + 2) % 3
     na, nb, nc = active[a], active[b], active[unit]
-    low, high = cpml[unit]
-    after_low = min(blocks(nc), blocks(low))
-    before_high = max(after_low, (nc - high) // LANES if high else blocks(nc))
-    record = 6 * LANES * (blocks(nc) + 2) + 4 * LANES * (after_low + blocks(nc) - before_high)
-    slabs = (sum(cpml[a]) * nb + sum(cpml[b]) * na) * 4 * LANES * blocks(nc)
+    slabs = (sum(cpml[a]) * nb + sum(cpml[b]) * na) * 4 * LANES * blocks(nc) * BYTES_OF[precision]
     index = 2 * 4 * na * nb
-    return (record * (na + 2) * (nb + 2) + slabs) * BYTES_OF[precision] + index
+    return record_bytes(active, cpml, precision) * (na + 2) * (nb + 2) + slabs + index
 
 
 def traffic_bytes_per_cell(cells: tuple[int, int, int], cpml: tuple[tuple[int, int], ...], precision: str) -> float:

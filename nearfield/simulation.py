@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nearfield.check import Check
     from nearfield.discretization import Discretization
     from nearfield.results import Result
+    from nearfield.tiling import Tiling
 
 AnyWaveform = Annotated[
     Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
@@ -57,6 +58,7 @@ class ProgressInfo:
     energy_ratio: float
     seconds_left: float
     excitation: str
+    note: str = ""  # what else goes on
 
 
 class Simulation(Schema):
@@ -149,18 +151,20 @@ class Simulation(Schema):
         threads: int | None = None,
         output: str | Path | None = None,
         progress: Callable[[ProgressInfo], None] | None = None,
+        tiling: str | Tiling | None = None,
     ) -> Result:
         """Run every excitation and give the results.
 
-        threads: default all cores that this process may use. output: an HDF5 file, rewritten whole after each
-        excitation. progress: called about five times a second.
+        threads: default all physical cores that this process may use, fewer for small domains. output: an HDF5 file,
+        rewritten whole after each excitation. progress: called about five times a second. tiling: "8x16" for tiles of
+        8 steps and 16 rows; left out or "auto", what `nearfield tune` measured here, else the cost model's choice.
 
         Ctrl-C ends the run; the result then has status "interrupted". Errors: `ModelError` before anything is
         written; `DivergedError`, whose `result` holds what was recorded.
         """
         from nearfield.time_loop import run
 
-        return run(self, threads, output, progress)
+        return run(self, threads, output, progress, tiling=tiling)
 
     def to_toml(self) -> str:
         """The model file of this simulation."""

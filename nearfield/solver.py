@@ -9,6 +9,8 @@ from nearfield.errors import ModelError
 from nearfield.grid import YeeGrid
 from nearfield.plan import COMPONENTS, VACUUM_IMPEDANCE
 from nearfield.simulation import Simulation
+from nearfield.tiling import Tiling
+from nearfield.tuning import choose
 
 
 class Solver:
@@ -16,7 +18,8 @@ class Solver:
 
     E stands at `time`, H half a step later. Fields are in V/m and A/m, in their full Yee shapes
     (`grid.component_shape`). `excitation` names the port to excite, or "sources" (default:
-    the first). Steps are not limited and nothing is guarded. Errors: `ModelError`.
+    the first), `tiling` fixes the tiles as in `Simulation.run`. Steps are not limited and nothing is guarded. Errors:
+    `ModelError`.
 
     >>> import nearfield as nf
     >>> sim = nf.Simulation(nf.Grid.uniform(1e-3, (10, 10, 10)), boundaries=nf.Boundaries(nf.PEC), steps=1)
@@ -26,13 +29,20 @@ class Solver:
     ((11, 11, 10), 5)
     """
 
-    def __init__(self, simulation: Simulation, threads: int | None = None, excitation: str | None = None) -> None:
+    def __init__(
+        self,
+        simulation: Simulation,
+        threads: int | None = None,
+        excitation: str | None = None,
+        tiling: str | Tiling | None = None,
+    ) -> None:
         self._setup = simulation.setup()
         names = self._setup.excitations
         if excitation is not None and excitation not in names:
             raise ModelError(f"excitation {excitation!r} is not one of this simulation's: {', '.join(names)}")
         self._excitation = excitation or names[0]
-        self._engine = CpuEngine(self._setup.plan, threads)
+        choice = choose(self._setup.plan, threads, simulation.schedule, tiling)
+        self._engine = CpuEngine(self._setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
 
     @property
     def grid(self) -> YeeGrid:

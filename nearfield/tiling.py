@@ -1,92 +1,276 @@
-"""How large the tiles are: a pure function of the rows, the cache and the threads.
+"""How large the tiles are: a cost model of one step in one cell, and the tile that it likes best.
 
 A tile keeps `depth` + 2 planes of `width` + 1 row records in the second-level cache while it makes `depth` steps. It
 loads `width` rows and shares `depth` with its neighbour, so a step moves (1 + depth/width)/depth of the stepwise
-traffic.
+traffic. Steps go in pairs, so that a row comes from the second-level cache once for two. What the model does not know,
+a trial does: nearfield/tuning.py.
 """
 
 from __future__ import annotations
 
+import functools
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-SHARE_OF_CACHE = 0.55  # left for the tile; coefficients, psi of slabs and the prefetched plane take the rest
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.plan import Plan
+from nearfield.prediction import BYTES_OF, LANES, blocks, record_bytes
+from nearfield.topology import topology
+
+LEAST_DEPTH = 4  # a tile that deserves the name
 DEPTHS = (4, 5, 6, 8, 10, 12, 16, 20, 24)
 WIDTHS = (4, 6, 8, 12, 16, 20, 24, 32, 48, 64)
+MOST = 10**6  # steps, rows or blocks that may be asked for
+SHARE_OF_CACHE = 0.55  # of L2 for the tile; coefficients, psi of slabs and the prefetched plane take the rest
 CHUNK = 8  # positions between looks at the neighbours' progress, as in core/cpu/tiled.cpp
-TYPICAL_CACHE = 512 * 1024  # bytes a core; the smallest second-level cache of servers in use
+
+# Seconds, and bytes a second, of one core in single precision: a Xeon (Sapphire Rapids) with AVX-512, from boxes that
+# stay in L1, in L2 and in L3 (benchmarks/residence.py) and from cubes of 8 to 64 cells a side on one and two threads.
+ARITHMETIC = {"avx512": 0.51e-9, "avx2": 0.7e-9, "baseline": 1.3e-9}  # of a cell
+ROW = 30e-9  # of E and H of one row, before the first cell
+VISIT = 3e-9  # of a row's turn in a tile that leans out of the domain
+WAIT = 1e-6  # to hear of the neighbour's progress
+LIVE_ROWS = 4  # records at hand while E and H of one row are made
+L2_RATE = 200e9
+L3_RATE = 60e9
+NEIGHBOUR_RATE = 10e9  # of rows that another core's cache holds
+MEMORY_RATE = 13e9  # of a triad on one core, where none was measured
+MOST_MEMORY_RATE = 100e9  # of all cores together
+TRIAD_COUNTS = 3 / 4  # of what a triad moves: the line fetched for the write is left out
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """Steps and rows of a tile; depth 0 is the stepwise schedule."""
+    """Steps and rows of a tile, and blocks of 16 cells its rows are cut into (0: whole rows).
+
+    Depth 0 is the stepwise schedule.
+    """
 
     depth: int
     width: int
+    segment: int = 0
+
+    @classmethod
+    def of(cls, given: str | Tiling) -> Tiling:
+        """Tiles as they are given, `DEPTHxWIDTH` or `DEPTHxWIDTHxSEGMENT`. Error: anything else."""
+        if isinstance(given, Tiling):
+            return given
+        numbers = [int(number) for number in given.split("x")] if re.fullmatch(r"\d+x\d+(x\d+)?", given) else []
+        if not numbers or not all(1 <= number <= MOST for number in numbers[:2]) or max(numbers) > MOST:
+            raise ModelError(
+                f'tiles "{given}" are not steps by rows; give DEPTHxWIDTH, such as 8x16, or DEPTHxWIDTHxSEGMENT with '
+                "the segment in blocks of 16 cells (0: whole rows), or auto"
+            )
+        return cls(*numbers)
+
+    def __str__(self) -> str:
+        if not self.depth:
+            return "stepwise"
+        return f"{self.depth}x{self.width}" + (f"x{self.segment}" if self.segment else "")
 
     @property
     def traffic(self) -> float:
         """Bytes moved a step, as a part of the stepwise schedule's."""
         return (1 + self.depth / self.width) / self.depth if self.depth else 1.0
 
-    def footprint(self, record_bytes: int) -> int:
+    def footprint(self, rows: Rows) -> int:
         """Bytes of cache that the tile needs."""
-        return (self.depth + 2) * (self.width + 1) * record_bytes
+        return (self.depth + 2) * (self.width + 1) * rows.segment_bytes(self.segment)
 
 
 STEPWISE = Tiling(0, 16)
 
 
-def second_level_cache() -> int:
-    """Bytes of second-level cache that a core has, as the system tells; 512 KiB where it does not."""
-    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        try:
-            level, size = (index / "level").read_text().strip(), (index / "size").read_text().strip()
-        except OSError:
-            continue
-        if level == "2" and size.endswith("K"):
-            return int(size[:-1]) * 1024
-    return TYPICAL_CACHE
+@dataclass(frozen=True)
+class Rows:
+    """What of a domain bears on its tiles: how many rows in how many planes, and their records."""
+
+    planes: int
+    rows: int
+    cells: int  # of a row
+    record_bytes: int
+    precision: str = "single"
+    cpml: float = 0.0  # part of the cells in slabs, counted once an axis; of rows' own axis it is in the record
+
+    @classmethod
+    def of(cls, plan: Plan) -> Rows:
+        """The rows of a plan."""
+        a, b, c = plan.storage_axes
+        slabs = sum(sum(plan.cpml[axis]) / plan.active[axis] for axis in (a, b))
+        record = record_bytes(plan.active, plan.cpml, plan.precision)
+        return cls(plan.active[a], plan.active[b], plan.active[c], record, plan.precision, slabs)
+
+    def segment_bytes(self, segment: int) -> int:
+        """Bytes of a record's part in a segment of so many blocks; 0: of the whole record."""
+        whole = blocks(self.cells)
+        return self.record_bytes if not segment else self.record_bytes * min(segment, whole) // whole
+
+    @property
+    def count(self) -> int:
+        """Rows of all planes."""
+        return self.planes * self.rows
+
+    @property
+    def bytes(self) -> int:
+        """Of the whole domain, rough: records and psi of the slabs."""
+        psi = 4 * LANES * blocks(self.cells) * BYTES_OF[self.precision]
+        return int(self.count * (self.record_bytes + self.cpml * psi))
+
+    @property
+    def moved_bytes(self) -> float:
+        """What a stepwise step moves of one cell: six fields read and written, and four states in each slab."""
+        return BYTES_OF[self.precision] * (12 + 8 * self.cpml)
 
 
-def choose_tiling(record_bytes: int, rows: int, threads: int, cache_bytes: int) -> Tiling:
-    """The tile that moves least and fits, with at least two bands a thread where there are rows enough.
+@dataclass(frozen=True)
+class Machine:
+    """What of a machine bears on tiles: threads, the caches that each may call its own, and the memory's rate."""
 
-    Rows too long for any tile get the smallest one: two steps a pass are still better than one.
+    threads: int
+    l1: int  # bytes a thread
+    l2: int
+    l3: int  # bytes, of all threads together
+    memory_rate: float  # bytes a second that really move, all threads together
+    isa: str = "avx512"
+
+    @classmethod
+    def here(cls, threads: int, isa: str, triad: float | None = None) -> Machine:
+        """This machine with so many threads; `triad` (bytes a second, all threads) where it was measured."""
+        found = topology()
+        l1, l2 = (found.per_thread(size, threads) for size in (found.l1, found.l2))
+        rate = triad or min(MEMORY_RATE * min(threads, found.cores), MOST_MEMORY_RATE)
+        return cls(threads, l1, l2, found.l3, rate / TRIAD_COUNTS, isa)
+
+
+def seconds_per_cell(tiling: Tiling, rows: Rows, machine: Machine) -> float:
+    """Time of one thread for one step of one cell: arithmetic, and what each level of the memory adds."""
+    scale = BYTES_OF[rows.precision] / BYTES_OF["single"]
+    arithmetic = ARITHMETIC.get(machine.isa, ARITHMETIC["avx2"]) * scale * (1 + rows.cpml)
+    in_pairs = tiling.depth > 1 and LIVE_ROWS * rows.segment_bytes(tiling.segment) <= machine.l1
+    from_l2 = rows.moved_bytes / L2_RATE * (0.5 if in_pairs else 1.0)
+    room = SHARE_OF_CACHE * machine.l2
+    spilt = min(1.0, max(0.0, tiling.footprint(rows) / room - 1)) if tiling.depth else 0.0
+    beyond = rows.moved_bytes * (tiling.traffic + (1 - tiling.traffic) * spilt)
+    return arithmetic + from_l2 + beyond / rate_beyond_l2(tiling, rows, machine) + overhead(tiling, rows, machine)
+
+
+def rate_beyond_l2(tiling: Tiling, rows: Rows, machine: Machine) -> float:
+    """Bytes a second and thread from where the domain lies.
+
+    Rows that stay in L2 come for nothing, unless tiles hand them from core to core.
     """
-    widest = max(WIDTHS[0], rows // (2 * threads))
-    fitting = [
-        Tiling(depth, width)
-        for depth in DEPTHS
-        for width in WIDTHS
-        if Tiling(depth, width).footprint(record_bytes) <= SHARE_OF_CACHE * cache_bytes and width <= widest
-    ]
-    return min(fitting, key=lambda tiling: (tiling.traffic, tiling.footprint(record_bytes)), default=Tiling(4, 4))
+    if rows.bytes <= machine.l2 * machine.threads:
+        return NEIGHBOUR_RATE if tiling.depth and machine.threads > 1 else float("inf")
+    return L3_RATE if rows.bytes <= machine.l3 else min(L3_RATE, machine.memory_rate / machine.threads)
+
+
+def overhead(tiling: Tiling, rows: Rows, machine: Machine) -> float:
+    """Time of one thread for what is no arithmetic, a step and cell: beginning rows, leaning out, waiting."""
+    count, depth = rows.count, tiling.depth
+    if depth:
+        bands = -(-(rows.rows + depth) // tiling.width)
+        visits = (rows.planes + depth) * bands * tiling.width
+        waits = bands * -(-(rows.planes + depth) // CHUNK) / depth
+    else:
+        visits, waits = count, 2 * machine.threads
+    waiting = WAIT * waits if machine.threads > 1 else 0.0
+    return (ROW * count + VISIT * (visits - count) + waiting) / (count * rows.cells)
+
+
+def balance(tiling: Tiling, rows: Rows, threads: int) -> float:
+    """Part of the time that the threads work."""
+    if not tiling.depth:
+        return rows.planes / (threads * -(-rows.planes // threads))
+    bands = -(-(rows.rows + tiling.depth) // tiling.width)
+    time_blocks = max(4, -(-4 * threads // bands))  # enough that the start weighs little
+    return replay(rows.planes, rows.rows, tiling, time_blocks * tiling.depth, threads)
+
+
+def predicted_rate(tiling: Tiling, rows: Rows, machine: Machine) -> float:
+    """Cells a second of all threads together, by the model."""
+    return machine.threads * balance(tiling, rows, machine.threads) / seconds_per_cell(tiling, rows, machine)
+
+
+def predicted_gain(tiling: Tiling, rows: Rows, machine: Machine) -> float:
+    """Rate over that of the stepwise schedule, by the model."""
+    return predicted_rate(tiling, rows, machine) / predicted_rate(STEPWISE, rows, machine)
+
+
+@functools.lru_cache(1024)
+def choose_tiling(rows: Rows, machine: Machine, share: float = SHARE_OF_CACHE) -> Tiling:
+    """The fastest tile by the model among those that fill at most `share` of L2; at least four steps deep.
+
+    Rows too long for any tile get a small one: some steps a pass are still better than one.
+    """
+    every = [Tiling(depth, width) for depth in DEPTHS for width in widths(rows.rows + depth, machine.threads)]
+    fitting = [tiling for tiling in every if tiling.footprint(rows) <= share * machine.l2]
+    return fastest(fitting or [Tiling(LEAST_DEPTH, width) for width in WIDTHS[:2]], rows, machine)
+
+
+def widths(rows: int, threads: int) -> list[int]:
+    """Widths to weigh: the usual ones, and those that cut so many rows into as many bands as threads, or a few times.
+
+    A band then stays with one thread, and in its cache where the domain is small.
+    """
+    even = {-(-rows // (threads * times)) for times in (1, 2, 3, 4)}
+    return sorted({width for width in (*WIDTHS, *even) if WIDTHS[0] <= width <= rows})
+
+
+def fastest(tilings: Iterable[Tiling], rows: Rows, machine: Machine) -> Tiling:
+    """The fastest of some tiles by the model. Only those are replayed that could still win were they in balance."""
+    costs = sorted((seconds_per_cell(tiling, rows, machine), tiling.footprint(rows), tiling.depth, tiling.width)
+                   for tiling in tilings)  # fmt: skip
+    best, least = STEPWISE, float("inf")
+    for seconds, _, depth, width in costs:
+        if seconds >= least:
+            break
+        balanced = seconds / balance(Tiling(depth, width), rows, machine.threads)
+        if balanced < least:
+            best, least = Tiling(depth, width), balanced
+    return best
 
 
 def replay(planes: int, rows: int, tiling: Tiling, steps: int, threads: int) -> float:
     """Efficiency of the tiled schedule on a make-believe machine: work over threads times the longest thread.
 
-    Every chunk of positions takes the same time; thread t takes bands t, t + threads, ... of all time blocks, and waits
-    as core/cpu/tiled.cpp does: for the band below, and for the time block before as far as the tile leans.
+    A row and step takes a unit of time; thread t takes bands t, t + threads, ... of all time blocks, and waits as
+    core/cpu/tiled.cpp does: for the band below, and for the time block before as far as the tile leans.
     """
-    depth, width = tiling.depth, tiling.width
-    bands, blocks = -(-(rows + depth) // width), -(-steps // depth)
-    end = planes + depth
-    chunks = -(-end // CHUNK)
+    depth, time_blocks = tiling.depth, -(-steps // tiling.depth)
+    work = tile_costs(planes, rows, tiling)
+    bands, chunks = work.shape
+    costs = work.tolist()
+    needed = [-(-(min(planes, (chunk + 1) * CHUNK) + depth) // CHUNK) - 1 for chunk in range(chunks)]
     clock, done = [0] * threads, list[list[int]]()
-    for number in range(bands * blocks):
+    for number in range(bands * time_blocks):
         block, band = divmod(number, bands)
-        before = number - band - bands + min(bands - 1, band - (-depth // width))
+        below = done[number - 1] if band else None
+        before = done[number - band - bands + min(bands - 1, band - (-depth // tiling.width))] if block else None
         now, own = clock[number % threads], []
-        for chunk in range(chunks):
-            if band:
-                now = max(now, done[number - 1][chunk])
-            if block:
-                needed = min(planes, (chunk + 1) * CHUNK) + depth
-                now = max(now, done[before][-(-needed // CHUNK) - 1])
-            now += 1
+        for chunk, cost in enumerate(costs[band]):
+            if below:
+                now = max(now, below[chunk])
+            if before:
+                now = max(now, before[needed[chunk]])
+            now += cost
             own.append(now)
         done.append(own)
         clock[number % threads] = now
-    return bands * blocks * chunks / (threads * max(clock))
+    return int(work.sum()) * time_blocks / (threads * max(clock))
+
+
+def tile_costs(planes: int, rows: int, tiling: Tiling) -> np.ndarray:
+    """Rows and steps that each band of a time block makes in each chunk of positions, (bands, chunks)."""
+    depth, width = tiling.depth, tiling.width
+
+    def held(size: int, count: int, end: int) -> np.ndarray:
+        """How many of `count` lie in each part of `size` of [0, end), leaning back by one a step: (steps, parts)."""
+        first = np.arange(0, end, size) - np.arange(depth)[:, None]
+        last = np.minimum(np.arange(size, end + size, size), end) - np.arange(depth)[:, None]
+        return np.clip(last, 0, count) - np.clip(first, 0, count)
+
+    bands = -(-(rows + depth) // width)
+    return held(width, rows, bands * width).T @ held(CHUNK, planes, planes + depth)

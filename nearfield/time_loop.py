@@ -9,15 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from nearfield.cautions import cautions
+from nearfield.check import expected_steps
 from nearfield.discretization import Discretization
-from nearfield.engine import CpuEngine, available_threads
+from nearfield.engine import CpuEngine
 from nearfield.errors import DivergedError
 from nearfield.facts import machine_facts
 from nearfield.guard import Guard, explain_divergence
 from nearfield.interruption import Interruption
 from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 from nearfield.simulation import ProgressInfo, Simulation
-from nearfield.tiling import STEPWISE
+from nearfield.tiling import Tiling
+from nearfield.topology import too_many_threads
+from nearfield.tuning import RunTuner, choose
 
 SECONDS_PER_BLOCK = 0.2  # between looks at progress; results do not depend on where blocks end
 
@@ -25,8 +28,9 @@ SECONDS_PER_BLOCK = 0.2  # between looks at progress; results do not depend on w
 class TimeLoop:
     """One excitation: advance in blocks, feed the guard, tell the progress."""
 
-    def __init__(self, setup: Discretization, engine: CpuEngine, excitation: str, progress) -> None:
-        self.setup, self.engine, self.excitation, self.progress = setup, engine, excitation, progress
+    def __init__(self, setup: Discretization, tuner: RunTuner, excitation: str, progress) -> None:
+        self.setup, self.tuner, self.excitation, self.progress = setup, tuner, excitation, progress
+        self.engine = tuner.engine
         volume = np.prod([line[-1] - line[0] for line in setup.grid.lines]) / np.prod(setup.grid.cells, dtype=float)
         self.guard = Guard(setup.source_end(excitation), setup.decay, float(volume))
         self.seconds = 0.0
@@ -35,10 +39,12 @@ class TimeLoop:
     def run(self, stop: Interruption) -> str:
         """Advance to the end; returns why it ended: "steps", "decayed", "diverged" or "interrupted"."""
         steps, every = self.setup.steps, self.setup.simulation.check_every
-        block = least = 2 * self.engine.facts()["tile_depth"] or 1  # shorter blocks would cut the tiles
+        block = 1
         while self.engine.step < steps:
             to_check = every - self.engine.step % every
-            size = min(block, to_check, steps - self.engine.step)
+            depth = self.tuner.tiling.depth or 1
+            whole = max(2 * depth, block // depth * depth)  # others would cut the tiles
+            size = min(whole, to_check, steps - self.engine.step)
             weigh = size == to_check or self.engine.step + size == steps
             begun = time.perf_counter()
             result = self.engine.advance(size, self.excitation, weigh, stop.asked)
@@ -47,7 +53,8 @@ class TimeLoop:
             spent = time.perf_counter() - begun
             self.seconds += spent
             self.rate = size / max(spent, 1e-9)
-            block = max(least, min(2 * block, int(self.rate * SECONDS_PER_BLOCK)))
+            block = min(2 * whole, int(self.rate * SECONDS_PER_BLOCK))
+            self.tuner.add(size, spent, weigh)
             verdict = self.guard.add(self.engine.step * self.setup.time_step, result.energy) if weigh else None
             self.tell()
             if verdict:
@@ -61,7 +68,8 @@ class TimeLoop:
             rate = step / max(self.seconds, 1e-9)
             cells = np.prod(self.setup.grid.cells, dtype=float)
             left = (steps - step) / rate
-            self.progress(ProgressInfo(step, steps, self.rate * cells / 1e6, self.guard.ratio, left, self.excitation))
+            rate, note = self.rate * cells / 1e6, self.tuner.note
+            self.progress(ProgressInfo(step, steps, rate, self.guard.ratio, left, self.excitation, note))
 
     def recorded(self, ended: str, stop: Interruption) -> tuple[ExcitationRecord, str]:
         """What was recorded, and how it ended: a signal while more is derived from it makes that "interrupted"."""
@@ -128,6 +136,7 @@ def run(
     output: str | Path | None = None,
     progress: Callable[[ProgressInfo], None] | None = None,
     setup: Discretization | None = None,
+    tiling: str | Tiling | None = None,
 ):
     """Run all excitations of a simulation; see `Simulation.run`. `setup`: its discretisation, where it is known."""
     from nearfield.results import Result
@@ -139,18 +148,20 @@ def run(
         model_text=simulation.to_toml(), grid=setup.grid, media=media_table(simulation), facts=machine_facts(),
         status="failed", excitations={}, title=simulation.title,
     )  # fmt: skip
-    threads = threads or available_threads()
-    if threads > available_threads():
-        warnings = [*warnings, f"{threads} threads on {available_threads()} cores: they will hinder each other"]
-    engine = CpuEngine(setup.plan, threads, tiling=STEPWISE if simulation.schedule == "stepwise" else None)
-    record.facts |= plan_facts(setup, engine, warnings) | {"setup_seconds": time.perf_counter() - begun, "runs": {}}
+    choice = choose(setup.plan, threads, simulation.schedule, tiling)
+    threads = threads or choice.machine.threads
+    warnings = [*warnings, *too_many_threads(threads)]
+    engine = CpuEngine(setup.plan, threads, tiling=choice.tiling)
+    tuner = RunTuner(engine, choice, expected_steps(setup) * len(setup.excitations), simulation.check_every)
+    record.facts |= plan_facts(setup, engine, warnings) | tuner.facts()
+    record.facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
     with Interruption() as stop:
 
         def keep() -> None:
             if output is not None:
                 Result(record).save(output)
 
-        failure = run_excitations(setup, engine, progress, record, stop, keep)
+        failure = run_excitations(setup, tuner, progress, record, stop, keep)
         record.facts["warnings"] = warnings + ending_warnings(record, setup)
         finish(record, setup)
         keep()
@@ -166,7 +177,7 @@ def run(
 
 def run_excitations(
     setup: Discretization,
-    engine: CpuEngine,
+    tuner: RunTuner,
     progress: Callable[[ProgressInfo], None] | None,
     record: RunRecord,
     stop: Interruption,
@@ -179,15 +190,16 @@ def run_excitations(
     for number, excitation in enumerate(setup.excitations):
         if number:
             keep()
-        engine.reset()
-        loop = TimeLoop(setup, engine, excitation, progress)
+        tuner.engine.reset()
+        loop = TimeLoop(setup, tuner, excitation, progress)
         ended = loop.run(stop)
         record.excitations[excitation], ended = loop.recorded(ended, stop)
         record.facts["runs"][excitation] = run_facts(loop, ended)
+        record.facts |= tuner.facts()
         if ended in ("diverged", "interrupted"):
             record.status = ended
         if ended == "diverged":
-            record.facts["divergence"] = explain_divergence(setup, engine)
+            record.facts["divergence"] = explain_divergence(setup, tuner.engine)
             return record.facts["divergence"]
         if ended == "interrupted":
             return None
@@ -211,7 +223,6 @@ def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) ->
     return {
         "cells": cells, "shape": list(setup.grid.cells), "time_step": setup.time_step,
         "precision": setup.plan.precision,
-        "schedule": core["schedule"], "tile_depth": core["tile_depth"], "tile_width": core["tile_width"],
         "engine": "cpu", "isa": core["isa"], "threads": core["threads"],
         "bytes": core["bytes"], "bytes_per_cell": core["bytes"] / cells, "palette_blocks": core["palette_blocks"],
         "unit_stride_axis": "xyz"[setup.plan.unit_axis], "warnings": warnings,

@@ -58,7 +58,7 @@ def test_facts_name_the_schedule_that_ran():
     stepwise = Timed(box(CELLS, 4, schedule="stepwise"), threads=1).facts()
     tiled = Timed(box(CELLS, 4), threads=1).facts()
     assert (stepwise["schedule"], stepwise["traffic_bytes_per_cell"]) == ("stepwise", 48.0)
-    assert tiled["schedule"] == "tiled" and tiled["traffic_bytes_per_cell"] < 24.0
+    assert tiled["schedule"] == "tiled" and tiled["traffic_bytes_per_cell"] <= 24.0
 
 
 def test_the_triad_moves_something_or_says_that_memory_is_short(monkeypatch):

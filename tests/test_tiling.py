@@ -1,46 +1,149 @@
-"""The choice of tiles: what fits the cache and moves least."""
+"""The choice of tiles by the cost model: what fits the cache and is fastest."""
+
+import dataclasses
 
 import pytest
 
-from nearfield.tiling import SHARE_OF_CACHE, STEPWISE, Tiling, choose_tiling, replay, second_level_cache
+from nearfield.errors import ModelError
+from nearfield.tiling import (
+    LEAST_DEPTH,
+    SHARE_OF_CACHE,
+    STEPWISE,
+    Machine,
+    Rows,
+    Tiling,
+    balance,
+    choose_tiling,
+    predicted_gain,
+    predicted_rate,
+    replay,
+    seconds_per_cell,
+    tile_costs,
+)
 
-MIB = 2**20
+KIB, MIB = 2**10, 2**20
+LARGEST = 10 * MIB  # of L3 in these tests, so that 200^3 lies in memory
+
+
+def cube(cells: int, precision: str = "single") -> Rows:
+    size = 4 if precision == "single" else 8
+    return Rows(cells, cells, cells, 6 * size * 16 * (-(-cells // 16) + 2), precision)
+
+
+def machine(threads: int = 2, l2: int = 2 * MIB, **entries) -> Machine:
+    given = {"l1": 48 * KIB, "l3": LARGEST, "memory_rate": 17e9 * threads}
+    return Machine(threads, l2=l2, **given | entries)
 
 
 @pytest.mark.parametrize("cache", [MIB // 4, MIB // 2, MIB, 2 * MIB])
-@pytest.mark.parametrize("cells", [32, 64, 200, 400, 700])
-def test_chosen_tiles_fit_the_cache_and_move_at_most_half(cells, cache):
-    record = 6 * 4 * 16 * (-(-cells // 16) + 2)
-    tiling = choose_tiling(record, cells, 2, cache)
-    assert tiling.depth >= 4 and tiling.traffic <= 0.5
-    assert tiling.footprint(record) <= SHARE_OF_CACHE * cache or tiling == Tiling(4, 4)
+@pytest.mark.parametrize("cells", [8, 16, 32, 64, 200, 400, 700])
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_chosen_tiles_fit_the_cache_or_are_the_smallest(cells, cache, threads):
+    tiling = choose_tiling(cube(cells), machine(threads, cache))
+    assert tiling.depth >= LEAST_DEPTH and tiling.segment == 0
+    smallest = tiling.depth == LEAST_DEPTH and tiling.width <= 6
+    assert tiling.footprint(cube(cells)) <= SHARE_OF_CACHE * cache or smallest
+
+
+@pytest.mark.parametrize("cells", [200, 300, 400])
+def test_large_domains_move_at_most_half_and_gain(cells):
+    rows = cube(cells)
+    for cache in (MIB // 2, MIB, 2 * MIB):
+        tiling = choose_tiling(rows, machine(2, cache))
+        assert tiling.traffic <= 0.5 and predicted_gain(tiling, rows, machine(2, cache)) > 1.3
 
 
 def test_a_smaller_cache_takes_narrower_tiles():
-    record = 6 * 4 * 16 * 15
-    small, large = (choose_tiling(record, 200, 2, cache) for cache in (MIB // 2, 2 * MIB))
-    assert small.footprint(record) < large.footprint(record) and small.traffic > large.traffic
+    small, large = (choose_tiling(cube(200), machine(2, cache)) for cache in (MIB // 2, 2 * MIB))
+    assert small.footprint(cube(200)) < large.footprint(cube(200)) and small.traffic > large.traffic
 
 
-def test_every_thread_has_two_bands_where_there_are_rows_enough():
+def test_double_precision_takes_smaller_tiles_than_single():
+    double, single = (choose_tiling(cube(200, name), machine()) for name in ("double", "single"))
+    assert double.traffic > single.traffic
+
+
+@pytest.mark.parametrize(("cells", "threads"), [(64, 1), (64, 2), (200, 2), (200, 8), (400, 32)])
+def test_the_choice_is_as_fast_by_the_model_as_any_other(cells, threads):
+    rows, here = cube(cells), machine(threads)
+    best = predicted_rate(choose_tiling(rows, here), rows, here)
+    for depth in (4, 8, 16):
+        for width in (4, 8, 16, 32):
+            other = Tiling(depth, width)
+            if other.footprint(rows) <= SHARE_OF_CACHE * here.l2:
+                assert predicted_rate(other, rows, here) <= best
+
+
+@pytest.mark.parametrize("cells", [8, 16, 24, 32])
+def test_small_domains_on_one_thread_lose_little_by_tiles(cells):
+    """A domain that stays in L2 has nothing to gain; the tile must not lean out of it so far that it loses."""
+    assert predicted_gain(choose_tiling(cube(cells), machine(1)), cube(cells), machine(1)) > 0.9
+
+
+def test_threads_are_kept_busy_where_there_are_rows_enough():
     for threads in (1, 2, 8, 16):
-        assert 400 / choose_tiling(5760, 400, threads, 2 * MIB).width >= 2 * threads
+        assert balance(choose_tiling(cube(400), machine(threads)), cube(400), threads) > 0.9
+
+
+def test_every_level_that_is_slower_costs_time():
+    rows, tiling = cube(200), Tiling(8, 16)
+    usual = seconds_per_cell(tiling, rows, machine())
+    assert seconds_per_cell(tiling, rows, machine(memory_rate=10e9)) > usual  # 5e9 a thread
+    assert seconds_per_cell(tiling, rows, machine(l3=2**30)) < usual
+    assert seconds_per_cell(tiling, rows, machine(l2=MIB // 4)) > usual  # the tile spills
+    assert seconds_per_cell(tiling, rows, machine(l1=8 * KIB)) > usual  # a row leaves L1 between two steps
+    assert seconds_per_cell(tiling, rows, machine(isa="baseline")) > usual
+    assert seconds_per_cell(tiling, dataclasses.replace(rows, cpml=0.1), machine()) > usual
+
+
+def test_segments_make_long_rows_fit():
+    rows = cube(700)  # 44 blocks and two of padding
+    assert rows.segment_bytes(0) == rows.segment_bytes(44) == rows.segment_bytes(100) == rows.record_bytes
+    assert Tiling(8, 16, 11).footprint(rows) == pytest.approx(Tiling(8, 16).footprint(rows) / 4, rel=1e-3)
 
 
 def test_stepwise_moves_every_field_once_a_step():
-    assert STEPWISE.traffic == 1.0
+    assert STEPWISE.traffic == 1.0 and cube(64).moved_bytes == 48 and cube(64, "double").moved_bytes == 96
 
 
-def test_this_machine_tells_its_cache():
-    assert 64 * 1024 <= second_level_cache() <= 64 * MIB
+@pytest.mark.parametrize(
+    ("text", "tiling"),
+    [("8x16", Tiling(8, 16)), ("1x1", Tiling(1, 1)), ("4x6x12", Tiling(4, 6, 12)), ("8x16x0", Tiling(8, 16))],
+)
+def test_tiles_are_read_as_they_are_written(text, tiling):
+    assert Tiling.of(text) == tiling == Tiling.of(tiling) == Tiling.of(str(tiling))
 
 
-@pytest.mark.parametrize("threads, least", [(1, 1.0), (2, 0.99), (8, 0.98), (32, 0.8), (64, 0.7), (128, 0.5)])
+@pytest.mark.parametrize("text", ["", "8", "8x", "x8", "0x8", "8x0", "-8x4", "8x4x2x1", "8 x 4", "8x1e3", "9999999x4"])
+def test_what_is_no_tiling_is_refused(text):
+    with pytest.raises(ModelError, match="DEPTHxWIDTH"):
+        Tiling.of(text)
+
+
+@pytest.mark.parametrize("threads, least", [(1, 1.0), (2, 0.97), (8, 0.95), (32, 0.8), (64, 0.7), (128, 0.5)])
 def test_bands_keep_many_threads_busy_without_a_barrier(threads, least):
-    record = 6 * 4 * 16 * (400 // 16 + 2)
-    assert replay(400, 400, choose_tiling(record, 400, threads, 2 * MIB), 100, threads) >= least
+    assert replay(400, 400, choose_tiling(cube(400), machine(threads)), 100, threads) >= least
 
 
-def test_replaying_two_equal_bands_that_wait_for_each_other_loses_the_start():
-    # one time block of two bands: the second follows one chunk behind, and the work of either is 3 chunks
-    assert replay(20, 8, Tiling(4, 6), 4, 2) == 6 / (2 * 4)
+@pytest.mark.parametrize("tiling", [Tiling(4, 6), Tiling(5, 3), Tiling(12, 40), Tiling(7, 1)])
+@pytest.mark.parametrize("shape", [(20, 8), (3, 30), (1, 1), (9, 16)])
+def test_the_bands_of_a_time_block_make_every_row_once_a_step(shape, tiling):
+    costs = tile_costs(*shape, tiling)
+    assert costs.shape == (-(-(shape[1] + tiling.depth) // tiling.width), -(-(shape[0] + tiling.depth) // 8))
+    assert costs.min() >= 0 and costs.sum() == shape[0] * shape[1] * tiling.depth
+
+
+def test_replaying_two_bands_that_wait_for_each_other_loses_the_start():
+    """One time block of 4 steps: the second band follows one chunk behind the first.
+
+    Rows of the bands in the four steps: 6 + 5 + 4 + 3 and 2 + 3 + 4 + 5; planes of the
+    three chunks: 8 + 7 + 6 + 5, 8 each, 4 + 5 + 6 + 7.
+    """
+    costs = tile_costs(20, 8, Tiling(4, 6))
+    assert costs.tolist() == [
+        [6 * 8 + 5 * 7 + 4 * 6 + 3 * 5, 18 * 8, 6 * 4 + 5 * 5 + 4 * 6 + 3 * 7],
+        [2 * 8 + 3 * 7 + 4 * 6 + 5 * 5, 14 * 8, 2 * 4 + 3 * 5 + 4 * 6 + 5 * 7],
+    ]
+    first, second = costs.tolist()
+    longest = max(max(first[0] + second[0], first[0] + first[1]) + second[1], sum(first)) + second[2]
+    assert replay(20, 8, Tiling(4, 6), 4, 2) == costs.sum() / (2 * longest)

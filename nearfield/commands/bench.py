@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from nearfield.commands.console import console
-from nearfield.engine import available_threads
 from nearfield.errors import ModelError
 from nearfield.machine_rate import remember_rate
+from nearfield.topology import available_threads, too_many_threads
 
 THICKNESS = 10  # CPML cells on each side
 
 
 def measure_box(
-    cells: int, steps: int, threads: int | None, boundary: str, schedule: str, precision: str, as_json: bool
+    cells: int, steps: int, threads: int | None, boundary: str, schedule: str, tiles: str, precision: str,
+    as_json: bool,
 ) -> int:
     """Run the box and print its rate; the rate is remembered for `nearfield check`."""
     from nearfield.bench import bench_box
@@ -21,13 +22,13 @@ def measure_box(
             f"--cells {cells} leaves no cell between two CPMLs of {THICKNESS} cells; "
             f"give at least {2 * THICKNESS + 1}, or --boundary pec"
         )
-    cores = available_threads()
-    threads = threads or cores
+    threads = threads or available_threads()
     with console(as_json) as out:
-        if threads > cores:
-            out.note(f"warning: {threads} threads on {cores} cores; more threads than cores hinder each other")
+        for warning in too_many_threads(threads):
+            out.note(f"warning: {warning}")
         found = bench_box(
-            cells=cells, steps=steps, threads=threads, boundary=boundary, schedule=schedule, precision=precision
+            cells=cells, steps=steps, threads=threads, boundary=boundary, schedule=schedule, precision=precision,
+            tiling=tiles,
         )
         remember_rate(found["mcells_per_second"], precision, threads, found["seconds"], found["cells"])
         out.answer(found)

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.commands.console import console
-from nearfield.engine import available_threads
 from nearfield.facts import processor_name
-from nearfield.machine_rate import free_memory
+from nearfield.machine_rate import free_memory, remember_triad
 from nearfield.memory_rate import triad
+from nearfield.topology import available_threads, topology
+from nearfield.wording import memory as binary
 
 PACKAGES = ("numpy", "h5py", "pydantic", "typer", "rich", "xarray", "matplotlib", "jinja2")
 
@@ -42,6 +43,7 @@ def facts() -> dict[str, Any]:
         "isa": instruction_sets(),
         "cores": os.cpu_count(),
         "usable_cores": available_threads(),
+        "caches": {"L1": topology().l1, "L2": topology().l2, "L3": topology().l3},
         "numa_nodes": numa_nodes(),
         "memory_bytes": free_memory(),
         "memory_gigabytes_per_second": memory_rate(),
@@ -76,8 +78,9 @@ def numa_nodes() -> int:
 
 
 def memory_rate() -> float | None:
-    """GB/s of a triad on all usable cores."""
+    """GB/s of a triad on all usable cores; kept for the choice of tiles."""
     rate = triad(available_threads())
+    remember_triad(rate, available_threads())
     return None if rate is None else round(rate, 1)
 
 
@@ -144,12 +147,14 @@ def readable(found: dict[str, Any]) -> str:
     """The findings, one line each."""
     isa = found["isa"]
     sets = f"{isa['selected']} (of {', '.join(isa['available'])})" if isa else "unknown: the core is missing"
-    cores = f"{found['usable_cores']} usable of {found['cores']}"
+    cores = f"{found['usable_cores']} physical ones usable, of {found['cores']} processors"
+    first, second, third = (binary(size) for size in found["caches"].values())
     memory = f"{found['memory_bytes'] / 2**30:.1f} GiB free" if found["memory_bytes"] else "unknown"
     rate = found["memory_gigabytes_per_second"]
     lines = {
         "nearfield": found["nearfield"], "python": found["python"], "system": found["system"],
         "processor": found["processor"], "instruction set": sets, "cores": cores,
+        "caches": f"L1 {first}, L2 {second} a core; L3 {third} for all",
         "NUMA nodes": found["numa_nodes"], "memory": memory,
         "memory rate": f"{rate} GB/s (triad, all usable cores)" if rate else "unknown",
         "MPI": found["mpi"] or "none (not needed yet: runs use threads)",

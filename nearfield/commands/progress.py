@@ -45,7 +45,7 @@ class Outlook:
         left = (time.monotonic() - self.begun) * (1 - part) / part if part > 0 else math.inf
         return (
             f"step {info.step}  {info.mcells_per_second:.0f} Mcells/s  {energy_text(info.energy_ratio)}  "
-            f"{duration(left)} left"
+            f"{duration(left)} left" + (f"  {info.note}" if info.note else "")
         )
 
 

@@ -12,6 +12,7 @@ from nearfield.commands.progress import progress
 from nearfield.errors import DivergedError, ModelError
 from nearfield.machine_rate import remember_rate
 from nearfield.model_file import load
+from nearfield.tuning import TILE_FACTS, choose, described
 from nearfield.wording import duration
 
 if TYPE_CHECKING:
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
 RESULT_NAME = "result.h5"
 
 
-def run_model(model: Path, output: Path | None, force: bool, threads: int | None, report: bool, as_json: bool) -> int:
+def run_model(
+    model: Path, output: Path | None, force: bool, threads: int | None, tiles: str, report: bool, as_json: bool
+) -> int:
     """Run a model file; the exit code follows from how it ended."""
     simulation = load(model)
     folder = output_folder(model, output)
     refuse_overwriting(folder, force)
     with console(as_json) as out:
-        result = run_into(simulation, folder, threads, out)
+        result = run_into(simulation, folder, threads, out, tiles)
         files = write_files(result, simulation, folder, model.stem, report)
         summary = summary_of(result, folder, files)
         out.answer({"model": str(model), **summary})
@@ -65,19 +68,22 @@ def make_folder(folder: Path) -> None:
         raise ModelError(f"{folder} cannot take the results: {reason}; give another folder with --output") from None
 
 
-def run_into(simulation: Simulation, folder: Path, threads: int | None, out: Console) -> Result:
+def run_into(
+    simulation: Simulation, folder: Path, threads: int | None, out: Console, tiles: str | None = None
+) -> Result:
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     from nearfield.time_loop import run
 
     setup = simulation.setup()
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
+    choose(setup.plan, threads, simulation.schedule, tiles)  # so do tiles that cannot be
     make_folder(folder)
     for warning in before:
         out.note(f"warning: {warning}")
     with progress(setup.decay) as display:
         try:
-            result = run(simulation, threads, folder / RESULT_NAME, display, setup)
+            result = run(simulation, threads, folder / RESULT_NAME, display, setup, tiles)
         except DivergedError as error:
             if error.result is None:
                 raise
@@ -122,6 +128,7 @@ def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any
         "status": result.status, "folder": str(folder), "files": [str(file) for file in files],
         "cells": facts.get("cells"), "time_step": facts.get("time_step"), "threads": facts.get("threads"),
         "isa": facts.get("isa"), "runs": facts.get("runs", {}), "warnings": facts.get("warnings", []),
+        **{name: facts[name] for name in TILE_FACTS if name in facts},
     }
 
 
@@ -131,6 +138,7 @@ def readable(summary: dict[str, Any]) -> str:
         f"{name}: {facts['steps']:,} steps in {duration(facts['seconds'])}, {facts['mcells_per_second']:.0f} Mcells/s, "
         f"ended by {ENDED.get(facts['ended'], facts['ended'])}" for name, facts in summary["runs"].items()
     ]
+    lines.append(f"tiles: {described(summary)}; {summary['threads']} threads")
     lines.append(f"{summary['status']}; in {summary['folder']}: " + ", ".join(Path(f).name for f in summary["files"]))
     return "\n".join(lines)
 
