@@ -246,18 +246,16 @@ def settled(engine: CpuEngine, choice: Choice, trial: Trial) -> Choice:
 
 
 class RunTuner:
-    """The trial of a long run, made with the run's own steps; `choice` is what it uses now.
+    """The trial of a long run, made with the run's own steps; `choice` is what it uses between trials.
 
     Only the model's own choice is put to a trial, and only once.
     """
 
     def __init__(self, engine: CpuEngine, choice: Choice, expected_steps: int, check_every: int) -> None:
-        self.engine, self.choice, self.steps = engine, choice, expected_steps
+        self.engine, self.choice, self.steps, self.check_every = engine, choice, expected_steps, check_every
         self.trial: Trial | None = None
-        self._candidates = candidates(choice.rows, choice.machine) if choice.how == "model" else []
-        if check_every < 2 * max((tiling.depth for tiling in self._candidates), default=0):
-            self._candidates = []  # checks cut the tiles: nothing to compare
         self.rates: dict[Tiling, float] = {}  # steps a second, once measured
+        self._open = choice.how == "model"
         self._seconds, self._made = 0.0, 0
 
     @property
@@ -270,8 +268,7 @@ class RunTuner:
         """What to say while a trial goes on."""
         if self.trial is None:
             return ""
-        count = len(self._candidates)
-        return f"trying tiles {self.tiling} ({self.trial.turns + 1} of {ROUNDS * count})"
+        return f"trying tiles {self.tiling} ({self.trial.turns + 1} of {ROUNDS * len(self.trial.seconds_per_step)})"
 
     def facts(self) -> dict:
         """The choice as it stands, and the rates (steps a second) of a trial that was made."""
@@ -280,24 +277,28 @@ class RunTuner:
 
     def add(self, steps: int, seconds: float, checked: bool) -> None:
         """The run made so many steps: judge it, begin the trial, go on with it, or end it."""
-        if len(self._candidates) < 2:
-            return
-        if self.trial is None:
-            self._seconds, self._made = self._seconds + seconds, self._made + steps
-            if self._seconds >= WARM_UP:
-                self._judge(self._made / self._seconds)
-        else:
+        if self.trial:
             self.trial.add(steps, seconds, checked)
             if self.trial.done:
-                self.choice, self._candidates = settled(self.engine, self.choice, self.trial), []
-                self.rates, self.trial = self.trial.rates(), None
+                self.rates = self.trial.rates()
+                self.choice, self.trial = settled(self.engine, self.choice, self.trial), None
+        elif self._open:
+            self._seconds, self._made = self._seconds + seconds, self._made + steps
+            if self._seconds >= WARM_UP:
+                self._open = False
+                self.trial = self._worth_while(self._made / self._seconds)
+        else:
+            return
         self.engine.use_tiles(self.tiling)
 
-    def _judge(self, rate: float) -> None:
-        """A long run makes a trial where one round of it is short beside the run; any other never will."""
+    def _worth_while(self, rate: float) -> Trial | None:
+        """A trial, where the run is long, one round is short beside it, and checks do not cut the tiles."""
         expected = self.steps / rate
-        turns = (max(TURN_SECONDS, 2 * tiling.depth / rate) for tiling in self._candidates)
-        if expected > LONG_RUN and sum(turns) <= SHARE_OF_RUN * expected:
-            self.trial = Trial(self._candidates, SHARE_OF_RUN * expected)
-        else:
-            self._candidates = []
+        if expected < LONG_RUN:
+            return None
+        tilings = candidates(self.choice.rows, self.choice.machine)
+        round_seconds = sum(max(TURN_SECONDS, 2 * tiling.depth / rate) for tiling in tilings)
+        cut = self.check_every < 2 * max(tiling.depth for tiling in tilings)
+        if len(tilings) < 2 or cut or round_seconds > SHARE_OF_RUN * expected:
+            return None
+        return Trial(tilings, SHARE_OF_RUN * expected)
