@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from nearfield.topology import topology
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -20,21 +23,11 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def caches() -> dict[str, int]:
-    """Bytes of the data caches that the first core sees, `L1` to `L3`, as the system tells."""
-    found = {}
-    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        kind, level, size = ((index / name).read_text().strip() for name in ("type", "level", "size"))
-        if kind != "Instruction":
-            found[f"L{level}"] = int(size.rstrip("K")) * 1024
-    return found
-
-
 def machine() -> dict[str, Any]:
     return {
         "processor": processor(),
         "cores": len(os.sched_getaffinity(0)),
-        "caches": caches(),
+        "topology": asdict(topology()),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),

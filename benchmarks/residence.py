@@ -16,12 +16,12 @@ import sys
 from statistics import median
 from typing import Any
 
-from machine import caches
 from paired import empty, in_turn, name_of, parser, spread, steps_for, write
 
 from nearfield.bench import Timed
 from nearfield.memory_rate import triad
 from nearfield.prediction import LANES, blocks
+from nearfield.topology import topology
 
 SHAPES = ((1, 2, 208), (2, 2, 208), (3, 3, 208), (10, 10, 208), (14, 14, 208), (50, 50, 208), (200, 200, 200),
           (200, 200, 1000), (400, 400, 400))  # fmt: skip
@@ -36,7 +36,9 @@ def bytes_touched(shape: tuple[int, int, int]) -> int:
 
 def level_of(size: int) -> str:
     """The nearest cache that holds so many bytes."""
-    return next((name for name, held in sorted(caches().items()) if size <= held), "memory")
+    held = topology()
+    levels = {"L1": held.l1, "L2": held.l2, "L3": held.l3}
+    return next((name for name, room in levels.items() if size <= room), "memory")
 
 
 def compare(shape: tuple[int, int, int], given: argparse.Namespace) -> dict[str, Any]:
