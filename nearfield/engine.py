@@ -24,7 +24,7 @@ from nearfield.plan import (
     RecordingTerm,
     in_precision,
 )
-from nearfield.tiling import Machine, Rows, Tiling, choose_tiling
+from nearfield.tiling import Machine, Rows, Tiling, choose_tiling, stays_in_l2
 from nearfield.topology import available_threads
 
 
@@ -80,7 +80,9 @@ class CpuEngine:
         self._core = kind(shape, slabs, int(threads or available_threads()), isa)
         self._set_profiles()
         self._set_coefficients()
-        self.use_tiles(tiling or choose_tiling(Rows.of(plan), Machine.here(self.facts()["threads"], isa)))
+        rows, machine = Rows.of(plan), Machine.here(self.facts()["threads"], isa)
+        self._fetch = not stays_in_l2(rows, machine)
+        self.use_tiles(tiling or choose_tiling(rows, machine))
         self._recorders: list[tuple[RecordingTerm, int]] = []  # each with its number among those of its kind
         kinds: Counter[type] = Counter()
         for term in plan.terms:
@@ -103,7 +105,7 @@ class CpuEngine:
     def use_tiles(self, tiling: Tiling) -> None:
         """Take these tiles from the next step on. Error: what the core cannot take."""
         refuse_tiles(tiling)
-        self._core.set_tiling(tiling.depth, tiling.width)
+        self._core.set_tiling(tiling.depth, tiling.width, self._fetch)
 
     def _set_profiles(self) -> None:
         for place, axis in enumerate(self._axes):

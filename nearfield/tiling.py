@@ -30,13 +30,12 @@ CHUNK = 8  # positions between looks at the neighbours' progress, as in core/cpu
 # Seconds, and bytes a second, of one core in single precision: a Xeon (Sapphire Rapids) with AVX-512, from boxes that
 # stay in L1, in L2 and in L3 (benchmarks/residence.py) and from cubes of 8 to 64 cells a side on one and two threads.
 ARITHMETIC = {"avx512": 0.51e-9, "avx2": 0.7e-9, "baseline": 1.3e-9}  # of a cell
-ROW = 30e-9  # of E and H of one row, before the first cell
+ROW = 20e-9  # of E and H of one row, before the first cell
 VISIT = 3e-9  # of a row's turn in a tile that leans out of the domain
-WAIT = 1e-6  # to hear of the neighbour's progress
+WAIT = 0.3e-6  # to hear of the neighbour's progress
 LIVE_ROWS = 4  # records at hand while E and H of one row are made
 L2_RATE = 200e9
-L3_RATE = 60e9
-NEIGHBOUR_RATE = 10e9  # of rows that another core's cache holds
+L3_RATE = 60e9  # of rows that another core's L2 holds as well
 MEMORY_RATE = 13e9  # of a triad on one core, where none was measured
 MOST_MEMORY_RATE = 100e9  # of all cores together
 TRIAD_COUNTS = 3 / 4  # of what a triad moves: the line fetched for the write is left out
@@ -162,9 +161,15 @@ def rate_beyond_l2(tiling: Tiling, rows: Rows, machine: Machine) -> float:
 
     Rows that stay in L2 come for nothing, unless tiles hand them from core to core.
     """
-    if rows.bytes <= machine.l2 * machine.threads:
-        return NEIGHBOUR_RATE if tiling.depth and machine.threads > 1 else float("inf")
-    return L3_RATE if rows.bytes <= machine.l3 else min(L3_RATE, machine.memory_rate / machine.threads)
+    together = machine.l2 * machine.threads
+    if rows.bytes <= together and (machine.threads == 1 or not tiling.depth):
+        return float("inf")
+    return L3_RATE if rows.bytes <= max(together, machine.l3) else min(L3_RATE, machine.memory_rate / machine.threads)
+
+
+def stays_in_l2(rows: Rows, machine: Machine) -> bool:
+    """Whether no row ever leaves the second-level cache of the one core that works on it."""
+    return machine.threads == 1 and rows.bytes <= machine.l2
 
 
 def overhead(tiling: Tiling, rows: Rows, machine: Machine) -> float:
