@@ -35,7 +35,8 @@ VISIT = 3e-9  # of a row's turn in a tile that leans out of the domain
 WAIT = 0.3e-6  # to hear of the neighbour's progress
 LIVE_ROWS = 4  # records at hand while E and H of one row are made
 L2_RATE = 200e9
-L3_RATE = 60e9  # of rows that another core's L2 holds as well
+L3_RATE = 80e9  # of rows that another core's L2 holds as well
+RESIDENT = 0.75  # of L2: a domain that fills more of it does not stay there
 MEMORY_RATE = 13e9  # of a triad on one core, where none was measured
 MOST_MEMORY_RATE = 100e9  # of all cores together
 TRIAD_COUNTS = 3 / 4  # of what a triad moves: the line fetched for the write is left out
@@ -161,7 +162,7 @@ def rate_beyond_l2(tiling: Tiling, rows: Rows, machine: Machine) -> float:
 
     Rows that stay in L2 come for nothing, unless tiles hand them from core to core.
     """
-    together = machine.l2 * machine.threads
+    together = RESIDENT * machine.l2 * machine.threads
     if rows.bytes <= together and (machine.threads == 1 or not tiling.depth):
         return float("inf")
     return L3_RATE if rows.bytes <= max(together, machine.l3) else min(L3_RATE, machine.memory_rate / machine.threads)
@@ -169,7 +170,7 @@ def rate_beyond_l2(tiling: Tiling, rows: Rows, machine: Machine) -> float:
 
 def stays_in_l2(rows: Rows, machine: Machine) -> bool:
     """Whether no row ever leaves the second-level cache of the one core that works on it."""
-    return machine.threads == 1 and rows.bytes <= machine.l2
+    return machine.threads == 1 and rows.bytes <= RESIDENT * machine.l2
 
 
 def overhead(tiling: Tiling, rows: Rows, machine: Machine) -> float:
