@@ -5,6 +5,7 @@ It only serves predictions of time; without it a stated default stands in.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ class Rate:
 def stored() -> dict[str, float]:
     """The rates of this machine by `precision/threads/size`, and `triad/threads`."""
     try:
-        return {name: float(rate) for name, rate in RATES.entries().items() if float(rate) > 0}
+        return {name: float(rate) for name, rate in RATES.entries().items() if 0 < float(rate) < math.inf}
     except (ValueError, TypeError):
         return {}
 

@@ -298,7 +298,7 @@ def test_bench_box_keeps_its_contract(boundary, capsys):
 def test_doctor_describes_the_machine(capsys):
     assert main(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert {"isa", "cores", "usable_cores", "numa_nodes", "mpi", "gpu", "hdf5"} <= set(found)
+    assert {"isa", "cores", "usable_cores", "caches", "numa_nodes", "mpi", "gpu", "hdf5"} <= set(found)
     assert found["missing"] == [] and found["memory_gigabytes_per_second"] > 0
     assert main(["doctor"]) == 0 and "Nothing is missing" in capsys.readouterr().out
 

@@ -14,8 +14,19 @@ from nearfield.cli import main
 from nearfield.engine import CpuEngine
 from nearfield.errors import ModelError
 from nearfield.machine_file import MachineFile
+from nearfield.machine_rate import known_rate, known_triad, remember_rate, remember_triad
 from nearfield.plan import Plan
-from nearfield.tiling import LEAST_DEPTH, STEPWISE, Machine, Rows, Tiling, choose_tiling
+from nearfield.tiling import (
+    LEAST_DEPTH,
+    MEMORY_RATE,
+    STEPWISE,
+    TRIAD_COUNTS,
+    Machine,
+    Rows,
+    Tiling,
+    choose_tiling,
+)
+from nearfield.topology import available_threads
 from nearfield.tuning import (
     ROUNDS,
     TILES,
@@ -169,6 +180,17 @@ def test_what_is_given_goes_before_what_was_measured_before_the_model():
         choose(setup, 2, "stepwise", "5x7")
     with pytest.raises(ModelError, match="segments"):
         choose(setup, 2, tiling="5x7x2")
+
+
+def test_a_measured_triad_serves_the_model():
+    assumed = min(2, available_threads()) * MEMORY_RATE / TRIAD_COUNTS
+    assert choose(plan(), 2).machine.memory_rate == pytest.approx(assumed)
+    remember_triad(20.0, 2)
+    remember_rate(1000.0, "single", 2, seconds=1.0, cells=1e7)
+    assert (known_triad(2), known_triad(1)) == (20e9, None) and known_rate("single", 2, 1e7).mcells_per_second == 1000.0
+    assert choose(plan(), 2).machine.memory_rate == pytest.approx(20e9 / TRIAD_COUNTS)
+    remember_triad(None, 2)
+    assert known_triad(2) == 20e9
 
 
 def test_small_domains_take_no_more_threads_than_help():
