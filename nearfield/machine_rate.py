@@ -1,6 +1,6 @@
-"""How fast this machine was when it was last measured: a small file that `bench box` and long runs refresh.
+"""How fast this machine was when it was last measured: a small file that `bench box`, `doctor` and long runs refresh.
 
-It only serves predictions of time; without it a stated default stands in.
+It serves predictions of time, and of what tiles gain; without it stated defaults stand in.
 """
 
 from __future__ import annotations
