@@ -45,12 +45,6 @@ def instruction_set(wanted: str | None = None) -> str:
         raise ModelError(f"NEARFIELD_ISA: {error}; leave it unset to take the best") from None
 
 
-def refuse_tiles(tiling: Tiling) -> None:
-    """Refuse what the core cannot take."""
-    if tiling.segment:
-        raise ModelError(f"tiles {tiling}: rows cannot be cut into segments yet; give DEPTHxWIDTH alone")
-
-
 @dataclass(frozen=True)
 class Block:
     """What came of one block of steps: samples of each functional (SI), and the energy sum after its last step."""
@@ -100,12 +94,11 @@ class CpuEngine:
 
     def facts(self) -> dict:
         """isa, threads, bytes allocated, distinct palette blocks, schedule, tile_depth, _width, _segment, step."""
-        return {"tile_segment": 0} | self._core.facts()
+        return self._core.facts()
 
     def use_tiles(self, tiling: Tiling) -> None:
-        """Take these tiles from the next step on. Error: what the core cannot take."""
-        refuse_tiles(tiling)
-        self._core.set_tiling(tiling.depth, tiling.width, self._fetch)
+        """Take these tiles from the next step on."""
+        self._core.set_tiling(tiling.depth, tiling.width, tiling.segment, self._fetch)
 
     def _set_profiles(self) -> None:
         for place, axis in enumerate(self._axes):
@@ -158,10 +151,10 @@ class CpuEngine:
         return [int(triple[axis]) for axis in self._axes]
 
     def _turned(self, term) -> tuple[list[np.ndarray], np.ndarray]:
-        """Storage indices of a term's samples in row order (component, a, b), their own order kept within a row."""
+        """Storage indices of a term's samples in the order (component, a, b, c), equal ones in their own."""
         indices = [np.asarray((term.i, term.j, term.k)[axis], np.int64) for axis in self._axes]
         component = np.broadcast_to(np.asarray(term.component), indices[0].shape)
-        order = np.lexsort((np.arange(indices[0].size), indices[1], indices[0], component))
+        order = np.lexsort((np.arange(indices[0].size), *reversed(indices), component))
         return [np.ascontiguousarray(index[order]) for index in indices], order
 
     def advance(

@@ -59,10 +59,11 @@ class Tiling:
         if isinstance(given, Tiling):
             return given
         numbers = [int(number) for number in given.split("x")] if re.fullmatch(r"\d+x\d+(x\d+)?", given) else []
-        if not numbers or not all(1 <= number <= MOST for number in numbers[:2]) or max(numbers) > MOST:
+        allowed = numbers and all(1 <= number <= MOST for number in numbers[:2]) and max(numbers) <= MOST
+        if not allowed or numbers[2:] == [1]:
             raise ModelError(
                 f'tiles "{given}" are not steps by rows; give DEPTHxWIDTH, such as 8x16, or DEPTHxWIDTHxSEGMENT with '
-                "the segment in blocks of 16 cells (0: whole rows), or auto"
+                "the segment in blocks of 16 cells (2 or more; 0: whole rows), or auto"
             )
         return cls(*numbers)
 
@@ -78,7 +79,7 @@ class Tiling:
 
     def footprint(self, rows: Rows) -> int:
         """Bytes of cache that the tile needs."""
-        return (self.depth + 2) * (self.width + 1) * rows.segment_bytes(self.segment)
+        return (self.depth + 2) * (self.width + 1) * rows.record_bytes
 
 
 STEPWISE = Tiling(0, 16)

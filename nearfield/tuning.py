@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import nearfield
-from nearfield.engine import CpuEngine, instruction_set, refuse_tiles
+from nearfield.engine import CpuEngine, instruction_set
 from nearfield.errors import ModelError
 from nearfield.machine_file import MachineFile
 from nearfield.machine_rate import known_triad
@@ -111,7 +111,6 @@ def choose(
         return Choice(STEPWISE, "given", rows, machine)
     if tiling not in (None, "auto"):
         given = Tiling.of(tiling)
-        refuse_tiles(given)
         return Choice(given, "given", rows, machine)
     stored = stored_tiling(rows, machine)
     return Choice(stored or choose_tiling(rows, machine), "measured" if stored else "model", rows, machine)
@@ -150,7 +149,7 @@ def stored_tiling(rows: Rows, machine: Machine) -> Tiling | None:
         return None
     tiling = Tiling(*numbers)
     fits = tiling.depth >= LEAST_DEPTH and tiling.width > 0 and tiling.footprint(rows) <= 2 * machine.l2
-    return tiling if fits and not tiling.segment else None
+    return tiling if fits and tiling.segment != 1 else None
 
 
 def remember(choice: Choice, rates: dict[Tiling, float]) -> None:

@@ -207,12 +207,12 @@ class ReferenceEngine:
                 self.circuit_states[number][n, place] = mixed + float(term.input[n, place]) * across
 
     def _functional(self, term: Functional) -> float:
-        """Weighted sum in double: along each row in the samples' order, then over the rows in order."""
+        """Weighted sum in double: along each row, equal samples in their own order, then over the rows in order."""
         axes = self.plan.storage_axes
         components = np.broadcast_to(term.component, term.i.shape)
         rows: dict[tuple, float] = {}
-        for n, component in enumerate(components):
-            index = term.i[n], term.j[n], term.k[n]
+        for n in np.argsort((term.i, term.j, term.k)[axes[2]], kind="stable"):
+            component, index = components[n], (term.i[n], term.j[n], term.k[n])
             weight = float(term.weight[n]) / (VACUUM_IMPEDANCE if component >= 3 else 1.0)
             row = int(component), int(index[axes[0]]), int(index[axes[1]])
             rows[row] = rows.get(row, 0.0) + weight * float(self.fields[component][index])

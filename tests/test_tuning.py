@@ -134,7 +134,7 @@ def test_a_measured_choice_serves_rows_alike_and_no_others():
     {"depth": 0, "width": 16, "segment": 0}, {"depth": 2, "width": 16, "segment": 0},
     {"depth": 8, "width": 0, "segment": 0}, {"depth": 8, "width": -4, "segment": 0},
     {"depth": True, "width": 16, "segment": 0}, {"depth": 8.0, "width": 16, "segment": 0},
-    {"depth": 900000, "width": 900000, "segment": 0}, {"depth": 8, "width": 16, "segment": 3},
+    {"depth": 900000, "width": 900000, "segment": 0}, {"depth": 8, "width": 16, "segment": 1},
 ])  # fmt: skip
 def test_an_entry_that_is_no_choice_is_ignored(entry):
     TILES.keep({key(ROWS, MACHINE): entry})
@@ -178,8 +178,9 @@ def test_what_is_given_goes_before_what_was_measured_before_the_model():
     assert choose(setup, 2, "stepwise").tiling == STEPWISE
     with pytest.raises(ModelError, match="give one of the two"):
         choose(setup, 2, "stepwise", "5x7")
-    with pytest.raises(ModelError, match="segments"):
-        choose(setup, 2, tiling="5x7x2")
+    assert choose(setup, 2, tiling="5x7x2").tiling == Tiling(5, 7, 2)
+    with pytest.raises(ModelError, match="2 or more"):
+        choose(setup, 2, tiling="5x7x1")
 
 
 def test_a_measured_triad_serves_the_model():
@@ -321,7 +322,7 @@ def test_bench_takes_fixed_tiles_with_the_same_fields(capsys):
 
 @pytest.mark.parametrize("arguments", [
     ["run", "model.toml", "--tiles", "8"], ["run", "model.toml", "--tiles", "8x0"],
-    ["run", "model.toml", "--tiles", "8x16x4"], ["bench", "box", "--cells", "8", "--tiles", "axb"],
+    ["run", "model.toml", "--tiles", "8x16x1"], ["bench", "box", "--cells", "8", "--tiles", "axb"],
     ["bench", "box", "--cells", "8", "--schedule", "stepwise", "--tiles", "8x8"], ["tune", "--cells", "0"],
     ["tune", "missing.toml"], ["tune", "stepwise.toml"],
 ])  # fmt: skip

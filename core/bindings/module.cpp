@@ -201,10 +201,12 @@ public:
         return views;
     }
 
-    // Time-skewed tiles of so many steps and rows, depth 0: stepwise; whether rows are fetched ahead into L2.
-    void set_tiling(long depth, long width, bool fetch) {
+    // Time-skewed tiles of so many steps and rows, depth 0: stepwise; rows in segments of so many blocks, 0: whole;
+    // whether rows are fetched ahead into L2.
+    void set_tiling(long depth, long width, long segment, bool fetch) {
         if (depth < 0 || width < 1) throw std::invalid_argument("a tile needs a depth of 0 or more and a width of 1 or more");
-        domain_.set_tiling({depth, width, fetch});
+        if (segment != 0 && segment < 2) throw std::invalid_argument("a segment needs at least two blocks; 0: whole rows");
+        domain_.set_tiling({depth, width, segment, fetch});
     }
 
     void reset() {
@@ -229,6 +231,7 @@ public:
         d["schedule"] = domain_.tiling().depth ? "tiled" : "stepwise";
         d["tile_depth"] = domain_.tiling().depth;
         d["tile_width"] = domain_.tiling().width;
+        d["tile_segment"] = domain_.tiling().segment;
         return d;
     }
 
@@ -280,7 +283,7 @@ void bind(nb::module_& m, const char* name) {
         .def("fourier", &S::fourier)
         .def("snapshot", &S::snapshot)
         .def("states", [](nb::handle_t<S> self) { return S::states(self); })
-        .def("set_tiling", &S::set_tiling, "depth"_a, "width"_a, "fetch"_a = true)
+        .def("set_tiling", &S::set_tiling, "depth"_a, "width"_a, "segment"_a = 0, "fetch"_a = true)
         .def("reset", &S::reset)
         .def_prop_ro("step", &S::step)
         .def("facts", &S::facts);

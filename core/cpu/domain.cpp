@@ -52,7 +52,7 @@ void Domain<Real>::reset() {
     step_ = 0;
     stop_.store(false);
 #ifdef NEARFIELD_DEBUG
-    for (auto& counts : made_) counts.assign((block_.layout.na + 2) * (block_.layout.nb + 2), 0);
+    for (auto& counts : made_) counts.assign(block_.layout.rows() * block_.layout.blocks, 0);
 #endif
 }
 
@@ -80,50 +80,58 @@ auto Domain<Real>::operations(bool magnetic, long i, long j) const -> const Oper
 }
 
 template <class Real>
-void Domain<Real>::apply(const Operations* row, const Step& step, const Tables<Real>& tables) {
+void Domain<Real>::apply(const Operations* row, const Blocks& part, const Step& step, const Tables<Real>& tables) {
     if (!row) return;
     for (RowOperation<Real>* operation : *row)
-        operation->apply(block_.field(operation->component, operation->i, operation->j), step, tables);
+        operation->apply(block_.field(operation->component, operation->i, operation->j), part.cells(), step, tables);
 }
 
 #ifdef NEARFIELD_DEBUG
-// Ghost rows never change and may be read at any step.
 template <class Real>
-void Domain<Real>::require(int half, long i, long j, long steps, const char* reader) {
+void Domain<Real>::count(int half, long i, long j, const Blocks& part) {
+    for (long n = part.first; n < part.last; ++n) ++made(half, i, j, n);
+}
+
+// Ghosts never change and may be read at any step.
+template <class Real>
+void Domain<Real>::require(int half, long i, long j, Blocks part, long steps, const char* reader) {
     const Layout& l = block_.layout;
-    if (i < 0 || j < 0 || i >= l.na || j >= l.nb || made(half, i, j) == steps) return;
-    throw std::logic_error(std::string(reader) + " needs " + (half ? "H" : "E") + " of row (" + std::to_string(i) +
-                           ", " + std::to_string(j) + ") after step " + std::to_string(steps) + ", found step " +
-                           std::to_string(made(half, i, j)));
+    if (i < 0 || j < 0 || i >= l.na || j >= l.nb) return;
+    for (long n = std::max(0L, part.first); n < std::min(l.blocks, part.last); ++n)
+        if (made(half, i, j, n) != steps)
+            throw std::logic_error(std::string(reader) + " needs " + (half ? "H" : "E") + " of block " + std::to_string(n) +
+                                   " of row (" + std::to_string(i) + ", " + std::to_string(j) + ") after step " +
+                                   std::to_string(steps) + ", found step " + std::to_string(made(half, i, j, n)));
 }
 #endif
 
 template <class Real>
-void Domain<Real>::electric_row(long i, long j, const Step& step, const Tables<Real>& tables) {
+void Domain<Real>::electric_row(long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables) {
 #ifdef NEARFIELD_DEBUG
-    require(0, i, j, step.number - 1, "E update");
-    require(1, i, j, step.number - 1, "E update");
-    require(1, i - 1, j, step.number - 1, "E update");
-    require(1, i, j - 1, step.number - 1, "E update");
-    ++made(0, i, j);
+    require(0, i, j, part, step.number - 1, "E update");
+    require(1, i, j, {part.first - 1, part.last}, step.number - 1, "E update");
+    require(1, i - 1, j, part, step.number - 1, "E update");
+    require(1, i, j - 1, part, step.number - 1, "E update");
+    count(0, i, j, part);
 #endif
-    rows_.electric(half_step_[0], i, j, 0, block_.layout.blocks);
-    apply(operations(false, i, j), step, tables);
+    rows_.electric(half_step_[0], i, j, part.first, part.last);
+    apply(operations(false, i, j), part, step, tables);
 }
 
 template <class Real>
-void Domain<Real>::magnetic_row(long i, long j, const Step& step, const Tables<Real>& tables, bool weigh) {
+void Domain<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables, bool weigh) {
 #ifdef NEARFIELD_DEBUG
-    require(1, i, j, step.number - 1, "H update");
-    require(0, i, j, step.number, "H update");
-    require(0, i + 1, j, step.number, "H update");
-    require(0, i, j + 1, step.number, "H update");
-    ++made(1, i, j);
+    require(1, i, j, part, step.number - 1, "H update");
+    require(0, i, j, {part.first, part.last + 1}, step.number, "H update");
+    require(0, i + 1, j, part, step.number, "H update");
+    require(0, i, j + 1, part, step.number, "H update");
+    count(1, i, j, part);
 #endif
     const Layout& l = block_.layout;
-    rows_.magnetic(half_step_[1], i, j, 0, l.blocks);
-    apply(operations(true, i, j), step, tables);
-    if (weigh) row_energy_[l.row(i, j)] = rows_.energy(block_.field(0, i, j), l.field_length, lanes * l.blocks);
+    rows_.magnetic(half_step_[1], i, j, part.first, part.last);
+    apply(operations(true, i, j), part, step, tables);
+    if (weigh && part.last == l.blocks)
+        row_energy_[l.row(i, j)] = rows_.energy(block_.field(0, i, j), l.field_length, lanes * l.blocks);
 }
 
 // The stepwise schedule: E of plane i, H of plane i - 1 one row behind it, so that every field passes through
@@ -134,6 +142,7 @@ template <class Real>
 void Domain<Real>::sweep(long thread, long steps, const Tables<Real>& tables, bool weigh) {
     const long first = first_plane_[thread], last = first_plane_[thread + 1];
     const long nb = block_.layout.nb;
+    const Blocks row = whole_row();
     const bool lowest = thread == 0, highest = thread == threads_ - 1;
     for (long n = 0; n < steps; ++n) {
         const Step step{step_ + n + 1, n};
@@ -142,14 +151,14 @@ void Domain<Real>::sweep(long thread, long steps, const Tables<Real>& tables, bo
         for (long i = first; i < last; ++i) {
             if (stop_.load(std::memory_order_relaxed)) return;
             for (long j = 0; j < nb; ++j) {
-                electric_row(i, j, step, tables);
-                if (i > first && j > 0) magnetic_row(i - 1, j - 1, step, tables, now);
+                electric_row(i, j, row, step, tables);
+                if (i > first && j > 0) magnetic_row(i - 1, j - 1, row, step, tables, now);
             }
             if (i == first) electric_done_[thread].raise(step.number);
-            if (i > first) magnetic_row(i - 1, nb - 1, step, tables, now);
+            if (i > first) magnetic_row(i - 1, nb - 1, row, step, tables, now);
         }
         if (!highest && !electric_done_[thread + 1].reached(step.number, stop_)) return;
-        for (long j = 0; j < nb; ++j) magnetic_row(last - 1, j, step, tables, now);
+        for (long j = 0; j < nb; ++j) magnetic_row(last - 1, j, row, step, tables, now);
         magnetic_done_[thread].raise(step.number);
     }
 }

@@ -16,10 +16,15 @@
 namespace nearfield {
 
 // Time-skewed tiles: `depth` steps while a band of `width` rows a plane stays in cache; depth 0 means stepwise.
-// `fetch`: the domain does not fit the cache, so that rows are fetched before they are met.
 struct Tiling {
     long depth = 0, width = 16;
-    bool fetch = true;
+    long segment = 0;   // blocks of 16 cells that a row is updated in at a time; 0: whole rows
+    bool fetch = true;  // the domain does not fit the cache: rows are fetched before they are met
+};
+
+struct Blocks {  // [first, last) of a row
+    long first, last;
+    Cells cells() const { return {lanes * first, lanes * last}; }
 };
 
 struct StateArray {  // an entry of the registry: what a checkpoint, a halo or a copy must know
@@ -63,12 +68,13 @@ private:
         long begun, depth, row;  // steps of the block before it, steps in it, its lowest row
     };
     void tile(long thread, long steps, const Tables<Real>& tables, bool weigh);
-    void tile_chunk(const Tile& tile, long from, long to, const Tables<Real>& tables, long weighed);
+    void tile_position(const Tile& tile, long s, const Tables<Real>& tables, long weighed);
     long bands() const { return (block_.layout.nb + tiling_.depth + tiling_.width - 1) / tiling_.width; }
     void fetch_row(long i, long j, long part, long parts) const;
-    void electric_row(long i, long j, const Step& step, const Tables<Real>& tables);
-    void magnetic_row(long i, long j, const Step& step, const Tables<Real>& tables, bool weigh);
-    void apply(const Operations* row, const Step& step, const Tables<Real>& tables);
+    void electric_row(long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables);
+    void magnetic_row(long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables, bool weigh);
+    void apply(const Operations* row, const Blocks& part, const Step& step, const Tables<Real>& tables);
+    Blocks whole_row() const { return {0, block_.layout.blocks}; }
     const Operations* operations(bool magnetic, long i, long j) const;
 
     Block<Real> block_;
@@ -87,9 +93,10 @@ private:
     std::vector<double> row_energy_;
     std::size_t operation_bytes_ = 0;
 #ifdef NEARFIELD_DEBUG
-    std::vector<long> made_[2];  // steps made, per row with ghosts
-    long& made(int half, long i, long j) { return made_[half][(i + 1) * (block_.layout.nb + 2) + j + 1]; }
-    void require(int half, long i, long j, long steps, const char* reader);
+    std::vector<long> made_[2];  // steps made, per block of 16 cells
+    long& made(int half, long i, long j, long n) { return made_[half][block_.layout.row(i, j) * block_.layout.blocks + n]; }
+    void count(int half, long i, long j, const Blocks& part);
+    void require(int half, long i, long j, Blocks part, long steps, const char* reader);
 #endif
 };
 

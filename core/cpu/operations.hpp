@@ -1,7 +1,8 @@
-// What else happens in a row at one half step, right after its update: currents, circuits, recorders.
+// What else happens in a row at one half step, right after the update of the same cells: currents, circuits, recorders.
 // A new feature is a new RowOperation; nothing else grows a branch.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -26,14 +27,21 @@ struct Step {
     long in_block;  // from 0
 };
 
+struct Cells {  // [first, last) of a row
+    long first, last;
+    bool hold(long k) const { return k >= first && k < last; }
+    Cells within(const Cells& other) const { return {std::max(first, other.first), std::min(last, other.last)}; }
+};
+
 template <class Real>
 struct RowOperation {
     int component;  // storage component; the half step follows from it
     long i, j;
     RowOperation(int c, long row_i, long row_j) : component(c), i(row_i), j(row_j) {}
     virtual ~RowOperation() = default;
-    // `row`: the updated field of `component`. An operation reads and writes that row alone.
-    virtual void apply(Real* row, const Step& step, const Tables<Real>& tables) = 0;
+    // `row`: the field of `component`, of which `cells` were just updated. An operation reads and writes those alone.
+    // The cells of a row come in one piece or in several, from the first to the last.
+    virtual void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>& tables) = 0;
     // Before the first of `steps` steps; `row` as the block finds it, perhaps written by the user.
     virtual void begin_block(const Real* /*row*/, long /*first*/, long /*steps*/) {}
     virtual void reset() {}
@@ -45,10 +53,11 @@ struct Currents final : RowOperation<Real> {
     std::vector<Real> weight;
     long waveform;
     Currents(int c, long i, long j, long w) : RowOperation<Real>(c, i, j), waveform(w) {}
-    void apply(Real* row, const Step& step, const Tables<Real>& tables) override {
+    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
         const Real* table = this->component < 3 ? tables.electric : tables.magnetic;
         const Real amplitude = table[step.in_block * tables.waveforms + waveform];
-        for (std::size_t n = 0; n < k.size(); ++n) row[k[n]] += weight[n] * amplitude;
+        for (std::size_t n = 0; n < k.size(); ++n)
+            if (cells.hold(k[n])) row[k[n]] += weight[n] * amplitude;
     }
 };
 
@@ -66,7 +75,8 @@ struct Circuit final : RowOperation<Real> {
     Circuit(int component, long i, long j, long at, long w, const CircuitNumbers& numbers)
         : RowOperation<Real>(component, i, j), k(at), waveform(w), c(numbers) {}
     void begin_block(const Real* row, long, long) override { state[2] = double(row[k]); }
-    void apply(Real* row, const Step& step, const Tables<Real>& tables) override {
+    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
+        if (!cells.hold(k)) return;
         const double v =
             waveform < 0 ? 0.0 : c.drive * double(tables.electric[step.in_block * tables.waveforms + waveform]);
         const double memory = c.output[0] * state[0] + c.output[1] * state[1];
@@ -84,7 +94,7 @@ struct Circuit final : RowOperation<Real> {
 // Part of a weighted sum that lies in one row; parts are added up in row order after the block.
 template <class Real>
 struct PartialSum final : RowOperation<Real> {
-    std::vector<long> k;
+    std::vector<long> k;  // rising, so that the order of the sum does not depend on the pieces of the row
     std::vector<double> weight;
     long stride, first_sample = 0;
     std::vector<double> samples;  // of this block
@@ -93,11 +103,11 @@ struct PartialSum final : RowOperation<Real> {
         first_sample = (first + stride - 1) / stride;
         samples.assign((first + steps - 1) / stride - first_sample + 1, 0.0);
     }
-    void apply(Real* row, const Step& step, const Tables<Real>&) override {
+    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>&) override {
         if (step.number % stride) return;
-        double sum = 0;
-        for (std::size_t n = 0; n < k.size(); ++n) sum += weight[n] * double(row[k[n]]);
-        samples[step.number / stride - first_sample] = sum;
+        double& sum = samples[step.number / stride - first_sample];
+        for (std::size_t n = 0; n < k.size(); ++n)
+            if (cells.hold(k[n])) sum += weight[n] * double(row[k[n]]);
     }
 };
 
@@ -109,12 +119,13 @@ struct FourierRow final : RowOperation<Real> {
     FourierRow(int c, long i, long j, long k, long n, long every, long nf, long table, Real* s, const Rows<Real>& r)
         : RowOperation<Real>(c, i, j), first(k), length(n), stride(every), frequencies(nf), phasor(table), sums(s),
           rows(r) {}
-    void apply(Real* row, const Step& step, const Tables<Real>& tables) override {
+    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
         if (step.number % stride) return;
+        const Cells part = cells.within({first, first + length});
         const Real* p = tables.phasors[phasor] + step.in_block * frequencies * 2;
         for (long f = 0; f < frequencies; ++f) {
-            Real* re = sums + f * 2 * length;
-            rows.fourier(re, re + length, row + first, length, p[2 * f], p[2 * f + 1]);
+            Real* re = sums + f * 2 * length + part.first - first;
+            rows.fourier(re, re + length, row + part.first, part.last - part.first, p[2 * f], p[2 * f + 1]);
         }
     }
 };
@@ -138,10 +149,12 @@ struct CopyRow final : RowOperation<Real> {
         const std::size_t needed = target.taken(begin + steps - 1) * target.samples;
         if (target.values.size() < needed) target.values.resize(needed);
     }
-    void apply(Real* row, const Step& step, const Tables<Real>&) override {
+    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>&) override {
         const long number = target.taken(step.number) - 1;
         if (number < 0 || target.steps[number] != step.number) return;
-        std::copy_n(row + first, length, target.values.data() + number * target.samples + offset);
+        const Cells part = cells.within({first, first + length});
+        Real* const copy = target.values.data() + number * target.samples + offset - first;
+        for (long k = part.first; k < part.last; ++k) copy[k] = row[k];
     }
 };
 

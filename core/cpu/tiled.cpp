@@ -40,29 +40,36 @@ __attribute__((always_inline)) inline void Domain<Real>::fetch_row(long i, long 
     if (l.slab[1].holds(j, l.nb)) fetch(block_.b_psi.get() + l.b_psi(i, j), l.psi_row * size, part, parts);
 }
 
-// Positions [from, to) of one band: pairs of steps along the diagonal, row after row. Meanwhile the rows that the next
-// position meets first are fetched: the upper ones in the parts of the steps, the lowest of each step in those of the rows.
+// One position of one band: pairs of steps along the diagonal, a segment of the rows after the other, row after row.
+// Within a pair each half step leans back by one block along the row, since H reads E one sample further on.
+// Meanwhile the rows that the next position meets first are fetched: the upper ones in the parts of the steps, the
+// lowest of each step in those of the rows.
 template <class Real>
-void Domain<Real>::tile_chunk(const Tile& tile, long from, long to, const Tables<Real>& tables, long weighed) {
+void Domain<Real>::tile_position(const Tile& tile, long s, const Tables<Real>& tables, long weighed) {
     const Layout& l = block_.layout;
-    for (long s = from; s < to; ++s)
-        for (long first = 0; first < tile.depth; first += paired) {
-            const long last = std::min(tile.depth, first + paired) - 1;
-            if (!tiling_.fetch && (s < first || s - last > l.na)) continue;
-            const long begin = std::max(0L, first - tile.row), end = std::min(tiling_.width, l.nb + last + 1 - tile.row);
+    const long segment = tiling_.segment ? tiling_.segment : l.blocks;
+    for (long first = 0; first < tile.depth; first += paired) {
+        const long last = std::min(tile.depth, first + paired) - 1;
+        if (!tiling_.fetch && (s < first || s - last > l.na)) continue;
+        const long begin = std::max(0L, first - tile.row), end = std::min(tiling_.width, l.nb + last + 1 - tile.row);
+        for (long from = 0; from < l.blocks; from += segment)
             for (long r = begin; r < end; ++r)
                 for (long tau = first; tau <= last; ++tau) {
-                    const long i = s - tau, j = tile.row + r - tau;
+                    const long i = s - tau, j = tile.row + r - tau, lean = tau - first;
                     const Step step{step_ + tile.begun + tau + 1, tile.begun + tau};
-                    if (tiling_.fetch) {
+                    const auto part = [&](long back) {
+                        const long to = from + segment;
+                        return Blocks{std::max(0L, from - back), to < l.blocks ? to - back : l.blocks};
+                    };
+                    if (tiling_.fetch && from == 0) {
                         fetch_row(s + 1, tile.row + r, tau, tile.depth);
                         fetch_row(i + 1, tile.row - tau - 1, r, tiling_.width);
                     }
-                    if (i >= 0 && i < l.na && j >= 0 && j < l.nb) electric_row(i, j, step, tables);
+                    if (i >= 0 && i < l.na && j >= 0 && j < l.nb) electric_row(i, j, part(lean), step, tables);
                     if (i >= 1 && i <= l.na && j >= 1 && j <= l.nb)
-                        magnetic_row(i - 1, j - 1, step, tables, step.number == weighed);
+                        magnetic_row(i - 1, j - 1, part(lean + 1), step, tables, step.number == weighed);
                 }
-        }
+    }
 }
 
 template <class Real>
@@ -79,7 +86,7 @@ void Domain<Real>::tile(long thread, long steps, const Tables<Real>& tables, boo
             const long to = std::min(end, from + chunk);
             if (band > 0 && !band_done_[id - 1].reached(to, stop_)) return;
             if (block > 0 && !band_done_[before].reached(std::min(planes, to) + depth_before, stop_)) return;
-            tile_chunk(tile, from, to, tables, weighed);
+            for (long s = from; s < to; ++s) tile_position(tile, s, tables, weighed);
             band_done_[id].raise(to);
             if (stop_.load(std::memory_order_relaxed)) return;
         }

@@ -67,6 +67,15 @@ def test_each_tiling_gives_the_same_bits(tiling, threads, precision):
 
 
 @precisions
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("tiling", [(4, 3, 2), (5, 8, 3), (7, 2, 5), (8, 40, 2)])
+def test_each_segment_gives_the_same_bits(tiling, threads, precision):
+    plan = rich_plan(precision, cells=(5, 6, 143))
+    assert CpuEngine(plan, threads, None, Tiling(*tiling)).facts()["tile_segment"] == tiling[2]
+    assert bits(plan, (23, 4), threads, None, Tiling(*tiling)) == bits(plan, (23, 4), tiling=STEPWISE)
+
+
+@precisions
 @pytest.mark.parametrize("blocks", [(7, 5), (3, 4, 5), (1,) * 12, (11, 1)])
 def test_each_division_into_blocks_gives_the_same_bits(blocks, precision):
     plan = rich_plan(precision)
@@ -122,7 +131,7 @@ def test_weighing_changes_no_field():
 
 
 wall = st.one_of(st.sampled_from(["pec", "pmc"]), st.integers(1, 4))
-sizes = st.tuples(*[st.one_of(st.integers(1, 3), st.integers(4, 12), st.sampled_from([15, 16, 17, 33]))] * 3)
+sizes = st.tuples(*[st.one_of(st.integers(1, 3), st.integers(4, 12), st.sampled_from([15, 16, 17, 33, 70]))] * 3)
 
 
 @st.composite
@@ -152,7 +161,7 @@ def any_plans(draw):
     threads=st.integers(1, 5),
     isa=st.sampled_from(core().isa_available()),
     start=st.booleans(),
-    tiling=st.builds(Tiling, st.integers(1, 9), st.integers(1, 9)),
+    tiling=st.builds(Tiling, st.integers(1, 9), st.integers(1, 9), st.sampled_from([0, 2, 3])),
 )
 def test_any_draw_of_all_features_agrees_with_the_oracle(plan, blocks, threads, isa, start, tiling):
     assert_agrees(plan, tuple(blocks), threads=threads, isa=isa, start=start, tiling=tiling)
