@@ -86,6 +86,13 @@ def test_candidates_take_turns_and_the_best_median_wins():
     assert trial.best() == B and trial.rates()[B] == pytest.approx(1 / 0.009)
 
 
+def test_the_models_choice_stands_where_others_are_as_fast_within_the_noise():
+    near = play(Trial([STEPWISE, A, B]), {STEPWISE: [0.02] * 9, A: [0.0102] * 9, B: [0.0100] * 9})
+    assert near.best() == A
+    far = play(Trial([STEPWISE, A, B]), {STEPWISE: [0.02] * 9, A: [0.0105] * 9, B: [0.0100] * 9})
+    assert far.best() == B
+
+
 def test_a_turn_lasts_until_a_check_after_its_time_or_long_after_it():
     trial = Trial([A, B])
     trial.add(10, 0.6 * TURN_SECONDS, checked=True)
@@ -281,7 +288,8 @@ def test_tune_prints_keeps_and_forgets(capsys):
     answer = json.loads(capsys.readouterr().out)
     rates = {each["tiles"]: each["mcells_per_second"] for each in answer["candidates"]}
     assert answer["tiles"] in rates and answer["tile_choice"] == "measured" and answer["cells"] == 24**3
-    assert rates[answer["tiles"]] == max(rate for tiles, rate in rates.items() if tiles != "stepwise")
+    tiled = {tiles: rate for tiles, rate in rates.items() if tiles != "stepwise"}
+    assert max(tiled.values()) == tiled[answer["tiles"]] or answer["tiles"] == next(iter(tiled))
     assert answer["measured_gain"] == pytest.approx(rates[answer["tiles"]] / rates["stepwise"])
     assert set(answer["tile_bytes"]) >= {"L1", "L2"} and answer["predicted_gain"] > 0
     kept = json.loads(TILES.path.read_text())
