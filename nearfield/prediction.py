@@ -11,6 +11,7 @@ from nearfield.plan import CircuitTerm, CurrentTerm, DFTBox, Functional, Snapsho
 
 LANES = 16  # cells of a block of the core's layout, core/layout.hpp
 BYTES_OF = {"single": 4, "double": 8}
+KEPT_SAMPLES = 8  # of a running Fourier transform, at most as many as frequencies, core/cpu/operations.hpp
 HDF5_OVERHEAD = 200_000  # groups, attributes, model text and grid of a small result; measured on the examples
 
 
@@ -72,6 +73,9 @@ def term_bytes(terms: Iterable[Term], steps: int, precision: str) -> tuple[int, 
         left = recorded_bytes(term, steps, precision)
         output += left
         memory += left
+        if isinstance(term, DFTBox):  # samples kept until they are added, phasors
+            kept = min(KEPT_SAMPLES, len(term.frequencies)) * samples_in(term)
+            memory += BYTES_OF[precision] * (kept + 2 * len(term.frequencies) * (steps // term.stride))
         if isinstance(term, (CurrentTerm, CircuitTerm, Functional)):
             memory += 256 * len(term.i)  # indices, weights and states of a sample
     return memory, output

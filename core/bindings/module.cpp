@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <map>
+#include <numeric>
 
 #include "domain.hpp"
 
@@ -106,12 +106,17 @@ public:
     void add_fourier(int component, std::array<long, 3> lower, std::array<long, 3> upper, long frequencies, long stride) {
         const long length = upper[2] - lower[2], rows = (upper[0] - lower[0]) * (upper[1] - lower[1]);
         check(component, lower[0], lower[1], lower[2]), check(component, upper[0] - 1, upper[1] - 1, upper[2] - 1);
-        fouriers_.push_back({{lower, upper}, std::vector<Real>(rows * frequencies * 2 * length), frequencies});
-        Real* sums = fouriers_.back().sums.data();
-        const long table = long(fouriers_.size()) - 1;
+        fouriers_.push_back({{lower, upper}, std::make_unique<Spectrum<Real>>(Spectrum<Real>{stride, frequencies, length})});
+        Fourier& f = fouriers_.back();
+        f.sums.resize(rows * f.spectrum->row_sums());
+        f.kept.resize(rows * f.spectrum->room() * length);
+        Real *sums = f.sums.data(), *kept = f.kept.data();
         for (long i = lower[0]; i < upper[0]; ++i)
-            for (long j = lower[1]; j < upper[1]; ++j, sums += frequencies * 2 * length)
-                domain_.add(std::make_unique<FourierRow<Real>>(component, i, j, lower[2], length, stride, frequencies, table, sums, domain_.rows()));
+            for (long j = lower[1]; j < upper[1]; ++j, sums += f.spectrum->row_sums(), kept += f.spectrum->room() * length) {
+                auto row = std::make_unique<FourierRow<Real>>(component, i, j, lower[2], sums, kept, *f.spectrum, domain_.rows());
+                f.rows.push_back(row.get());
+                domain_.add(std::move(row));
+            }
     }
 
     void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps) {
@@ -121,6 +126,7 @@ public:
         Snapshots<Real>& taken = *snapshots_.back().taken;
         taken.steps.assign(steps.data(), steps.data() + steps.shape(0));
         taken.samples = rows * length;
+        taken.every = std::max(1L, std::accumulate(taken.steps.begin(), taken.steps.end(), 0L, std::gcd<long, long>));
         long offset = 0;
         for (long i = lower[0]; i < upper[0]; ++i)
             for (long j = lower[1]; j < upper[1]; ++j, offset += length)
@@ -133,11 +139,17 @@ public:
                       std::vector<In<Real, nb::ndim<3>>> phasors, bool weigh, nb::object stop) {
         if (steps < 1 || long(electric.shape(0)) < steps || long(magnetic.shape(0)) < steps || phasors.size() != fouriers_.size())
             throw std::invalid_argument("tables do not fit the block of steps");
-        Tables<Real> tables{electric.data(), magnetic.data(), long(electric.shape(1)), {}};
+        Tables<Real> tables{electric.data(), magnetic.data(), long(electric.shape(1))};
         for (std::size_t n = 0; n < phasors.size(); ++n) {
-            if (long(phasors[n].shape(0)) < steps || long(phasors[n].shape(1)) != fouriers_[n].frequencies || phasors[n].shape(2) != 2)
+            if (long(phasors[n].shape(0)) < steps || long(phasors[n].shape(1)) != fouriers_[n].spectrum->frequencies || phasors[n].shape(2) != 2)
                 throw std::invalid_argument("phasor table does not fit its Fourier recorder");
-            tables.phasors.push_back(phasors[n].data());
+        }
+        for (std::size_t n = 0; n < phasors.size(); ++n) {
+            Spectrum<Real>& spectrum = *fouriers_[n].spectrum;
+            const long parts = 2 * spectrum.frequencies;
+            for (long step = 0; step < steps; ++step)
+                if ((domain_.step() + 1 + step) % spectrum.stride == 0)
+                    spectrum.phasors.insert(spectrum.phasors.end(), phasors[n].data() + step * parts, phasors[n].data() + (step + 1) * parts);
         }
         bool complete;
         {
@@ -169,15 +181,20 @@ public:
         return nb::make_tuple(complete, samples, energy);
     }
 
-    // Sums of recorder n as (frequencies, 2, ni, nj, nk), without dt.
+    // Sums of recorder n as (frequencies, 2, ni, nj, nk), without dt; samples still kept are in them.
     nb::object fourier(std::size_t n) const {
         const Fourier& f = fouriers_.at(n);
-        const long ni = f.box[1][0] - f.box[0][0], nj = f.box[1][1] - f.box[0][1], nk = f.box[1][2] - f.box[0][2];
-        std::vector<Real> out(f.sums.size());
-        for (long row = 0; row < ni * nj; ++row)
-            for (long part = 0; part < 2 * f.frequencies; ++part)
-                std::copy_n(f.sums.data() + (row * 2 * f.frequencies + part) * nk, nk, out.data() + (part * ni * nj + row) * nk);
-        return owned(std::move(out), {std::size_t(f.frequencies), 2, std::size_t(ni), std::size_t(nj), std::size_t(nk)});
+        const Spectrum<Real>& spectrum = *f.spectrum;
+        const long rows = f.rows.size(), parts = 2 * spectrum.frequencies, nk = spectrum.length;
+        std::vector<Real> out(f.sums.size()), sums(spectrum.row_sums());
+        for (long row = 0; row < rows; ++row) {
+            std::copy_n(f.rows[row]->sums, sums.size(), sums.begin());
+            f.rows[row]->add_to(sums.data(), f.rows[row]->taken % spectrum.room());
+            for (long part = 0; part < parts; ++part)
+                for (long k = 0; k < nk; ++k) out[(part * rows + row) * nk + k] = sums[spectrum.sum(part, k)];
+        }
+        const std::size_t ni = f.box[1][0] - f.box[0][0], nj = f.box[1][1] - f.box[0][1];
+        return owned(std::move(out), {std::size_t(spectrum.frequencies), 2, ni, nj, std::size_t(nk)});
     }
 
     // Those taken so far as (number, ni, nj, nk).
@@ -211,7 +228,10 @@ public:
 
     void reset() {
         domain_.reset();
-        for (Fourier& f : fouriers_) std::fill(f.sums.begin(), f.sums.end(), Real(0));
+        for (Fourier& f : fouriers_) {
+            std::fill(f.sums.begin(), f.sums.end(), Real(0));
+            f.spectrum->phasors.clear();
+        }
         for (auto& s : snapshots_) s.taken->values.clear();
     }
 
@@ -222,7 +242,7 @@ public:
         d["isa"] = domain_.isa();
         d["threads"] = domain_.threads();
         std::size_t recorders = 0;
-        for (const Fourier& f : fouriers_) recorders += f.sums.size() * sizeof(Real);
+        for (const Fourier& f : fouriers_) recorders += (f.sums.size() + f.kept.size() + f.spectrum->phasors.size()) * sizeof(Real);
         for (const auto& s : snapshots_) recorders += s.taken->values.size() * sizeof(Real);
         d["bytes"] = domain_.bytes() + recorders;
         d["palette_blocks"] = domain_.block().electric.distinct_blocks() + domain_.block().magnetic.distinct_blocks();
@@ -239,8 +259,9 @@ private:
     using Box = std::array<std::array<long, 3>, 2>;
     struct Fourier {
         Box box;
-        std::vector<Real> sums;
-        long frequencies;
+        std::unique_ptr<Spectrum<Real>> spectrum;  // row operations hold its address, and those of the samples
+        std::vector<Real> sums{}, kept{};
+        std::vector<FourierRow<Real>*> rows{};
     };
     struct Taken {
         Box box;

@@ -1,8 +1,14 @@
 #include "domain.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace nearfield {
+
+namespace {
+constexpr std::size_t always = 31;  // the bit of strides that found no bit of their own
+}
 
 template <class Real>
 Domain<Real>::Domain(const Layout& layout, long threads, const std::string& isa)
@@ -58,32 +64,40 @@ void Domain<Real>::reset() {
 
 template <class Real>
 void Domain<Real>::add(std::unique_ptr<RowOperation<Real>> operation) {
-    const Layout& l = block_.layout;
-    auto& lists = list_of_[operation->component / 3];
-    if (lists.empty()) lists.assign(l.rows(), -1);
-    std::int32_t& list = lists[l.row(operation->i, operation->j)];
-    if (list < 0) {
-        list = static_cast<std::int32_t>(lists_.size());
-        lists_.emplace_back();
-    }
-    lists_[list].push_back(operation.get());
     operation_bytes_ += sizeof(*operation) + sizeof(void*);
     owned_.push_back(std::move(operation));
 }
 
+// Lays the operations out row by row, those of a row in the order in which they were added.
 template <class Real>
-auto Domain<Real>::operations(bool magnetic, long i, long j) const -> const Operations* {
-    const auto& lists = list_of_[magnetic];
-    if (lists.empty()) return nullptr;
-    const std::int32_t list = lists[block_.layout.row(i, j)];
-    return list < 0 ? nullptr : &lists_[list];
+void Domain<Real>::arrange() {
+    if (ordered_.size() == owned_.size()) return;
+    const Layout& l = block_.layout;
+    const auto place = [&](const RowOperation<Real>* o) { return std::pair(o->component / 3, l.row(o->i, o->j)); };
+    ordered_.clear();
+    for (auto& operation : owned_) ordered_.push_back(operation.get());
+    std::stable_sort(ordered_.begin(), ordered_.end(), [&](auto* a, auto* b) { return place(a) < place(b); });
+    for (auto& rows : operations_) rows.clear();
+    strides_.clear();
+    for (std::uint32_t n = 0; n < ordered_.size(); ++n) {
+        const auto [half, row] = place(ordered_[n]);
+        auto& rows = operations_[half];
+        if (rows.empty()) rows.resize(l.rows());
+        if (!rows[row].count++) rows[row].first = n;
+        const auto known = std::find(strides_.begin(), strides_.end(), ordered_[n]->stride());
+        const std::size_t bit = std::min<std::size_t>(always, known - strides_.begin());
+        if (known == strides_.end() && bit < always) strides_.push_back(ordered_[n]->stride());
+        rows[row].strides |= 1u << bit;
+    }
 }
 
 template <class Real>
-void Domain<Real>::apply(const Operations* row, const Blocks& part, const Step& step, const Tables<Real>& tables) {
-    if (!row) return;
-    for (RowOperation<Real>* operation : *row)
-        operation->apply(block_.field(operation->component, operation->i, operation->j), part.cells(), step, tables);
+void Domain<Real>::apply(int half, long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables) {
+    if (operations_[half].empty()) return;
+    const Operations& row = operations_[half][block_.layout.row(i, j)];
+    if (!(row.strides & due_[step.in_block])) return;
+    for (std::uint32_t n = row.first; n < row.first + row.count; ++n)
+        ordered_[n]->apply(block_.field(ordered_[n]->component, i, j), part.cells(), step, tables);
 }
 
 #ifdef NEARFIELD_DEBUG
@@ -115,7 +129,7 @@ void Domain<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
     count(0, i, j, part);
 #endif
     rows_.electric(half_step_[0], i, j, part.first, part.last);
-    apply(operations(false, i, j), part, step, tables);
+    apply(0, i, j, part, step, tables);
 }
 
 template <class Real>
@@ -129,7 +143,7 @@ void Domain<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& 
 #endif
     const Layout& l = block_.layout;
     rows_.magnetic(half_step_[1], i, j, part.first, part.last);
-    apply(operations(true, i, j), part, step, tables);
+    apply(1, i, j, part, step, tables);
     if (weigh && part.last == l.blocks)
         row_energy_[l.row(i, j)] = rows_.energy(block_.field(0, i, j), l.field_length, lanes * l.blocks);
 }
@@ -166,6 +180,11 @@ void Domain<Real>::sweep(long thread, long steps, const Tables<Real>& tables, bo
 template <class Real>
 bool Domain<Real>::advance(long steps, const Tables<Real>& tables, bool weigh, const std::function<void()>& poll) {
     if (stop_.load()) throw std::runtime_error("this engine was stopped between steps; reset() it before it advances again");
+    arrange();
+    due_.assign(steps, 1u << always);
+    for (long n = 0; n < steps; ++n)
+        for (std::size_t bit = 0; bit < strides_.size(); ++bit)
+            if ((step_ + 1 + n) % strides_[bit] == 0) due_[n] |= 1u << bit;
     for (auto& operation : owned_)
         operation->begin_block(block_.field(operation->component, operation->i, operation->j), step_ + 1, steps);
     if (weigh) row_energy_.resize(block_.layout.rows());

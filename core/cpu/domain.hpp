@@ -60,7 +60,9 @@ public:
     std::size_t bytes() const { return block_.bytes() + operation_bytes_; }
 
 private:
-    using Operations = std::vector<RowOperation<Real>*>;
+    struct Operations {  // of one row at one half step, within ordered_, and their strides as bits
+        std::uint32_t first = 0, count = 0, strides = 0;
+    };
     void partition();
     void first_touch(long thread);
     void sweep(long thread, long steps, const Tables<Real>& tables, bool weigh);
@@ -73,9 +75,9 @@ private:
     void fetch_row(long i, long j, long part, long parts) const;
     void electric_row(long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables);
     void magnetic_row(long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables, bool weigh);
-    void apply(const Operations* row, const Blocks& part, const Step& step, const Tables<Real>& tables);
+    void arrange();
+    void apply(int half, long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables);
     Blocks whole_row() const { return {0, block_.layout.blocks}; }
-    const Operations* operations(bool magnetic, long i, long j) const;
 
     Block<Real> block_;
     std::array<HalfStep<Real>, 2> half_step_{};
@@ -88,8 +90,10 @@ private:
     std::vector<Progress> band_done_;  // planes swept by each band of each time block
     std::atomic<bool> stop_{false};
     std::vector<std::unique_ptr<RowOperation<Real>>> owned_;
-    std::vector<Operations> lists_;
-    std::vector<std::int32_t> list_of_[2];  // per row: index into lists_, -1 for none; empty without operations
+    std::vector<RowOperation<Real>*> ordered_;     // row by row; arranged when none was added since
+    std::vector<Operations> operations_[2];        // of each row at each half step; empty where there are none at all
+    std::vector<long> strides_;                    // the distinct ones, at most as many as bits; the last bit is always due
+    std::vector<std::uint32_t> due_;               // which of them act in each step of the block
     std::vector<double> row_energy_;
     std::size_t operation_bytes_ = 0;
 #ifdef NEARFIELD_DEBUG

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "block.hpp"
@@ -19,7 +20,6 @@ struct Tables {
     const Real* electric = nullptr;  // waveform amplitudes (steps, waveforms) at (m - 1/2) dt
     const Real* magnetic = nullptr;  // at m dt
     long waveforms = 0;
-    std::vector<const Real*> phasors;  // per DFT: (steps, frequencies, 2)
 };
 
 struct Step {
@@ -42,6 +42,8 @@ struct RowOperation {
     // `row`: the field of `component`, of which `cells` were just updated. An operation reads and writes those alone.
     // The cells of a row come in one piece or in several, from the first to the last.
     virtual void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>& tables) = 0;
+    // It acts on multiples of this step alone.
+    virtual long stride() const { return 1; }
     // Before the first of `steps` steps; `row` as the block finds it, perhaps written by the user.
     virtual void begin_block(const Real* /*row*/, long /*first*/, long /*steps*/) {}
     virtual void reset() {}
@@ -96,38 +98,62 @@ template <class Real>
 struct PartialSum final : RowOperation<Real> {
     std::vector<long> k;  // rising, so that the order of the sum does not depend on the pieces of the row
     std::vector<double> weight;
-    long stride, first_sample = 0;
+    long every, first_sample = 0;
     std::vector<double> samples;  // of this block
-    PartialSum(int c, long i, long j, long every) : RowOperation<Real>(c, i, j), stride(every) {}
+    PartialSum(int c, long i, long j, long steps) : RowOperation<Real>(c, i, j), every(steps) {}
+    long stride() const override { return every; }
     void begin_block(const Real*, long first, long steps) override {
-        first_sample = (first + stride - 1) / stride;
-        samples.assign((first + steps - 1) / stride - first_sample + 1, 0.0);
+        first_sample = (first + every - 1) / every;
+        samples.assign((first + steps - 1) / every - first_sample + 1, 0.0);
     }
     void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>&) override {
-        if (step.number % stride) return;
-        double& sum = samples[step.number / stride - first_sample];
+        if (step.number % every) return;
+        double& sum = samples[step.number / every - first_sample];
         for (std::size_t n = 0; n < k.size(); ++n)
             if (cells.hold(k[n])) sum += weight[n] * double(row[k[n]]);
     }
 };
 
+// A running Fourier transform of one box. What costs is the pass over the sums, so a row keeps its samples until `room`
+// of them can be added in one pass, in their order.
+template <class Real>
+struct Spectrum {
+    static constexpr long most = 8, short_row = lanes;
+    long stride, frequencies, length;  // length: of a row, cells
+    std::vector<Real> phasors{};       // (samples so far, 2 frequencies), cos and -sin by turns
+    long room() const { return std::min(most, frequencies); }
+    bool turned() const { return length < short_row; }  // sums of a row are (length, 2 frequencies), not the reverse
+    long row_sums() const { return 2 * frequencies * length; }
+    long sum(long part, long k) const { return turned() ? k * 2 * frequencies + part : part * length + k; }
+};
+
 template <class Real>
 struct FourierRow final : RowOperation<Real> {
-    long first, length, stride, frequencies, phasor;
-    Real* sums;  // (frequencies, 2, length), owned by the recorder
+    long first, taken = 0;
+    Real *sums, *kept;  // kept: (room, length)
+    const Spectrum<Real>& spectrum;
     const Rows<Real>& rows;
-    FourierRow(int c, long i, long j, long k, long n, long every, long nf, long table, Real* s, const Rows<Real>& r)
-        : RowOperation<Real>(c, i, j), first(k), length(n), stride(every), frequencies(nf), phasor(table), sums(s),
-          rows(r) {}
-    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
-        if (step.number % stride) return;
-        const Cells part = cells.within({first, first + length});
-        const Real* p = tables.phasors[phasor] + step.in_block * frequencies * 2;
-        for (long f = 0; f < frequencies; ++f) {
-            Real* re = sums + f * 2 * length + part.first - first;
-            rows.fourier(re, re + length, row + part.first, part.last - part.first, p[2 * f], p[2 * f + 1]);
-        }
+    FourierRow(int c, long i, long j, long k, Real* s, Real* values, const Spectrum<Real>& box, const Rows<Real>& r)
+        : RowOperation<Real>(c, i, j), first(k), sums(s), kept(values), spectrum(box), rows(r) {}
+    long stride() const override { return spectrum.stride; }
+    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>&) override {
+        if (step.number % spectrum.stride) return;
+        const Cells part = cells.within({first, first + spectrum.length});
+        Real* const sample = kept + taken % spectrum.room() * spectrum.length - first;
+        for (long k = part.first; k < part.last; ++k) sample[k] = row[k];
+        if (!cells.hold(first + spectrum.length - 1)) return;
+        if (++taken % spectrum.room() == 0) add_to(sums, spectrum.room());
     }
+    // Adds the last `count` samples, which are those kept, to sums laid out as this row's.
+    void add_to(Real* target, long count) const {
+        const long parts = 2 * spectrum.frequencies;
+        const Real* const phasors = spectrum.phasors.data() + (taken - count) * parts;
+        if (spectrum.turned())
+            rows.accumulate(target, spectrum.length, parts, kept, phasors, count);
+        else
+            rows.accumulate(target, parts, spectrum.length, phasors, kept, count);
+    }
+    void reset() override { taken = 0; }
 };
 
 // Snapshots of one box: a run may end early, so room is made block by block for those that fall in it.
@@ -135,6 +161,7 @@ template <class Real>
 struct Snapshots {
     std::vector<long> steps;  // sorted
     long samples;             // of one snapshot
+    long every;               // the largest number of steps that all of them are multiples of
     std::vector<Real> values;
     long taken(long step) const { return std::upper_bound(steps.begin(), steps.end(), step) - steps.begin(); }
 };
@@ -145,6 +172,7 @@ struct CopyRow final : RowOperation<Real> {
     Snapshots<Real>& target;
     CopyRow(int c, long i, long j, long k, long n, long at, Snapshots<Real>& t)
         : RowOperation<Real>(c, i, j), first(k), length(n), offset(at), target(t) {}
+    long stride() const override { return target.every; }
     void begin_block(const Real*, long begin, long steps) override {
         const std::size_t needed = target.taken(begin + steps - 1) * target.samples;
         if (target.values.size() < needed) target.values.resize(needed);

@@ -225,12 +225,22 @@ double energy(const Real* row, long stride, long length) {
 }
 
 template <class Real>
-void fourier(Real* __restrict re, Real* __restrict im, const Real* __restrict value, long length, Real c, Real s) {
-    for (long k = 0; k < length; ++k) re[k] += value[k] * c, im[k] += value[k] * s;
+void accumulate(Real* sums, long rows, long columns, const Real* left, const Real* right, long terms) {
+    constexpr long W = Vector<Real>::width;
+    for (long r = 0; r < rows; ++r) {
+        long c = 0;
+        for (; c + W <= columns; c += W) {
+            auto sum = load(sums + r * columns + c);
+            for (long n = 0; n < terms; ++n) sum += broadcast(left[n * rows + r]) * load(right + n * columns + c);
+            store(sums + r * columns + c, sum);
+        }
+        for (; c < columns; ++c)
+            for (long n = 0; n < terms; ++n) sums[r * columns + c] += left[n * rows + r] * right[n * columns + c];
+    }
 }
 
 template <class Real>
-constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, fourier<Real>};
+constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>};
 
 const Rows<float>& rows_single() { return table<float>; }
 const Rows<double>& rows_double() { return table<double>; }

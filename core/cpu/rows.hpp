@@ -17,8 +17,8 @@ struct Rows {
     void (*magnetic)(const HalfStep<Real>&, long i, long j, long first, long last);
     // Sum of squares of six rows of `length` samples, in 16 fixed lanes of doubles; `stride` apart.
     double (*energy)(const Real* row, long stride, long length);
-    // re[k] += value[k] * c, im[k] += value[k] * s: one frequency of a running DFT.
-    void (*fourier)(Real* re, Real* im, const Real* value, long length, Real c, Real s);
+    // sums[r, c] += left[n, r] * right[n, c] for n = 0, 1, ...: `terms` samples of a running Fourier transform.
+    void (*accumulate)(Real* sums, long rows, long columns, const Real* left, const Real* right, long terms);
 };
 
 // Names known to this build and supported by this processor, best last.
