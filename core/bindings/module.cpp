@@ -109,10 +109,11 @@ public:
         fouriers_.push_back({{lower, upper}, std::make_unique<Spectrum<Real>>(Spectrum<Real>{stride, frequencies, length})});
         Fourier& f = fouriers_.back();
         f.sums.resize(rows * f.spectrum->row_sums());
-        f.kept.resize(rows * f.spectrum->room() * length);
+        const long row_kept = f.spectrum->room() * f.spectrum->kept_cells();
+        f.kept.resize(rows * row_kept);
         Real *sums = f.sums.data(), *kept = f.kept.data();
         for (long i = lower[0]; i < upper[0]; ++i)
-            for (long j = lower[1]; j < upper[1]; ++j, sums += f.spectrum->row_sums(), kept += f.spectrum->room() * length) {
+            for (long j = lower[1]; j < upper[1]; ++j, sums += f.spectrum->row_sums(), kept += row_kept) {
                 auto row = std::make_unique<FourierRow<Real>>(component, i, j, lower[2], sums, kept, *f.spectrum, domain_.rows());
                 f.rows.push_back(row.get());
                 domain_.add(std::move(row));
@@ -146,10 +147,11 @@ public:
         }
         for (std::size_t n = 0; n < phasors.size(); ++n) {
             Spectrum<Real>& spectrum = *fouriers_[n].spectrum;
-            const long parts = 2 * spectrum.frequencies;
-            for (long step = 0; step < steps; ++step)
-                if ((domain_.step() + 1 + step) % spectrum.stride == 0)
+            for (long step = 0, parts = spectrum.parts(); step < steps; ++step)
+                if ((domain_.step() + 1 + step) % spectrum.stride == 0) {
                     spectrum.phasors.insert(spectrum.phasors.end(), phasors[n].data() + step * parts, phasors[n].data() + (step + 1) * parts);
+                    spectrum.phasors.resize(spectrum.phasors.size() + spectrum.padded(parts) - parts);
+                }
         }
         bool complete;
         {
@@ -185,8 +187,8 @@ public:
     nb::object fourier(std::size_t n) const {
         const Fourier& f = fouriers_.at(n);
         const Spectrum<Real>& spectrum = *f.spectrum;
-        const long rows = f.rows.size(), parts = 2 * spectrum.frequencies, nk = spectrum.length;
-        std::vector<Real> out(f.sums.size()), sums(spectrum.row_sums());
+        const long rows = f.rows.size(), parts = spectrum.parts(), nk = spectrum.length;
+        std::vector<Real> out(rows * parts * nk), sums(spectrum.row_sums());
         for (long row = 0; row < rows; ++row) {
             std::copy_n(f.rows[row]->sums, sums.size(), sums.begin());
             f.rows[row]->add_to(sums.data(), f.rows[row]->taken % spectrum.room());

@@ -115,22 +115,25 @@ struct PartialSum final : RowOperation<Real> {
 };
 
 // A running Fourier transform of one box. What costs is the pass over the sums, so a row keeps its samples until `room`
-// of them can be added in one pass, in their order.
+// of them can be added in one pass, in their order. The innermost axis of the sums is padded to whole blocks.
 template <class Real>
 struct Spectrum {
     static constexpr long most = 8, short_row = lanes;
     long stride, frequencies, length;  // length: of a row, cells
-    std::vector<Real> phasors{};       // (samples so far, 2 frequencies), cos and -sin by turns
+    std::vector<Real> phasors{};       // (samples so far, padded 2 frequencies), cos and -sin by turns
+    static long padded(long count) { return (count + lanes - 1) / lanes * lanes; }
+    long parts() const { return 2 * frequencies; }
     long room() const { return std::min(most, frequencies); }
-    bool turned() const { return length < short_row; }  // sums of a row are (length, 2 frequencies), not the reverse
-    long row_sums() const { return 2 * frequencies * length; }
-    long sum(long part, long k) const { return turned() ? k * 2 * frequencies + part : part * length + k; }
+    bool turned() const { return length < short_row; }  // sums of a row are (cells, parts), not (parts, cells)
+    long row_sums() const { return turned() ? length * padded(parts()) : parts() * padded(length); }
+    long kept_cells() const { return turned() ? length : padded(length); }
+    long sum(long part, long k) const { return turned() ? k * padded(parts()) + part : part * padded(length) + k; }
 };
 
 template <class Real>
 struct FourierRow final : RowOperation<Real> {
     long first, taken = 0;
-    Real *sums, *kept;  // kept: (room, length)
+    Real *sums, *kept;  // kept: (room, kept cells)
     const Spectrum<Real>& spectrum;
     const Rows<Real>& rows;
     FourierRow(int c, long i, long j, long k, Real* s, Real* values, const Spectrum<Real>& box, const Rows<Real>& r)
@@ -139,19 +142,19 @@ struct FourierRow final : RowOperation<Real> {
     void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>&) override {
         if (step.number % spectrum.stride) return;
         const Cells part = cells.within({first, first + spectrum.length});
-        Real* const sample = kept + taken % spectrum.room() * spectrum.length - first;
+        Real* const sample = kept + taken % spectrum.room() * spectrum.kept_cells() - first;
         for (long k = part.first; k < part.last; ++k) sample[k] = row[k];
         if (!cells.hold(first + spectrum.length - 1)) return;
         if (++taken % spectrum.room() == 0) add_to(sums, spectrum.room());
     }
     // Adds the last `count` samples, which are those kept, to sums laid out as this row's.
     void add_to(Real* target, long count) const {
-        const long parts = 2 * spectrum.frequencies;
+        const long parts = spectrum.padded(spectrum.parts()), cells = spectrum.kept_cells();
         const Real* const phasors = spectrum.phasors.data() + (taken - count) * parts;
         if (spectrum.turned())
-            rows.accumulate(target, spectrum.length, parts, kept, phasors, count);
+            rows.accumulate(target, cells, parts, kept, cells, phasors, count);
         else
-            rows.accumulate(target, parts, spectrum.length, phasors, kept, count);
+            rows.accumulate(target, spectrum.parts(), cells, phasors, parts, kept, count);
     }
     void reset() override { taken = 0; }
 };

@@ -225,18 +225,13 @@ double energy(const Real* row, long stride, long length) {
 }
 
 template <class Real>
-void accumulate(Real* sums, long rows, long columns, const Real* left, const Real* right, long terms) {
-    constexpr long W = Vector<Real>::width;
-    for (long r = 0; r < rows; ++r) {
-        long c = 0;
-        for (; c + W <= columns; c += W) {
+void accumulate(Real* sums, long rows, long columns, const Real* left, long left_row, const Real* right, long terms) {
+    for (long r = 0; r < rows; ++r)
+        for (long c = 0; c < columns; c += Vector<Real>::width) {
             auto sum = load(sums + r * columns + c);
-            for (long n = 0; n < terms; ++n) sum += broadcast(left[n * rows + r]) * load(right + n * columns + c);
+            for (long n = 0; n < terms; ++n) sum += broadcast(left[n * left_row + r]) * load(right + n * columns + c);
             store(sums + r * columns + c, sum);
         }
-        for (; c < columns; ++c)
-            for (long n = 0; n < terms; ++n) sums[r * columns + c] += left[n * rows + r] * right[n * columns + c];
-    }
 }
 
 template <class Real>
