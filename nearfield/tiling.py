@@ -25,7 +25,6 @@ DEPTHS = (4, 5, 6, 8, 10, 12, 16, 20, 24)
 WIDTHS = (4, 6, 8, 12, 16, 20, 24, 32, 48, 64)
 MOST = 10**6  # steps, rows or blocks that may be asked for
 SHARE_OF_CACHE = 0.55  # of L2 for the tile; coefficients, psi of slabs and the prefetched plane take the rest
-CHUNK = 8  # positions between looks at the neighbours' progress, as in core/cpu/tiled.cpp
 
 # Seconds, and bytes a second, of one core in single precision: a Xeon (Sapphire Rapids) with AVX-512, from boxes that
 # stay in L1, in L2 and in L3 (benchmarks/residence.py) and from cubes of 8 to 64 cells a side on one and two threads.
@@ -180,7 +179,7 @@ def overhead(tiling: Tiling, rows: Rows, machine: Machine) -> float:
     if depth:
         bands = -(-(rows.rows + depth) // tiling.width)
         visits = (rows.planes + depth) * bands * tiling.width
-        waits = bands * -(-(rows.planes + depth) // CHUNK) / depth
+        waits = bands * -(-(rows.planes + depth) // chunk(rows.planes)) / depth
     else:
         visits, waits = count, 2 * machine.threads
     waiting = WAIT * waits if machine.threads > 1 else 0.0
@@ -240,6 +239,11 @@ def fastest(tilings: Iterable[Tiling], rows: Rows, machine: Machine) -> Tiling:
     return best
 
 
+def chunk(planes: int) -> int:
+    """Positions between looks at the neighbours' progress, as in core/cpu/tiled.cpp."""
+    return max(1, min(8, planes // 8))
+
+
 def replay(planes: int, rows: int, tiling: Tiling, steps: int, threads: int) -> float:
     """Efficiency of the tiled schedule on a make-believe machine: work over threads times the longest thread.
 
@@ -250,18 +254,19 @@ def replay(planes: int, rows: int, tiling: Tiling, steps: int, threads: int) -> 
     work = tile_costs(planes, rows, tiling)
     bands, chunks = work.shape
     costs = work.tolist()
-    needed = [-(-(min(planes, (chunk + 1) * CHUNK) + depth) // CHUNK) - 1 for chunk in range(chunks)]
+    size = chunk(planes)
+    needed = [-(-(min(planes, (number + 1) * size) + depth) // size) - 1 for number in range(chunks)]
     clock, done = [0] * threads, list[list[int]]()
     for number in range(bands * time_blocks):
         block, band = divmod(number, bands)
         below = done[number - 1] if band else None
         before = done[number - band - bands + min(bands - 1, band - (-depth // tiling.width))] if block else None
         now, own = clock[number % threads], []
-        for chunk, cost in enumerate(costs[band]):
+        for part, cost in enumerate(costs[band]):
             if below:
-                now = max(now, below[chunk])
+                now = max(now, below[part])
             if before:
-                now = max(now, before[needed[chunk]])
+                now = max(now, before[needed[part]])
             now += cost
             own.append(now)
         done.append(own)
@@ -280,4 +285,4 @@ def tile_costs(planes: int, rows: int, tiling: Tiling) -> np.ndarray:
         return np.clip(last, 0, count) - np.clip(first, 0, count)
 
     bands = -(-(rows + depth) // width)
-    return held(width, rows, bands * width).T @ held(CHUNK, planes, planes + depth)
+    return held(width, rows, bands * width).T @ held(chunk(planes), planes, planes + depth)

@@ -19,6 +19,7 @@ from nearfield.errors import ModelError
 from nearfield.machine_file import MachineFile
 from nearfield.machine_rate import known_triad
 from nearfield.plan import Plan
+from nearfield.prediction import blocks
 from nearfield.tiling import (
     LEAST_DEPTH,
     LIVE_ROWS,
@@ -42,6 +43,7 @@ ROUNDS = 3
 TURN_SECONDS = 0.2  # of a candidate in a round
 SHARES = (0.2, 0.35, 0.85)  # of L2, tried beside the model's: what tiles can hold of it is what the model knows least
 NOISE = 0.03  # between rates of a trial
+SEGMENT = 12  # blocks of 16 cells, tried on rows that hold two
 ASPECT = 1.5  # deeper and narrower, shallower and wider
 LONG_RUN = 60.0  # s; a run expected to take longer makes a trial
 WARM_UP = 1.0  # s; of a run before it is judged
@@ -169,12 +171,14 @@ def forget() -> int:
 
 
 def candidates(rows: Rows, machine: Machine) -> list[Tiling]:
-    """What a trial compares: the model's choice first, its choices for other shares of L2, and other aspects."""
+    """What a trial compares: the model's choice first, its choices for other shares of L2, other aspects, and segments."""
     chosen = choose_tiling(rows, machine)
     found = [chosen, *(choose_tiling(rows, machine, share) for share in SHARES)]
     for stretch in (ASPECT, 1 / ASPECT):
         depth, width = round(chosen.depth * stretch), round(chosen.width / stretch)
         found.append(Tiling(max(LEAST_DEPTH, depth), max(WIDTHS[0], width)))
+    if blocks(rows.cells) >= 2 * SEGMENT:
+        found.append(replace(chosen, segment=SEGMENT))
     return list(dict.fromkeys(found))
 
 

@@ -14,6 +14,7 @@ from nearfield.tiling import (
     Tiling,
     balance,
     choose_tiling,
+    chunk,
     predicted_gain,
     predicted_rate,
     replay,
@@ -130,21 +131,21 @@ def test_bands_keep_many_threads_busy_without_a_barrier(threads, least):
 @pytest.mark.parametrize("shape", [(20, 8), (3, 30), (1, 1), (9, 16)])
 def test_the_bands_of_a_time_block_make_every_row_once_a_step(shape, tiling):
     costs = tile_costs(*shape, tiling)
-    assert costs.shape == (-(-(shape[1] + tiling.depth) // tiling.width), -(-(shape[0] + tiling.depth) // 8))
+    positions, rows = shape[0] + tiling.depth, shape[1] + tiling.depth
+    assert costs.shape == (-(-rows // tiling.width), -(-positions // chunk(shape[0])))
     assert costs.min() >= 0 and costs.sum() == shape[0] * shape[1] * tiling.depth
 
 
 def test_replaying_two_bands_that_wait_for_each_other_loses_the_start():
-    """One time block of 4 steps: the second band follows one chunk behind the first.
+    """One time block of 4 steps: the second band follows one position behind the first.
 
-    Rows of the bands in the four steps: 6 + 5 + 4 + 3 and 2 + 3 + 4 + 5; planes of the
-    three chunks: 8 + 7 + 6 + 5, 8 each, 4 + 5 + 6 + 7.
+    Rows of the bands in the four steps: 6, 5, 4, 3 and 2, 3, 4, 5; two planes, of which a step has one at most at a
+    position, the first step at positions 0 and 1, the next at 1 and 2, and so on.
     """
-    costs = tile_costs(20, 8, Tiling(4, 6))
-    assert costs.tolist() == [
-        [6 * 8 + 5 * 7 + 4 * 6 + 3 * 5, 18 * 8, 6 * 4 + 5 * 5 + 4 * 6 + 3 * 7],
-        [2 * 8 + 3 * 7 + 4 * 6 + 5 * 5, 14 * 8, 2 * 4 + 3 * 5 + 4 * 6 + 5 * 7],
-    ]
+    costs = tile_costs(2, 8, Tiling(4, 6))
+    assert costs.tolist() == [[6, 6 + 5, 5 + 4, 4 + 3, 3, 0], [2, 2 + 3, 3 + 4, 4 + 5, 5, 0]]
     first, second = costs.tolist()
-    longest = max(max(first[0] + second[0], first[0] + first[1]) + second[1], sum(first)) + second[2]
-    assert replay(20, 8, Tiling(4, 6), 4, 2) == costs.sum() / (2 * longest)
+    end = 0
+    for position, cost in enumerate(second):
+        end = max(end, sum(first[: position + 1])) + cost
+    assert replay(2, 8, Tiling(4, 6), 4, 2) == costs.sum() / (2 * end)

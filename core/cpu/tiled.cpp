@@ -16,7 +16,6 @@
 namespace nearfield {
 
 namespace {
-constexpr long chunk = 8;  // planes between looks at the neighbours' progress
 constexpr long paired = 2;
 constexpr long line = 64;  // bytes
 
@@ -75,6 +74,7 @@ void Domain<Real>::tile_position(const Tile& tile, long s, const Tables<Real>& t
 template <class Real>
 void Domain<Real>::tile(long thread, long steps, const Tables<Real>& tables, bool weigh) {
     const long bands = this->bands(), planes = block_.layout.na, full = tiling_.depth, width = tiling_.width;
+    const long chunk = std::clamp(planes / 8, 1L, 8L);  // positions between looks at the neighbours' progress
     const long weighed = weigh ? step_ + steps : -1, blocks = (steps + full - 1) / full, count = bands * blocks;
     for (long id = thread; id < count; id += threads_) {
         const long block = id / bands, band = id % bands;
