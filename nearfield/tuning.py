@@ -171,7 +171,7 @@ def forget() -> int:
 
 
 def candidates(rows: Rows, machine: Machine) -> list[Tiling]:
-    """What a trial compares: the model's choice first, its choices for other shares of L2, other aspects, and segments."""
+    """What a trial compares: the model's choice first, others for other shares of L2, other aspects, segments."""
     chosen = choose_tiling(rows, machine)
     found = [chosen, *(choose_tiling(rows, machine, share) for share in SHARES)]
     for stretch in (ASPECT, 1 / ASPECT):
