@@ -15,12 +15,19 @@ namespace nearfield {
 NEARFIELD_DECLARE(baseline)
 NEARFIELD_DECLARE(avx2)
 NEARFIELD_DECLARE(avx512)
+#elif defined(__aarch64__)
+NEARFIELD_DECLARE(neon)
+namespace baseline = neon;  // part of every 64-bit Arm
 #else
 NEARFIELD_DECLARE(baseline)
 #endif
 
 std::vector<std::string> isa_available() {
+#if defined(__aarch64__)
+    std::vector<std::string> names{"neon"};
+#else
     std::vector<std::string> names{"baseline"};
+#endif
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("x86-64-v3")) names.push_back("avx2");
@@ -49,7 +56,7 @@ const Rows<Real>& pick(const Rows<float>& single, const Rows<double>& twice) {
 }
 
 template <class Real>
-const Rows<Real>& rows_for(const std::string& isa) {
+const Rows<Real>& rows_for([[maybe_unused]] const std::string& isa) {
 #if defined(__x86_64__)
     if (isa == "avx512") return pick<Real>(avx512::rows_single(), avx512::rows_double());
     if (isa == "avx2") return pick<Real>(avx2::rows_single(), avx2::rows_double());

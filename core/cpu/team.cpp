@@ -17,6 +17,8 @@ bool Progress::reached(long value, const std::atomic<bool>& stop) const {
         if (spins < 2000) {
 #if defined(__x86_64__)
             _mm_pause();
+#elif defined(__aarch64__)
+            asm volatile("isb");  // `yield` does nothing on most cores
 #endif
         } else if (spins < 4000) {
             std::this_thread::yield();

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -104,8 +105,18 @@ def test_one_sample_that_is_not_a_number_shows_in_the_energy(component, value):
 
 def test_unknown_instruction_sets_are_refused(monkeypatch):
     monkeypatch.setenv("NEARFIELD_ISA", "altivec")
-    with pytest.raises(ModelError, match=r"NEARFIELD_ISA.*altivec.*baseline"):
+    with pytest.raises(ModelError, match=rf"NEARFIELD_ISA.*altivec.*{', '.join(core().isa_available())}"):
         CpuEngine(make_plan())
+
+
+@pytest.mark.parametrize("isa", core().isa_available())
+def test_an_instruction_set_can_be_asked_for(isa, monkeypatch):
+    monkeypatch.setenv("NEARFIELD_ISA", isa)
+    assert CpuEngine(make_plan()).facts()["isa"] == isa
+
+
+def test_the_first_instruction_set_is_that_of_every_processor_of_its_kind():
+    assert core().isa_available()[0] == ("neon" if platform.machine() in ("aarch64", "arm64") else "baseline")
 
 
 def test_terms_outside_the_domain_are_refused():
