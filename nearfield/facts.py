@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import subprocess
@@ -10,15 +11,20 @@ from pathlib import Path
 
 import nearfield
 
+CPUINFO = Path("/proc/cpuinfo")
+
 
 def processor_name() -> str:
-    """The processor as the system names it."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
+    """The processor as the system names it; of an Arm that has no name there, who made it and its part number."""
+    found = {}
+    with contextlib.suppress(OSError):
+        for line in CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            found.setdefault(key.strip(), value.strip())  # of the first core
+    if found.get("model name"):
+        return found["model name"]
+    if "CPU part" in found:
+        return f"{platform.machine()}, implementer {found.get('CPU implementer', '?')}, part {found['CPU part']}"
     return platform.processor() or platform.machine()
 
 
