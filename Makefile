@@ -1,12 +1,13 @@
 # The commands of this repository; `make` alone lists them.
 PYTHON_IN := .venv/bin/python
 
-.PHONY: help setup demo test nightly validation bench benchmarks peers docs lint types sanitize lowest clean
+.PHONY: help setup demo test nightly validation bench benchmarks peers docs lint types sanitize lowest arm clean
 
 help:
 	@echo "make demo        the line-fed patch antenna, into out/patch_antenna/"
 	@echo "make test        every test but the slow ones"
-	@echo "make nightly     every test, the sanitizers and the lowest versions"
+	@echo "make nightly     every test, the sanitizers, the lowest versions and 64-bit Arm"
+	@echo "make arm         the core cross-compiled for 64-bit Arm, a test of each feature under emulation"
 	@echo "make validation  rerun validation/ and rewrite its table"
 	@echo "make bench       the empty box on this machine;  make peers: beside openEMS"
 	@echo "make benchmarks  every script of benchmarks/ at a moderate size, into out/benchmarks/"
@@ -27,6 +28,7 @@ nightly: setup lint
 	@$(PYTHON_IN) -m pytest -q
 	@scripts/sanitize
 	@scripts/lowest
+	@scripts/arm tests/engine tests/test_facts.py --timeout=3600
 
 validation: setup
 	@$(PYTHON_IN) -m validation.run_all
@@ -66,6 +68,9 @@ sanitize: setup
 
 lowest: setup
 	@scripts/lowest
+
+arm: setup
+	@scripts/arm
 
 clean:
 	@rm -rf build .pytest_cache .hypothesis .ruff_cache .mypy_cache
