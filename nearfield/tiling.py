@@ -34,7 +34,10 @@ VISIT = 3e-9  # of a row's turn in a tile that leans out of the domain
 WAIT = 0.3e-6  # to hear of the neighbour's progress
 LIVE_ROWS = 4  # records at hand while E and H of one row are made
 L2_RATE = 200e9
-L3_RATE = 80e9  # of rows that another core's L2 holds as well
+HANDED_RATE = 80e9  # of rows that another core's L2 holds
+L3_RATE = 30e9
+SHOWN = 0.4  # of the time that fetching ahead takes: the rest hides behind the arithmetic
+EDGE = 2.0  # what a row at a band's edge costs beside one within it: it comes late, and from another core
 RESIDENT = 0.75  # of L2: a domain that fills more of it does not stay there
 MEMORY_RATE = 13e9  # of a triad on one core, where none was measured
 MOST_MEMORY_RATE = 100e9  # of all cores together
@@ -153,8 +156,10 @@ def seconds_per_cell(tiling: Tiling, rows: Rows, machine: Machine) -> float:
     from_l2 = rows.moved_bytes / L2_RATE * (0.5 if in_pairs else 1.0)
     room = SHARE_OF_CACHE * machine.l2
     spilt = min(1.0, max(0.0, tiling.footprint(rows) / room - 1)) if tiling.depth else 0.0
-    beyond = rows.moved_bytes * (tiling.traffic + (1 - tiling.traffic) * spilt)
-    return arithmetic + from_l2 + beyond / rate_beyond_l2(tiling, rows, machine) + overhead(tiling, rows, machine)
+    traffic = (1 + EDGE * tiling.depth / tiling.width) / tiling.depth if tiling.depth else 1.0
+    beyond = rows.moved_bytes * (traffic + (1 - tiling.traffic) * spilt) / rate_beyond_l2(tiling, rows, machine)
+    inside = arithmetic + from_l2 + overhead(tiling, rows, machine)
+    return max(inside + SHOWN * beyond, beyond) if tiling.depth else inside + beyond
 
 
 def rate_beyond_l2(tiling: Tiling, rows: Rows, machine: Machine) -> float:
@@ -163,9 +168,9 @@ def rate_beyond_l2(tiling: Tiling, rows: Rows, machine: Machine) -> float:
     Rows that stay in L2 come for nothing, unless tiles hand them from core to core.
     """
     together = RESIDENT * machine.l2 * machine.threads
-    if rows.bytes <= together and (machine.threads == 1 or not tiling.depth):
-        return float("inf")
-    return L3_RATE if rows.bytes <= max(together, machine.l3) else min(L3_RATE, machine.memory_rate / machine.threads)
+    if rows.bytes <= together:
+        return HANDED_RATE if machine.threads > 1 and tiling.depth else float("inf")
+    return L3_RATE if rows.bytes <= machine.l3 else min(L3_RATE, machine.memory_rate / machine.threads)
 
 
 def stays_in_l2(rows: Rows, machine: Machine) -> bool:
