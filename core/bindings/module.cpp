@@ -6,7 +6,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <numeric>
 
 #include "domain.hpp"
 
@@ -66,7 +65,7 @@ public:
         Currents<Real>* row = nullptr;
         for (std::size_t n = 0; n < i.shape(0); ++n) {
             check(component, i(n), j(n), k(n));
-            if (!row || row->i != i(n) || row->j != j(n)) {
+            if (!row || row->span.a[0] != i(n) || row->span.b[0] != j(n)) {
                 auto fresh = std::make_unique<Currents<Real>>(component, i(n), j(n), waveform);
                 row = fresh.get();
                 domain_.add(std::move(fresh));
@@ -92,7 +91,7 @@ public:
         std::vector<PartialSum<Real>*> parts;
         for (std::size_t n = 0; n < i.shape(0); ++n) {
             check(int(component(n)), i(n), j(n), k(n));
-            if (parts.empty() || parts.back()->component != component(n) || parts.back()->i != i(n) || parts.back()->j != j(n)) {
+            if (parts.empty() || parts.back()->component != component(n) || parts.back()->span.a[0] != i(n) || parts.back()->span.b[0] != j(n)) {
                 auto fresh = std::make_unique<PartialSum<Real>>(int(component(n)), i(n), j(n), stride);
                 parts.push_back(fresh.get());
                 domain_.add(std::move(fresh));
@@ -104,55 +103,31 @@ public:
     }
 
     void add_fourier(int component, std::array<long, 3> lower, std::array<long, 3> upper, long frequencies, long stride) {
-        const long length = upper[2] - lower[2], rows = (upper[0] - lower[0]) * (upper[1] - lower[1]);
-        check(component, lower[0], lower[1], lower[2]), check(component, upper[0] - 1, upper[1] - 1, upper[2] - 1);
-        fouriers_.push_back({{lower, upper}, std::make_unique<Spectrum<Real>>(Spectrum<Real>{stride, frequencies, length})});
-        Fourier& f = fouriers_.back();
-        f.sums.resize(rows * f.spectrum->row_sums());
-        const long row_kept = f.spectrum->room() * f.spectrum->kept_cells();
-        f.kept.resize(rows * row_kept);
-        Real *sums = f.sums.data(), *kept = f.kept.data();
-        for (long i = lower[0]; i < upper[0]; ++i)
-            for (long j = lower[1]; j < upper[1]; ++j, sums += f.spectrum->row_sums(), kept += row_kept) {
-                auto row = std::make_unique<FourierRow<Real>>(component, i, j, lower[2], sums, kept, *f.spectrum, domain_.rows());
-                f.rows.push_back(row.get());
-                domain_.add(std::move(row));
-            }
+        auto box = std::make_unique<Spectrum<Real>>(component, span(component, lower, upper), lower[2], upper[2] - lower[2],
+                                                    frequencies, stride, domain_.rows());
+        spectra_.push_back(box.get());
+        domain_.add(std::move(box));
     }
 
     void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps) {
-        const long length = upper[2] - lower[2], rows = (upper[0] - lower[0]) * (upper[1] - lower[1]);
-        check(component, lower[0], lower[1], lower[2]), check(component, upper[0] - 1, upper[1] - 1, upper[2] - 1);
-        snapshots_.push_back({{lower, upper}, std::make_unique<Snapshots<Real>>()});
-        Snapshots<Real>& taken = *snapshots_.back().taken;
-        taken.steps.assign(steps.data(), steps.data() + steps.shape(0));
-        taken.samples = rows * length;
-        taken.every = std::max(1L, std::accumulate(taken.steps.begin(), taken.steps.end(), 0L, std::gcd<long, long>));
-        long offset = 0;
-        for (long i = lower[0]; i < upper[0]; ++i)
-            for (long j = lower[1]; j < upper[1]; ++j, offset += length)
-                domain_.add(std::make_unique<CopyRow<Real>>(component, i, j, lower[2], length, offset, taken));
+        auto box = std::make_unique<Snapshots<Real>>(component, span(component, lower, upper), lower[2], upper[2] - lower[2],
+                                                     std::vector<long>(steps.data(), steps.data() + steps.shape(0)));
+        snapshots_.push_back(box.get());
+        domain_.add(std::move(box));
     }
 
     // One block of steps. Returns (complete, functional samples, energy or -1). `stop`, where it is not None, is asked
     // some ten times a second whether to break off.
     nb::tuple advance(long steps, In<Real, nb::ndim<2>> electric, In<Real, nb::ndim<2>> magnetic,
                       std::vector<In<Real, nb::ndim<3>>> phasors, bool weigh, nb::object stop) {
-        if (steps < 1 || long(electric.shape(0)) < steps || long(magnetic.shape(0)) < steps || phasors.size() != fouriers_.size())
+        if (steps < 1 || long(electric.shape(0)) < steps || long(magnetic.shape(0)) < steps || phasors.size() != spectra_.size())
             throw std::invalid_argument("tables do not fit the block of steps");
         Tables<Real> tables{electric.data(), magnetic.data(), long(electric.shape(1))};
         for (std::size_t n = 0; n < phasors.size(); ++n) {
-            if (long(phasors[n].shape(0)) < steps || long(phasors[n].shape(1)) != fouriers_[n].spectrum->frequencies || phasors[n].shape(2) != 2)
+            if (long(phasors[n].shape(0)) < steps || long(phasors[n].shape(1)) != spectra_[n]->frequencies || phasors[n].shape(2) != 2)
                 throw std::invalid_argument("phasor table does not fit its Fourier recorder");
         }
-        for (std::size_t n = 0; n < phasors.size(); ++n) {
-            Spectrum<Real>& spectrum = *fouriers_[n].spectrum;
-            for (long step = 0, parts = spectrum.parts(); step < steps; ++step)
-                if ((domain_.step() + 1 + step) % spectrum.stride == 0) {
-                    spectrum.phasors.insert(spectrum.phasors.end(), phasors[n].data() + step * parts, phasors[n].data() + (step + 1) * parts);
-                    spectrum.phasors.resize(spectrum.phasors.size() + spectrum.padded(parts) - parts);
-                }
-        }
+        for (std::size_t n = 0; n < phasors.size(); ++n) spectra_[n]->add_phasors(phasors[n].data(), domain_.step(), steps);
         bool complete;
         {
             const nb::gil_scoped_release release;
@@ -185,27 +160,24 @@ public:
 
     // Sums of recorder n as (frequencies, 2, ni, nj, nk), without dt; samples still kept are in them.
     nb::object fourier(std::size_t n) const {
-        const Fourier& f = fouriers_.at(n);
-        const Spectrum<Real>& spectrum = *f.spectrum;
-        const long rows = f.rows.size(), parts = spectrum.parts(), nk = spectrum.length;
-        std::vector<Real> out(rows * parts * nk), sums(spectrum.row_sums());
+        const Spectrum<Real>& box = *spectra_.at(n);
+        const long rows = box.span.count(), parts = box.parts(), nk = box.length;
+        std::vector<Real> out(rows * parts * nk), sums(box.row_sums());
         for (long row = 0; row < rows; ++row) {
-            std::copy_n(f.rows[row]->sums, sums.size(), sums.begin());
-            f.rows[row]->add_to(sums.data(), f.rows[row]->taken % spectrum.room());
+            std::copy_n(box.sums.data() + row * box.row_sums(), sums.size(), sums.begin());
+            box.add_to(sums.data(), row, box.taken[row] % box.room());
             for (long part = 0; part < parts; ++part)
-                for (long k = 0; k < nk; ++k) out[(part * rows + row) * nk + k] = sums[spectrum.sum(part, k)];
+                for (long k = 0; k < nk; ++k) out[(part * rows + row) * nk + k] = sums[box.sum(part, k)];
         }
-        const std::size_t ni = f.box[1][0] - f.box[0][0], nj = f.box[1][1] - f.box[0][1];
-        return owned(std::move(out), {std::size_t(spectrum.frequencies), 2, ni, nj, std::size_t(nk)});
+        return owned(std::move(out), box_shape({std::size_t(box.frequencies), 2}, box.span, nk));
     }
 
     // Those taken so far as (number, ni, nj, nk).
     nb::object snapshot(std::size_t n) const {
-        const auto& [box, taken] = snapshots_.at(n);
-        const std::size_t number = taken->taken(domain_.step());
-        std::vector<std::size_t> shape{number};
-        for (int axis = 0; axis < 3; ++axis) shape.push_back(box[1][axis] - box[0][axis]);
-        return owned(std::vector<Real>(taken->values.begin(), taken->values.begin() + number * taken->samples), shape);
+        const Snapshots<Real>& box = *snapshots_.at(n);
+        const std::size_t number = box.taken(domain_.step());
+        std::vector<Real> values(box.values.begin(), box.values.begin() + number * box.samples());
+        return owned(std::move(values), box_shape({number}, box.span, box.length));
     }
 
     // Every state array by name, as a strided view: name -> (half step, array).
@@ -228,14 +200,7 @@ public:
         domain_.set_tiling({depth, width, segment, fetch});
     }
 
-    void reset() {
-        domain_.reset();
-        for (Fourier& f : fouriers_) {
-            std::fill(f.sums.begin(), f.sums.end(), Real(0));
-            f.spectrum->phasors.clear();
-        }
-        for (auto& s : snapshots_) s.taken->values.clear();
-    }
+    void reset() { domain_.reset(); }
 
     long step() const { return domain_.step(); }
 
@@ -244,8 +209,8 @@ public:
         d["isa"] = domain_.isa();
         d["threads"] = domain_.threads();
         std::size_t recorders = 0;
-        for (const Fourier& f : fouriers_) recorders += (f.sums.size() + f.kept.size() + f.spectrum->phasors.size()) * sizeof(Real);
-        for (const auto& s : snapshots_) recorders += s.taken->values.size() * sizeof(Real);
+        for (const auto* box : spectra_) recorders += box->bytes();
+        for (const auto* box : snapshots_) recorders += box->values.size() * sizeof(Real);
         d["bytes"] = domain_.bytes() + recorders;
         d["palette_blocks"] = domain_.block().electric.distinct_blocks() + domain_.block().magnetic.distinct_blocks();
         d["step"] = step();
@@ -258,24 +223,20 @@ public:
     }
 
 private:
-    using Box = std::array<std::array<long, 3>, 2>;
-    struct Fourier {
-        Box box;
-        std::unique_ptr<Spectrum<Real>> spectrum;  // row operations hold its address, and those of the samples
-        std::vector<Real> sums{}, kept{};
-        std::vector<FourierRow<Real>*> rows{};
-    };
-    struct Taken {
-        Box box;
-        std::unique_ptr<Snapshots<Real>> taken;  // row operations hold its address
-    };
-
     static Layout make_layout(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs) {
         for (int axis = 0; axis < 3; ++axis)
             if (shape[axis] < 1 || slabs[axis][0] < 0 || slabs[axis][1] < 0 || slabs[axis][0] + slabs[axis][1] > shape[axis])
                 throw std::invalid_argument("a domain needs at least one sample along each axis and slabs that fit in it");
         const auto slab = [&](int axis) { return Slab{slabs[axis][0], slabs[axis][1]}; };
         return Layout{shape[0], shape[1], shape[2], {slab(0), slab(1), slab(2)}};
+    }
+    RowSpan span(int component, const std::array<long, 3>& lower, const std::array<long, 3>& upper) const {
+        check(component, lower[0], lower[1], lower[2]), check(component, upper[0] - 1, upper[1] - 1, upper[2] - 1);
+        return {{lower[0], upper[0]}, {lower[1], upper[1]}};
+    }
+    static std::vector<std::size_t> box_shape(std::vector<std::size_t> leading, const RowSpan& rows, long cells) {
+        for (const long extent : {rows.a[1] - rows.a[0], rows.b[1] - rows.b[0], cells}) leading.push_back(extent);
+        return leading;
     }
     void check(int component, long i, long j, long k) const {
         const Layout& l = const_cast<Solver*>(this)->domain_.block().layout;
@@ -285,8 +246,8 @@ private:
 
     Domain<Real> domain_;
     std::vector<std::vector<PartialSum<Real>*>> functionals_;
-    std::vector<Fourier> fouriers_;
-    std::vector<Taken> snapshots_;
+    std::vector<Spectrum<Real>*> spectra_;
+    std::vector<Snapshots<Real>*> snapshots_;
     bool interrupted_ = false;
 };
 

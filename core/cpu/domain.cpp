@@ -68,27 +68,46 @@ void Domain<Real>::add(std::unique_ptr<RowOperation<Real>> operation) {
     owned_.push_back(std::move(operation));
 }
 
-// Lays the operations out row by row, those of a row in the order in which they were added.
+// Lists the operations of every row.
 template <class Real>
 void Domain<Real>::arrange() {
-    if (ordered_.size() == owned_.size()) return;
+    if (arranged_ == owned_.size()) return;
+    arranged_ = owned_.size();
+    lists_.clear(), strides_.clear();
     const Layout& l = block_.layout;
-    const auto place = [&](const RowOperation<Real>* o) { return std::pair(o->component / 3, l.row(o->i, o->j)); };
-    ordered_.clear();
-    for (auto& operation : owned_) ordered_.push_back(operation.get());
-    std::stable_sort(ordered_.begin(), ordered_.end(), [&](auto* a, auto* b) { return place(a) < place(b); });
-    for (auto& rows : operations_) rows.clear();
-    strides_.clear();
-    for (std::uint32_t n = 0; n < ordered_.size(); ++n) {
-        const auto [half, row] = place(ordered_[n]);
-        auto& rows = operations_[half];
-        if (rows.empty()) rows.resize(l.rows());
-        if (!rows[row].count++) rows[row].first = n;
-        const auto known = std::find(strides_.begin(), strides_.end(), ordered_[n]->stride());
-        const std::size_t bit = std::min<std::size_t>(always, known - strides_.begin());
-        if (known == strides_.end() && bit < always) strides_.push_back(ordered_[n]->stride());
-        rows[row].strides |= 1u << bit;
+    for (int half = 0; half < 2; ++half) {
+        operations_[half].clear();
+        std::vector<std::vector<RowOperation<Real>*>> of_row(l.rows());
+        bool any = false;
+        for (const auto& operation : owned_) {
+            if (operation->component / 3 != half) continue;
+            any = true;
+            const RowSpan& span = operation->span;
+            for (long i = span.a[0]; i < span.a[1]; ++i)
+                for (long j = span.b[0]; j < span.b[1]; ++j) of_row[l.row(i, j)].push_back(operation.get());
+        }
+        if (!any) continue;
+        operations_[half].resize(l.rows());
+        for (long row = 0; row < l.rows(); ++row) operations_[half][row] = list(of_row[row]);
     }
+}
+
+template <class Real>
+auto Domain<Real>::list(const std::vector<RowOperation<Real>*>& wanted) -> Operations {
+    Operations row;
+    row.count = static_cast<std::uint32_t>(wanted.size());
+    const std::size_t tail = lists_.size() - std::min(lists_.size(), wanted.size());
+    if (!std::equal(wanted.begin(), wanted.end(), lists_.begin() + tail, lists_.end())) {
+        lists_.insert(lists_.end(), wanted.begin(), wanted.end());
+    }
+    row.first = static_cast<std::uint32_t>(lists_.size() - wanted.size());
+    for (const RowOperation<Real>* operation : wanted) {
+        const auto known = std::find(strides_.begin(), strides_.end(), operation->stride());
+        const std::size_t bit = std::min<std::size_t>(always, known - strides_.begin());
+        if (known == strides_.end() && bit < always) strides_.push_back(operation->stride());
+        row.strides |= 1u << bit;
+    }
+    return row;
 }
 
 template <class Real>
@@ -96,8 +115,10 @@ void Domain<Real>::apply(int half, long i, long j, const Blocks& part, const Ste
     if (operations_[half].empty()) return;
     const Operations& row = operations_[half][block_.layout.row(i, j)];
     if (!(row.strides & due_[step.in_block])) return;
-    for (std::uint32_t n = row.first; n < row.first + row.count; ++n)
-        ordered_[n]->apply(block_.field(ordered_[n]->component, i, j), part.cells(), step, tables);
+    for (std::uint32_t n = row.first; n < row.first + row.count; ++n) {
+        RowOperation<Real>& operation = *lists_[n];
+        operation.apply(block_.field(operation.component, i, j), operation.span.index(i, j), part.cells(), step, tables);
+    }
 }
 
 #ifdef NEARFIELD_DEBUG
@@ -186,7 +207,7 @@ bool Domain<Real>::advance(long steps, const Tables<Real>& tables, bool weigh, c
         for (std::size_t bit = 0; bit < strides_.size(); ++bit)
             if ((step_ + 1 + n) % strides_[bit] == 0) due_[n] |= 1u << bit;
     for (auto& operation : owned_)
-        operation->begin_block(block_.field(operation->component, operation->i, operation->j), step_ + 1, steps);
+        operation->begin_block(block_.field(operation->component, operation->span.a[0], operation->span.b[0]), step_ + 1, steps);
     if (weigh) row_energy_.resize(block_.layout.rows());
     half_step_ = {block_.half_step(0), block_.half_step(1)};
     if (tiling_.depth) {

@@ -60,7 +60,7 @@ public:
     std::size_t bytes() const { return block_.bytes() + operation_bytes_; }
 
 private:
-    struct Operations {  // of one row at one half step, within ordered_, and their strides as bits
+    struct Operations {  // of one row at one half step, within lists_, and their strides as bits
         std::uint32_t first = 0, count = 0, strides = 0;
     };
     void partition();
@@ -76,6 +76,7 @@ private:
     void electric_row(long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables);
     void magnetic_row(long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables, bool weigh);
     void arrange();
+    Operations list(const std::vector<RowOperation<Real>*>& wanted);
     void apply(int half, long i, long j, const Blocks& part, const Step& step, const Tables<Real>& tables);
     Blocks whole_row() const { return {0, block_.layout.blocks}; }
 
@@ -90,7 +91,8 @@ private:
     std::vector<Progress> band_done_;  // planes swept by each band of each time block
     std::atomic<bool> stop_{false};
     std::vector<std::unique_ptr<RowOperation<Real>>> owned_;
-    std::vector<RowOperation<Real>*> ordered_;     // row by row; arranged when none was added since
+    std::vector<RowOperation<Real>*> lists_;       // in the order in which they were added; equal neighbours share one
+    std::size_t arranged_ = 0;                     // how many operations the lists know
     std::vector<Operations> operations_[2];        // of each row at each half step; empty where there are none at all
     std::vector<long> strides_;                    // the distinct ones, at most as many as bits; the last bit is always due
     std::vector<std::uint32_t> due_;               // which of them act in each step of the block

@@ -33,18 +33,26 @@ struct Cells {  // [first, last) of a row
     Cells within(const Cells& other) const { return {std::max(first, other.first), std::min(last, other.last)}; }
 };
 
+struct RowSpan {  // rows [first, last) along a and along b
+    std::array<long, 2> a, b;
+    long count() const { return (a[1] - a[0]) * (b[1] - b[0]); }
+    long index(long i, long j) const { return (i - a[0]) * (b[1] - b[0]) + j - b[0]; }
+};
+
 template <class Real>
 struct RowOperation {
     int component;  // storage component; the half step follows from it
-    long i, j;
-    RowOperation(int c, long row_i, long row_j) : component(c), i(row_i), j(row_j) {}
+    RowSpan span;
+    RowOperation(int c, const RowSpan& rows) : component(c), span(rows) {}
+    RowOperation(int c, long i, long j) : RowOperation(c, {{i, i + 1}, {j, j + 1}}) {}
     virtual ~RowOperation() = default;
-    // `row`: the field of `component`, of which `cells` were just updated. An operation reads and writes those alone.
-    // The cells of a row come in one piece or in several, from the first to the last.
-    virtual void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>& tables) = 0;
+    // `row`: the field of `component` in row `number` of the span, of which `cells` were just updated. An operation reads
+    // and writes those alone. The cells of a row come in one piece or in several, from the first to the last; several
+    // rows may come at once, in several threads.
+    virtual void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>& tables) = 0;
     // It acts on multiples of this step alone.
     virtual long stride() const { return 1; }
-    // Before the first of `steps` steps; `row` as the block finds it, perhaps written by the user.
+    // Before the first of `steps` steps; `row`, the first of the span, as the block finds it, perhaps written by the user.
     virtual void begin_block(const Real* /*row*/, long /*first*/, long /*steps*/) {}
     virtual void reset() {}
 };
@@ -55,7 +63,7 @@ struct Currents final : RowOperation<Real> {
     std::vector<Real> weight;
     long waveform;
     Currents(int c, long i, long j, long w) : RowOperation<Real>(c, i, j), waveform(w) {}
-    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
+    void apply(Real* row, long, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
         const Real* table = this->component < 3 ? tables.electric : tables.magnetic;
         const Real amplitude = table[step.in_block * tables.waveforms + waveform];
         for (std::size_t n = 0; n < k.size(); ++n)
@@ -77,7 +85,7 @@ struct Circuit final : RowOperation<Real> {
     Circuit(int component, long i, long j, long at, long w, const CircuitNumbers& numbers)
         : RowOperation<Real>(component, i, j), k(at), waveform(w), c(numbers) {}
     void begin_block(const Real* row, long, long) override { state[2] = double(row[k]); }
-    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
+    void apply(Real* row, long, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
         if (!cells.hold(k)) return;
         const double v =
             waveform < 0 ? 0.0 : c.drive * double(tables.electric[step.in_block * tables.waveforms + waveform]);
@@ -106,7 +114,7 @@ struct PartialSum final : RowOperation<Real> {
         first_sample = (first + every - 1) / every;
         samples.assign((first + steps - 1) / every - first_sample + 1, 0.0);
     }
-    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>&) override {
+    void apply(Real* row, long, const Cells& cells, const Step& step, const Tables<Real>&) override {
         if (step.number % every) return;
         double& sum = samples[step.number / every - first_sample];
         for (std::size_t n = 0; n < k.size(); ++n)
@@ -114,79 +122,91 @@ struct PartialSum final : RowOperation<Real> {
     }
 };
 
-// A running Fourier transform of one box. What costs is the pass over the sums, so a row keeps its samples until `room`
-// of them can be added in one pass, in their order. The innermost axis of the sums is padded to whole blocks.
+// A running Fourier transform of one box. What costs is the pass over the sums, so samples are kept until `room` of them
+// can be added in one pass, in their order. The innermost axis of the sums is padded to whole blocks.
 template <class Real>
-struct Spectrum {
+struct Spectrum final : RowOperation<Real> {
     static constexpr long most = 8, short_row = lanes;
-    long stride, frequencies, length;  // length: of a row, cells
-    std::vector<Real> phasors{};       // (samples so far, padded 2 frequencies), cos and -sin by turns
+    long first, length, frequencies, every;  // cells [first, first + length) of each row
+    const Rows<Real>& kernels;
+    std::vector<Real> phasors;  // (samples so far, padded 2 frequencies), cos and -sin by turns
+    std::vector<Real> sums;     // (rows, parts, padded cells), or (rows, cells, padded parts) where rows are short
+    std::vector<Real> kept;     // (room, rows, padded cells, or cells)
+    std::vector<std::int32_t> taken;  // samples of each row
+    Spectrum(int c, const RowSpan& rows, long k, long cells, long number, long steps, const Rows<Real>& r)
+        : RowOperation<Real>(c, rows), first(k), length(cells), frequencies(number), every(steps), kernels(r),
+          sums(rows.count() * row_sums()), kept(room() * sample()), taken(rows.count()) {}
+
     static long padded(long count) { return (count + lanes - 1) / lanes * lanes; }
     long parts() const { return 2 * frequencies; }
     long room() const { return std::min(most, frequencies); }
-    bool turned() const { return length < short_row; }  // sums of a row are (cells, parts), not (parts, cells)
+    bool turned() const { return length < short_row; }
     long row_sums() const { return turned() ? length * padded(parts()) : parts() * padded(length); }
-    long kept_cells() const { return turned() ? length : padded(length); }
+    long row_kept() const { return turned() ? length : padded(length); }
+    long sample() const { return this->span.count() * row_kept(); }
     long sum(long part, long k) const { return turned() ? k * padded(parts()) + part : part * padded(length) + k; }
-};
 
-template <class Real>
-struct FourierRow final : RowOperation<Real> {
-    long first, taken = 0;
-    Real *sums, *kept;  // kept: (room, kept cells)
-    const Spectrum<Real>& spectrum;
-    const Rows<Real>& rows;
-    FourierRow(int c, long i, long j, long k, Real* s, Real* values, const Spectrum<Real>& box, const Rows<Real>& r)
-        : RowOperation<Real>(c, i, j), first(k), sums(s), kept(values), spectrum(box), rows(r) {}
-    long stride() const override { return spectrum.stride; }
-    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>&) override {
-        if (step.number % spectrum.stride) return;
-        const Cells part = cells.within({first, first + spectrum.length});
-        Real* const sample = kept + taken % spectrum.room() * spectrum.kept_cells() - first;
-        for (long k = part.first; k < part.last; ++k) sample[k] = row[k];
-        if (!cells.hold(first + spectrum.length - 1)) return;
-        if (++taken % spectrum.room() == 0) add_to(sums, spectrum.room());
+    long stride() const override { return every; }
+    void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>&) override {
+        if (step.number % every) return;
+        const Cells part = cells.within({first, first + length});
+        Real* const values = kept.data() + taken[number] % room() * sample() + number * row_kept() - first;
+        for (long k = part.first; k < part.last; ++k) values[k] = row[k];
+        if (!cells.hold(first + length - 1)) return;
+        if (++taken[number] % room() == 0) add_to(sums.data() + number * row_sums(), number, room());
     }
-    // Adds the last `count` samples, which are those kept, to sums laid out as this row's.
-    void add_to(Real* target, long count) const {
-        const long parts = spectrum.padded(spectrum.parts()), cells = spectrum.kept_cells();
-        const Real* const phasors = spectrum.phasors.data() + (taken - count) * parts;
-        if (spectrum.turned())
-            rows.accumulate(target, cells, parts, kept, cells, phasors, count);
+    // Adds the last `count` samples of a row, which are those kept, to sums laid out as its own.
+    void add_to(Real* target, long number, long count) const {
+        const long row = padded(parts());
+        const Real *const turns = phasors.data() + (taken[number] - count) * row, *const values = kept.data() + number * row_kept();
+        if (turned())
+            kernels.accumulate(target, length, row, values, sample(), turns, row, count);
         else
-            rows.accumulate(target, spectrum.parts(), cells, phasors, parts, kept, count);
+            kernels.accumulate(target, parts(), row_kept(), turns, row, values, sample(), count);
     }
-    void reset() override { taken = 0; }
+    // The phasors of the steps after `done` that are sampled, of a table (steps, frequencies, 2).
+    void add_phasors(const Real* table, long done, long steps) {
+        for (long n = 0; n < steps; ++n)
+            if ((done + 1 + n) % every == 0) {
+                phasors.insert(phasors.end(), table + n * parts(), table + (n + 1) * parts());
+                phasors.resize(phasors.size() + padded(parts()) - parts());
+            }
+    }
+    void reset() override {
+        phasors.clear();
+        std::fill(sums.begin(), sums.end(), Real(0));
+        std::fill(taken.begin(), taken.end(), 0);
+    }
+    std::size_t bytes() const { return (sums.size() + kept.size() + phasors.size()) * sizeof(Real) + taken.size() * sizeof(std::int32_t); }
 };
 
 // Snapshots of one box: a run may end early, so room is made block by block for those that fall in it.
 template <class Real>
-struct Snapshots {
+struct Snapshots final : RowOperation<Real> {
+    long first, length;       // cells of each row
     std::vector<long> steps;  // sorted
-    long samples;             // of one snapshot
-    long every;               // the largest number of steps that all of them are multiples of
+    long every = 0;           // the largest number of steps that all of them are multiples of
     std::vector<Real> values;
-    long taken(long step) const { return std::upper_bound(steps.begin(), steps.end(), step) - steps.begin(); }
-};
-
-template <class Real>
-struct CopyRow final : RowOperation<Real> {
-    long first, length, offset;  // offset: of the row in a snapshot
-    Snapshots<Real>& target;
-    CopyRow(int c, long i, long j, long k, long n, long at, Snapshots<Real>& t)
-        : RowOperation<Real>(c, i, j), first(k), length(n), offset(at), target(t) {}
-    long stride() const override { return target.every; }
-    void begin_block(const Real*, long begin, long steps) override {
-        const std::size_t needed = target.taken(begin + steps - 1) * target.samples;
-        if (target.values.size() < needed) target.values.resize(needed);
+    Snapshots(int c, const RowSpan& rows, long k, long cells, std::vector<long> at)
+        : RowOperation<Real>(c, rows), first(k), length(cells), steps(std::move(at)) {
+        for (const long step : steps) every = std::gcd(every, step);
+        every = std::max(1L, every);
     }
-    void apply(Real* row, const Cells& cells, const Step& step, const Tables<Real>&) override {
-        const long number = target.taken(step.number) - 1;
-        if (number < 0 || target.steps[number] != step.number) return;
+    long samples() const { return this->span.count() * length; }  // of one snapshot
+    long taken(long step) const { return std::upper_bound(steps.begin(), steps.end(), step) - steps.begin(); }
+    long stride() const override { return every; }
+    void begin_block(const Real*, long begin, long count) override {
+        const std::size_t needed = taken(begin + count - 1) * samples();
+        if (values.size() < needed) values.resize(needed);
+    }
+    void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>&) override {
+        const long snapshot = taken(step.number) - 1;
+        if (snapshot < 0 || steps[snapshot] != step.number) return;
         const Cells part = cells.within({first, first + length});
-        Real* const copy = target.values.data() + number * target.samples + offset - first;
+        Real* const copy = values.data() + snapshot * samples() + number * length - first;
         for (long k = part.first; k < part.last; ++k) copy[k] = row[k];
     }
+    void reset() override { values.clear(); }
 };
 
 }  // namespace nearfield

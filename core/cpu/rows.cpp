@@ -225,11 +225,12 @@ double energy(const Real* row, long stride, long length) {
 }
 
 template <class Real>
-void accumulate(Real* sums, long rows, long columns, const Real* left, long left_row, const Real* right, long terms) {
+void accumulate(Real* sums, long rows, long columns, const Real* left, long left_term, const Real* right, long right_term,
+                long terms) {
     for (long r = 0; r < rows; ++r)
         for (long c = 0; c < columns; c += Vector<Real>::width) {
             auto sum = load(sums + r * columns + c);
-            for (long n = 0; n < terms; ++n) sum += broadcast(left[n * left_row + r]) * load(right + n * columns + c);
+            for (long n = 0; n < terms; ++n) sum += broadcast(left[n * left_term + r]) * load(right + n * right_term + c);
             store(sums + r * columns + c, sum);
         }
 }

@@ -18,8 +18,9 @@ struct Rows {
     // Sum of squares of six rows of `length` samples, in 16 fixed lanes of doubles; `stride` apart.
     double (*energy)(const Real* row, long stride, long length);
     // sums[r, c] += left[n, r] * right[n, c] for n = 0, 1, ...: `terms` samples of a running Fourier transform.
-    // `columns` is a multiple of 16, `left_row` the distance of two rows of `left`.
-    void (*accumulate)(Real* sums, long rows, long columns, const Real* left, long left_row, const Real* right, long terms);
+    // `columns` is a multiple of 16; `left_term`, `right_term`: from one n to the next.
+    void (*accumulate)(Real* sums, long rows, long columns, const Real* left, long left_term, const Real* right,
+                       long right_term, long terms);
 };
 
 // Names known to this build and supported by this processor, best last.
