@@ -28,7 +28,8 @@ nightly: setup lint
 	@$(PYTHON_IN) -m pytest -q
 	@scripts/sanitize
 	@scripts/lowest
-	@scripts/arm tests/engine tests/test_facts.py --timeout=3600
+	@# the spectra of whole runs take many minutes in an emulator, and are NumPy's
+	@scripts/arm tests/engine tests/test_facts.py --ignore=tests/engine/test_schedules.py --timeout=3600
 
 validation: setup
 	@$(PYTHON_IN) -m validation.run_all
