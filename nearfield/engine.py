@@ -1,6 +1,6 @@
 """The engines: what advances a plan. An engine knows Maxwell's update and plans; no media, no files.
 
-Axes are turned here, once: the core stores (a, b, c) with the plan's longest axis as c, callers see x, y, z.
+Axes are turned here, once: the core stores (a, b, c) with the plan's unit-stride axis as c, callers see x, y, z.
 """
 
 from __future__ import annotations

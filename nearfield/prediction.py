@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from nearfield.plan import CircuitTerm, CurrentTerm, DFTBox, Functional, SnapshotBox, Term
+from nearfield.plan import CircuitTerm, CurrentTerm, DFTBox, Functional, SnapshotBox, Term, unit_stride_axis
 
 LANES = 16  # cells of a block of the core's layout, core/layout.hpp
 BYTES_OF = {"single": 4, "double": 8}
@@ -22,7 +22,7 @@ def blocks(samples: int) -> int:
 
 def record_bytes(active: tuple[int, int, int], cpml: tuple[tuple[int, int], ...], precision: str) -> int:
     """Bytes of the record of one row: six fields, and the CPML states of its own axis; core/layout.hpp."""
-    unit = max(range(3), key=lambda axis: (active[axis], axis))
+    unit = unit_stride_axis(active)
     nc, (low, high) = active[unit], cpml[unit]
     after_low = min(blocks(nc), blocks(low))
     before_high = max(after_low, (nc - high) // LANES if high else blocks(nc))
@@ -34,7 +34,7 @@ def domain_bytes(active: tuple[int, int, int], cpml: tuple[tuple[int, int], ...]
 
     `active` samples and `cpml` planes (low, high) along x, y, z. Coefficients of many media come on top.
     """
-    unit = max(range(3), key=lambda axis: (active[axis], axis))
+    unit = unit_stride_axis(active)
     a, b = (unit + 1) % 3, (unit + 2) % 3
     na, nb, nc = active[a], active[b], active[unit]
     slabs = (sum(cpml[a]) * nb + sum(cpml[b]) * na) * 4 * LANES * blocks(nc) * BYTES_OF[precision]

@@ -9,7 +9,7 @@ from plans import DenseCoefficients
 from reference import ReferenceEngine
 
 import nearfield as nf
-from nearfield.plan import COMPONENTS, VACUUM_IMPEDANCE, Plan
+from nearfield.plan import COMPONENTS, VACUUM_IMPEDANCE, Plan, unit_stride_axis
 
 MM = 1e-3
 PULSE = nf.Gaussian(30e9)
@@ -118,3 +118,11 @@ def test_the_solver_gives_the_fields_in_si_units_and_full_shapes():
         np.testing.assert_allclose(field[inside] * scale, expected[inside], rtol=1e-15)
         field[inside] = 0.0
         assert not field.any()  # tangential E on the upper PEC walls
+
+
+@pytest.mark.parametrize("active, unit", [
+    ((8, 8, 8), 2), ((9, 8, 8), 0), ((200, 200, 200), 2), ((1000, 200, 150), 1), ((512, 512, 150), 2),
+    ((2000, 4, 4), 0), ((100, 700, 600), 1), ((400, 128, 1000), 0),
+])  # fmt: skip
+def test_rows_run_along_the_longest_axis_that_suits_them(active, unit):
+    assert unit_stride_axis(active) == unit
