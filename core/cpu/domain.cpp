@@ -92,14 +92,14 @@ void Domain<Real>::arrange() {
     }
 }
 
+// Where these operations stand in a row; rows like the one before share its list.
 template <class Real>
 auto Domain<Real>::list(const std::vector<RowOperation<Real>*>& wanted) -> Operations {
     Operations row;
     row.count = static_cast<std::uint32_t>(wanted.size());
     const std::size_t tail = lists_.size() - std::min(lists_.size(), wanted.size());
-    if (!std::equal(wanted.begin(), wanted.end(), lists_.begin() + tail, lists_.end())) {
+    if (!std::equal(wanted.begin(), wanted.end(), lists_.begin() + tail, lists_.end()))
         lists_.insert(lists_.end(), wanted.begin(), wanted.end());
-    }
     row.first = static_cast<std::uint32_t>(lists_.size() - wanted.size());
     for (const RowOperation<Real>* operation : wanted) {
         const auto known = std::find(strides_.begin(), strides_.end(), operation->stride());
