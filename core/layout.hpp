@@ -13,6 +13,8 @@ namespace nearfield {
 
 inline constexpr long lanes = 16;  // cells of a block, in both precisions; reductions run in as many lanes
 
+constexpr long padded(long cells) { return (cells + lanes - 1) / lanes * lanes; }  // to whole blocks
+
 struct Slab {
     long low = 0, high = 0;  // CPML planes at either end of an axis
     bool holds(long n, long length) const { return n < low || n >= length - high; }
@@ -25,10 +27,10 @@ struct Layout {
     const long na, nb, nc;           // active samples along each axis
     const std::array<Slab, 3> slab;  // CPML thickness along each axis
 
-    const long blocks = (nc + lanes - 1) / lanes;
+    const long blocks = padded(nc) / lanes;
     const long field_length = lanes * (blocks + 2);
     // Blocks [0, c_low) and [c_high, blocks) hold CPML cells of the c axis.
-    const long c_low = std::min(blocks, (slab[2].low + lanes - 1) / lanes);
+    const long c_low = std::min(blocks, padded(slab[2].low) / lanes);
     const long c_high = std::max(c_low, slab[2].high ? (nc - slab[2].high) / lanes : blocks);
     const long c_psi_blocks = c_low + blocks - c_high;
     const long record_length = 6 * field_length + 4 * lanes * c_psi_blocks;

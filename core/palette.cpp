@@ -56,11 +56,9 @@ void Palette<Real>::add_held(const Run& run, const Drive& drive, Row cb, Program
         if (drive[component] == Real(0)) continue;
         const Real* row = cb.data() + component * length;
         const long last = std::min(lanes * run.last, layout_.nc + (electric_ && component < 2));
-        for (long k = first, begun = first; k < last; begun = k) {
-            k = std::find_if(row + begun, row + last, [](Real c) { return c == Real(0); }) - row;
-            begun = k;
-            k = std::find_if(row + begun, row + last, [](Real c) { return c != Real(0); }) - row;
-            if (begun < k) held_.push_back({component, std::int32_t(begun), std::int32_t(k)}), ++program.held_count;
+        for (const Real *begun = row + first, *end = begun; (begun = std::find(end, row + last, Real(0))) < row + last;) {
+            end = std::find_if(begun, row + last, [](Real c) { return c != Real(0); });
+            held_.push_back({component, std::int32_t(begun - row), std::int32_t(end - row)}), ++program.held_count;
         }
     }
 }
@@ -75,7 +73,7 @@ Program Palette<Real>::make_program(Row ca, Row cb, bool hold) {
         const bool stretched = block < layout_.c_low || block >= layout_.c_high;
         const auto n = static_cast<std::int32_t>(block);
         Run* last = program.count && runs_.back().stretched == stretched ? &runs_.back() : nullptr;
-        Drive drive;
+        Drive drive{};
         if (hold && hold_zeros(block, ca, cb, drive)) {
             bool joins = last && last->kind == Kind::uniform;
             for (int c = 0; c < 3 && joins; ++c)
@@ -93,7 +91,7 @@ Program Palette<Real>::make_program(Row ca, Row cb, bool hold) {
                 std::copy_n(cb.data() + c * length + block * lanes, lanes, b + c * lanes);
             }
             const Entry entry = intern_block(a, b);
-            if (last && last->kind == entry.kind && last->offset == entry.offset && !hold) {
+            if (last && last->kind == entry.kind && last->offset == entry.offset) {
                 last->last = n + 1;
                 continue;
             }

@@ -6,7 +6,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-
 #include "domain.hpp"
 
 namespace nb = nanobind;
@@ -40,7 +39,7 @@ public:
         std::vector<Real>* targets[6] = {&e.inverse, &h.inverse, &e.decay, &e.drive, &h.decay, &h.drive};
         for (int n = 0; n < 6; ++n) {
             if (long(values[n].shape(0)) != length) throw std::invalid_argument("profile has a wrong length");
-            targets[n]->assign(lanes * ((length + lanes - 1) / lanes), Real(0));
+            targets[n]->assign(padded(length), Real(0));
             std::copy_n(values[n].data(), length, targets[n]->begin());
         }
         for (Profile<Real>* p : {&e, &h}) {

@@ -137,7 +137,6 @@ struct Spectrum final : RowOperation<Real> {
         : RowOperation<Real>(c, rows), first(k), length(cells), frequencies(number), every(steps), kernels(r),
           sums(rows.count() * row_sums()), kept(room() * sample()), taken(rows.count()) {}
 
-    static long padded(long count) { return (count + lanes - 1) / lanes * lanes; }
     long parts() const { return 2 * frequencies; }
     long room() const { return std::min(most, frequencies); }
     bool turned() const { return length < short_row; }
