@@ -1,0 +1,1 @@
+"""Cutting a run into domains, and what they exchange."""
