@@ -58,11 +58,11 @@ struct FreeDeleter {
 template <class Real>
 using Array = std::unique_ptr<Real[], FreeDeleter>;
 
-// Uninitialised, aligned to a page so that no two domains share one; huge pages where the system gives them.
+// Uninitialised, aligned to a page; huge pages, if they may be `huge`, where the system gives them.
 template <class Real>
-Array<Real> allocate(long length) {
+Array<Real> allocate(long length, bool huge_pages) {
     const std::size_t huge = 2 << 20, bytes = std::max<std::size_t>(1, length * sizeof(Real));
-    const std::size_t page = bytes < huge ? 4096 : huge;
+    const std::size_t page = bytes < huge || !huge_pages ? 4096 : huge;
     void* p = std::aligned_alloc(page, (bytes + page - 1) / page * page);
     if (!p) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
@@ -78,10 +78,10 @@ struct Block {
     Palette<Real> electric, magnetic;
     Array<Real> records, a_psi, b_psi;
 
-    explicit Block(const Layout& l)
-        : layout(l), electric(l, true), magnetic(l, false), records(allocate<Real>(l.volume_length)),
-          a_psi(allocate<Real>(l.slab[0].planes() * l.nb * l.psi_row)),
-          b_psi(allocate<Real>(l.slab[1].planes() * l.na * l.psi_row)) {}
+    Block(const Layout& l, bool huge_pages)
+        : layout(l), electric(l, true), magnetic(l, false), records(allocate<Real>(l.volume_length, huge_pages)),
+          a_psi(allocate<Real>(l.slab[0].planes() * l.nb * l.psi_row, huge_pages)),
+          b_psi(allocate<Real>(l.slab[1].planes() * l.na * l.psi_row, huge_pages)) {}
 
     Real* field(int component, long i, long j) { return records.get() + layout.field(component, i, j); }
     // Each half step keeps two of the four psi of a slab cell: E the first two, H the last two.

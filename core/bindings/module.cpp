@@ -2,11 +2,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "domain.hpp"
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "engine.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -25,17 +30,24 @@ nb::object owned(std::vector<T>&& values, std::vector<std::size_t> shape) {
     return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), shape.size(), shape.data(), owner));
 }
 
-// A domain with its recorders: what Python holds.
+// The domains of a block, along each storage axis, in cells; the part of it that is not a halo; threads and pages.
+using AxisCuts = std::array<std::vector<long>, 3>;
+using Own = std::array<std::array<long, 2>, 3>;
+
+// An engine with its recorders: what Python holds.
 template <class Real>
 class Solver {
 public:
-    Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, long threads, const std::string& isa)
-        : domain_(make_layout(shape, slabs), threads, isa) {}
+    Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, long threads, const std::string& isa,
+           const AxisCuts& cuts, const Own& own, std::vector<Processors> processors, const std::string& memory,
+           std::vector<std::vector<int>> nodes)
+        : engine_(make_layout(shape, slabs), make_cuts(cuts, shape), make_own(own, shape), threads,
+                  {std::move(processors), policy(memory), std::move(nodes)}, isa) {}
 
     void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
-        const Layout& l = domain_.block().layout;
+        const Layout& l = engine_.block().layout;
         const long length = axis == 0 ? l.na : axis == 1 ? l.nb : l.nc;
-        Profile<Real>&e = domain_.block().profile[0][axis], &h = domain_.block().profile[1][axis];
+        Profile<Real>&e = engine_.block().profile[0][axis], &h = engine_.block().profile[1][axis];
         std::vector<Real>* targets[6] = {&e.inverse, &h.inverse, &e.decay, &e.drive, &h.decay, &h.drive};
         for (int n = 0; n < 6; ++n) {
             if (long(values[n].shape(0)) != length) throw std::invalid_argument("profile has a wrong length");
@@ -52,12 +64,12 @@ public:
     }
 
     void set_planes(bool magnetic, long first, long last, In<Real, nb::ndim<3>> a, In<Real, nb::ndim<3>> b) {
-        const Layout& l = domain_.block().layout;
+        const Layout& l = engine_.block().layout;
         for (const auto& x : {a, b})
             if (x.shape(0) != 3 || long(x.shape(1)) != l.nb || long(x.shape(2)) != l.nc)
                 throw std::invalid_argument("coefficient planes must be (3, nb, nc)");
         if (first < 0 || last > l.na) throw std::invalid_argument("coefficient planes lie outside the domain");
-        (magnetic ? domain_.block().magnetic : domain_.block().electric).set_planes(first, last, a.data(), b.data());
+        (magnetic ? engine_.block().magnetic : engine_.block().electric).set_planes(first, last, a.data(), b.data());
     }
 
     void add_current(int component, Indices i, Indices j, Indices k, In<Real, nb::ndim<1>> weight, long waveform) {
@@ -67,7 +79,7 @@ public:
             if (!row || row->span.a[0] != i(n) || row->span.b[0] != j(n)) {
                 auto fresh = std::make_unique<Currents<Real>>(component, i(n), j(n), waveform);
                 row = fresh.get();
-                domain_.add(std::move(fresh));
+                engine_.add(std::move(fresh));
             }
             row->k.push_back(k(n));
             row->weight.push_back(weight(n));
@@ -81,80 +93,110 @@ public:
             check(component, i(n), j(n), k(n));
             const double* c = numbers.data() + 13 * n;
             const CircuitNumbers circuit{c[0], c[1], c[2], c[3], c[4], {c[5], c[6]}, {c[7], c[8]}, {c[9], c[10], c[11], c[12]}};
-            domain_.add(std::make_unique<Circuit<Real>>(component, i(n), j(n), k(n), waveform, circuit));
+            auto fresh = std::make_unique<Circuit<Real>>(component, i(n), j(n), k(n), waveform, circuit);
+            circuits_.push_back(fresh.get());
+            engine_.add(std::move(fresh));
         }
     }
 
-    // Samples sorted by row; the parts of each row are added up in that order.
-    void add_functional(In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k, Doubles weight, long stride) {
-        std::vector<PartialSum<Real>*> parts;
+    // Samples sorted by row, each with its place in the sum of `terms` terms. What is recorded are sums if this block
+    // holds all of them, else the products, (samples, terms), zero where they are another's.
+    void add_functional(In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k, Doubles weight, Indices place,
+                        long terms, long stride) {
+        Functional sum{{}, {}, terms, long(i.shape(0)) == terms};
         for (std::size_t n = 0; n < i.shape(0); ++n) {
             check(int(component(n)), i(n), j(n), k(n));
+            auto& parts = sum.parts;
             if (parts.empty() || parts.back()->component != component(n) || parts.back()->span.a[0] != i(n) || parts.back()->span.b[0] != j(n)) {
-                auto fresh = std::make_unique<PartialSum<Real>>(int(component(n)), i(n), j(n), stride);
+                auto fresh = std::make_unique<Products<Real>>(int(component(n)), i(n), j(n), stride);
                 parts.push_back(fresh.get());
-                domain_.add(std::move(fresh));
+                engine_.add(std::move(fresh));
             }
+            sum.in_order.push_back({place(n), long(parts.size()) - 1, long(parts.back()->k.size())});
             parts.back()->k.push_back(k(n));
             parts.back()->weight.push_back(weight(n));
         }
-        functionals_.push_back(std::move(parts));
+        std::sort(sum.in_order.begin(), sum.in_order.end());
+        functionals_.push_back(std::move(sum));
     }
 
     void add_fourier(int component, std::array<long, 3> lower, std::array<long, 3> upper, long frequencies, long stride) {
         auto box = std::make_unique<Spectrum<Real>>(component, span(component, lower, upper), lower[2], upper[2] - lower[2],
-                                                    frequencies, stride, domain_.rows());
+                                                    frequencies, stride, engine_.rows());
         spectra_.push_back(box.get());
-        domain_.add(std::move(box));
+        engine_.add(std::move(box));
     }
 
     void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps) {
         auto box = std::make_unique<Snapshots<Real>>(component, span(component, lower, upper), lower[2], upper[2] - lower[2],
                                                      std::vector<long>(steps.data(), steps.data() + steps.shape(0)));
         snapshots_.push_back(box.get());
-        domain_.add(std::move(box));
+        engine_.add(std::move(box));
     }
 
-    // One block of steps. Returns (complete, functional samples, energy or -1). `stop`, where it is not None, is asked
-    // some ten times a second whether to break off.
-    nb::tuple advance(long steps, In<Real, nb::ndim<2>> electric, In<Real, nb::ndim<2>> magnetic,
-                      std::vector<In<Real, nb::ndim<3>>> phasors, bool weigh, nb::object stop) {
+    // Begins a block of steps; `run` makes them, `end` tells what was recorded.
+    void begin(long steps, In<Real, nb::ndim<2>> electric, In<Real, nb::ndim<2>> magnetic,
+               std::vector<In<Real, nb::ndim<3>>> phasors, bool weigh) {
         if (steps < 1 || long(electric.shape(0)) < steps || long(magnetic.shape(0)) < steps || phasors.size() != spectra_.size())
             throw std::invalid_argument("tables do not fit the block of steps");
-        Tables<Real> tables{electric.data(), magnetic.data(), long(electric.shape(1))};
         for (std::size_t n = 0; n < phasors.size(); ++n) {
             if (long(phasors[n].shape(0)) < steps || long(phasors[n].shape(1)) != spectra_[n]->frequencies || phasors[n].shape(2) != 2)
                 throw std::invalid_argument("phasor table does not fit its Fourier recorder");
         }
-        for (std::size_t n = 0; n < phasors.size(); ++n) spectra_[n]->add_phasors(phasors[n].data(), domain_.step(), steps);
+        waveforms_[0].assign(electric.data(), electric.data() + electric.size());
+        waveforms_[1].assign(magnetic.data(), magnetic.data() + magnetic.size());
+        engine_.begin(steps, {waveforms_[0].data(), waveforms_[1].data(), long(electric.shape(1))}, weigh);
+        for (std::size_t n = 0; n < phasors.size(); ++n) spectra_[n]->add_phasors(phasors[n].data(), engine_.step(), steps);
+    }
+
+    // Steps [first, last) of the block in a region, whose sides along a and b are (at, lean); None: everywhere. False when
+    // it was cut short: `poll`, where it is not None, is called every so many milliseconds, and true means to break off.
+    bool run(long first, long last, const std::optional<std::array<std::array<std::array<long, 2>, 2>, 2>>& sides, nb::object poll,
+             double milliseconds) {
+        Region region = Region::whole(engine_.block().layout);
+        for (int axis = 0; sides && axis < 2; ++axis) {
+            const auto side = [&](int end) { return Side{(*sides)[axis][end][0], int((*sides)[axis][end][1])}; };
+            region.low[axis] = side(0), region.high[axis] = side(1);
+        }
         bool complete;
         {
             const nb::gil_scoped_release release;
-            complete = domain_.advance(steps, tables, weigh, [&] {
+            complete = engine_.run(region, first, last, [&] {
                 const nb::gil_scoped_acquire acquire;
-                if (PyErr_CheckSignals()) interrupted_ = true, domain_.request_stop();
-                else if (!stop.is_none() && nb::cast<bool>(stop())) domain_.request_stop();
-            });
+                if (PyErr_CheckSignals()) interrupted_ = true, engine_.request_stop();
+                else if (!poll.is_none() && nb::cast<bool>(poll())) engine_.request_stop();
+            }, milliseconds);
         }
         if (interrupted_) {
             interrupted_ = false;
             throw nb::python_error();
         }
-        nb::list samples;
-        if (!complete) return nb::make_tuple(false, samples, -1.0);
-        for (const auto& parts : functionals_) {
-            std::vector<double> sum(parts.empty() ? 0 : parts[0]->samples.size(), 0.0);
-            for (const PartialSum<Real>* part : parts)
-                for (std::size_t n = 0; n < sum.size(); ++n) sum[n] += part->samples[n];
-            const std::size_t length = sum.size();
-            samples.append(owned(std::move(sum), {length}));
-        }
-        double energy = -1;
-        if (weigh) {
-            energy = 0;
-            for (double row : domain_.row_energy()) energy += row;
-        }
-        return nb::make_tuple(complete, samples, energy);
+        return complete;
+    }
+
+    // Ends the block: what each functional recorded, and the digits of the exact energy sum (core/exact_sum.hpp) with the
+    // number of terms that were not finite.
+    nb::tuple end() {
+        engine_.end();
+        nb::list recorded;
+        for (const Functional& sum : functionals_) recorded.append(sum.whole ? sums_of(sum) : products_of(sum));
+        const ExactSum& energy = engine_.energy();
+        std::vector<std::int64_t> digits(energy.digit().begin(), energy.digit().end());
+        digits.push_back(energy.not_finite());
+        return nb::make_tuple(recorded, owned(std::move(digits), {ExactSum::digits + 1}));
+    }
+
+    void refreshed(long steps) { engine_.refreshed(steps); }
+
+    // Memories (x0, x1) of all circuits in the order in which they were added, (circuits, 2).
+    nb::object circuit_states() const {
+        std::vector<double> states;
+        for (const auto* circuit : circuits_) states.insert(states.end(), {circuit->state[0], circuit->state[1]});
+        return owned(std::move(states), {circuits_.size(), 2});
+    }
+    void set_circuit_states(Indices which, In<double, nb::ndim<2>> states) {
+        for (std::size_t n = 0; n < which.shape(0); ++n)
+            for (int x = 0; x < 2; ++x) circuits_.at(which(n))->state[x] = states(n, x);
     }
 
     // Sums of recorder n as (frequencies, 2, ni, nj, nk), without dt; samples still kept are in them.
@@ -174,7 +216,7 @@ public:
     // Those taken so far as (number, ni, nj, nk).
     nb::object snapshot(std::size_t n) const {
         const Snapshots<Real>& box = *snapshots_.at(n);
-        const std::size_t number = box.taken(domain_.step());
+        const std::size_t number = box.taken(engine_.step());
         std::vector<Real> values(box.values.begin(), box.values.begin() + number * box.samples());
         return owned(std::move(values), box_shape({number}, box.span, box.length));
     }
@@ -182,7 +224,7 @@ public:
     // Every state array by name, as a strided view: name -> (half step, array).
     static nb::dict states(nb::handle_t<Solver> self) {
         nb::dict views;
-        for (const StateArray& s : nb::cast<Solver&>(self).domain_.states()) {
+        for (const StateArray& s : nb::cast<Solver&>(self).engine_.states()) {
             const std::vector<std::size_t> shape(s.shape.begin(), s.shape.end());
             const std::vector<std::int64_t> stride(s.stride.begin(), s.stride.end());
             views[s.name.c_str()] = nb::make_tuple(
@@ -196,32 +238,91 @@ public:
     void set_tiling(long depth, long width, long segment, bool fetch) {
         if (depth < 0 || width < 1) throw std::invalid_argument("a tile needs a depth of 0 or more and a width of 1 or more");
         if (segment != 0 && segment < 2) throw std::invalid_argument("a segment needs at least two blocks; 0: whole rows");
-        domain_.set_tiling({depth, width, segment, fetch});
+        engine_.set_tiling({depth, width, segment, fetch});
     }
 
-    void reset() { domain_.reset(); }
+    void reset() { engine_.reset(); }
 
-    long step() const { return domain_.step(); }
+    long step() const { return engine_.step(); }
 
     nb::dict facts() {
         nb::dict d;
-        d["isa"] = domain_.isa();
-        d["threads"] = domain_.threads();
+        d["isa"] = engine_.isa();
+        d["threads"] = engine_.team().size();
+        d["domains"] = engine_.cuts().count();
+        d["thread_ids"] = engine_.team().system_ids();
         std::size_t recorders = 0;
         for (const auto* box : spectra_) recorders += box->bytes();
         for (const auto* box : snapshots_) recorders += box->values.size() * sizeof(Real);
-        d["bytes"] = domain_.bytes() + recorders;
-        d["palette_blocks"] = domain_.block().electric.distinct_blocks() + domain_.block().magnetic.distinct_blocks();
+        d["bytes"] = engine_.bytes() + recorders;
+        d["palette_blocks"] = engine_.block().electric.distinct_blocks() + engine_.block().magnetic.distinct_blocks();
         d["step"] = step();
-        d["record_bytes"] = domain_.block().layout.record_length * sizeof(Real);
-        d["schedule"] = domain_.tiling().depth ? "tiled" : "stepwise";
-        d["tile_depth"] = domain_.tiling().depth;
-        d["tile_width"] = domain_.tiling().width;
-        d["tile_segment"] = domain_.tiling().segment;
+        d["record_bytes"] = engine_.block().layout.record_length * sizeof(Real);
+        d["schedule"] = engine_.tiling().depth ? "tiled" : "stepwise";
+        d["tile_depth"] = engine_.tiling().depth;
+        d["tile_width"] = engine_.tiling().width;
+        d["tile_segment"] = engine_.tiling().segment;
         return d;
     }
 
+    // Pages of each domain: how many lie on each node, and how many there are; `sample` of them are looked at.
+    nb::list pages(long sample) {
+        nb::list domains;
+        for (const PageCounts& found : engine_.pages(sample)) domains.append(nb::make_tuple(found.by_node, found.pages));
+        return domains;
+    }
+
 private:
+    struct Functional {
+        std::vector<Products<Real>*> parts;
+        std::vector<std::array<long, 3>> in_order;  // place in the sum, part, number within the part; sorted
+        long terms;
+        bool whole;
+        double product(std::size_t sample, std::size_t n) const {
+            const Products<Real>& part = *parts[in_order[n][1]];
+            return part.products[sample * part.k.size() + in_order[n][2]];
+        }
+        std::size_t samples() const { return parts.empty() ? 0 : parts[0]->samples(); }
+    };
+    static nb::object sums_of(const Functional& sum) {
+        std::vector<double> sums(sum.samples(), 0.0);
+        for (std::size_t sample = 0; sample < sums.size(); ++sample)
+            for (std::size_t n = 0; n < sum.in_order.size(); ++n) sums[sample] += sum.product(sample, n);
+        const std::size_t length = sums.size();
+        return owned(std::move(sums), {length});
+    }
+    static nb::object products_of(const Functional& sum) {
+        std::vector<double> products(sum.samples() * sum.terms, 0.0);
+        for (std::size_t sample = 0; sample < sum.samples(); ++sample)
+            for (std::size_t n = 0; n < sum.in_order.size(); ++n) products[sample * sum.terms + sum.in_order[n][0]] = sum.product(sample, n);
+        return owned(std::move(products), {sum.samples(), std::size_t(sum.terms)});
+    }
+    static MemoryPolicy policy(const std::string& name) {
+        const std::vector<std::string> names = {"off", "first-touch", "bind", "interleave"};
+        const auto found = std::find(names.begin(), names.end(), name);
+        if (found == names.end()) throw std::invalid_argument("a memory policy is off, first-touch, bind or interleave");
+        return static_cast<MemoryPolicy>(found - names.begin());
+    }
+    static Cuts make_cuts(const AxisCuts& cuts, const std::array<long, 3>& shape) {
+        for (int axis = 0; axis < 3; ++axis) {
+            const auto& c = cuts[axis];
+            if (c.size() < 2 || c.front() != 0 || c.back() != shape[axis] || !std::is_sorted(c.begin(), c.end(), std::less_equal<long>()))
+                throw std::invalid_argument("cuts rise from 0 to the length of their axis");
+        }
+        Cuts made{cuts[0], cuts[1], {}};
+        for (const long cell : cuts[2]) {
+            if (cell % lanes && cell != shape[2]) throw std::invalid_argument("rows are cut at multiples of 16 cells");
+            made.blocks.push_back(padded(cell) / lanes);
+        }
+        return made;
+    }
+    static std::array<Extent, 3> make_own(const Own& own, const std::array<long, 3>& shape) {
+        for (int axis = 0; axis < 3; ++axis)
+            if (own[axis][0] < 0 || own[axis][1] > shape[axis] || own[axis][0] >= own[axis][1])
+                throw std::invalid_argument("a block owns some of its cells");
+        if (own[2][0] % lanes) throw std::invalid_argument("a halo along rows has a multiple of 16 cells");
+        return {Extent{own[0][0], own[0][1]}, Extent{own[1][0], own[1][1]}, Extent{own[2][0], own[2][1]}};
+    }
     static Layout make_layout(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs) {
         for (int axis = 0; axis < 3; ++axis)
             if (shape[axis] < 1 || slabs[axis][0] < 0 || slabs[axis][1] < 0 || slabs[axis][0] + slabs[axis][1] > shape[axis])
@@ -238,13 +339,15 @@ private:
         return leading;
     }
     void check(int component, long i, long j, long k) const {
-        const Layout& l = const_cast<Solver*>(this)->domain_.block().layout;
+        const Layout& l = const_cast<Solver*>(this)->engine_.block().layout;
         if (component < 0 || component > 5 || i < 0 || j < 0 || k < 0 || i >= l.na || j >= l.nb || k >= l.nc)
             throw std::out_of_range("a row operation lies outside the domain");
     }
 
-    Domain<Real> domain_;
-    std::vector<std::vector<PartialSum<Real>*>> functionals_;
+    Engine<Real> engine_;
+    std::array<std::vector<Real>, 2> waveforms_;  // of the block under way
+    std::vector<Functional> functionals_;
+    std::vector<Circuit<Real>*> circuits_;
     std::vector<Spectrum<Real>*> spectra_;
     std::vector<Snapshots<Real>*> snapshots_;
     bool interrupted_ = false;
@@ -254,7 +357,9 @@ template <class Real>
 void bind(nb::module_& m, const char* name) {
     using S = Solver<Real>;
     nb::class_<S>(m, name)
-        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, long, const std::string&>(), "shape"_a, "slabs"_a, "threads"_a, "isa"_a)
+        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, long, const std::string&, const AxisCuts&, const Own&,
+                      std::vector<Processors>, const std::string&, std::vector<std::vector<int>>>(),
+             "shape"_a, "slabs"_a, "threads"_a, "isa"_a, "cuts"_a, "own"_a, "processors"_a, "memory"_a, "nodes"_a)
         .def("set_profile", &S::set_profile)
         .def("set_planes", &S::set_planes)
         .def("add_current", &S::add_current)
@@ -262,7 +367,13 @@ void bind(nb::module_& m, const char* name) {
         .def("add_functional", &S::add_functional)
         .def("add_fourier", &S::add_fourier)
         .def("add_snapshot", &S::add_snapshot)
-        .def("advance", &S::advance, "steps"_a, "electric"_a, "magnetic"_a, "phasors"_a, "weigh"_a, "stop"_a.none())
+        .def("begin", &S::begin, "steps"_a, "electric"_a, "magnetic"_a, "phasors"_a, "weigh"_a)
+        .def("run", &S::run, "first"_a, "last"_a, "sides"_a.none(), "poll"_a.none(), "milliseconds"_a)
+        .def("end", &S::end)
+        .def("refreshed", &S::refreshed, "steps"_a)
+        .def("circuit_states", &S::circuit_states)
+        .def("set_circuit_states", &S::set_circuit_states, "which"_a, "states"_a)
+        .def("pages", &S::pages, "sample"_a)
         .def("fourier", &S::fourier)
         .def("snapshot", &S::snapshot)
         .def("states", [](nb::handle_t<S> self) { return S::states(self); })
@@ -283,6 +394,6 @@ NB_MODULE(_core, m) {
 #else
     m.attr("debug") = false;
 #endif
-    nearfield::bind<float>(m, "Domain32");
-    nearfield::bind<double>(m, "Domain64");
+    nearfield::bind<float>(m, "Engine32");
+    nearfield::bind<double>(m, "Engine64");
 }

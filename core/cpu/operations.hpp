@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "block.hpp"
+#include "exact_sum.hpp"
 #include "rows.hpp"
 
 namespace nearfield {
@@ -25,6 +26,7 @@ struct Tables {
 struct Step {
     long number;    // m, from 1
     long in_block;  // from 0
+    ExactSum* energy = nullptr;  // takes the squares of all fields after this step, where they are wanted
 };
 
 struct Cells {  // [first, last) of a row
@@ -54,6 +56,8 @@ struct RowOperation {
     virtual long stride() const { return 1; }
     // Before the first of `steps` steps; `row`, the first of the span, as the block finds it, perhaps written by the user.
     virtual void begin_block(const Real* /*row*/, long /*first*/, long /*steps*/) {}
+    // The row may have been written since: halos between steps.
+    virtual void refresh(const Real* /*row*/) {}
     virtual void reset() {}
 };
 
@@ -84,7 +88,8 @@ struct Circuit final : RowOperation<Real> {
     std::array<double, 3> state{};  // x0, x1, E of the step before
     Circuit(int component, long i, long j, long at, long w, const CircuitNumbers& numbers)
         : RowOperation<Real>(component, i, j), k(at), waveform(w), c(numbers) {}
-    void begin_block(const Real* row, long, long) override { state[2] = double(row[k]); }
+    void begin_block(const Real* row, long, long) override { refresh(row); }
+    void refresh(const Real* row) override { state[2] = double(row[k]); }
     void apply(Real* row, long, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
         if (!cells.hold(k)) return;
         const double v =
@@ -101,24 +106,25 @@ struct Circuit final : RowOperation<Real> {
     void reset() override { state = {}; }
 };
 
-// Part of a weighted sum that lies in one row; parts are added up in row order after the block.
+// The terms of a weighted sum that lie in one row. They are added up after the block, in the order of the whole sum.
 template <class Real>
-struct PartialSum final : RowOperation<Real> {
-    std::vector<long> k;  // rising, so that the order of the sum does not depend on the pieces of the row
+struct Products final : RowOperation<Real> {
+    std::vector<long> k;
     std::vector<double> weight;
     long every, first_sample = 0;
-    std::vector<double> samples;  // of this block
-    PartialSum(int c, long i, long j, long steps) : RowOperation<Real>(c, i, j), every(steps) {}
+    std::vector<double> products;  // of this block, (samples, terms of this row)
+    Products(int c, long i, long j, long steps) : RowOperation<Real>(c, i, j), every(steps) {}
     long stride() const override { return every; }
+    long samples() const { return static_cast<long>(products.size() / k.size()); }
     void begin_block(const Real*, long first, long steps) override {
         first_sample = (first + every - 1) / every;
-        samples.assign((first + steps - 1) / every - first_sample + 1, 0.0);
+        products.assign(((first + steps - 1) / every - first_sample + 1) * k.size(), 0.0);
     }
     void apply(Real* row, long, const Cells& cells, const Step& step, const Tables<Real>&) override {
         if (step.number % every) return;
-        double& sum = samples[step.number / every - first_sample];
+        double* const product = products.data() + (step.number / every - first_sample) * k.size();
         for (std::size_t n = 0; n < k.size(); ++n)
-            if (cells.hold(k[n])) sum += weight[n] * double(row[k[n]]);
+            if (cells.hold(k[n])) product[n] = weight[n] * double(row[k[n]]);
     }
 };
 

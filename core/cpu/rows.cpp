@@ -212,16 +212,17 @@ void update(const HalfStep<Real>& h, long i, long j, long first, long last) {
 }
 
 template <class Real>
-double energy(const Real* row, long stride, long length) {
-    double sum[lanes] = {};
-    for (int component = 0; component < 6; ++component) {
-        const Real* p = row + component * stride;
-        for (long k = 0; k < length; k += lanes)
-            for (long lane = 0; lane < lanes; ++lane) sum[lane] += double(p[k + lane]) * double(p[k + lane]);
+void energy(const Real* row, long stride, long length, double* sums) {
+    for (long k = 0; k < length; k += lanes) {
+        double lane_sum[lanes] = {};
+        for (int component = 0; component < 6; ++component) {
+            const Real* p = row + component * stride + k;
+            for (long lane = 0; lane < lanes; ++lane) lane_sum[lane] += double(p[lane]) * double(p[lane]);
+        }
+        double sum = 0;
+        for (double s : lane_sum) sum += s;
+        sums[k / lanes] = sum;
     }
-    double total = 0;
-    for (double s : sum) total += s;
-    return total;
 }
 
 template <class Real>

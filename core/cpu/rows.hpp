@@ -15,8 +15,8 @@ struct Rows {
     void (*electric)(const HalfStep<Real>&, long i, long j, long first, long last);
     // H of row (i, j). Reads E of rows (i, j), (i + 1, j), (i, j + 1) at the step just made.
     void (*magnetic)(const HalfStep<Real>&, long i, long j, long first, long last);
-    // Sum of squares of six rows of `length` samples, in 16 fixed lanes of doubles; `stride` apart.
-    double (*energy)(const Real* row, long stride, long length);
+    // Sums of squares of each block of 16 cells of six rows `stride` apart: lanes first, each over the six, then in turn.
+    void (*energy)(const Real* row, long stride, long length, double* sums);
     // sums[r, c] += left[n, r] * right[n, c] for n = 0, 1, ...: `terms` samples of a running Fourier transform.
     // `columns` is a multiple of 16; `left_term`, `right_term`: from one n to the next.
     void (*accumulate)(Real* sums, long rows, long columns, const Real* left, long left_term, const Real* right,

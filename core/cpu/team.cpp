@@ -1,10 +1,15 @@
 #include "team.hpp"
 
-#include <chrono>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
+#include <unistd.h>
 
+#include <chrono>
+#include <utility>
+
+#include "machine/processors.hpp"
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -39,35 +44,68 @@ void flush_denormals() {
 #endif
 }
 
-void run_team(long threads, const std::function<void(long)>& work, const std::function<void()>& poll) {
-    std::mutex mutex;
-    std::condition_variable finished;
-    long running = threads;
-    std::exception_ptr failure;
-    std::vector<std::thread> team;
-    for (long t = 0; t < threads; ++t)
-        team.emplace_back([&, t] {
-            flush_denormals();
-            std::exception_ptr mine;
-            try {
-                work(t);
+Team::Team(long threads, std::vector<Processors> processors) : processors_(std::move(processors)), ids_(threads) {
+    processors_.resize(threads);
+    for (long t = 0; t < threads; ++t) threads_.emplace_back(&Team::serve, this, t);
+    try {
+        run([](long) {}, [] {});  // all are bound now, or one says why it is not
+    } catch (...) {
+        close();
+        throw;
+    }
+}
+
+void Team::close() {
+    {
+        const std::lock_guard lock(mutex_);
+        closing_ = true;
+    }
+    called_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+}
+
+void Team::serve(long thread) {
+    flush_denormals();
+    std::exception_ptr mine;
+    try {
+        if (!processors_[thread].empty()) bind_this_thread(processors_[thread]);
+#if defined(__linux__)
+        ids_[thread] = syscall(SYS_gettid);
+#endif
+    } catch (...) {
+        mine = std::current_exception();
+    }
+    for (long done = 0;; ++done) {
+        std::unique_lock lock(mutex_);
+        called_.wait(lock, [&] { return closing_ || run_ > done; });
+        if (closing_) return;
+        const auto* work = work_;
+        lock.unlock();
+        if (!mine) try {
+                (*work)(thread);
             } catch (...) {
                 mine = std::current_exception();
             }
-            const std::lock_guard lock(mutex);
-            if (mine && !failure) failure = mine;
-            if (--running == 0) finished.notify_one();
-        });
-    {
-        std::unique_lock lock(mutex);
-        while (!finished.wait_for(lock, std::chrono::milliseconds(100), [&] { return running == 0; })) {
-            lock.unlock();
-            poll();
-            lock.lock();
-        }
+        lock.lock();
+        if (mine && !failure_) failure_ = std::exchange(mine, nullptr);
+        if (--running_ == 0) finished_.notify_one();
     }
-    for (std::thread& thread : team) thread.join();
-    if (failure) std::rethrow_exception(failure);
+}
+
+void Team::run(const std::function<void(long)>& work, const std::function<void()>& poll, double milliseconds) {
+    std::unique_lock lock(mutex_);
+    work_ = &work;
+    running_ = size();
+    ++run_;
+    called_.notify_all();
+    const std::chrono::duration<double, std::milli> pause(milliseconds);
+    while (!finished_.wait_for(lock, pause, [&] { return running_ == 0; })) {
+        lock.unlock();
+        poll();
+        lock.lock();
+    }
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 }  // namespace nearfield

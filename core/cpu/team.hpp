@@ -1,8 +1,11 @@
-// Threads that share a sweep: each owns consecutive planes and waits only for its neighbours.
+// Threads that share a sweep: each owns tiles or planes and waits only for its neighbours.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <exception>
 #include <functional>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -20,8 +23,37 @@ struct alignas(128) Progress {
 // Denormals become zero in this thread: they cost a factor of 18.
 void flush_denormals();
 
-// Runs `work(thread)` on `threads` fresh threads with denormals flushed; `poll` is called in the calling thread
-// some ten times a second until all are done. The first exception of a worker is thrown here.
-void run_team(long threads, const std::function<void(long)>& work, const std::function<void()>& poll);
+using Processors = std::vector<int>;  // numbers by the operating system's count
+
+// Threads that live as long as the team, each bound to its processors (none given: wherever the system likes), with
+// denormals flushed. Between two runs they sleep.
+class Team {
+public:
+    // Throws std::runtime_error where a binding is refused.
+    Team(long threads, std::vector<Processors> processors);
+    ~Team() { close(); }
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    long size() const { return static_cast<long>(threads_.size()); }
+    const std::vector<long>& system_ids() const { return ids_; }  // of the threads, as /proc names them
+    // Every thread does `work(thread)`; the caller calls `poll` every `milliseconds` until all are done. The first
+    // exception of a thread is thrown here.
+    void run(const std::function<void(long)>& work, const std::function<void()>& poll, double milliseconds = 100);
+
+private:
+    void serve(long thread);
+    void close();
+
+    std::vector<Processors> processors_;
+    std::vector<long> ids_;
+    std::mutex mutex_;
+    std::condition_variable called_, finished_;
+    const std::function<void(long)>* work_ = nullptr;
+    long run_ = 0, running_ = 0;  // number of the run, threads still at it
+    bool closing_ = false;
+    std::exception_ptr failure_;
+    std::vector<std::thread> threads_;
+};
 
 }  // namespace nearfield

@@ -11,7 +11,7 @@
 // record is fetched into L2 meanwhile.
 // Traffic: 48 / depth bytes a cell and step in single precision, plus the edges of the tiles.
 
-#include "domain.hpp"
+#include "engine.hpp"
 
 namespace nearfield {
 
@@ -30,7 +30,7 @@ __attribute__((always_inline)) inline void fetch(const void* from, long bytes, l
 
 // Of row (i, j): its record, and its psi in the slabs along a and b.
 template <class Real>
-__attribute__((always_inline)) inline void Domain<Real>::fetch_row(long i, long j, long part, long parts) const {
+__attribute__((always_inline)) inline void Engine<Real>::fetch_row(long i, long j, long part, long parts) const {
     const Layout& l = block_.layout;
     if (i < 0 || i >= l.na || j < 0 || j >= l.nb) return;
     constexpr long size = sizeof(Real);
@@ -44,56 +44,137 @@ __attribute__((always_inline)) inline void Domain<Real>::fetch_row(long i, long 
 // Meanwhile the rows that the next position meets first are fetched: the upper ones in the parts of the steps, the
 // lowest of each step in those of the rows.
 template <class Real>
-void Domain<Real>::tile_position(const Tile& tile, long s, const Tables<Real>& tables, long weighed) {
-    const Layout& l = block_.layout;
-    const long segment = tiling_.segment ? tiling_.segment : l.blocks;
-    for (long first = 0; first < tile.depth; first += paired) {
-        const long last = std::min(tile.depth, first + paired) - 1;
-        if (!tiling_.fetch && (s < first || s - last > l.na)) continue;
-        const long begin = std::max(0L, first - tile.row), end = std::min(tiling_.width, l.nb + last + 1 - tile.row);
-        for (long from = 0; from < l.blocks; from += segment)
+void Engine<Real>::tile_position(const Tile& tile, long s) {
+    const long blocks = block_.layout.blocks, depth = tile.block->depth;
+    const bool lowest = tile.part.first == 0, highest = tile.part.last == blocks, whole = lowest && highest;
+    const long segment = whole && tiling_.segment ? tiling_.segment : blocks;
+    const StepRows* const made = step_rows_.data() + tile.block->begun;
+    for (long first = 0; first < depth; first += paired) {
+        const long last = std::min(depth, first + paired) - 1;
+        long begin = tiling_.width, end = 0;
+        bool meets = tiling_.fetch;
+        for (long tau = first; tau <= last; ++tau) {
+            begin = std::min(begin, made[tau].meets_b.first + tau - tile.row);
+            end = std::max(end, made[tau].meets_b.last + tau - tile.row);
+            meets |= made[tau].meets_a.holds(s - tau);
+        }
+        if (!meets) continue;
+        begin = std::max(0L, begin), end = std::min(tiling_.width, end);
+        for (long from = 0; from < blocks; from += segment)
             for (long r = begin; r < end; ++r)
                 for (long tau = first; tau <= last; ++tau) {
-                    const long i = s - tau, j = tile.row + r - tau, lean = tau - first;
-                    const Step step{step_ + tile.begun + tau + 1, tile.begun + tau};
-                    const auto part = [&](long back) {
+                    const long i = s - tau, j = tile.row + r - tau;
+                    const auto part = [&](long back, long leaned) {
+                        if (!whole)
+                            return Blocks{lowest ? 0 : std::max(0L, tile.part.first - leaned),
+                                          highest ? blocks : std::max(0L, tile.part.last - leaned)};
                         const long to = from + segment;
-                        return Blocks{std::max(0L, from - back), to < l.blocks ? to - back : l.blocks};
+                        return Blocks{std::max(0L, from - back), to < blocks ? to - back : blocks};
                     };
                     if (tiling_.fetch && from == 0) {
-                        fetch_row(s + 1, tile.row + r, tau, tile.depth);
+                        fetch_row(s + 1, tile.row + r, tau, depth);
                         fetch_row(i + 1, tile.row - tau - 1, r, tiling_.width);
                     }
-                    if (i >= 0 && i < l.na && j >= 0 && j < l.nb) electric_row(i, j, part(lean), step, tables);
-                    if (i >= 1 && i <= l.na && j >= 1 && j <= l.nb)
-                        magnetic_row(i - 1, j - 1, part(lean + 1), step, tables, step.number == weighed);
+                    const Step step = step_at(tile.block->begun + tau, *tile.energy);
+                    if (made[tau].holds(0, i, j)) electric_row(i, j, part(tau - first, tau), step);
+                    if (made[tau].holds(1, i - 1, j - 1)) magnetic_row(i - 1, j - 1, part(tau - first + 1, tau + 1), step);
                 }
     }
 }
 
+// Cuts steps [first, last) into time blocks of equal depth, and each of them into bands.
 template <class Real>
-void Domain<Real>::tile(long thread, long steps, const Tables<Real>& tables, bool weigh) {
-    const long bands = this->bands(), planes = block_.layout.na, full = tiling_.depth, width = tiling_.width;
-    const long chunk = std::clamp(planes / 8, 1L, 8L);  // positions between looks at the neighbours' progress
-    const long weighed = weigh ? step_ + steps : -1, blocks = (steps + full - 1) / full, count = bands * blocks;
-    for (long id = thread; id < count; id += threads_) {
-        const long block = id / bands, band = id % bands;
-        const auto begun = [&](long n) { return steps * n / blocks; };
-        const Tile tile{begun(block), begun(block + 1) - begun(block), band * width};
-        const long depth_before = begun(block) - begun(block - 1);
-        const long before = id - band - bands + std::min(bands - 1, band + (full + width - 1) / width);
-        for (long from = 0, end = planes + tile.depth; from < end; from += chunk) {
-            const long to = std::min(end, from + chunk);
-            if (band > 0 && !band_done_[id - 1].reached(to, stop_)) return;
-            if (block > 0 && !band_done_[before].reached(std::min(planes, to) + depth_before, stop_)) return;
-            for (long s = from; s < to; ++s) tile_position(tile, s, tables, weighed);
-            band_done_[id].raise(to);
-            if (stop_.load(std::memory_order_relaxed)) return;
+void Engine<Real>::cut_time(long first, long last) {
+    const long blocks = (last - first + tiling_.depth - 1) / tiling_.depth, width = tiling_.width;
+    time_blocks_.clear();
+    std::vector<long> turns(cuts_.along_b());
+    long id = 0;
+    for (long n = 0; n < blocks; ++n) {
+        TimeBlock block{first + (last - first) * n / blocks, 0, 0, 0, 0, 0, id, turns};
+        block.depth = first + (last - first) * (n + 1) / blocks - block.begun;
+        const StepRows* const made = step_rows_.data() + block.begun;
+        Extent rows = made[0].meets_b, positions = made[0].meets_a;
+        for (long tau = 1; tau < block.depth; ++tau) {
+            rows = {std::min(rows.first, made[tau].meets_b.first + tau), std::max(rows.last, made[tau].meets_b.last + tau)};
+            positions = {std::min(positions.first, made[tau].meets_a.first + tau),
+                         std::max(positions.last, made[tau].meets_a.last + tau)};
         }
+        block.row = rows.first, block.bands = std::max(0L, (rows.last - rows.first + width - 1) / width);
+        block.from = positions.first, block.to = std::max(positions.first, positions.last);
+        for (long b = 0; b < cuts_.along_b(); ++b) turns[b] += bands_of(block, b).last - bands_of(block, b).first;
+        id += block.bands;
+        time_blocks_.push_back(std::move(block));
+    }
+    band_done_ = std::vector<Progress>(id * cuts_.along_c());
+    for (const TimeBlock& block : time_blocks_)
+        for (long n = 0; n < block.bands * cuts_.along_c(); ++n) band_done_[block.first_id * cuts_.along_c() + n].raise(block.from);
+}
+
+// What a domain makes of a time block: bands and positions that lie within it half-way through the block's steps.
+template <class Real>
+Extent Engine<Real>::bands_of(const TimeBlock& block, long b) const {
+    const auto cut = [&](long n) {
+        if (n == 0 || n == cuts_.along_b()) return n ? block.bands : 0;
+        const long rows = cuts_.rows[n] + (block.depth + tiling_.width) / 2 - block.row;
+        return std::clamp(rows / tiling_.width, 0L, block.bands);
+    };
+    return {cut(b), cut(b + 1)};
+}
+template <class Real>
+Extent Engine<Real>::positions_of(const TimeBlock& block, long a) const {
+    const auto cut = [&](long n) {
+        if (n == 0 || n == cuts_.along_a()) return n ? block.to : block.from;
+        return std::clamp(cuts_.planes[n] + block.depth / 2, block.from, block.to);
+    };
+    return {cut(a), cut(a + 1)};
+}
+
+// A domain's part of one band: behind the domains below it along a and c, the band below, and the time block before as
+// far as the tile leans. All of them come before it in the order (time block, band, a, c) in which every thread takes its
+// tiles, so that some thread can always go on.
+template <class Real>
+void Engine<Real>::tile_band(const Stint& stint, std::size_t number, long band, ExactSum& energy) {
+    const TimeBlock& block = time_blocks_[number];
+    const long along_c = cuts_.along_c(), id = block.first_id + band;
+    const auto done = [&](long band_id, long c) -> Progress& { return band_done_[band_id * along_c + c]; };
+    const long chunk = std::clamp((block.to - block.from) / 8, 1L, 8L);  // positions between looks at the others' progress
+    const Extent own = positions_of(block, stint.a);
+    const Tile tile{&block, block.row + band * tiling_.width, {cuts_.blocks[stint.c], cuts_.blocks[stint.c + 1]}, &energy};
+    const TimeBlock* const before = number ? &time_blocks_[number - 1] : nullptr;
+    long highest = -1;  // band of the time block before that must be ahead
+    if (before && before->bands) {
+        const long rows = tile.row + tiling_.width - 1 + before->depth - before->row;
+        highest = before->first_id + std::clamp(rows / tiling_.width, 0L, before->bands - 1);
+    }
+    if (!done(id, stint.c).reached(own.first, stop_)) return;
+    for (long from = own.first; from < own.last; from += chunk) {
+        const long to = std::min(own.last, from + chunk);
+        if (band > 0 && !done(id - 1, stint.c).reached(to, stop_)) return;
+        if (stint.c > 0 && !done(id, stint.c - 1).reached(to, stop_)) return;
+        if (highest >= 0 && !done(highest, along_c - 1).reached(std::min(before->to, to + before->depth), stop_)) return;
+        for (long s = from; s < to; ++s) tile_position(tile, s);
+        done(id, stint.c).raise(to);
+        if (stop_.load(std::memory_order_relaxed)) return;
     }
 }
 
-template void Domain<float>::tile(long, long, const Tables<float>&, bool);
-template void Domain<double>::tile(long, long, const Tables<double>&, bool);
+template <class Real>
+void Engine<Real>::tile(long thread, ExactSum& energy) {
+    for (std::size_t number = 0; number < time_blocks_.size(); ++number) {
+        const TimeBlock& block = time_blocks_[number];
+        for (long band = 0; band < block.bands; ++band)
+            for (const Stint& stint : stints_[thread]) {
+                const Extent bands = bands_of(block, stint.b);
+                if (!bands.holds(band) || (block.turns[stint.b] + band - bands.first) % stint.count != stint.rank) continue;
+                tile_band(stint, number, band, energy);
+                if (stop_.load(std::memory_order_relaxed)) return;
+            }
+    }
+}
+
+template void Engine<float>::cut_time(long, long);
+template void Engine<double>::cut_time(long, long);
+template void Engine<float>::tile(long, ExactSum&);
+template void Engine<double>::tile(long, ExactSum&);
 
 }  // namespace nearfield

@@ -1,0 +1,386 @@
+#include "engine.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace nearfield {
+
+namespace {
+constexpr std::size_t always = 31;  // the bit of strides that found no bit of their own
+}
+
+template <class Real>
+Engine<Real>::Engine(const Layout& layout, const Cuts& cuts, const std::array<Extent, 3>& own, long threads,
+                     const Placement& placement, const std::string& isa)
+    // A domain's part of a plane must not share huge pages with its neighbour's.
+    : block_(layout, cuts.along_b() == 1), cuts_(cuts), own_(own), placement_(placement), isa_(isa_choose(isa)),
+      rows_(rows_for<Real>(isa_)), team_(std::max(1L, std::min(threads, layout.na)), placement.processors),
+      stints_(team_.size()), electric_done_(team_.size()), magnetic_done_(team_.size()) {
+    placement_.nodes.resize(cuts_.count());
+    share();
+    partition();
+    reset();
+}
+
+// Domains in order get threads in order: several each, or one for several.
+template <class Real>
+void Engine<Real>::share() {
+    const long threads = team_.size(), domains = cuts_.count();
+    long domain = 0;
+    for (long a = 0; a < cuts_.along_a(); ++a)
+        for (long b = 0; b < cuts_.along_b(); ++b)
+            for (long c = 0; c < cuts_.along_c(); ++c, ++domain) {
+                const long first = domain * threads / domains, last = std::max(first + 1, (domain + 1) * threads / domains);
+                for (long t = first; t < last; ++t) stints_[t].push_back({a, b, c, t - first, last - first});
+            }
+}
+
+// Planes of each thread in the stepwise schedule: those of its domains along a, where every domain has threads.
+template <class Real>
+void Engine<Real>::partition() {
+    first_plane_.clear();
+    const long threads = team_.size(), parts = cuts_.along_a();
+    bool own_planes = threads >= cuts_.count();
+    const auto threads_of = [&](long a) { return (a + 1) * threads / parts - a * threads / parts; };
+    for (long a = 0; a < parts; ++a) own_planes &= cuts_.planes[a + 1] - cuts_.planes[a] >= threads_of(a);
+    if (own_planes)
+        for (long a = 0; a < parts; ++a) partition({cuts_.planes[a], cuts_.planes[a + 1]}, threads_of(a));
+    else
+        partition({0, block_.layout.na}, threads);
+    first_plane_.push_back(block_.layout.na);
+}
+
+// Planes in an a slab cost more; by how much is an estimate, and bears on the balance of the threads alone.
+template <class Real>
+void Engine<Real>::partition(const Extent& planes, long threads) {
+    const Layout& l = block_.layout;
+    const auto cost = [&](long i) { return l.slab[0].holds(i, l.na) ? 1.35 : 1.0; };
+    double total = 0, sum = 0;
+    for (long i = planes.first; i < planes.last; ++i) total += cost(i);
+    long thread = 0;  // threads that have their first plane
+    for (long i = planes.first; i < planes.last; ++i) {
+        const bool must = planes.last - i == threads - thread;  // one plane left for each thread still to come
+        if (thread < threads && (must || sum >= total * thread / threads)) first_plane_.push_back(i), ++thread;
+        sum += cost(i);
+    }
+}
+
+// Zeroes in all records and psi of the thread's part of its domain. The first time this decides where their pages lie.
+template <class Real>
+void Engine<Real>::clear(const Stint& stint) {
+    if (stint.c > 0) return;  // rows are placed whole
+    const Layout& l = block_.layout;
+    const long low = cuts_.planes[stint.a], planes = cuts_.planes[stint.a + 1] - low;
+    const Extent own{low + planes * stint.rank / stint.count, low + planes * (stint.rank + 1) / stint.count};
+    const long first = own.first == 0 ? -1 : own.first, last = own.last == l.na ? l.na + 1 : own.last;
+    const Extent rows{cuts_.rows[stint.b], cuts_.rows[stint.b + 1]};
+    const long lowest = rows.first == 0 ? -1 : rows.first, highest = rows.last == l.nb ? l.nb + 1 : rows.last;
+    if (own.first == own.last) return;
+    for (long i = first; i < last; ++i) {
+        std::fill_n(block_.records.get() + l.record(i, lowest), (highest - lowest) * l.record_length, Real(0));
+        if (!own.holds(i)) continue;
+        if (l.slab[0].holds(i, l.na))
+            std::fill_n(block_.a_psi.get() + l.a_psi(i, rows.first), (rows.last - rows.first) * l.psi_row, Real(0));
+        for (long j = rows.first; j < rows.last; ++j)
+            if (l.slab[1].holds(j, l.nb)) std::fill_n(block_.b_psi.get() + l.b_psi(i, j), l.psi_row, Real(0));
+    }
+}
+
+template <class Real>
+void Engine<Real>::clear() {
+    if (placement_.memory == MemoryPolicy::off && !touched_) {
+        for (const auto& stints : stints_)
+            for (const Stint& stint : stints) clear(stint);
+    } else {
+        team_.run([this](long thread) {
+            for (const Stint& stint : stints_[thread]) {
+                const ThreadPolicy policy(placement_.memory, placement_.nodes[stint.domain(cuts_)]);
+                clear(stint);
+            }
+        }, [] {});
+    }
+    touched_ = true;
+}
+
+template <class Real>
+void Engine<Real>::reset() {
+    clear();
+    for (auto& operation : owned_) operation->reset();
+    step_ = steps_ = 0;
+    stop_.store(false);
+#ifdef NEARFIELD_DEBUG
+    for (auto& counts : made_) counts.assign(block_.layout.rows() * block_.layout.blocks, 0);
+#endif
+}
+
+template <class Real>
+void Engine<Real>::add(std::unique_ptr<RowOperation<Real>> operation) {
+    operation_bytes_ += sizeof(*operation) + sizeof(void*);
+    owned_.push_back(std::move(operation));
+}
+
+// Lists the operations of every row.
+template <class Real>
+void Engine<Real>::arrange() {
+    if (arranged_ == owned_.size()) return;
+    arranged_ = owned_.size();
+    lists_.clear(), strides_.clear();
+    const Layout& l = block_.layout;
+    for (int half = 0; half < 2; ++half) {
+        operations_[half].clear();
+        std::vector<std::vector<RowOperation<Real>*>> of_row(l.rows());
+        bool any = false;
+        for (const auto& operation : owned_) {
+            if (operation->component / 3 != half) continue;
+            any = true;
+            const RowSpan& span = operation->span;
+            for (long i = span.a[0]; i < span.a[1]; ++i)
+                for (long j = span.b[0]; j < span.b[1]; ++j) of_row[l.row(i, j)].push_back(operation.get());
+        }
+        if (!any) continue;
+        operations_[half].resize(l.rows());
+        for (long row = 0; row < l.rows(); ++row) operations_[half][row] = list(of_row[row]);
+    }
+}
+
+// Where these operations stand in a row; rows like the one before share its list.
+template <class Real>
+auto Engine<Real>::list(const std::vector<RowOperation<Real>*>& wanted) -> Operations {
+    Operations row;
+    row.count = static_cast<std::uint32_t>(wanted.size());
+    const std::size_t tail = lists_.size() - std::min(lists_.size(), wanted.size());
+    if (!std::equal(wanted.begin(), wanted.end(), lists_.begin() + tail, lists_.end()))
+        lists_.insert(lists_.end(), wanted.begin(), wanted.end());
+    row.first = static_cast<std::uint32_t>(lists_.size() - wanted.size());
+    for (const RowOperation<Real>* operation : wanted) {
+        const auto known = std::find(strides_.begin(), strides_.end(), operation->stride());
+        const std::size_t bit = std::min<std::size_t>(always, known - strides_.begin());
+        if (known == strides_.end() && bit < always) strides_.push_back(operation->stride());
+        row.strides |= 1u << bit;
+    }
+    return row;
+}
+
+template <class Real>
+void Engine<Real>::apply(int half, long i, long j, const Blocks& part, const Step& step) {
+    if (operations_[half].empty()) return;
+    const Operations& row = operations_[half][block_.layout.row(i, j)];
+    if (!(row.strides & due_[step.in_block])) return;
+    for (std::uint32_t n = row.first; n < row.first + row.count; ++n) {
+        RowOperation<Real>& operation = *lists_[n];
+        operation.apply(block_.field(operation.component, i, j), operation.span.index(i, j), part.cells(), step, tables_);
+    }
+}
+
+#ifdef NEARFIELD_DEBUG
+template <class Real>
+void Engine<Real>::count(int half, long i, long j, const Blocks& part) {
+    for (long n = part.first; n < part.last; ++n) ++made(half, i, j, n);
+}
+
+// Ghosts never change and may be read at any step.
+template <class Real>
+void Engine<Real>::require(int half, long i, long j, Blocks part, long steps, const char* reader) {
+    const Layout& l = block_.layout;
+    if (i < 0 || j < 0 || i >= l.na || j >= l.nb) return;
+    for (long n = std::max(0L, part.first); n < std::min(l.blocks, part.last); ++n)
+        if (made(half, i, j, n) != steps)
+            throw std::logic_error(std::string(reader) + " needs " + (half ? "H" : "E") + " of block " + std::to_string(n) +
+                                   " of row (" + std::to_string(i) + ", " + std::to_string(j) + ") after step " +
+                                   std::to_string(steps) + ", found step " + std::to_string(made(half, i, j, n)));
+}
+#endif
+
+template <class Real>
+void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& step) {
+#ifdef NEARFIELD_DEBUG
+    require(0, i, j, part, step.number - 1, "E update");
+    require(1, i, j, {part.first - 1, part.last}, step.number - 1, "E update");
+    require(1, i - 1, j, part, step.number - 1, "E update");
+    require(1, i, j - 1, part, step.number - 1, "E update");
+    count(0, i, j, part);
+#endif
+    rows_.electric(half_step_[0], i, j, part.first, part.last);
+    apply(0, i, j, part, step);
+}
+
+template <class Real>
+void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& step) {
+#ifdef NEARFIELD_DEBUG
+    require(1, i, j, part, step.number - 1, "H update");
+    require(0, i, j, {part.first, part.last + 1}, step.number, "H update");
+    require(0, i + 1, j, part, step.number, "H update");
+    require(0, i, j + 1, part, step.number, "H update");
+    count(1, i, j, part);
+#endif
+    rows_.magnetic(half_step_[1], i, j, part.first, part.last);
+    apply(1, i, j, part, step);
+    if (step.energy && part.last == block_.layout.blocks) weigh_row(i, j, *step.energy);
+}
+
+// Adds the squares of a row's own cells, block by block of 16.
+template <class Real>
+void Engine<Real>::weigh_row(long i, long j, ExactSum& energy) {
+    if (!own_[0].holds(i) || !own_[1].holds(j)) return;
+    constexpr long most = 64;  // blocks at a time
+    const Layout& l = block_.layout;
+    double sums[most];
+    for (long first = own_[2].first / lanes, end = padded(own_[2].last) / lanes; first < end; first += most) {
+        const long count = std::min(most, end - first);
+        rows_.energy(block_.field(0, i, j) + lanes * first, l.field_length, lanes * count, sums);
+        for (long n = 0; n < count; ++n) energy.add(sums[n]);
+    }
+}
+
+// The stepwise schedule: E of plane i, H of plane i - 1 one row behind it, so that every field passes through
+// memory once a step and a record is at most one plane old when it is read again.
+// Threads own consecutive planes; a thread's last H plane waits for its neighbour's first E plane of the same
+// step, its first E plane for the neighbour's last H plane of the step before. There is no other barrier.
+template <class Real>
+void Engine<Real>::sweep(long thread, long begin, long end, ExactSum& energy) {
+    const long first = first_plane_[thread], last = first_plane_[thread + 1];
+    const long nb = block_.layout.nb;
+    const Blocks row = whole_row();
+    const bool lowest = thread == 0, highest = thread == team_.size() - 1;
+    for (long n = begin; n < end; ++n) {
+        const Step step = step_at(n, energy);
+        const StepRows& made = step_rows_[n];
+        const auto electric = [&](long i, long j) {
+            if (made.holds(0, i, j)) electric_row(i, j, row, step);
+        };
+        const auto magnetic = [&](long i, long j) {
+            if (made.holds(1, i, j)) magnetic_row(i, j, row, step);
+        };
+        if (!lowest && !magnetic_done_[thread - 1].reached(step.number - 1, stop_)) return;
+        for (long i = first; i < last; ++i) {
+            if (stop_.load(std::memory_order_relaxed)) return;
+            for (long j = 0; j < nb; ++j) {
+                electric(i, j);
+                if (i > first && j > 0) magnetic(i - 1, j - 1);
+            }
+            if (i == first) electric_done_[thread].raise(step.number);
+            if (i > first) magnetic(i - 1, nb - 1);
+        }
+        if (!highest && !electric_done_[thread + 1].reached(step.number, stop_)) return;
+        for (long j = 0; j < nb; ++j) magnetic(last - 1, j);
+        magnetic_done_[thread].raise(step.number);
+    }
+}
+
+template <class Real>
+void Engine<Real>::begin(long steps, const Tables<Real>& tables, bool weigh) {
+    if (stop_.load()) throw std::runtime_error("this engine was stopped between steps; reset() it before it advances again");
+    if (steps_) throw std::logic_error("a block of steps is under way");
+    arrange();
+    steps_ = steps, tables_ = tables, weigh_ = weigh;
+    energy_ = {};
+    step_rows_.resize(steps);
+    due_.assign(steps, 1u << always);
+    for (long n = 0; n < steps; ++n)
+        for (std::size_t bit = 0; bit < strides_.size(); ++bit)
+            if ((step_ + 1 + n) % strides_[bit] == 0) due_[n] |= 1u << bit;
+    for (auto& operation : owned_)
+        operation->begin_block(block_.field(operation->component, operation->span.a[0], operation->span.b[0]), step_ + 1, steps);
+    half_step_ = {block_.half_step(0), block_.half_step(1)};
+    refreshed(0);
+}
+
+template <class Real>
+bool Engine<Real>::run(const Region& region, long first, long last, const std::function<void()>& poll, double milliseconds) {
+    if (first < 0 || last > steps_ || first >= last) throw std::logic_error("these steps are not of the block under way");
+    for (long n = first; n < last; ++n) step_rows_[n] = StepRows::of(region, block_.layout, n);
+    if (tiling_.depth)
+        cut_time(first, last);
+    else
+        for (auto* done : {&electric_done_, &magnetic_done_})
+            for (Progress& p : *done) p.raise(step_ + first);
+    const auto work = [&](long thread) {
+        ExactSum energy;
+        try {
+            tiling_.depth ? tile(thread, energy) : sweep(thread, first, last, energy);
+        } catch (...) {
+            stop_.store(true);
+            throw;
+        }
+        if (!weigh_ || last < steps_) return;
+        const std::lock_guard lock(energy_mutex_);
+        energy_.add(energy);
+    };
+    team_.run(work, poll, milliseconds);
+    return !stop_.load();
+}
+
+template <class Real>
+void Engine<Real>::end() {
+    energy_.carry();
+    step_ += steps_;
+    steps_ = 0;
+}
+
+template <class Real>
+void Engine<Real>::refreshed([[maybe_unused]] long steps) {
+    for (auto& operation : owned_)
+        operation->refresh(block_.field(operation->component, operation->span.a[0], operation->span.b[0]));
+#ifdef NEARFIELD_DEBUG
+    const Layout& l = block_.layout;
+    for (long i = 0; i < l.na; ++i)
+        for (long j = 0; j < l.nb; ++j)
+            for (long n = 0; n < l.blocks; ++n)
+                if (!own_[0].holds(i) || !own_[1].holds(j) || !own_[2].holds(lanes * n))
+                    made(0, i, j, n) = made(1, i, j, n) = step_ + steps;
+#endif
+}
+
+template <class Real>
+std::vector<PageCounts> Engine<Real>::pages(long sample) {
+    const Layout& l = block_.layout;
+    std::vector<PageCounts> found;
+    for (long a = 0; a < cuts_.along_a(); ++a)
+        for (long b = 0; b < cuts_.along_b(); ++b) {
+            PageCounts domain;
+            const long low = cuts_.planes[a], high = cuts_.planes[a + 1], row = cuts_.rows[b], rows = cuts_.rows[b + 1] - row;
+            const bool whole = cuts_.along_b() == 1;
+            for (long i = low; i < high; i += whole ? high - low : 1) {
+                const long length = whole ? (high - low) * l.plane_length : rows * l.record_length;
+                const long share = std::max(1L, whole ? sample : sample / (high - low));
+                const PageCounts piece = pages_by_node(block_.records.get() + l.record(i, row), length * sizeof(Real), share);
+                domain.by_node.resize(std::max(domain.by_node.size(), piece.by_node.size()));
+                for (std::size_t n = 0; n < piece.by_node.size(); ++n) domain.by_node[n] += piece.by_node[n];
+                domain.absent += piece.absent, domain.unknown += piece.unknown, domain.pages += piece.pages;
+            }
+            found.insert(found.end(), cuts_.along_c(), domain);  // rows are placed whole
+        }
+    return found;
+}
+
+template <class Real>
+std::vector<StateArray> Engine<Real>::states() {
+    const Layout& l = block_.layout;
+    std::vector<StateArray> list;
+    const char* names[6] = {"E0", "E1", "E2", "H0", "H1", "H2"};
+    for (int component = 0; component < 6; ++component)
+        list.push_back({names[component], component / 3, {l.na, l.nb, l.nc}, {l.plane_length, l.record_length, 1},
+                        block_.field(component, 0, 0)});
+    const char* psi[2] = {"psi electric", "psi magnetic"};
+    for (int half = 0; half < 2; ++half) {
+        const long offset = half * 2 * lanes;
+        if (l.slab[0].planes())
+            list.push_back({std::string(psi[half]) + " a", half, {l.slab[0].planes(), l.nb, l.blocks, 2 * lanes},
+                            {l.nb * l.psi_row, l.psi_row, 4 * lanes, 1}, block_.a_psi.get() + offset});
+        if (l.slab[1].planes())
+            list.push_back({std::string(psi[half]) + " b", half, {l.na, l.slab[1].planes(), l.blocks, 2 * lanes},
+                            {l.slab[1].planes() * l.psi_row, l.psi_row, 4 * lanes, 1},
+                            block_.b_psi.get() + offset});
+        if (l.c_psi_blocks)
+            list.push_back({std::string(psi[half]) + " c", half, {l.na, l.nb, l.c_psi_blocks, 2 * lanes},
+                            {l.plane_length, l.record_length, 4 * lanes, 1},
+                            block_.records.get() + l.c_psi(0, 0) + offset});
+    }
+    return list;
+}
+
+template class Engine<float>;
+template class Engine<double>;
+
+}  // namespace nearfield

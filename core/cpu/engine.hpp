@@ -1,0 +1,163 @@
+// The CPU engine of one process: its block, its row operations, its team, and the two schedules: stepwise (engine.cpp)
+// and tiled (tiled.cpp). The block may be cut into domains, each with threads and pages of its own (region.hpp).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "block.hpp"
+#include "machine/pages.hpp"
+#include "operations.hpp"
+#include "region.hpp"
+#include "rows.hpp"
+#include "team.hpp"
+
+namespace nearfield {
+
+// Time-skewed tiles: `depth` steps while a band of `width` rows a plane stays in cache; depth 0 means stepwise.
+struct Tiling {
+    long depth = 0, width = 16;
+    long segment = 0;   // blocks of 16 cells that a row is updated in at a time; 0: whole rows
+    bool fetch = true;  // the block does not fit the cache: rows are fetched before they are met
+};
+
+struct Blocks {  // [first, last) of a row
+    long first, last;
+    Cells cells() const { return {lanes * first, lanes * last}; }
+};
+
+struct StateArray {  // an entry of the registry: what a checkpoint, a halo or a copy must know
+    std::string name;
+    int half;  // 0: advances with E, 1: with H
+    std::vector<long> shape, stride;  // in elements
+    void* data;
+};
+
+// Where threads and pages go.
+struct Placement {
+    std::vector<Processors> processors;  // of each thread; none: it is not bound
+    MemoryPolicy memory = MemoryPolicy::first_touch;
+    std::vector<std::vector<int>> nodes;  // of each domain, for `bind` and `interleave`
+};
+
+template <class Real>
+class Engine {
+public:
+    // `own`: the part of the block, along a, b and c, that is not a halo.
+    Engine(const Layout& layout, const Cuts& cuts, const std::array<Extent, 3>& own, long threads, const Placement& placement,
+           const std::string& isa);
+
+    Block<Real>& block() { return block_; }
+    const std::string& isa() const { return isa_; }
+    const Team& team() const { return team_; }
+    const Cuts& cuts() const { return cuts_; }
+    long step() const { return step_; }
+
+    // Row operations run in the order in which they were added, in every row.
+    void add(std::unique_ptr<RowOperation<Real>> operation);
+    const Rows<Real>& rows() const { return rows_; }
+
+    // A block of steps: begun once, run a region or some steps at a time, and ended when all own rows have made them all.
+    // `tables` must live until then. With `weigh` the sum of squares after the last step is in `energy()`.
+    void begin(long steps, const Tables<Real>& tables, bool weigh);
+    // Steps [first, last) of the block, counted from 0. False when `request_stop` cut it short: the fields are then
+    // between steps and of no use. `poll` is called every `milliseconds`.
+    bool run(const Region& region, long first, long last, const std::function<void()>& poll, double milliseconds = 100);
+    void end();
+    // Halos, and the states of circuits in them, were written: they stand after so many steps of the block.
+    void refreshed(long steps);
+
+    void set_tiling(const Tiling& tiling) { tiling_ = tiling; }
+    const Tiling& tiling() const { return tiling_; }
+    void request_stop() { stop_.store(true); }
+    const ExactSum& energy() const { return energy_; }
+    void reset();
+    std::vector<StateArray> states();
+    std::size_t bytes() const { return block_.bytes() + operation_bytes_; }
+    std::vector<PageCounts> pages(long sample);  // of each domain
+
+private:
+    struct Operations {  // of one row at one half step, within lists_, and their strides as bits
+        std::uint32_t first = 0, count = 0, strides = 0;
+    };
+    struct TimeBlock {  // steps [begun, begun + depth) of a run, and the tiles that make them
+        long begun, depth;
+        long row, bands;  // lowest row of band 0 at the first step; bands
+        long from, to;    // positions of the sweep
+        long first_id;    // of band 0, among the bands of all time blocks
+        std::vector<long> turns;  // bands that each domain along b had before
+    };
+    struct Tile {
+        const TimeBlock* block;
+        long row;  // lowest at the first step
+        Blocks part;      // of the domain along c; its ends within the row lean back by one block a step
+        ExactSum* energy;
+    };
+
+    void share();
+    void partition();
+    void partition(const Extent& planes, long threads);
+    void clear();
+    void clear(const Stint& stint);
+    void sweep(long thread, long first, long last, ExactSum& energy);
+    void cut_time(long first, long last);
+    void tile(long thread, ExactSum& energy);
+    void tile_band(const Stint& stint, std::size_t number, long band, ExactSum& energy);
+    void tile_position(const Tile& tile, long s);
+    Extent bands_of(const TimeBlock& block, long b) const;
+    Extent positions_of(const TimeBlock& block, long a) const;
+    void fetch_row(long i, long j, long part, long parts) const;
+    void electric_row(long i, long j, const Blocks& part, const Step& step);
+    void magnetic_row(long i, long j, const Blocks& part, const Step& step);
+    void weigh_row(long i, long j, ExactSum& energy);
+    void arrange();
+    Operations list(const std::vector<RowOperation<Real>*>& wanted);
+    void apply(int half, long i, long j, const Blocks& part, const Step& step);
+    Blocks whole_row() const { return {0, block_.layout.blocks}; }
+    Step step_at(long in_block, ExactSum& energy) const {
+        return {step_ + in_block + 1, in_block, weigh_ && in_block == steps_ - 1 ? &energy : nullptr};
+    }
+
+    Block<Real> block_;
+    Cuts cuts_;
+    std::array<Extent, 3> own_;
+    Placement placement_;
+    std::string isa_;
+    const Rows<Real>& rows_;
+    std::array<HalfStep<Real>, 2> half_step_{};
+    Team team_;
+    std::vector<std::vector<Stint>> stints_;               // of each thread
+    std::vector<long> first_plane_;                        // of each thread when stepwise, and one past the last
+    std::vector<Progress> electric_done_, magnetic_done_;  // steps of a thread's first E plane, of its last H plane
+    Tiling tiling_;
+    std::vector<TimeBlock> time_blocks_;
+    std::vector<StepRows> step_rows_;  // of every step of the block; those of the run are set
+    std::vector<Progress> band_done_;  // positions that each band of each time block has passed, by domain along c
+    std::atomic<bool> stop_{false};
+
+    long step_ = 0, steps_ = 0;  // made, and of the block under way
+    Tables<Real> tables_;
+    bool weigh_ = false, touched_ = false;
+    ExactSum energy_;
+    std::mutex energy_mutex_;
+
+    std::vector<std::unique_ptr<RowOperation<Real>>> owned_;
+    std::vector<RowOperation<Real>*> lists_;  // in the order in which they were added; equal neighbours share one
+    std::size_t arranged_ = 0;                // how many operations the lists know
+    std::vector<Operations> operations_[2];   // of each row at each half step; empty where there are none at all
+    std::vector<long> strides_;               // the distinct ones, at most as many as bits; the last bit is always due
+    std::vector<std::uint32_t> due_;          // which of them act in each step of the block
+    std::size_t operation_bytes_ = 0;
+#ifdef NEARFIELD_DEBUG
+    std::vector<long> made_[2];  // steps made, per block of 16 cells
+    long& made(int half, long i, long j, long n) { return made_[half][block_.layout.row(i, j) * block_.layout.blocks + n]; }
+    void count(int half, long i, long j, const Blocks& part);
+    void require(int half, long i, long j, Blocks part, long steps, const char* reader);
+#endif
+};
+
+}  // namespace nearfield

@@ -1,0 +1,70 @@
+// Which rows a run of steps makes, and how a block is shared out to domains.
+//
+// A region is a box of rows whose sides lean by -1, 0 or +1 row a step. Because H of a row reads E of the next row at the
+// same step, and E reads H of the row before at the step before, a side that leans back (-1) ends H one row below E; one
+// that leans forward (+1) ends both alike. A region that shrinks leaves exactly what the region beside it, which grows
+// into the room, must find; so the one that shrinks is made first.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "layout.hpp"
+
+namespace nearfield {
+
+struct Side {
+    long at = 0;   // of E at the first step of the block
+    int lean = 0;  // rows a step
+    long bound(int half, long step) const { return at + lean * step - (lean < 0 ? half : 0); }
+};
+
+struct Region {  // along a and b
+    std::array<Side, 2> low, high;
+    static Region whole(const Layout& l) { return {{Side{}, Side{}}, {Side{l.na, 0}, Side{l.nb, 0}}}; }
+};
+
+struct Extent {  // [first, last)
+    long first = 0, last = 0;
+    bool holds(long n) const { return n >= first && n < last; }
+};
+
+// The rows of a region at one step.
+struct StepRows {
+    std::array<Extent, 2> a, b;  // by half step
+    // Where a tile that makes E of row (i, j) together with H of row (i - 1, j - 1) meets any of them.
+    Extent meets_a, meets_b;
+
+    bool holds(int half, long i, long j) const { return a[half].holds(i) && b[half].holds(j); }
+    static StepRows of(const Region& region, const Layout& l, long step) {
+        StepRows rows;
+        const long length[2] = {l.na, l.nb};
+        for (int axis = 0; axis < 2; ++axis) {
+            auto& extent = axis ? rows.b : rows.a;
+            for (int half = 0; half < 2; ++half)
+                extent[half] = {std::clamp(region.low[axis].bound(half, step), 0L, length[axis]),
+                                std::clamp(region.high[axis].bound(half, step), 0L, length[axis])};
+            (axis ? rows.meets_b : rows.meets_a) = {std::min(extent[0].first, extent[1].first + 1),
+                                                    std::max(extent[0].last, extent[1].last + 1)};
+        }
+        return rows;
+    }
+};
+
+// How a block is cut into domains: along a and b at rows, along c at blocks of 16 cells. First and last are the ends.
+struct Cuts {
+    std::vector<long> planes, rows, blocks;
+    long count() const { return along_a() * along_b() * along_c(); }
+    long along_a() const { return static_cast<long>(planes.size()) - 1; }
+    long along_b() const { return static_cast<long>(rows.size()) - 1; }
+    long along_c() const { return static_cast<long>(blocks.size()) - 1; }
+};
+
+// A thread's part in a domain (a, b, c): it is number `rank` of `count`.
+struct Stint {
+    long a, b, c, rank, count;
+    long domain(const Cuts& cuts) const { return (a * cuts.along_b() + b) * cuts.along_c() + c; }
+};
+
+}  // namespace nearfield
