@@ -98,14 +98,19 @@ class Coefficients:
         self._metals = [Metal(grid, self._interior, bodies, a) for a in range(3)]
         self._loads = _flat_loads(loads)
 
-    def planes(self, axis: int) -> Iterator[PlaneCoefficients]:
-        """All planes 0 .. active along an axis in order, equal neighbours together; one plane of memory at a time."""
-        window = tuple((0, self.active[(axis + shift) % 3]) for shift in (1, 2))
-        start, signature = 0, self._signature(axis, 0)
-        for plane in range(1, self.active[axis] + 1):
-            following = self._signature(axis, plane) if plane < self.active[axis] else None
+    def planes(self, axis: int, lower: Triple | None = None, upper: Triple | None = None) -> Iterator[PlaneCoefficients]:
+        """All planes along an axis in order, equal neighbours together; one plane of memory at a time.
+
+        `lower`, `upper`: only those samples along x, y, z; planes then count from `lower`.
+        """
+        low, high = lower or (0, 0, 0), upper or self.active
+        window = tuple((low[other], high[other]) for other in ((axis + 1) % 3, (axis + 2) % 3))
+        start, signature = low[axis], self._signature(axis, low[axis])
+        for plane in range(low[axis] + 1, high[axis] + 1):
+            following = self._signature(axis, plane) if plane < high[axis] else None
             if following != signature:
-                yield PlaneCoefficients(start, plane, *self._plane(axis, start, window))
+                first, last = start - low[axis], plane - low[axis]
+                yield PlaneCoefficients(first, last, *self._plane(axis, start, window))
                 start, signature = plane, following
 
     def dense(self, component: int) -> tuple[np.ndarray, np.ndarray]:

@@ -40,8 +40,10 @@ class DenseCoefficients:
     def __init__(self, values: np.ndarray) -> None:
         self.values = values
 
-    def planes(self, axis: int) -> Iterator[Planes]:
-        turned = self.values.transpose(0, 1, 2 + axis, 2 + (axis + 1) % 3, 2 + (axis + 2) % 3)
+    def planes(self, axis: int, lower=None, upper=None) -> Iterator[Planes]:
+        part = tuple(slice(*ends) for ends in zip(lower or (0, 0, 0), upper or self.values.shape[2:]))
+        values = self.values[(slice(None), slice(None), *part)]
+        turned = values.transpose(0, 1, 2 + axis, 2 + (axis + 1) % 3, 2 + (axis + 2) % 3)
         start = 0
         for stop in range(1, turned.shape[2] + 1):
             if stop == turned.shape[2] or not np.array_equal(turned[:, :, stop], turned[:, :, start]):

@@ -385,10 +385,14 @@ void bind(nb::module_& m, const char* name) {
 
 }  // namespace nearfield
 
+void bind_machine(nb::module_& m);  // machine.cpp
+
 NB_MODULE(_core, m) {
     m.doc() = "Nearfield's core: rows, tiles and teams. Use nearfield.Simulation or nearfield.Solver instead.";
     m.def("isa_available", &nearfield::isa_available);
     m.def("isa_choose", &nearfield::isa_choose);
+    nb::module_ machine = m.def_submodule("machine", "Processors, pages, memory policy of this process.");
+    bind_machine(machine);
 #ifdef NEARFIELD_DEBUG
     m.attr("debug") = true;
 #else

@@ -41,12 +41,16 @@ struct StepRows {
         StepRows rows;
         const long length[2] = {l.na, l.nb};
         for (int axis = 0; axis < 2; ++axis) {
-            auto& extent = axis ? rows.b : rows.a;
-            for (int half = 0; half < 2; ++half)
-                extent[half] = {std::clamp(region.low[axis].bound(half, step), 0L, length[axis]),
-                                std::clamp(region.high[axis].bound(half, step), 0L, length[axis])};
-            (axis ? rows.meets_b : rows.meets_a) = {std::min(extent[0].first, extent[1].first + 1),
-                                                    std::max(extent[0].last, extent[1].last + 1)};
+            const auto extent = [&](int half) {
+                return Extent{std::clamp(region.low[axis].bound(half, step), 0L, length[axis]),
+                              std::clamp(region.high[axis].bound(half, step), 0L, length[axis])};
+            };
+            const Extent e = extent(0), h = extent(1);
+            const Extent meets{std::min(e.first, h.first + 1), std::max(e.last, h.last + 1)};
+            if (axis)
+                rows.b = {e, h}, rows.meets_b = meets;
+            else
+                rows.a = {e, h}, rows.meets_a = meets;
         }
         return rows;
     }

@@ -1,0 +1,188 @@
+"""What a machine is, as far as locality goes: cores, the memory near them, the caches they share.
+
+Processors are known by the operating system's numbers, as plain tuples of int, so that no size is a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nearfield.errors import ModelError
+from nearfield.machine import hwloc_xml, synthetic, system_files
+from nearfield.machine.tree import CACHES, UNKNOWN, Facts, Object
+
+SCHEMES = ("node", "socket", "numa", "l3", "core", "none")
+
+
+@dataclass(frozen=True)
+class Core:
+    """One physical core: its hyper-threads, and the logical indices of what it lies in (-1: no such thing is known)."""
+
+    index: int
+    processors: tuple[int, ...]  # numbers of the operating system
+    package: int
+    numa: int
+    l3: int
+
+
+@dataclass(frozen=True)
+class NumaNode:
+    """A memory, and the cores that it is near to; none for memory without processors."""
+
+    index: int
+    os_index: int
+    memory: int  # bytes, 0 where unknown
+    cores: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What one rank gets under a scheme: logical cores, and the logical NUMA nodes that they lie in."""
+
+    cores: tuple[int, ...]
+    numa: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """One machine: this one, or one that is only described (`simulated`).
+
+    `l1` (data), `l2` and `l3` are bytes of one cache, 0 where unknown. `distances` are relative latencies between NUMA
+    nodes by logical index, 10 for the own one. `root` is the tree that it was made from.
+    """
+
+    name: str
+    simulated: bool
+    cores: tuple[Core, ...]
+    numa: tuple[NumaNode, ...]
+    l1: int = 0
+    l2: int = 0
+    l3: int = 0
+    distances: tuple[tuple[float, ...], ...] | None = None
+    facts: Facts = UNKNOWN
+    root: Object | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def processors(self) -> tuple[int, ...]:
+        """Numbers of all processors, hyper-threads counted."""
+        return tuple(sorted(number for core in self.cores for number in core.processors))
+
+    @property
+    def memory(self) -> int:
+        """Bytes of all NUMA nodes; 0 where one of them is unknown."""
+        return sum(node.memory for node in self.numa) if all(node.memory for node in self.numa) else 0
+
+    def packages(self) -> tuple[Unit, ...]:
+        """The packages (sockets), each with its cores and NUMA nodes."""
+        return self.units("socket")
+
+    def units(self, scheme: str) -> tuple[Unit, ...]:
+        """The units of a scheme in logical order; `none`, like `node`, has one: the whole machine.
+
+        Raises ModelError for a scheme that does not exist, and for `l3` where some core has no known third-level cache.
+        """
+        if scheme not in SCHEMES:
+            raise ModelError(f"binding '{scheme}' is unknown: {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}")
+        keys = {"socket": "package", "numa": "numa", "l3": "l3", "core": "index"}
+        groups: dict[int, list[Core]] = {}
+        for core in self.cores:
+            groups.setdefault(getattr(core, keys[scheme]) if scheme in keys else 0, []).append(core)
+        if scheme == "l3" and -1 in groups:
+            raise ModelError(f"binding 'l3' needs third-level caches, and {self.name} shows none for some of its "
+                             "cores. Choose numa or socket")  # fmt: skip
+        return tuple(Unit(tuple(core.index for core in cores), tuple(sorted({core.numa for core in cores})))
+                     for cores in groups.values())  # fmt: skip
+
+    def processors_of(self, unit: Unit) -> tuple[int, ...]:
+        """Numbers of the processors of a unit, hyper-threads counted."""
+        return tuple(sorted(number for core in unit.cores for number in self.cores[core].processors))
+
+
+def load(given: str | Path | None) -> Hardware:
+    """The machine that was named: None is this one, an existing file is hwloc XML, else a synthetic string.
+
+    Raises ModelError for anything else.
+    """
+    if given is None:
+        return this_machine()
+    if Path(given).is_file() or str(given).lower().endswith(".xml"):
+        return from_xml(given)
+    return from_synthetic(str(given))
+
+
+def this_machine() -> Hardware:
+    """This machine, without the processors and memories that this process may not use."""
+    root, distances, facts = system_files.examine()
+    return assemble(root, "this machine", False, distances, facts)
+
+
+def from_synthetic(text: str) -> Hardware:
+    """The machine of an hwloc synthetic string such as `pack:2 [numa(memory=6GB)] core:4 pu:1`.
+
+    Raises ModelError where it is not one.
+    """
+    return assemble(synthetic.parse(text), f'"{" ".join(text.split())}"', True, {}, UNKNOWN)
+
+
+def from_xml(path: str | Path) -> Hardware:
+    """The machine of an hwloc 2 XML file, as `lstopo machine.xml` writes it. Raises ModelError where it is not one."""
+    root, distances, facts = hwloc_xml.read(Path(path))
+    return assemble(root, Path(path).name, True, distances, facts)
+
+
+def assemble(root: Object, name: str, simulated: bool, distances: Mapping[tuple[int, int], float],
+             facts: Facts) -> Hardware:
+    """Cores and memories of a tree in logical order; `distances` are by the operating system's numbers of nodes."""
+    memories = list(memory_of(root))
+    numbers = {id(node): index for index, (node, _) in enumerate(memories)}
+    whole = -1 if memories else 0  # a machine that names no memory has one, of unknown size
+    cores: list[Core] = []
+    packages: dict[int, int] = {}
+    thirds: dict[int, int] = {}
+
+    def visit(thing: Object, package: int, numa: int, third: int) -> None:
+        numa = next((numbers[id(node)] for node in thing.memory if node.local), numa)
+        if thing.kind == "package":
+            package = packages.setdefault(id(thing), len(packages))
+        elif thing.kind == "l3":
+            third = thirds.setdefault(id(thing), len(thirds))
+        if thing.kind in ("core", "pu"):
+            cores.append(Core(len(cores), tuple(thing.processors()), max(0, package), max(0, numa), third))
+            return
+        for child in thing.children:
+            visit(child, package, numa, third)
+
+    visit(root, -1, whole, -1)
+    core_of = {number: core.index for core in cores for number in core.processors}
+    nodes = tuple(NumaNode(index, node.number, node.size, tuple(sorted({core_of[number] for number in covered})))
+                  for index, (node, covered) in enumerate(memories))  # fmt: skip
+    nodes = nodes or (NumaNode(0, 0, 0, tuple(range(len(cores)))),)
+    caches = {kind: cache_size(root, kind) for kind in CACHES[:3]}
+    return Hardware(name, simulated, tuple(cores), nodes, **caches, distances=matrix(nodes, distances), facts=facts,
+                    root=root)  # fmt: skip
+
+
+def memory_of(thing: Object) -> Iterator[tuple[Object, tuple[int, ...]]]:
+    """Every NUMA node with the processors near it, inner ones first."""
+    for child in thing.children:
+        yield from memory_of(child)
+    for node in thing.memory:
+        yield node, tuple(thing.processors()) if node.local else ()
+
+
+def cache_size(thing: Object, kind: str) -> int:
+    """Bytes of the first cache of a kind; 0 where there is none."""
+    if thing.kind == kind:
+        return thing.size
+    return next((size for child in thing.children if (size := cache_size(child, kind))), 0)
+
+
+def matrix(nodes: tuple[NumaNode, ...], distances: Mapping[tuple[int, int], float]
+           ) -> tuple[tuple[float, ...], ...] | None:
+    """Distances by logical index; None unless every pair is known."""
+    pairs = [[distances.get((one.os_index, other.os_index)) for other in nodes] for one in nodes]
+    if any(value is None for row in pairs for value in row):
+        return None
+    return tuple(tuple(float(value) for value in row if value is not None) for row in pairs)

@@ -1,0 +1,242 @@
+"""Where to cut one axis so that the slowest domain is as fast as can be, the cuts of the other axes held.
+
+The cuts of the other two axes make M columns; a slab [p, q) of the axis costs what its costliest column costs.
+Costs grow with the thickness, so a slab is filled up to a time T by bisection, and the least T for which all slabs
+reach the end is found by bisection again (parametric search; exact for slabs, where M is 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.parallel.weights import HaloCost, Weights, interpolated
+from nearfield.prediction import LANES
+
+MOST_CANDIDATES = 2_000_000  # positions of cuts times columns that are weighed at once
+CLOSE = 1e-9  # relative width at which the search for the least time ends
+MOST_ROUNDS = 200  # of local moves
+
+
+@dataclass(frozen=True, eq=False)
+class Slabs:
+    """The cost of every slab of an axis.
+
+    positions: (P,) where cuts may lie, both ends included. begins, ends: (2, P, M) cumulative work up to a slab's lower
+    or upper end at each position, without [0] and with [1] the ghosts beyond it. ghosts: (n, 2) whether the slab has
+    any below and above. side: (M,) faces along the axis, a layer; face: (n, M) faces across it; speeds: (n, M).
+    """
+
+    positions: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    ghosts: np.ndarray
+    side: np.ndarray
+    face: np.ndarray
+    speeds: np.ndarray
+    least: int = 1  # layers of a slab
+
+    @property
+    def count(self) -> int:
+        """Slabs."""
+        return len(self.ghosts)
+
+    def columns(self, slab: int, p: int, q: int) -> np.ndarray:
+        """Cost (M,) of a slab between two positions, given by number."""
+        low, high = self.ghosts[slab]
+        work = self.ends[high, q] - self.begins[low, p]
+        layers = self.positions[q] - self.positions[p]
+        return work / self.speeds[slab] + layers * self.side + self.face[slab]
+
+    def cost(self, slab: int, p: int, q: int) -> float:
+        """Cost of the costliest column."""
+        return float(self.columns(slab, p, q).max())
+
+    def costs(self, cuts: list[int]) -> np.ndarray:
+        """Cost (n, M) of all, cut at these positions' numbers."""
+        return np.stack([self.columns(slab, cuts[slab], cuts[slab + 1]) for slab in range(self.count)])
+
+    def first(self, p: int) -> int:
+        """The first position at which a slab from p may end."""
+        return int(np.searchsorted(self.positions, self.positions[p] + self.least))
+
+    def latest(self) -> list[int]:
+        """The last position of each cut that leaves room for the slabs behind it."""
+        found = [len(self.positions) - 1]
+        for _ in range(self.count):
+            found.append(int(np.searchsorted(self.positions, self.positions[found[-1]] - self.least, "right")) - 1)
+        return found[::-1]
+
+    def filled(self, time: float) -> list[int] | None:
+        """Cuts that fill one slab after the other up to a time; None where the last does not reach the end."""
+        cuts, latest = [0], self.latest()
+        for slab in range(self.count):
+            low, high = self.first(cuts[-1]), latest[slab + 1]
+            if low > high or self.cost(slab, cuts[-1], low) > time:
+                return None
+            while low < high:
+                middle = (low + high + 1) // 2
+                low, high = (middle, high) if self.cost(slab, cuts[-1], middle) <= time else (low, middle - 1)
+            cuts.append(low)
+        return cuts if cuts[-1] == len(self.positions) - 1 else None
+
+
+def least_time(slabs: Slabs, start: list[int]) -> list[int]:
+    """Cuts whose costliest slab is the cheapest possible; no worse than `start`."""
+    best, low, high = start, 0.0, float(slabs.costs(start).max())
+    while high - low > CLOSE * high:
+        middle = 0.5 * (low + high)
+        found = slabs.filled(middle)
+        if found is None:
+            low = middle
+        else:
+            best, high = found, float(slabs.costs(found).max())
+    return best
+
+
+def settled(slabs: Slabs, cuts: list[int]) -> list[int]:
+    """Each cut moved while that makes the costlier of its two slabs cheaper, or the two more alike."""
+    cuts = list(cuts)
+
+    def weighed(number: int, position: int) -> tuple[float, float]:
+        pair = np.concatenate((slabs.columns(number - 1, cuts[number - 1], position),
+                               slabs.columns(number, position, cuts[number + 1])))  # fmt: skip
+        return round(float(pair.max()), 6), float(np.square(pair).sum())
+
+    for _ in range(MOST_ROUNDS):
+        before = list(cuts)
+        for number in range(1, slabs.count):
+            here = cuts[number]
+            near = [here]
+            near += [here - 1] if here - 1 >= slabs.first(cuts[number - 1]) else []
+            near += [here + 1] if here < cuts[number + 1] and slabs.first(here + 1) <= cuts[number + 1] else []
+            cuts[number] = min(near, key=lambda position: weighed(number, position))
+        if cuts == before:
+            break
+    return cuts
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Domains to be cut: how many along each axis, what each side of them costs, how thin they may be."""
+
+    weights: Weights
+    halo: HaloCost
+    ghosts: tuple[np.ndarray, np.ndarray, np.ndarray]  # (n, 2) a axis: whether a slab's lower, upper face has ghosts
+    speeds: np.ndarray  # (nx, ny, nz)
+    least: tuple[int, int, int]  # layers of a domain
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Domains along x, y, z."""
+        return tuple(len(ghosts) for ghosts in self.ghosts)
+
+    def allowed(self, axis: int) -> np.ndarray:
+        """Where cuts may lie, both ends included: between blocks of 16 along the rows."""
+        length = self.weights.shape[axis]
+        step = LANES if axis == self.weights.storage_axes[2] else 1
+        return np.append(np.arange(0, max(1, length - self.least[axis] + 1), step), length)
+
+    def faces(self, axis: int) -> np.ndarray:
+        """What a sample of its two faces costs each slab of an axis, (n,)."""
+        count, place = self.counts[axis], self.weights.storage_axes.index(axis)
+        inner = np.array([(n > 0) + (n < count - 1) for n in range(count)])
+        between = self.ghosts[axis].sum(axis=1)
+        return self.halo.exchange * between + self.halo.shared[place] * (inner - between)
+
+    def grown(self, axis: int, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the slabs with the ghosts that they compute again, on the average of an exchange."""
+        below, above = (self.halo.repeated * self.ghosts[axis][:, end] for end in (0, 1))
+        length = self.weights.shape[axis]
+        return np.clip(cuts[:-1] - below, 0, length), np.clip(cuts[1:] + above, 0, length)
+
+    def slabs(self, axis: int, cuts: list[np.ndarray], positions: np.ndarray) -> Slabs:
+        """The costs along one axis with the cuts of the two others held."""
+        weights, length = self.weights, self.weights.shape[axis]
+        unit, others = weights.storage_axes[2], [a for a in range(3) if a != axis]
+        table, starts = weights.cumulative, np.ones((1, 1))
+        thick, face = [], []
+        for place, a in enumerate(others):
+            low, high = self.grown(a, cuts[a])
+            table = weights.within(table, a, low, high)
+            starts = starts * along(np.ones(len(low)) if a == unit else high - low, place)
+            thick.append(along(np.diff(cuts[a]), place))
+            face.append(along(self.faces(a), place))
+        table = np.moveaxis(table, axis, 0).reshape(-1, starts.size)
+
+        def cumulative(shift: float) -> np.ndarray:
+            at = np.clip(positions + shift, 0, length)
+            rows = at[:, None] * weights.row * starts.ravel() if axis != unit else 0.0
+            return interpolated(table, weights.edges[axis], at) + rows
+
+        begins = np.stack([cumulative(-shift) for shift in (0.0, self.halo.repeated)])
+        ends = np.stack([cumulative(shift) for shift in (0.0, self.halo.repeated)])
+        if axis == unit:
+            ends = ends + weights.row * starts.ravel()
+        messages = [along(self.ghosts[a].sum(axis=1), place) for place, a in enumerate(others)]
+        messages = (messages[0] + messages[1]).ravel() + self.ghosts[axis].sum(axis=1)[:, None]
+        across = self.faces(axis)[:, None] * (thick[0] * thick[1]).ravel()
+        return Slabs(
+            positions, begins, ends, self.ghosts[axis].astype(int), (face[0] * thick[1] + face[1] * thick[0]).ravel(),
+            across + self.halo.message * messages, np.moveaxis(self.speeds, axis, 0).reshape(len(across), -1),
+            self.least[axis],
+        )  # fmt: skip
+
+    def costs(self, cuts: list[np.ndarray]) -> np.ndarray:
+        """Time of one step of every domain, (nx, ny, nz), in vacuum cells of a speed of 1."""
+        slabs = self.slabs(0, cuts, cuts[0])
+        return slabs.costs(list(range(len(cuts[0])))).reshape(self.counts)
+
+    def start(self) -> list[np.ndarray]:
+        """Cuts by the work in all planes across each axis, shared out by the speeds."""
+        return [self._shared_out(axis) for axis in range(3)]
+
+    def _shared_out(self, axis: int) -> np.ndarray:
+        table, others = self.weights.cumulative, tuple(a for a in range(3) if a != axis)
+        for a in others:
+            table = table.take([-1], a)
+        wanted = np.cumsum(self.speeds.sum(axis=others)) / self.speeds.sum() * table.max()
+        allowed = self.allowed(axis)
+        work = interpolated(table.reshape(-1, 1), self.weights.edges[axis], allowed)[:, 0]
+        cuts = [0]
+        latest = Slabs(allowed, *(np.empty(0),) * 2, self.ghosts[axis], *(np.empty(0),) * 3, self.least[axis]).latest()
+        for slab, target in enumerate(wanted):
+            first = int(np.searchsorted(allowed, allowed[cuts[-1]] + self.least[axis]))
+            cuts.append(min(max(first, int(np.abs(work - target).argmin())), latest[slab + 1]))
+        return allowed[cuts]
+
+    def refined(self, cuts: list[np.ndarray]) -> list[np.ndarray]:
+        """Cuts improved axis by axis until the slowest domain no longer gets faster."""
+        best = float(self.costs(cuts).max())
+        while True:
+            for axis in range(3):
+                if self.counts[axis] > 1:
+                    cuts = [self.improved(a, cuts) if a == axis else kept for a, kept in enumerate(cuts)]
+            found = float(self.costs(cuts).max())
+            if found >= best * (1 - CLOSE):
+                return cuts
+            best = found
+
+    def improved(self, axis: int, cuts: list[np.ndarray]) -> np.ndarray:
+        """The best cuts of one axis with the others held."""
+        columns = self.speeds.size // self.counts[axis]
+        positions = candidates(self.allowed(axis), cuts[axis], columns)
+        slabs = self.slabs(axis, cuts, positions)
+        numbers = np.searchsorted(positions, cuts[axis]).tolist()
+        return positions[settled(slabs, least_time(slabs, numbers))]
+
+
+def candidates(allowed: np.ndarray, cuts: np.ndarray, columns: int) -> np.ndarray:
+    """Positions to try: all, or where they are too many some of them and all near the present cuts."""
+    stride = -(-len(allowed) * columns // MOST_CANDIDATES)
+    if stride == 1:
+        return allowed
+    near = np.searchsorted(allowed, cuts)[:, None] + np.arange(-stride, stride + 1)
+    near = near.clip(0, len(allowed) - 1).ravel()
+    return allowed[np.unique(np.concatenate((np.arange(0, len(allowed), stride), near)))]
+
+
+def along(values: np.ndarray, place: int) -> np.ndarray:
+    """A column (place 0) or a row (place 1)."""
+    return values[:, None] if place == 0 else values[None, :]

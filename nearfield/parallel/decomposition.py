@@ -1,0 +1,316 @@
+"""Cutting a run into boxes: domains for locality units, and groups of domains for ranks.
+
+Coordinates are global sample indices along x, y, z, half-open; domains and ranks are numbered with z fastest.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.parallel.balance import Problem
+from nearfield.parallel.weights import HaloCost, Weights
+from nearfield.prediction import LANES
+
+Triple = tuple[int, int, int]
+Growth = int | Sequence[Sequence[int]]  # layers: everywhere, or (low, high) along each axis
+MOST_DOMAINS = 10**6
+LEAST_LAYERS = 2  # of a domain
+COMFORT = 2  # a domain with halos should be so many times as thick as they are
+MOST_REFINED = 12  # arrangements
+LINK = HaloCost()
+
+
+@dataclass(frozen=True)
+class Box:
+    """Samples lower <= (i, j, k) < upper."""
+
+    lower: Triple
+    upper: Triple
+
+    @property
+    def shape(self) -> Triple:
+        """Samples along x, y, z."""
+        return tuple(high - low for low, high in zip(self.lower, self.upper))
+
+    @property
+    def size(self) -> int:
+        """Samples in all."""
+        return math.prod(self.shape)
+
+    def intersection(self, other: Box) -> Box | None:
+        """What both hold; None where that is nothing."""
+        lower = tuple(map(max, self.lower, other.lower))
+        upper = tuple(map(min, self.upper, other.upper))
+        return Box(lower, upper) if all(low < high for low, high in zip(lower, upper)) else None
+
+    def grown(self, by: Growth, within: Box) -> Box:
+        """The box with so many layers more on each side, as far as `within` reaches."""
+        layers = [(by, by)] * 3 if isinstance(by, int) else by
+        lower = tuple(max(low - more, end) for low, (more, _), end in zip(self.lower, layers, within.lower))
+        upper = tuple(min(high + more, end) for high, (_, more), end in zip(self.upper, layers, within.upper))
+        return Box(lower, upper)
+
+    def slices(self, origin: Triple = (0, 0, 0)) -> tuple[slice, slice, slice]:
+        """Where the box lies in an array whose first sample is `origin`."""
+        return tuple(slice(low - o, high - o) for low, high, o in zip(self.lower, self.upper, origin))
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Rectilinear cuts along x, y, z, each 0 = c0 < c1 < ... < cn = samples along the axis."""
+
+    cuts: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+    @property
+    def counts(self) -> Triple:
+        """Domains along x, y, z."""
+        return tuple(len(cuts) - 1 for cuts in self.cuts)
+
+    @property
+    def whole(self) -> Box:
+        """The box that the domains fill."""
+        return Box((0, 0, 0), tuple(cuts[-1] for cuts in self.cuts))
+
+    def box(self, index: Triple) -> Box:
+        """The domain with this index along x, y, z."""
+        lower, upper = (tuple(cuts[n + end] for cuts, n in zip(self.cuts, index)) for end in (0, 1))
+        return Box(lower, upper)
+
+    def boxes(self) -> list[Box]:
+        """All domains in order."""
+        return [self.box(index) for index in indices(self.counts)]
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Domains shared out to ranks: each rank owns a box of them.
+
+    Along an axis the groups differ by one domain at most, the larger ones first: 5 domains on 2 ranks are 3 + 2.
+    """
+
+    counts: Triple  # domains along x, y, z
+    ranks: Triple = (1, 1, 1)
+
+    def groups(self, axis: int) -> tuple[int, ...]:
+        """Ends of the groups along an axis, in domains: 0 ... counts[axis]."""
+        each, more = divmod(self.counts[axis], self.ranks[axis])
+        return tuple(n * each + min(n, more) for n in range(self.ranks[axis] + 1))
+
+    def group_of(self, axis: int, domain: int) -> int:
+        """The group that holds a domain's index along an axis."""
+        return next(n for n, end in enumerate(self.groups(axis)[1:]) if domain < end)
+
+    def rank_of(self, index: Triple) -> int:
+        """The rank that owns the domain with this index."""
+        x, y, z = (self.group_of(axis, n) for axis, n in enumerate(index))
+        return (x * self.ranks[1] + y) * self.ranks[2] + z
+
+    def domains_of(self, rank: int) -> list[Triple]:
+        """Indices of a rank's domains, in order."""
+        spans = [range(low, high) for low, high in self._spans(rank)]
+        return list(product(*spans))
+
+    def box(self, rank: int, arrangement: Arrangement) -> Box:
+        """The samples that a rank owns."""
+        spans = list(zip(arrangement.cuts, self._spans(rank)))
+        return Box(tuple(cuts[low] for cuts, (low, _) in spans), tuple(cuts[high] for cuts, (_, high) in spans))
+
+    def boxes(self, arrangement: Arrangement) -> list[Box]:
+        """The samples of all ranks in order."""
+        return [self.box(rank, arrangement) for rank in range(math.prod(self.ranks))]
+
+    def _spans(self, rank: int) -> list[tuple[int, int]]:
+        rest, z = divmod(rank, self.ranks[2])
+        index = (*divmod(rest, self.ranks[1]), z)
+        return [(ends[n], ends[n + 1]) for n, ends in zip(index, map(self.groups, range(3)))]
+
+
+def indices(counts: Triple) -> Iterator[Triple]:
+    """Every index of so many things along x, y, z, the last fastest."""
+    return product(*map(range, counts))
+
+
+def parse_domains(given: str | int | Triple) -> int | Triple:
+    """Domains in all, or along x, y, z, as they are given: `8`, "8" or "2x1x4". Error: anything else."""
+    numbers = re.findall(r"\d+", given) if isinstance(given, str) and re.fullmatch(r"\d+(x\d+x\d+)?", given) else given
+    numbers = [numbers] if isinstance(numbers, int) else numbers
+    if isinstance(numbers, (list, tuple)) and len(numbers) in (1, 3):
+        counts = tuple(int(n) for n in numbers)
+        if all(n > 0 for n in counts) and math.prod(counts) <= MOST_DOMAINS:
+            return counts if len(counts) == 3 else counts[0]
+    raise ModelError(
+        f"domains {given!r} are no number and no arrangement; give how many in all (1 to {MOST_DOMAINS:,}), such as 8, "
+        "or along x, y and z, such as 2x1x4"
+    )
+
+
+@lru_cache(64)
+def factorizations(number: int) -> list[Triple]:
+    """All (x, y, z) with the product `number`."""
+    divisors = [n for n in range(1, number + 1) if number % n == 0]
+    return [(x, y, number // (x * y)) for x in divisors for y in divisors if number % (x * y) == 0]
+
+
+def groupings(counts: Triple, ranks: int) -> list[Grouping]:
+    """The ways to give each of so many ranks a box of domains."""
+    return [Grouping(counts, split) for split in factorizations(ranks) if all(map(int.__le__, split, counts))]
+
+
+def refuse_ranks(domains: int | Triple, ranks: int) -> None:
+    """Say which numbers of ranks these domains could be shared out to."""
+    counts = (domains, 1, 1) if isinstance(domains, int) else domains
+    possible = sorted({(x + 1) * (y + 1) * (z + 1) for x, y, z in indices(counts)})
+    why = "every rank needs one" if ranks > math.prod(counts) else "every rank owns a box of them"
+    raise ModelError(
+        f"{ranks} ranks cannot share {times(domains)} domains: {why}. Give {wording(possible)} ranks, or {ranks} or "
+        "more domains in all, in any arrangement"
+    )
+
+
+def times(counts: int | Sequence[int]) -> str:
+    """ "8", or "2 x 1 x 4"."""
+    return str(counts) if isinstance(counts, int) else " x ".join(map(str, counts))
+
+
+def wording(numbers: Sequence[int], most: int = 12) -> str:
+    """ "1, 2 or 4"; the first few of many."""
+    shown = [str(n) for n in numbers[:most]]
+    if len(numbers) > most:
+        return ", ".join(shown) + f", ... or {numbers[-1]}"
+    return " or ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """An arrangement, who owns its domains, and the time of each: (nx, ny, nz), in vacuum cells of a speed of 1."""
+
+    arrangement: Arrangement
+    grouping: Grouping
+    costs: np.ndarray
+
+    @property
+    def slowest(self) -> float:
+        """Time of the slowest domain."""
+        return float(self.costs.max())
+
+    @property
+    def imbalance(self) -> float:
+        """The slowest domain's time over the mean."""
+        return self.slowest / float(self.costs.mean())
+
+
+def decompose(
+    weights: Weights, domains: int | Triple, ranks: int = 1,
+    speeds: Sequence[float] | None = None, halo: HaloCost = LINK,
+) -> Decomposition:  # fmt: skip
+    """The fastest of `decompositions`."""
+    return decompositions(weights, domains, ranks, speeds, halo)[0]
+
+
+def arrange(
+    weights: Weights, domains: int | Triple, ranks: int = 1,
+    speeds: Sequence[float] | None = None, halo: HaloCost = LINK,
+) -> Arrangement:  # fmt: skip
+    """The arrangement of the fastest of `decompositions`."""
+    return decompose(weights, domains, ranks, speeds, halo).arrangement
+
+
+def decompositions(
+    weights: Weights, domains: int | Triple, ranks: int = 1,
+    speeds: Sequence[float] | None = None, halo: HaloCost = LINK,
+) -> list[Decomposition]:  # fmt: skip
+    """Ways to cut a run into domains for so many ranks, the one with the fastest slowest domain first.
+
+    `domains` in all, or along x, y, z; `speeds`: one for each domain in order, 1 is a core; left out, all are 1. Of all
+    factorizations the most promising are refined. The rows are cut only where no other way fits or the caller says so.
+    Error: nothing fits. Ranks must not each call it: sums may differ by a digit from processor to processor.
+    """
+    total = domains if isinstance(domains, int) else math.prod(domains)
+    if speeds is not None and (len(speeds) != total or not all(speed > 0 for speed in speeds)):
+        raise ModelError(f"{len(speeds)} speeds for {total} domains; give one positive speed for each domain")
+    unit = weights.storage_axes[2]
+    promising = sorted(fitting(weights, domains, ranks, halo), key=lambda grouping: rough_time(weights, grouping, halo))
+    found = []
+    for grouping in promising[:MOST_REFINED]:
+        shared = np.reshape(np.ones(total) if speeds is None else np.asarray(speeds, float), grouping.counts)
+        least = tuple(thinnest(axis == unit, grouping.ranks[axis] > 1, halo.depth) for axis in range(3))
+        problem = Problem(weights, halo, tuple(ghosts(grouping, axis) for axis in range(3)), shared, least)
+        cuts = problem.refined(problem.start())
+        found.append(Decomposition(Arrangement(tuple(tuple(c.tolist()) for c in cuts)), grouping, problem.costs(cuts)))
+    return sorted(found, key=lambda decomposition: decomposition.slowest)
+
+
+def fitting(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost) -> list[Grouping]:
+    """Groupings that fit: of whole rows and thick domains if there are such, else of thin ones, else of cut rows."""
+    unit = weights.storage_axes[2]
+
+    def fits(grouping: Grouping, comfort: int) -> bool:
+        return all(
+            n == 1 or length // thinnest(axis == unit, grouping.ranks[axis] > 1, comfort * halo.depth) >= n
+            for axis, (n, length) in enumerate(zip(grouping.counts, weights.shape))
+        )
+
+    if ranks < 1:
+        raise ModelError(f"{ranks} ranks cannot run anything; give 1 or more")
+    if isinstance(domains, int):
+        every = [found for counts in factorizations(domains) for found in groupings(counts, ranks)]
+        if ranks > domains:
+            refuse_ranks(domains, ranks)
+        whole = [grouping for grouping in every if grouping.counts[unit] == 1]
+        tiers = [(whole, COMFORT), (whole, 1), (every, 1)]
+    else:
+        every = groupings(domains, ranks)
+        if not every:
+            refuse_ranks(domains, ranks)
+        tiers = [(every, 1)]
+    for choices, comfort in tiers:
+        if found := [grouping for grouping in choices if fits(grouping, comfort)]:
+            return found
+    raise ModelError(too_many(weights, domains, ranks, halo))
+
+
+def thinnest(is_unit: bool, with_ghosts: bool, depth: int) -> int:
+    """Layers that a domain needs along an axis: two, a halo's where it has one, whole blocks of 16 along the rows."""
+    layers = max(LEAST_LAYERS, depth if with_ghosts else 0)
+    return -(-layers // LANES) * LANES if is_unit else layers
+
+
+def too_many(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost) -> str:
+    """Why so many domains do not fit."""
+    unit, with_ghosts = weights.storage_axes[2], ranks > 1
+    most = [max(1, n // thinnest(axis == unit, with_ghosts, halo.depth)) for axis, n in enumerate(weights.shape)]
+    halos = f", {halo.depth} across cuts between ranks (the depth of their halos)" if halo.depth > LEAST_LAYERS else ""
+    return (
+        f"{times(domains)} domains do not fit {times(weights.shape)} samples: a domain needs {LEAST_LAYERS} "
+        f"layers{halos} and {LANES} samples along {'xyz'[unit]}, the axis of the rows. At most {times(most)} fit; "
+        "give fewer domains or ranks, or shallower halos"
+    )
+
+
+def ghosts(grouping: Grouping, axis: int) -> np.ndarray:
+    """Whether the lower and the upper face of each slab of domains along an axis lies between two ranks, (n, 2)."""
+    between = np.zeros(grouping.counts[axis] + 1, bool)
+    between[list(grouping.groups(axis)[1:-1])] = True
+    return np.stack((between[:-1], between[1:]), axis=1)
+
+
+def rough_time(weights: Weights, grouping: Grouping, halo: HaloCost) -> float:
+    """Time of a domain in the middle, were all alike: what orders the arrangements before any is refined."""
+    lengths = [n / parts for n, parts in zip(weights.shape, grouping.counts)]
+    mean, rows = weights.total / math.prod(weights.shape), weights.row / lengths[weights.storage_axes[2]]
+    size, grown, faces = math.prod(lengths), 1.0, 0.0
+    for place, axis in enumerate(weights.storage_axes):
+        sides = [min(2, parts[axis] - 1) for parts in (grouping.ranks, grouping.counts)]
+        alone = grouping.ranks[axis] == grouping.counts[axis]
+        grown *= lengths[axis] + sides[0] * halo.repeated
+        inner = 0 if alone else sides[1] - 0.5 * sides[0]
+        faces += size / lengths[axis] * (sides[0] * halo.exchange + inner * halo.shared[place])
+    return grown * mean + grown * rows + faces

@@ -1,0 +1,99 @@
+"""What a cell costs: weights over the samples of a run, in units of a plain vacuum cell.
+
+Weights are constant within the blocks of a coarse lattice, so that the work of any box comes from one table of
+cumulative sums, however many cells there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+ROW = 20.0  # of beginning a row, in vacuum cells: 20 ns to 1 ns, nearfield/tiling.py
+EXCHANGE = 5.0  # 24 bytes out and 24 in at 10 GB/s, where no link was measured
+SHARED = (0.5, 1.0, 1.5)  # an estimate: tiles wait for the neighbour's
+
+
+@dataclass(frozen=True)
+class HaloCost:
+    """What the faces of a domain cost, in vacuum cells of one core, a step.
+
+    exchange: a sample of a face between ranks; message: each such face, whatever its size; shared: a sample of a face
+    between domains of one process, across planes, rows, and samples of a row. `depth` layers are exchanged at once.
+    """
+
+    depth: int = 1
+    exchange: float = EXCHANGE
+    message: float = 0.0
+    shared: tuple[float, float, float] = SHARED
+
+    @property
+    def repeated(self) -> float:
+        """Layers of ghosts that a rank computes again in a step, the mean over an exchange.
+
+        They shrink by one layer a step; nothing is computed twice where one layer is exchanged in every step.
+        """
+        return 0.5 * self.depth if self.depth > 1 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weight of the samples of a run, one for each block of a lattice.
+
+    edges: lattice lines along x, y, z, 0 ... shape; values: (blocks along x, y, z), mean weight of a block's samples.
+    A row costs `row` more than its samples, wherever it begins.
+    """
+
+    shape: tuple[int, int, int]
+    storage_axes: tuple[int, int, int]  # planes, rows, samples of a row
+    edges: tuple[np.ndarray, np.ndarray, np.ndarray]
+    values: np.ndarray
+    row: float = ROW
+
+    @classmethod
+    def uniform(cls, shape: tuple[int, int, int], storage_axes: tuple[int, int, int] = (0, 1, 2)) -> Weights:
+        """Every sample costs 1."""
+        edges = tuple(np.array([0.0, n]) for n in shape)
+        return cls(tuple(shape), storage_axes, edges, np.ones((1, 1, 1)))
+
+    @cached_property
+    def cumulative(self) -> np.ndarray:
+        """Work below each node of the lattice, rows left out."""
+        table = self.values
+        for axis in range(3):
+            lengths = np.diff(self.edges[axis]).reshape([-1 if a == axis else 1 for a in range(3)])
+            table = np.cumsum(table * lengths, axis=axis)
+            table = np.concatenate((np.zeros_like(table.take([0], axis)), table), axis=axis)
+        return table
+
+    @property
+    def total(self) -> float:
+        """Work of all samples, rows left out."""
+        return float(self.cumulative[-1, -1, -1])
+
+    def within(self, table: np.ndarray, axis: int, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """What the table of sums holds between positions along an axis."""
+        table = np.moveaxis(table, axis, 0)
+        found = interpolated(table, self.edges[axis], upper) - interpolated(table, self.edges[axis], lower)
+        return np.moveaxis(found, 0, axis)
+
+    def work(self, lower: Sequence[np.ndarray], upper: Sequence[np.ndarray]) -> np.ndarray:
+        """Work of one step in all boxes with these bounds along x, y, z: (nx, ny, nz)."""
+        table, starts = self.cumulative, self.row
+        for axis in range(3):
+            low, high = np.asarray(lower[axis], float), np.asarray(upper[axis], float)
+            table = self.within(table, axis, low, high)
+            lengths = np.ones(len(low)) if axis == self.storage_axes[2] else high - low
+            starts = starts * lengths.reshape([-1 if a == axis else 1 for a in range(3)])
+        return table + starts
+
+
+def interpolated(table: np.ndarray, edges: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """The table, whose first axis belongs to `edges`, at positions; exact for sums, which are linear within a block."""
+    block = np.clip(np.searchsorted(edges, positions, "right") - 1, 0, len(edges) - 2)
+    part = (positions - edges[block]) / (edges[block + 1] - edges[block])
+    part = part.reshape(-1, *(1,) * (table.ndim - 1))
+    return table[block] * (1 - part) + table[block + 1] * part
