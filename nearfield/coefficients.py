@@ -22,7 +22,7 @@ from nearfield.geometry import Structure
 from nearfield.grid import YeeGrid, is_half
 from nearfield.materials import MEDIA_WORDS, Medium
 from nearfield.metal import Metal, Window, body_of
-from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, Triple
 from nearfield.subcells import CutAxis, Painter, mean
 
 PERMITTIVITY, PERMEABILITY, CONDUCTIVITY, MAGNETIC_CONDUCTIVITY = range(4)  # columns of the table of media

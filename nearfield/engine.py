@@ -5,6 +5,7 @@ Axes are turned here, once: the core stores (a, b, c) with the plan's unit-strid
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.errors import ModelError
+from nearfield.parallel.decomposition import Arrangement, Box
 from nearfield.plan import (
     VACUUM_IMPEDANCE,
     CircuitTerm,
@@ -26,6 +28,9 @@ from nearfield.plan import (
 )
 from nearfield.tiling import Machine, Rows, Tiling, choose_tiling, stays_in_l2
 from nearfield.topology import available_threads
+
+
+Sides = tuple[tuple[tuple[int, int], tuple[int, int]], ...]  # (low, high) along x, y, z; each (at, lean)
 
 
 def core():
@@ -53,31 +58,69 @@ class Block:
     energy: float
 
 
+@dataclass(frozen=True)
+class Tables:
+    """Amplitudes (steps, waveforms) of E and H terms, and phasors (steps, frequencies, 2) of each Fourier recorder."""
+
+    electric: np.ndarray
+    magnetic: np.ndarray
+    phasors: list[np.ndarray]
+
+
+def energy_of(digits: np.ndarray) -> float:
+    """The correctly rounded value of an exact sum: digit n counts 2^(32 n - 1074), the last counts terms not finite."""
+    if digits[-1]:
+        return math.inf
+    total = sum(int(digit) << 32 * n for n, digit in enumerate(digits[:-1]))
+    try:
+        return total / (1 << 1074)
+    except OverflowError:
+        return math.inf
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the threads and pages of one engine go."""
+
+    processors: tuple[tuple[int, ...], ...] = ()  # of each thread; empty: the system moves them as it likes
+    memory: str = "first-touch"  # "off" | "first-touch" | "bind" | "interleave"
+    nodes: tuple[tuple[int, ...], ...] = ()  # of each domain, for "bind" and "interleave"
+
+
 class CpuEngine:
     """The `cpu` engine: row segments on vectors, in time-skewed tiles or stepwise.
 
-    `tiling` fixes the tiles (`STEPWISE`: none); left out, a cost model chooses them. No bit depends on it.
+    `tiling` fixes the tiles (`STEPWISE`: none); left out, a cost model chooses them. `domains` cuts the plan's box into
+    domains with threads and pages of their own, `placement` says which. No bit depends on any of them. `own` is the part
+    of the box that is not a halo: all else is some other engine's to record.
 
     `advance(steps, excitation, weigh)` moves on; `field(component)` copies a component in its full Yee shape with H as
     eta0 H; `recordings(...)` collects what the plan's recording terms gathered since `reset()`.
     """
 
     def __init__(
-        self, plan: Plan, threads: int | None = None, isa: str | None = None, tiling: Tiling | None = None
-    ) -> None:
+        self, plan: Plan, threads: int | None = None, isa: str | None = None, tiling: Tiling | None = None,
+        domains: Arrangement | None = None, placement: Placement | None = None, own: Box | None = None,
+    ) -> None:  # fmt: skip
         self.plan = plan
         self._axes = plan.storage_axes
-        isa = instruction_set(isa)
-        shape = [plan.active[axis] for axis in self._axes]
-        slabs = [list(plan.cpml[axis]) for axis in self._axes]
-        kind = core().Domain32 if plan.dtype is np.float32 else core().Domain64
-        self._core = kind(shape, slabs, int(threads or available_threads()), isa)
+        isa, placement = instruction_set(isa), placement or Placement()
+        self.own = own or Box((0, 0, 0), plan.active)
+        self.domains = domains or Arrangement(tuple((0, n) for n in plan.active))
+        kind = core().Engine32 if plan.dtype is np.float32 else core().Engine64
+        self._core = kind(
+            self._turn(plan.active), [list(plan.cpml[axis]) for axis in self._axes], int(threads or available_threads()), isa,
+            [list(self.domains.cuts[axis]) for axis in self._axes],
+            [[self.own.lower[axis], self.own.upper[axis]] for axis in self._axes],
+            [list(numbers) for numbers in placement.processors], placement.memory, self._in_core_order(placement.nodes),
+        )  # fmt: skip
         self._set_profiles()
         self._set_coefficients()
         rows, machine = Rows.of(plan), Machine.here(self.facts()["threads"], isa)
         self._fetch = not stays_in_l2(rows, machine)
         self.use_tiles(tiling or choose_tiling(rows, machine))
         self._recorders: list[tuple[RecordingTerm, int]] = []  # each with its number among those of its kind
+        self.circuits: list[tuple[int, int, int, int]] = []  # (component, i, j, k) of each edge, as the core holds them
         kinds: Counter[type] = Counter()
         for term in plan.terms:
             self._add(term)
@@ -87,13 +130,20 @@ class CpuEngine:
         self._dft_boxes = [term for term, _ in self._recorders if isinstance(term, DFTBox)]
         self._samples: list[list[np.ndarray]] = [[] for _ in range(kinds[Functional])]
 
+    def _in_core_order(self, of_domains: tuple[tuple[int, ...], ...]) -> list[list[int]]:
+        """What is given for each domain, x slowest, as the core counts domains: the first storage axis slowest."""
+        if not of_domains:
+            return []
+        numbers = np.arange(len(of_domains)).reshape(self.domains.counts).transpose(self._axes)
+        return [list(of_domains[number]) for number in numbers.ravel()]
+
     @property
     def step(self) -> int:
         """Steps made since the start or the last reset."""
         return self._core.step
 
     def facts(self) -> dict:
-        """isa, threads, bytes allocated, distinct palette blocks, schedule, tile_depth, _width, _segment, step."""
+        """isa, threads, domains, bytes allocated, distinct palette blocks, schedule, tile_depth, _width, _segment, step."""
         return self._core.facts()
 
     def use_tiles(self, tiling: Tiling) -> None:
@@ -126,7 +176,10 @@ class CpuEngine:
             indices, order = self._turned(term)
             component = np.array([self._component(c) for c in np.broadcast_to(term.component, term.i.shape)[order]])
             weight = np.asarray(term.weight, float)[order] / np.where(component >= 3, VACUUM_IMPEDANCE, 1.0)
-            self._core.add_functional(component.astype(np.int64), *indices, weight, term.stride)
+            place = (np.arange(len(order)) if term.place is None else np.asarray(term.place))[order].astype(np.int64)
+            self._core.add_functional(
+                component.astype(np.int64), *indices, weight, place, term.terms or len(order), term.stride
+            )
         elif isinstance(term, DFTBox):
             box = (self._component(term.component), self._turn(term.lower), self._turn(term.upper))
             self._core.add_fourier(*box, len(term.frequencies), term.stride)
@@ -142,6 +195,8 @@ class CpuEngine:
                    *np.reshape(term.transition, (count, 4)).T]  # fmt: skip
         numbers = np.stack([np.broadcast_to(column, count) for column in columns], axis=1)[order]
         component = self._component(term.component)
+        edges = zip(*(np.asarray(index)[order].tolist() for index in (term.i, term.j, term.k)))
+        self.circuits += [(int(term.component), *edge) for edge in edges]
         self._core.add_circuit(component, *indices, np.ascontiguousarray(numbers), self.plan.column(term.waveform))
 
     def _component(self, component: int) -> int:
@@ -168,15 +223,40 @@ class CpuEngine:
 
         The fields are then between steps and only recordings are of use, as after a KeyboardInterrupt.
         """
-        first = self.step + 1
-        electric, magnetic = self.plan.amplitudes(first, steps, excitation)
-        phasors = [self.plan.phasors(box, first, steps) for box in self._dft_boxes]
-        complete, samples, energy = self._core.advance(steps, electric, magnetic, phasors, weigh, stop)
-        if not complete:
+        self.begin(steps, excitation, weigh)
+        if not self.run(0, steps, stop=stop):
             return None
+        samples, digits = self.end()
+        return Block(samples, energy_of(digits) if weigh else -1.0)
+
+    def begin(self, steps: int, excitation: str, weigh: bool, tables: Tables | None = None) -> None:
+        """Begin a block of steps, with these tables where they are known."""
+        tables = tables or self.tables(steps, excitation)
+        self._core.begin(steps, tables.electric, tables.magnetic, tables.phasors, weigh)
+
+    def tables(self, steps: int, excitation: str) -> Tables:
+        """Amplitudes and phasors of the next steps."""
+        first = self.step + 1
+        phasors = [self.plan.phasors(box, first, steps) for box in self._dft_boxes]
+        return Tables(*self.plan.amplitudes(first, steps, excitation), phasors)
+
+    def run(
+        self, first: int, last: int, sides: Sides | None = None, stop: Callable[[], bool] | None = None,
+        milliseconds: float = 100,
+    ) -> bool:  # fmt: skip
+        """Make steps [first, last) of the block, in a region whose (low, high) sides along each axis are (at, lean).
+
+        `stop` is asked every so many milliseconds; False when it said so.
+        """
+        turned = None if sides is None else [sides[axis] for axis in self._axes[:2]]
+        return self._core.run(first, last, turned, stop, milliseconds)
+
+    def end(self) -> tuple[list[np.ndarray], np.ndarray]:
+        """End the block: samples of each functional, and the digits of the energy sum (`energy_of`)."""
+        samples, digits = self._core.end()
         for gathered, block in zip(self._samples, samples):
             gathered.append(block)
-        return Block(samples, energy)
+        return samples, digits
 
     def reset(self) -> None:
         """Everything back to zero: fields, states, recorders, the step counter."""

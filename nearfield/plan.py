@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nearfield.coefficients import Coefficients
     from nearfield.grid import YeeGrid
 
+Triple = tuple[int, int, int]
 ROW_LENGTHS = (128, 400)  # cells that suit rows
 COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")
 VACUUM_SPEED = 299792458.0  # m/s, exact
@@ -88,7 +89,7 @@ class Functional:
     """A weighted sum of samples, recorded every `stride` steps (steps stride, 2 stride, ...).
 
     All samples are of E or all of H; `component` is an array like i, j, k. The recorded value is SI: weights of H
-    samples are given for H in A/m and the plan divides by eta0.
+    samples are given for H in A/m and the plan divides by eta0. Products are rounded, then added in their order.
     """
 
     component: np.ndarray
@@ -97,6 +98,8 @@ class Functional:
     k: np.ndarray
     weight: np.ndarray
     stride: int = 1
+    place: np.ndarray | None = None  # of each sample in the whole sum, where this is a part of one ...
+    terms: int | None = None  # ... of so many
 
 
 @dataclass(frozen=True)
@@ -212,6 +215,7 @@ class Plan:
     precision: str  # "single" | "double"
     terms: tuple[Term, ...] = ()
     scale: float = 1.0  # c dt / u: what Cb and Db are multiplied by, since the profiles are lengths over u
+    rows_axis: int | None = None  # the axis of unit stride, where it is not this plan's own choice
 
     @property
     def dtype(self) -> type:
@@ -220,7 +224,7 @@ class Plan:
     @property
     def unit_axis(self) -> int:
         """The axis of unit stride; storage axes are then cyclic."""
-        return unit_stride_axis(self.active)
+        return unit_stride_axis(self.active) if self.rows_axis is None else self.rows_axis
 
     @property
     def storage_axes(self) -> tuple[int, int, int]:

@@ -2,7 +2,7 @@
 
 It takes a `Plan` and makes the same operations in the same order as the engines, in the plan's precision, so that
 states and recordings are equal to the last bit. It knows nothing of rows, blocks, palettes, threads or records;
-of the storage it needs only the order of the axes, because sums run along rows and then over rows.
+of the storage it needs only the order of the axes, because energy is summed in blocks of 16 cells along rows.
 
 Engines flush denormals to zero; so does the oracle, by the processor's own switch. Without it a flushed forerunner
 of a pulse, some 1e-38 in single precision, would show some hundred steps later in fields of 1e-30.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import math
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ from nearfield.plan import (
     SnapshotBox,
 )
 
-LANES = 16  # partial sums of a row's energy
+LANES = 16  # cells of a block of a row's energy
 
 
 # Where <fenv.h>'s environment holds the control word, and the bits that flush denormal results and operands.
@@ -207,18 +208,12 @@ class ReferenceEngine:
                 self.circuit_states[number][n, place] = mixed + float(term.input[n, place]) * across
 
     def _functional(self, term: Functional) -> float:
-        """Weighted sum in double: along each row, equal samples in their own order, then over the rows in order."""
-        axes = self.plan.storage_axes
+        """Weighted sum in double, in the order of the term."""
         components = np.broadcast_to(term.component, term.i.shape)
-        rows: dict[tuple, float] = {}
-        for n in np.argsort((term.i, term.j, term.k)[axes[2]], kind="stable"):
-            component, index = components[n], (term.i[n], term.j[n], term.k[n])
-            weight = float(term.weight[n]) / (VACUUM_IMPEDANCE if component >= 3 else 1.0)
-            row = int(component), int(index[axes[0]]), int(index[axes[1]])
-            rows[row] = rows.get(row, 0.0) + weight * float(self.fields[component][index])
         total = 0.0
-        for row in sorted(rows):
-            total += rows[row]
+        for n, component in enumerate(components):
+            weight = float(term.weight[n]) / (VACUUM_IMPEDANCE if component >= 3 else 1.0)
+            total += weight * float(self.fields[component][term.i[n], term.j[n], term.k[n]])
         return total
 
     def _box(self, box: DFTBox | SnapshotBox) -> np.ndarray:
@@ -255,23 +250,19 @@ class ReferenceEngine:
         return gathered
 
     def energy(self) -> float:
-        """Sum of squares of all samples: 16 partial sums along each row, components in turn, then rows in order."""
+        """Sum of squares of all samples: blocks of 16 cells of a row, lane by lane over the components, then exactly."""
         axes = self.plan.storage_axes
         order = [*axes, *(3 + axis for axis in axes)]
         padding = -self.plan.active[axes[2]] % LANES
-        stored = [np.pad(self.fields[c].transpose(axes).astype(float), [(0, 0), (0, 0), (0, padding)]) for c in order]
-        energy = 0.0
-        for a in range(self.plan.active[axes[0]]):
-            for b in range(self.plan.active[axes[1]]):
-                lanes = np.zeros(LANES)
-                for field in stored:
-                    for block in field[a, b].reshape(-1, LANES):
-                        lanes += block * block
-                row = 0.0
-                for lane in lanes:
-                    row += float(lane)
-                energy += row
-        return energy
+        lanes = 0.0
+        for component in order:
+            field = np.pad(self.fields[component].transpose(axes).astype(float), [(0, 0), (0, 0), (0, padding)])
+            lanes = lanes + field * field
+        lanes = lanes.reshape(-1, LANES)
+        blocks = np.zeros(len(lanes))
+        for lane in range(LANES):
+            blocks += lanes[:, lane]
+        return math.fsum(blocks)
 
 
 def _shifted(field: np.ndarray, axis: int, by: int) -> np.ndarray:

@@ -206,7 +206,7 @@ public:
         std::vector<Real> out(rows * parts * nk), sums(box.row_sums());
         for (long row = 0; row < rows; ++row) {
             std::copy_n(box.sums.data() + row * box.row_sums(), sums.size(), sums.begin());
-            box.add_to(sums.data(), row, box.taken[row] % box.room());
+            box.add_to(sums.data(), row);
             for (long part = 0; part < parts; ++part)
                 for (long k = 0; k < nk; ++k) out[(part * rows + row) * nk + k] = sums[box.sum(part, k)];
         }

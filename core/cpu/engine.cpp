@@ -282,6 +282,8 @@ void Engine<Real>::begin(long steps, const Tables<Real>& tables, bool weigh) {
             if ((step_ + 1 + n) % strides_[bit] == 0) due_[n] |= 1u << bit;
     for (auto& operation : owned_)
         operation->begin_block(block_.field(operation->component, operation->span.a[0], operation->span.b[0]), step_ + 1, steps);
+    if (cuts_.along_c() > 1)
+        for (auto& operation : owned_) operation->expect(tiling_.depth);
     half_step_ = {block_.half_step(0), block_.half_step(1)};
     refreshed(0);
 }

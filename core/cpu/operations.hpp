@@ -56,6 +56,8 @@ struct RowOperation {
     virtual long stride() const { return 1; }
     // Before the first of `steps` steps; `row`, the first of the span, as the block finds it, perhaps written by the user.
     virtual void begin_block(const Real* /*row*/, long /*first*/, long /*steps*/) {}
+    // So many steps may be under way in a row at once.
+    virtual void expect(long /*steps*/) {}
     // The row may have been written since: halos between steps.
     virtual void refresh(const Real* /*row*/) {}
     virtual void reset() {}
@@ -137,11 +139,12 @@ struct Spectrum final : RowOperation<Real> {
     const Rows<Real>& kernels;
     std::vector<Real> phasors;  // (samples so far, padded 2 frequencies), cos and -sin by turns
     std::vector<Real> sums;     // (rows, parts, padded cells), or (rows, cells, padded parts) where rows are short
-    std::vector<Real> kept;     // (room, rows, padded cells, or cells)
-    std::vector<std::int32_t> taken;  // samples of each row
+    long groups = 1;            // of `room` samples that are kept
+    std::vector<Real> kept;     // (groups, room, rows, padded cells, or cells)
+    std::vector<std::int32_t> taken, added;  // samples of each row that are whole, that are in the sums
     Spectrum(int c, const RowSpan& rows, long k, long cells, long number, long steps, const Rows<Real>& r)
         : RowOperation<Real>(c, rows), first(k), length(cells), frequencies(number), every(steps), kernels(r),
-          sums(rows.count() * row_sums()), kept(room() * sample()), taken(rows.count()) {}
+          sums(rows.count() * row_sums()), kept(room() * sample()), taken(rows.count()), added(rows.count()) {}
 
     long parts() const { return 2 * frequencies; }
     long room() const { return std::min(most, frequencies); }
@@ -149,21 +152,34 @@ struct Spectrum final : RowOperation<Real> {
     long row_sums() const { return turned() ? length * padded(parts()) : parts() * padded(length); }
     long row_kept() const { return turned() ? length : padded(length); }
     long sample() const { return this->span.count() * row_kept(); }
+    long slot(long number) const { return number % (groups * room()) * sample(); }
     long sum(long part, long k) const { return turned() ? k * padded(parts()) + part : part * padded(length) + k; }
 
     long stride() const override { return every; }
     void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>&) override {
         if (step.number % every) return;
         const Cells part = cells.within({first, first + length});
-        Real* const values = kept.data() + taken[number] % room() * sample() + number * row_kept() - first;
+        Real* const values = kept.data() + slot(step.number / every - 1) + number * row_kept() - first;
         for (long k = part.first; k < part.last; ++k) values[k] = row[k];
         if (!cells.hold(first + length - 1)) return;
-        if (++taken[number] % room() == 0) add_to(sums.data() + number * row_sums(), number, room());
+        if (++taken[number] % room() == 0) flush(number);
     }
-    // Adds the last `count` samples of a row, which are those kept, to sums laid out as its own.
-    void add_to(Real* target, long number, long count) const {
-        const long row = padded(parts());
-        const Real *const turns = phasors.data() + (taken[number] - count) * row, *const values = kept.data() + number * row_kept();
+    void flush(long number) {
+        add_to(sums.data() + number * row_sums(), number);
+        added[number] = taken[number];
+    }
+    void expect(long steps) override {
+        const long wanted = 1 + (steps / every + room()) / room();
+        if (wanted <= groups) return;
+        for (long number = 0; number < this->span.count(); ++number) flush(number);
+        groups = wanted;
+        kept.assign(groups * room() * sample(), Real(0));
+    }
+    // Adds the samples of a row that are still kept to sums laid out as its own.
+    void add_to(Real* target, long number) const {
+        const long row = padded(parts()), count = taken[number] - added[number];
+        const Real* const turns = phasors.data() + added[number] * row;
+        const Real* const values = kept.data() + slot(added[number]) + number * row_kept();
         if (turned())
             kernels.accumulate(target, length, row, values, sample(), turns, row, count);
         else
@@ -181,8 +197,11 @@ struct Spectrum final : RowOperation<Real> {
         phasors.clear();
         std::fill(sums.begin(), sums.end(), Real(0));
         std::fill(taken.begin(), taken.end(), 0);
+        std::fill(added.begin(), added.end(), 0);
     }
-    std::size_t bytes() const { return (sums.size() + kept.size() + phasors.size()) * sizeof(Real) + taken.size() * sizeof(std::int32_t); }
+    std::size_t bytes() const {
+        return (sums.size() + kept.size() + phasors.size()) * sizeof(Real) + 2 * taken.size() * sizeof(std::int32_t);
+    }
 };
 
 // Snapshots of one box: a run may end early, so room is made block by block for those that fall in it.
