@@ -275,6 +275,7 @@ void bind(nb::module_& m, const char* name) {
 }  // namespace nearfield
 
 void bind_machine(nb::module_& m);  // machine.cpp
+void bind_probe(nb::module_& m);    // probe.cpp
 
 NB_MODULE(_core, m) {
     m.doc() = "Nearfield's core: rows, tiles and teams. Use nearfield.Simulation or nearfield.Solver instead.";
@@ -282,6 +283,7 @@ NB_MODULE(_core, m) {
     m.def("isa_choose", &nearfield::isa_choose);
     nb::module_ machine = m.def_submodule("machine", "Processors, pages, memory policy of this process.");
     bind_machine(machine);
+    bind_probe(machine);
 #ifdef NEARFIELD_DEBUG
     m.attr("debug") = true;
 #else
