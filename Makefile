@@ -1,12 +1,13 @@
 # The commands of this repository; `make` alone lists them.
 PYTHON_IN := .venv/bin/python
 
-.PHONY: help setup demo test nightly validation bench benchmarks peers docs lint types sanitize lowest arm clean
+.PHONY: help setup demo test nightly test-numa validation bench benchmarks peers docs lint types sanitize lowest arm clean
 
 help:
 	@echo "make demo        the line-fed patch antenna, into out/patch_antenna/"
 	@echo "make test        every test but the slow ones"
-	@echo "make nightly     every test, the sanitizers, the lowest versions and 64-bit Arm"
+	@echo "make test-numa   pages and threads of the solver on a machine of two NUMA nodes, in an emulator"
+	@echo "make nightly     every test, test-numa, the sanitizers, the lowest versions and 64-bit Arm"
 	@echo "make arm         the core cross-compiled for 64-bit Arm, a test of each feature under emulation"
 	@echo "make validation  rerun validation/ and rewrite its table"
 	@echo "make bench       the empty box on this machine;  make peers: beside openEMS"
@@ -24,8 +25,12 @@ demo: setup
 test: setup
 	@$(PYTHON_IN) -m pytest -q -m "not slow"
 
+test-numa: setup
+	@scripts/numa_guest
+
 nightly: setup lint
 	@$(PYTHON_IN) -m pytest -q
+	@scripts/numa_guest
 	@scripts/sanitize
 	@scripts/lowest
 	@# the spectra of whole runs take many minutes in an emulator, and are NumPy's

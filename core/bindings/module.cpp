@@ -8,31 +8,15 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
-#include "engine.hpp"
+#include "arguments.hpp"
+#include "recorded.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace nearfield {
-
-template <class T, class... Shape>
-using In = nb::ndarray<const T, nb::numpy, nb::c_contig, nb::device::cpu, Shape...>;
-using Indices = In<std::int64_t, nb::ndim<1>>;
-using Doubles = In<double, nb::ndim<1>>;
-
-template <class T>
-nb::object owned(std::vector<T>&& values, std::vector<std::size_t> shape) {
-    auto* held = new std::vector<T>(std::move(values));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(held->data(), shape.size(), shape.data(), owner));
-}
-
-// The domains of a block, along each storage axis, in cells; the part of it that is not a halo; threads and pages.
-using AxisCuts = std::array<std::vector<long>, 3>;
-using Own = std::array<std::array<long, 2>, 3>;
 
 // An engine with its recorders: what Python holds.
 template <class Real>
@@ -103,7 +87,7 @@ public:
     // holds all of them, else the products, (samples, terms), zero where they are another's.
     void add_functional(In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k, Doubles weight, Indices place,
                         long terms, long stride) {
-        Functional sum{{}, {}, terms, long(i.shape(0)) == terms};
+        Functional<Real> sum{{}, {}, terms, long(i.shape(0)) == terms};
         for (std::size_t n = 0; n < i.shape(0); ++n) {
             check(int(component(n)), i(n), j(n), k(n));
             auto& parts = sum.parts;
@@ -179,7 +163,7 @@ public:
     nb::tuple end() {
         engine_.end();
         nb::list recorded;
-        for (const Functional& sum : functionals_) recorded.append(sum.whole ? sums_of(sum) : products_of(sum));
+        for (const Functional<Real>& sum : functionals_) recorded.append(sum.recorded());
         const ExactSum& energy = engine_.energy();
         std::vector<std::int64_t> digits(energy.digit().begin(), energy.digit().end());
         digits.push_back(energy.not_finite());
@@ -273,63 +257,6 @@ public:
     }
 
 private:
-    struct Functional {
-        std::vector<Products<Real>*> parts;
-        std::vector<std::array<long, 3>> in_order;  // place in the sum, part, number within the part; sorted
-        long terms;
-        bool whole;
-        double product(std::size_t sample, std::size_t n) const {
-            const Products<Real>& part = *parts[in_order[n][1]];
-            return part.products[sample * part.k.size() + in_order[n][2]];
-        }
-        std::size_t samples() const { return parts.empty() ? 0 : parts[0]->samples(); }
-    };
-    static nb::object sums_of(const Functional& sum) {
-        std::vector<double> sums(sum.samples(), 0.0);
-        for (std::size_t sample = 0; sample < sums.size(); ++sample)
-            for (std::size_t n = 0; n < sum.in_order.size(); ++n) sums[sample] += sum.product(sample, n);
-        const std::size_t length = sums.size();
-        return owned(std::move(sums), {length});
-    }
-    static nb::object products_of(const Functional& sum) {
-        std::vector<double> products(sum.samples() * sum.terms, 0.0);
-        for (std::size_t sample = 0; sample < sum.samples(); ++sample)
-            for (std::size_t n = 0; n < sum.in_order.size(); ++n) products[sample * sum.terms + sum.in_order[n][0]] = sum.product(sample, n);
-        return owned(std::move(products), {sum.samples(), std::size_t(sum.terms)});
-    }
-    static MemoryPolicy policy(const std::string& name) {
-        const std::vector<std::string> names = {"off", "first-touch", "bind", "interleave"};
-        const auto found = std::find(names.begin(), names.end(), name);
-        if (found == names.end()) throw std::invalid_argument("a memory policy is off, first-touch, bind or interleave");
-        return static_cast<MemoryPolicy>(found - names.begin());
-    }
-    static Cuts make_cuts(const AxisCuts& cuts, const std::array<long, 3>& shape) {
-        for (int axis = 0; axis < 3; ++axis) {
-            const auto& c = cuts[axis];
-            if (c.size() < 2 || c.front() != 0 || c.back() != shape[axis] || !std::is_sorted(c.begin(), c.end(), std::less_equal<long>()))
-                throw std::invalid_argument("cuts rise from 0 to the length of their axis");
-        }
-        Cuts made{cuts[0], cuts[1], {}};
-        for (const long cell : cuts[2]) {
-            if (cell % lanes && cell != shape[2]) throw std::invalid_argument("rows are cut at multiples of 16 cells");
-            made.blocks.push_back(padded(cell) / lanes);
-        }
-        return made;
-    }
-    static std::array<Extent, 3> make_own(const Own& own, const std::array<long, 3>& shape) {
-        for (int axis = 0; axis < 3; ++axis)
-            if (own[axis][0] < 0 || own[axis][1] > shape[axis] || own[axis][0] >= own[axis][1])
-                throw std::invalid_argument("a block owns some of its cells");
-        if (own[2][0] % lanes) throw std::invalid_argument("a halo along rows has a multiple of 16 cells");
-        return {Extent{own[0][0], own[0][1]}, Extent{own[1][0], own[1][1]}, Extent{own[2][0], own[2][1]}};
-    }
-    static Layout make_layout(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs) {
-        for (int axis = 0; axis < 3; ++axis)
-            if (shape[axis] < 1 || slabs[axis][0] < 0 || slabs[axis][1] < 0 || slabs[axis][0] + slabs[axis][1] > shape[axis])
-                throw std::invalid_argument("a domain needs at least one sample along each axis and slabs that fit in it");
-        const auto slab = [&](int axis) { return Slab{slabs[axis][0], slabs[axis][1]}; };
-        return Layout{shape[0], shape[1], shape[2], {slab(0), slab(1), slab(2)}};
-    }
     RowSpan span(int component, const std::array<long, 3>& lower, const std::array<long, 3>& upper) const {
         check(component, lower[0], lower[1], lower[2]), check(component, upper[0] - 1, upper[1] - 1, upper[2] - 1);
         return {{lower[0], upper[0]}, {lower[1], upper[1]}};
@@ -346,7 +273,7 @@ private:
 
     Engine<Real> engine_;
     std::array<std::vector<Real>, 2> waveforms_;  // of the block under way
-    std::vector<Functional> functionals_;
+    std::vector<Functional<Real>> functionals_;
     std::vector<Circuit<Real>*> circuits_;
     std::vector<Spectrum<Real>*> spectra_;
     std::vector<Snapshots<Real>*> snapshots_;
@@ -386,6 +313,7 @@ void bind(nb::module_& m, const char* name) {
 }  // namespace nearfield
 
 void bind_machine(nb::module_& m);  // machine.cpp
+void bind_probe(nb::module_& m);    // probe.cpp
 
 NB_MODULE(_core, m) {
     m.doc() = "Nearfield's core: rows, tiles and teams. Use nearfield.Simulation or nearfield.Solver instead.";
@@ -393,6 +321,7 @@ NB_MODULE(_core, m) {
     m.def("isa_choose", &nearfield::isa_choose);
     nb::module_ machine = m.def_submodule("machine", "Processors, pages, memory policy of this process.");
     bind_machine(machine);
+    bind_probe(machine);
 #ifdef NEARFIELD_DEBUG
     m.attr("debug") = true;
 #else

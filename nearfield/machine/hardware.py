@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nearfield.errors import ModelError
 from nearfield.machine import hwloc_xml, synthetic, system_files
-from nearfield.machine.tree import CACHES, UNKNOWN, Facts, Object
+from nearfield.machine.tree import CACHES, UNKNOWN, Facts, Object, nest
 
 SCHEMES = ("node", "socket", "numa", "l3", "core", "none")
 
@@ -73,6 +73,10 @@ class Hardware:
     def memory(self) -> int:
         """Bytes of all NUMA nodes; 0 where one of them is unknown."""
         return sum(node.memory for node in self.numa) if all(node.memory for node in self.numa) else 0
+
+    def tree(self) -> Object:
+        """The tree of objects: the one it was read as, or one made from the cores."""
+        return self.root or tree_of(self)
 
     def packages(self) -> tuple[Unit, ...]:
         """The packages (sockets), each with its cores and NUMA nodes."""
@@ -162,6 +166,24 @@ def assemble(root: Object, name: str, simulated: bool, distances: Mapping[tuple[
     caches = {kind: cache_size(root, kind) for kind in CACHES[:3]}
     return Hardware(name, simulated, tuple(cores), nodes, **caches, distances=matrix(nodes, distances), facts=facts,
                     root=root)  # fmt: skip
+
+
+def tree_of(hardware: Hardware) -> Object:
+    """Packages, third-level caches, cores and memories of hardware that was not read from a tree."""
+    def covered(kind: str) -> dict[int, frozenset[int]]:
+        found: dict[int, set[int]] = {}
+        for core in hardware.cores:
+            found.setdefault(getattr(core, kind), set()).update(core.processors)
+        return {index: frozenset(inside) for index, inside in found.items() if index >= 0}
+
+    parts = [(Object("package", index), inside) for index, inside in covered("package").items()]
+    parts += [(Object("l3", index, hardware.l3), inside) for index, inside in covered("l3").items()]
+    parts += [(Object("core", core.index), frozenset(core.processors)) for core in hardware.cores]
+    parts += [(Object("pu", number), frozenset({number})) for number in hardware.processors]
+    near = {Object("numa", node.os_index, node.memory):
+            frozenset(number for core in node.cores for number in hardware.cores[core].processors)
+            for node in hardware.numa}  # fmt: skip
+    return nest(parts, near)
 
 
 def memory_of(thing: Object) -> Iterator[tuple[Object, tuple[int, ...]]]:

@@ -64,9 +64,9 @@ def nest(parts: Iterable[tuple[Object, frozenset[int]]], memory: Mapping[Object,
     that covers the same processors, or gets a group of its own; memory near no processor goes to the machine.
     """
     parts, near = list(parts), {node: covered for node, covered in memory.items() if covered}
-    taken = {covered for _, covered in parts}
-    groups = [(Object("group"), covered) for covered in dict.fromkeys(near.values()) if covered not in taken]
     everything = frozenset().union(*(covered for _, covered in parts))
+    taken = {covered for _, covered in parts} | {everything}
+    groups = [(Object("group"), covered) for covered in dict.fromkeys(near.values()) if covered not in taken]
     root = Span(Object("machine"), everything, [])
     innermost = dict.fromkeys(everything, root)
     for thing, covered in sorted(groups + parts, key=lambda part: -len(part[1])):

@@ -12,8 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-ROW = 20.0  # of beginning a row, in vacuum cells: 20 ns to 1 ns, nearfield/tiling.py
-EXCHANGE = 5.0  # 24 bytes out and 24 in at 10 GB/s, where no link was measured
+from nearfield.plan import Plan
+
+Triple = tuple[int, int, int]
+
+VACUUM_CELL = 0.85e-9  # s, on one core in single precision; benchmarks/weights.py
+ROW = 24.0  # of beginning a row: 20 ns, nearfield/tiling.py
+EXCHANGE = 6.0  # 24 bytes out and 24 in at 10 GB/s, where no link was measured
 SHARED = (0.5, 1.0, 1.5)  # an estimate: tiles wait for the neighbour's
 
 
@@ -47,14 +52,21 @@ class Weights:
     A row costs `row` more than its samples, wherever it begins.
     """
 
-    shape: tuple[int, int, int]
-    storage_axes: tuple[int, int, int]  # planes, rows, samples of a row
+    shape: Triple
+    storage_axes: Triple  # planes, rows, samples of a row
     edges: tuple[np.ndarray, np.ndarray, np.ndarray]
     values: np.ndarray
     row: float = ROW
 
     @classmethod
-    def uniform(cls, shape: tuple[int, int, int], storage_axes: tuple[int, int, int] = (0, 1, 2)) -> Weights:
+    def of(cls, plan: Plan) -> Weights:
+        """The weights of a plan: media, CPML, and everything that happens in rows besides the update."""
+        from nearfield.parallel.plan_weights import plan_weights
+
+        return plan_weights(plan)
+
+    @classmethod
+    def uniform(cls, shape: Triple, storage_axes: Triple = (0, 1, 2)) -> Weights:
         """Every sample costs 1."""
         edges = tuple(np.array([0.0, n]) for n in shape)
         return cls(tuple(shape), storage_axes, edges, np.ones((1, 1, 1)))

@@ -1,0 +1,130 @@
+"""The weights of a plan's samples: what media, CPML and recorders cost beside the update of a plain vacuum cell.
+
+Measured on one core of a Xeon (Sapphire Rapids, AVX-512) in single precision, each against the empty box in turn.
+benchmarks/weights.py: cubes of 192 cells. benchmarks/results/features.json, dft_plane.json: cubes of 200.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from nearfield.parallel.weights import Triple, Weights
+from nearfield.plan import DFTBox, Plan, SnapshotBox
+from nearfield.prediction import LANES
+
+CPML = (0.65, 0.75, 1.05)  # of a cell in a slab across planes, rows, samples of a row: benchmarks/weights.py
+LOSSY = 0.08  # of a cell that loses, all alike: benchmarks/weights.py
+MIXED = 0.8  # of a cell in a block of 16 whose coefficients differ, as at a curved surface: benchmarks/weights.py
+MIXED_LOSSY = 1.3  # the same with loss
+FREQUENCY = 0.5  # of a sample and frequency when a running transform takes it: features.json, "DFT box"
+VISIT = 18.0  # of a row when a running transform takes it: dft_plane.json, across the rows
+COPY = 2.0  # of a sample copied: features.json, "snapshots", whose price is lost in the noise
+EDGE = 20.0  # of an edge's current, circuit or sample of a sum: an estimate, "ports" costs nothing that shows
+MOST_LINES = 96  # of the lattice along an axis
+LOOKED_AT = 12  # rows along either axis, and blocks of a row, whose media are looked at
+
+Part = tuple[Triple, Triple, float]  # lower and upper corner, weight a sample
+
+
+def plan_weights(plan: Plan) -> Weights:
+    """The weights of a plan, with no array of the size of the grid."""
+    boxes = [*slabs(plan), *recorded(plan)]
+    media_lines, media = media_weights(plan)
+    lines = [lattice_lines(plan, axis, boxes, media_lines[axis]) for axis in range(3)]
+    values = 1.0 + spread(media, *(shares(lines[axis], media_lines[axis]) for axis in range(3)))
+    for lower, upper, weight in boxes:
+        values += spread(np.full((1, 1, 1), weight), *(
+            shares(lines[axis], np.array([lower[axis], upper[axis]], float)) for axis in range(3)))  # fmt: skip
+    return Weights(plan.active, plan.storage_axes, tuple(lines), values)
+
+
+def slabs(plan: Plan) -> Iterator[Part]:
+    """The CPML, in whole blocks along the rows."""
+    for place, axis in enumerate(plan.storage_axes):
+        length = plan.active[axis]
+        for high_end, planes in enumerate(plan.cpml[axis]):
+            begin, end = (length - planes, length) if high_end else (0, planes)
+            if place == 2:
+                begin, end = begin // LANES * LANES, min(length, -(-end // LANES) * LANES)
+            if planes:
+                lower, upper = [0, 0, 0], list(plan.active)
+                lower[axis], upper[axis] = begin, end
+                yield tuple(lower), tuple(upper), CPML[place]
+
+
+def recorded(plan: Plan) -> Iterator[Part]:
+    """Boxes about everything that acts in rows, with their cost spread evenly over the samples."""
+    for term in plan.terms:
+        if isinstance(term, (DFTBox, SnapshotBox)):
+            lower, upper = term.lower, tuple(map(min, term.upper, plan.active))
+            cost = box_cost(term, plan.storage_axes[2])
+        else:
+            lower = tuple(int(n.min()) for n in (term.i, term.j, term.k))
+            upper = tuple(min(int(n.max()) + 1, most) for n, most in zip((term.i, term.j, term.k), plan.active))
+            cost = EDGE * len(term.i) / getattr(term, "stride", 1) / float(np.prod(np.subtract(upper, lower)))
+        if all(low < high for low, high in zip(lower, upper)):
+            yield lower, upper, cost
+
+
+def box_cost(term: DFTBox | SnapshotBox, unit: int) -> float:
+    """Cost a step of a sample that a box records."""
+    if isinstance(term, DFTBox):
+        return (FREQUENCY * len(term.frequencies) + VISIT / (term.upper[unit] - term.lower[unit])) / term.stride
+    return COPY * len(term.steps) / float(max(1, np.max(term.steps, initial=1)))
+
+
+def media_weights(plan: Plan) -> tuple[list[np.ndarray], np.ndarray]:
+    """Lattice lines along x, y, z, and what the media cost in each block of that lattice: one look a block.
+
+    Rows are looked at in the middle of the lattice's blocks, each at four samples of 16. Metal costs nothing: its
+    samples stay zero.
+    """
+    a, b, unit = plan.storage_axes
+    blocks = [min(LOOKED_AT, n) for n in plan.active]
+    blocks[unit] = min(LOOKED_AT, -(-plan.active[unit] // LANES))
+    lines = [np.linspace(0, n, parts + 1) for n, parts in zip(plan.active, blocks)]
+    middles = [((low[:-1] + low[1:]) / 2).astype(int) for low in lines]
+    samples = (middles[unit] // LANES * LANES)[:, None] + np.linspace(0, LANES - 1, 4).astype(int)
+    samples = np.minimum(samples, plan.cells[unit] - 1)
+    found = np.zeros((blocks[a], blocks[b], blocks[unit]))
+    for number_a, i in enumerate(middles[a]):
+        for number_b, j in enumerate(middles[b]):
+            for component in (unit, 3 + unit):
+                index: list = [0, 0, 0]
+                index[a], index[b], index[unit] = np.full(samples.size, i), np.full(samples.size, j), samples.ravel()
+                stay, drive = (column.reshape(samples.shape) for column in plan.coefficients.at(component, *index))
+                found[number_a, number_b] += media_cost(stay, drive)
+    return lines, np.moveaxis(found, (0, 1, 2), (a, b, unit))
+
+
+def media_cost(stay: np.ndarray, drive: np.ndarray) -> np.ndarray:
+    """Cost of a cell in blocks whose coefficients were looked at in some samples, (blocks, samples)."""
+    live = (stay != 0) | (drive != 0)
+    lossy = (live & (stay != 1)).any(axis=1)
+    first = np.take_along_axis(drive, live.argmax(axis=1)[:, None], axis=1)
+    mixed = (live & (drive != first)).any(axis=1)
+    return np.where(mixed, np.where(lossy, MIXED_LOSSY, MIXED), np.where(lossy, LOSSY, 0.0))
+
+
+def lattice_lines(plan: Plan, axis: int, boxes: Sequence[Part], media: np.ndarray) -> np.ndarray:
+    """Lines along an axis: the ends of all boxes; where there are too many, those of the CPML and an even choice."""
+    length = plan.active[axis]
+    ends = np.unique([0, length, *(end for lower, upper, _ in boxes for end in (lower[axis], upper[axis])), *media])
+    if len(ends) <= MOST_LINES:
+        return ends.astype(float)
+    kept = [end for lower, upper, _ in slabs(plan) for end in (lower[axis], upper[axis])]
+    chosen = np.linspace(0, len(ends) - 1, MOST_LINES - 2 * len(plan.cpml)).round().astype(int)
+    return np.unique([0, length, *kept, *ends[chosen]]).astype(float)
+
+
+def shares(lines: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Part of each block between two lines that lies between two edges, (blocks, intervals between edges)."""
+    lower, upper = np.maximum(lines[:-1, None], edges[:-1]), np.minimum(lines[1:, None], edges[1:])
+    return np.maximum(upper - lower, 0.0) / np.diff(lines)[:, None]
+
+
+def spread(values: np.ndarray, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Values of one lattice as means over the blocks of another, by the parts that they share along each axis."""
+    return np.einsum("abc,xa,yb,zc->xyz", values, x, y, z, optimize=True)
