@@ -69,6 +69,9 @@ Threads = Annotated[int | None,
 Output = Annotated[Path | None, typer.Option("--output", help="Folder for the results; left out, ./out/<model>/.")]
 
 
+TOPOLOGY = "hwloc XML file, or string such as \"pack:2 [numa] core:4 pu:1\"; left out, this machine."
+Topology = Annotated[str | None, typer.Option("--topology", help=TOPOLOGY)]
+Nodes = Annotated[int, typer.Option("--nodes", min=1, max=100000, help="How many of that machine.")]
 Tiles = Annotated[str, typer.Option("--tiles", help="Steps x rows of a tile, such as 8x16; or auto.")]
 
 
@@ -124,6 +127,45 @@ def doctor(as_json: Json = False) -> int:
     from nearfield.commands.doctor import examine_machine
 
     return examine_machine(as_json)
+
+
+@app.command()
+def machine(given: Annotated[str | None, typer.Argument(metavar="TOPOLOGY", help=TOPOLOGY)] = None,
+            topology: Topology = None, nodes: Nodes = 1,
+            plot: Annotated[Path | None, typer.Option("--plot", help="Draw it too, into this .svg or .png.")] = None,
+            emit: Annotated[str | None, typer.Option("--emit", help="xml: print hwloc's XML file only.")] = None,
+            check: Annotated[bool, typer.Option("--check", help="What this process is bound to instead.")] = False,
+            as_json: Json = False) -> int:
+    """Show this machine, or one that is given: processors, caches, memory, as a table and as a tree."""
+    from nearfield.commands.machine import check_machine, show_machine
+
+    return check_machine(as_json) if check else show_machine(given or topology, nodes, plot, emit, as_json)
+
+
+@app.command()
+def place(model: Annotated[Path | None, typer.Argument(help="Model file (TOML): say how it is cut up.")] = None,
+          topology: Topology = None, nodes: Nodes = 1,
+          bind: Annotated[str | None, typer.Option("--bind", help="node, socket, numa, l3, core or none: what a rank "
+                                                   "gets; left out, what suits the machine.")] = None,
+          emit: Annotated[str | None, typer.Option("--emit", help="rankfile, prrte, hydra or slurm: print what that "
+                                                   "launcher takes, a line a rank, and nothing else.")] = None,
+          hosts: Annotated[str | None, typer.Option("--hosts", help="Names, as a,b; left out, host0,host1,...")] = None,
+          threads: Threads = None,
+          ranks: Annotated[int | None, typer.Option(min=1, help="Of the model; left out, one a unit.")] = None,
+          domains: Annotated[str | None, typer.Option(help="Of the model in all, such as 4 or 2x1x2.")] = None,
+          depth: Annotated[int | None, typer.Option(min=1, help="Layers of a halo; left out, the cheapest.")] = None,
+          profile: Annotated[Path | None, typer.Option(help="What `nearfield probe` found; left out, here.")] = None,
+          as_json: Json = False) -> int:
+    """Say which rank runs where, or write it for a launcher; of a model, which domains it is cut into.
+
+    What --emit writes, saved as FILE, is given to: rankfile, mpirun -rf FILE (Open MPI 4); prrte, mpirun --map-by
+    rankfile:FILE=FILE (Open MPI 5); hydra, mpiexec -f FILE (MPICH); slurm, SLURM_HOSTFILE=FILE srun
+    --distribution=arbitrary --cpu-bind=mask_cpu:$(cut -d# -f2 FILE | paste -sd,).
+    """
+    from nearfield.commands.place import Cluster, place
+
+    cut = {"ranks": ranks, "domains": domains, "depth": depth, "profile": profile}
+    return place(model, Cluster(topology, nodes, bind, hosts, threads), emit, cut, as_json)
 
 
 @app.command()
