@@ -182,6 +182,30 @@ def tune(model: Annotated[Path | None, typer.Argument(help="Model file (TOML); l
 
 
 @app.command()
+def predict(model: Annotated[Path | None, typer.Argument(help="Model file (TOML), or box; left out, box.")] = None,
+            topology: Annotated[str | None, typer.Option(help="hwloc XML file or synthetic string of a node; left out, "
+                                                         "this machine.")] = None,
+            nodes: Annotated[int, typer.Option(min=1, help="Nodes of the cluster.")] = 1,
+            profile: Annotated[Path | None, typer.Option(help="Profile (JSON) of `nearfield probe`; left out, this "
+                                                         "machine's.")] = None,
+            bind: Annotated[str | None, typer.Option(help="Only this binding scheme; left out, all.")] = None,
+            memory: Annotated[str, typer.Option(help="first-touch, bind, interleave or off.")] = "first-touch",
+            cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 200,
+            boundary: Annotated[Wall, typer.Option(help="Walls of the box.")] = Wall.pec,
+            plot: Annotated[Path | None, typer.Option(help="Folder for the pictures.")] = None,
+            paper: Annotated[Path | None, typer.Option(help="Only draw Figs. 5, 6, 7, 11 and 12 of Zhao, Chen and Yu "
+                                                       "for their cluster, into this folder.")] = None,
+            as_json: Json = False) -> int:
+    """Predict the time of a step on a cluster for every binding scheme."""
+    from nearfield.commands.predict import Request, predict_paper, predict_run
+
+    if paper is not None:
+        return predict_paper(paper, as_json)
+    request = Request(model, cells, boundary is Wall.cpml, topology, nodes, profile, bind, memory)
+    return predict_run(request, plot, as_json)
+
+
+@app.command()
 def version(as_json: Json = False) -> int:
     """Say which version this is."""
     from nearfield import __version__
