@@ -69,6 +69,9 @@ Threads = Annotated[int | None,
 Output = Annotated[Path | None, typer.Option("--output", help="Folder for the results; left out, ./out/<model>/.")]
 
 
+TOPOLOGY = "hwloc XML file, or string such as \"pack:2 [numa] core:4 pu:1\"; left out, this machine."
+Topology = Annotated[str | None, typer.Option("--topology", help=TOPOLOGY)]
+Nodes = Annotated[int, typer.Option("--nodes", min=1, max=100000, help="How many of that machine.")]
 Tiles = Annotated[str, typer.Option("--tiles", help="Steps x rows of a tile, such as 8x16; or auto.")]
 
 
@@ -127,6 +130,45 @@ def doctor(as_json: Json = False) -> int:
 
 
 @app.command()
+def machine(given: Annotated[str | None, typer.Argument(metavar="TOPOLOGY", help=TOPOLOGY)] = None,
+            topology: Topology = None, nodes: Nodes = 1,
+            plot: Annotated[Path | None, typer.Option("--plot", help="Draw it too, into this .svg or .png.")] = None,
+            emit: Annotated[str | None, typer.Option("--emit", help="xml: print hwloc's XML file only.")] = None,
+            check: Annotated[bool, typer.Option("--check", help="What this process is bound to instead.")] = False,
+            as_json: Json = False) -> int:
+    """Show this machine, or one that is given: processors, caches, memory, as a table and as a tree."""
+    from nearfield.commands.machine import check_machine, show_machine
+
+    return check_machine(as_json) if check else show_machine(given or topology, nodes, plot, emit, as_json)
+
+
+@app.command()
+def place(model: Annotated[Path | None, typer.Argument(help="Model file (TOML): say how it is cut up.")] = None,
+          topology: Topology = None, nodes: Nodes = 1,
+          bind: Annotated[str | None, typer.Option("--bind", help="node, socket, numa, l3, core or none: what a rank "
+                                                   "gets; left out, what suits the machine.")] = None,
+          emit: Annotated[str | None, typer.Option("--emit", help="rankfile, prrte, hydra or slurm: print what that "
+                                                   "launcher takes, a line a rank, and nothing else.")] = None,
+          hosts: Annotated[str | None, typer.Option("--hosts", help="Names, as a,b; left out, host0,host1,...")] = None,
+          threads: Threads = None,
+          ranks: Annotated[int | None, typer.Option(min=1, help="Of the model; left out, one a unit.")] = None,
+          domains: Annotated[str | None, typer.Option(help="Of the model in all, such as 4 or 2x1x2.")] = None,
+          depth: Annotated[int | None, typer.Option(min=1, help="Layers of a halo; left out, the cheapest.")] = None,
+          profile: Annotated[Path | None, typer.Option(help="What `nearfield probe` found; left out, here.")] = None,
+          as_json: Json = False) -> int:
+    """Say which rank runs where, or write it for a launcher; of a model, which domains it is cut into.
+
+    What --emit writes, saved as FILE, is given to: rankfile, mpirun -rf FILE (Open MPI 4); prrte, mpirun --map-by
+    rankfile:FILE=FILE (Open MPI 5); hydra, mpiexec -f FILE (MPICH); slurm, SLURM_HOSTFILE=FILE srun
+    --distribution=arbitrary --cpu-bind=mask_cpu:$(cut -d# -f2 FILE | paste -sd,).
+    """
+    from nearfield.commands.place import Cluster, place
+
+    cut = {"ranks": ranks, "domains": domains, "depth": depth, "profile": profile}
+    return place(model, Cluster(topology, nodes, bind, hosts, threads), emit, cut, as_json)
+
+
+@app.command()
 def tune(model: Annotated[Path | None, typer.Argument(help="Model file (TOML); left out, an empty cube.")] = None,
          cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the cube.")] = 200,
          threads: Threads = None,
@@ -137,6 +179,30 @@ def tune(model: Annotated[Path | None, typer.Argument(help="Model file (TOML); l
     from nearfield.commands.tune import forget_tiles, tune_tiles
 
     return forget_tiles(as_json) if forget else tune_tiles(model, cells, threads, precision.value, as_json)
+
+
+@app.command()
+def predict(model: Annotated[Path | None, typer.Argument(help="Model file (TOML), or box; left out, box.")] = None,
+            topology: Annotated[str | None, typer.Option(help="hwloc XML file or synthetic string of a node; left out, "
+                                                         "this machine.")] = None,
+            nodes: Annotated[int, typer.Option(min=1, help="Nodes of the cluster.")] = 1,
+            profile: Annotated[Path | None, typer.Option(help="Profile (JSON) of `nearfield probe`; left out, this "
+                                                         "machine's.")] = None,
+            bind: Annotated[str | None, typer.Option(help="Only this binding scheme; left out, all.")] = None,
+            memory: Annotated[str, typer.Option(help="first-touch, bind, interleave or off.")] = "first-touch",
+            cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 200,
+            boundary: Annotated[Wall, typer.Option(help="Walls of the box.")] = Wall.pec,
+            plot: Annotated[Path | None, typer.Option(help="Folder for the pictures.")] = None,
+            paper: Annotated[Path | None, typer.Option(help="Only draw Figs. 5, 6, 7, 11 and 12 of Zhao, Chen and Yu "
+                                                       "for their cluster, into this folder.")] = None,
+            as_json: Json = False) -> int:
+    """Predict the time of a step on a cluster for every binding scheme."""
+    from nearfield.commands.predict import Request, predict_paper, predict_run
+
+    if paper is not None:
+        return predict_paper(paper, as_json)
+    request = Request(model, cells, boundary is Wall.cpml, topology, nodes, profile, bind, memory)
+    return predict_run(request, plot, as_json)
 
 
 @app.command()

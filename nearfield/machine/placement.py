@@ -5,6 +5,7 @@ Pure functions of the hardware; nothing here binds anything. All hosts have the 
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ def host_names(nodes: int, hosts: str | Sequence[str] | None = None) -> tuple[st
     if hosts is None:
         return tuple(f"host{index}" for index in range(nodes))
     names = tuple(name.strip() for name in (hosts.split(",") if isinstance(hosts, str) else hosts))
-    wrong = [name for name in names if not name.replace("-", "").replace(".", "").replace("_", "").isalnum()]
+    wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name)]
     if wrong:
         raise ModelError(f"hosts={','.join(names)}: '{wrong[0]}' is no host name (letters, digits, - . _); names are "
                          "separated by commas without spaces")  # fmt: skip

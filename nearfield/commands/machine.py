@@ -1,0 +1,143 @@
+"""`nearfield machine`: this machine, or one that is only described, as rows, as a tree, as a picture, as hwloc XML."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nearfield.commands.console import console
+from nearfield.errors import ModelError
+from nearfield.machine.draw import picture, size, text
+from nearfield.machine.hardware import Hardware, load
+from nearfield.machine.placement import default_scheme, memory_policy
+from nearfield.machine.xml_export import to_xml
+from nearfield.topology import available_threads
+
+PICTURES = {".svg": "svg", ".png": "png"}
+
+
+def show_machine(topology: str | None, nodes: int, plot: Path | None, emit: str | None, as_json: bool) -> int:
+    """Print the machine; with `plot` draw it too; with `emit` print hwloc's XML and nothing else."""
+    if emit not in (None, "xml"):
+        raise ModelError(f"emit={emit}: allowed is xml, which hwloc and launchers read")
+    hardware = load(topology)
+    drawing = None if plot is None else drawn(hardware, plot)
+    with console(as_json) as out:
+        if emit:
+            out.say(to_xml(hardware).rstrip())
+        out.answer(facts(hardware, nodes))
+        if plot is not None and drawing is not None:
+            plot.write_bytes(drawing)
+            out.note(f"wrote {plot}")
+        if not as_json and not emit:
+            out.say(f"{readable(rows(hardware, nodes))}\n\n{text(hardware)}")
+    return 0
+
+
+def drawn(hardware: Hardware, plot: Path) -> bytes:
+    """The picture as a file of the kind that its name asks for."""
+    kind = PICTURES.get(plot.suffix.lower())
+    if kind is None:
+        raise ModelError(f"plot={plot}: allowed are names that end in {' or '.join(PICTURES)}")
+    if not plot.absolute().parent.is_dir():
+        raise ModelError(f"plot={plot}: there is no folder {plot.parent}; make it, or choose another")
+    buffer = io.BytesIO()
+    picture(hardware).savefig(buffer, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
+    return buffer.getvalue()
+
+
+def rows(hardware: Hardware, nodes: int) -> dict[str, str]:
+    """The rows of a cluster's table; all nodes are alike. What is not known says so."""
+    known = hardware.facts
+    cores, processors = len(hardware.cores), len(hardware.processors)
+    caches = ", ".join(f"{name} {size(of)}" for name, of in
+                       (("L1", hardware.l1), ("L2", hardware.l2), ("L3", hardware.l3)) if of)  # fmt: skip
+    memory = f"{size(hardware.memory)} in {len(hardware.numa)} NUMA node{'s' * (len(hardware.numa) > 1)}"
+    return {
+        "Machine": hardware.name + (", SIMULATED: not this machine" if hardware.simulated else ""),
+        "CPU type": known.processor or "unknown",
+        "Clock speed": f"{known.clock / 1e9:.3g} GHz" if known.clock else "unknown",
+        "Number of nodes": str(nodes),
+        "Packages a node": str(len(hardware.packages())),
+        "Cores a node": f"{cores} ({processors} processors)",
+        "Caches": f"{caches} each" if caches else "unknown",
+        "Memory a node": memory if hardware.memory else f"unknown, {memory.strip()[3:]}",
+        "Operating system": known.system or "unknown",
+        "Network": ", ".join(known.network) or "unknown",
+    }
+
+
+def readable(found: Mapping[str, str]) -> str:
+    """Rows, names in one column."""
+    return "\n".join(f"{name:18} {value}" for name, value in found.items())
+
+
+def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
+    """Everything about the machine; sizes in bytes, the clock in Hz."""
+    scheme, reason = default_scheme(hardware)
+    known = hardware.facts
+    return {
+        "name": hardware.name, "simulated": hardware.simulated, "nodes": nodes,
+        "processor": known.processor or None, "clock_hertz": known.clock or None,
+        "system": known.system or None, "network": list(known.network),
+        "packages": len(hardware.packages()), "cores": len(hardware.cores), "processors": len(hardware.processors),
+        "memory_bytes": hardware.memory or None,
+        "caches": {"L1": hardware.l1, "L2": hardware.l2, "L3": hardware.l3},
+        "numa_nodes": [{"index": node.index, "os_index": node.os_index, "memory_bytes": node.memory or None,
+                        "cores": list(node.cores)} for node in hardware.numa],
+        "core_list": [{"index": core.index, "processors": list(core.processors), "package": core.package,
+                       "numa": core.numa, "l3": core.l3} for core in hardware.cores],
+        "distances": hardware.distances, "bind": scheme, "reason": reason, "table": rows(hardware, nodes),
+    }  # fmt: skip
+
+
+def check_machine(as_json: bool) -> int:
+    """Print what this process is bound to and what of the system bears on where threads and pages go."""
+    found = checks(load(None))
+    with console(as_json) as out:
+        out.answer(found)
+        if not as_json:
+            out.say(readable({name.replace("_", " "): str(value) for name, value in found.items() if value != ""}))
+    return 0
+
+
+def checks(hardware: Hardware) -> dict[str, Any]:
+    """What is bound, what can be bound, which memory policies are granted; `unknown` where the core does not say."""
+    scheme, reason = default_scheme(hardware)
+    found: dict[str, Any] = {"simulated": hardware.simulated}
+    try:
+        from nearfield.machine import pages, processors
+
+        found |= {"this_process": processors.bound().words(), **pages.system_facts()}
+    except ImportError:
+        found |= {"this_process": "unknown: nearfield/machine/processors.py is missing from this installation"}
+    return found | {
+        "binding_threads": binding_of_threads(hardware), "memory_policies": memory_policies(hardware),
+        "default_binding": scheme, "reason": reason, "default_memory": memory_policy(scheme),
+        "default_threads": available_threads(),
+    }  # fmt: skip
+
+
+def binding_of_threads(hardware: Hardware) -> str:
+    """Whether a thread can be bound to each core, tried with one."""
+    try:
+        from nearfield.machine.processors import binding_refused
+
+        refused = binding_refused(core.processors for core in hardware.cores)
+    except (ImportError, AttributeError):
+        return "unknown: the compiled core does not know; build it again with `make setup`"
+    return f"refused: {refused}" if refused else "granted, tried on every core"
+
+
+def memory_policies(hardware: Hardware) -> str:
+    """Which memory policies the system grants on the nodes that this process may use."""
+    try:
+        from nearfield import _core
+
+        nodes = [node.os_index for node in hardware.numa]
+        answers = {policy: _core.machine.policy_refused(policy, nodes) for policy in ("bind", "interleave")}
+    except (ImportError, AttributeError):
+        return "unknown: the compiled core does not know; build it again with `make setup`"
+    return ", ".join(f"{policy} {f'refused: {why}' if why else 'granted'}" for policy, why in answers.items())

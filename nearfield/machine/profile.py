@@ -1,0 +1,196 @@
+"""What a probe found on a machine: rates of the update, of memory and of messages; a JSON file, or this machine's own.
+
+    {"format": "nearfield profile", "version": 1, "name": "node17",
+     "fdtd":      {"pec":  {"core": 950, "numa": 1900, "cores": 2}, "cpml": {...}},     million cells a second
+     "triad":     {"core": 14.5, "numa": [26.7], "all": 26.7},                          GB/s, as STREAM counts
+     "bandwidth": [[21.0, 12.5], [12.4, 21.1]],                           GB/s, node of the cores x node of the memory
+     "latency":   [[92, 140], [141, 93]],                                 ns, likewise
+     "messages":  {"numa":   {"latency": 4e-7, "bandwidth": 8e9},         s and B/s: time = latency + bytes / bandwidth
+                   "across": {...}, "hosts": {...}},
+     "sources":   {"fdtd": "measured ...", "messages.hosts": "assumed: ..."}}
+
+`core` is one core alone, `numa` all `cores` cores of one NUMA node together. Messages pass between processes: within
+a NUMA node, across the nodes of one host, between hosts. Every part may be missing: a stated assumption stands in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, field_validator
+
+from nearfield.errors import ModelError
+from nearfield.machine_file import MachineFile
+from nearfield.machine_rate import LARGE, known_rate
+from nearfield.messages import readable
+from nearfield.schema import Schema
+
+STORED = MachineFile("profile.json")
+FORMAT, VERSION = "nearfield profile", 1
+SATURATED = 0.95  # of so many times one core: below it memory, not the cores, sets the rate of a NUMA node
+WHERE = {"numa": "within a NUMA node", "across": "between NUMA nodes of one host", "hosts": "between hosts"}
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Matrix = tuple[tuple[Positive, ...], ...]
+
+
+class Rates(Schema):
+    """Million cells a second of the update: of one core alone, and of all cores of one NUMA node."""
+
+    core: Positive
+    numa: Positive
+    cores: int = Field(ge=1)
+    "Cores that made `numa`."
+    cells: int = Field(200, ge=1)
+    "Along each side of the box that was timed."
+
+    @property
+    def ceiling(self) -> float:
+        """What memory lets through; infinite where the cores that were measured did not reach it."""
+        return self.numa if self.numa < SATURATED * self.cores * self.core else float("inf")
+
+    def of(self, busy: int) -> float:
+        """Million cells a second of so many busy cores on one NUMA node, together."""
+        if busy == self.cores:
+            return self.numa
+        each = max(self.core, self.numa / self.cores)
+        return min(busy * each, self.ceiling)
+
+
+class Triad(Schema):
+    """Memory rate in GB/s as STREAM counts it: one core, each NUMA node, all of them."""
+
+    core: Positive | None = None
+    numa: tuple[Positive, ...] = ()
+    all: Positive | None = None
+
+
+class Link(Schema):
+    """Messages between two processes: time = latency + bytes / bandwidth, with standard errors where it was fitted."""
+
+    latency: float = Field(ge=0, allow_inf_nan=False)
+    "s."
+    bandwidth: Positive
+    "B/s."
+    latency_error: float | None = Field(None, ge=0)
+    bandwidth_error: float | None = Field(None, ge=0)
+
+    def seconds(self, size: float, messages: float = 1) -> float:
+        """Seconds that so many messages of `size` bytes in all take one after the other."""
+        return messages * self.latency + size / self.bandwidth
+
+
+ASSUMED_LINKS = {  # of today's servers, in round numbers
+    "numa": Link(latency=0.5e-6, bandwidth=6e9),
+    "across": Link(latency=1e-6, bandwidth=5e9),
+    "hosts": Link(latency=20e-6, bandwidth=1.15e9),
+}
+LINK_NAMES = {"numa": "shared memory", "across": "shared memory", "hosts": "10 Gbit/s Ethernet"}
+ASSUMED_REMOTE = 0.6  # bandwidth of another NUMA node's memory over that of one's own
+
+
+class Profile(Schema):
+    """What is known of a machine's speed."""
+
+    format: Literal["nearfield profile"] = FORMAT
+    version: Literal[1] = VERSION
+    name: str = "unnamed"
+    fdtd: dict[Literal["pec", "cpml"], Rates] = Field(default_factory=dict)
+    triad: Triad | None = None
+    bandwidth: Matrix = ()
+    latency: Matrix = ()
+    messages: dict[Literal["numa", "across", "hosts"], Link] = Field(default_factory=dict)
+    sources: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("bandwidth", "latency")
+    @classmethod
+    def _square(cls, matrix: Matrix) -> Matrix:
+        if any(len(row) != len(matrix) for row in matrix):
+            lengths = sorted({len(row) for row in matrix})
+            raise ValueError(f"{len(matrix)} rows of {lengths} values; a node x node matrix is square")
+        return matrix
+
+    def rates(self, boundary: str = "pec") -> Rates:
+        """Rates of the update, those without CPML where no others are known; assumed ones where none are."""
+        found = self.fdtd.get(boundary) or self.fdtd.get("pec")  # type: ignore[call-overload]
+        core = known_rate("single", 1, LARGE).mcells_per_second
+        return found or Rates(core=core, numa=core, cores=1)
+
+    def link(self, where: str) -> Link:
+        """Messages of one kind (a key of WHERE); an assumption where they were not measured."""
+        return self.messages.get(where) or ASSUMED_LINKS[where]  # type: ignore[call-overload]
+
+    @property
+    def remote(self) -> float:
+        """Bandwidth of the memory of other NUMA nodes over that of the own one."""
+        count = len(self.bandwidth)
+        if count < 2:
+            return ASSUMED_REMOTE
+        own = fmean(self.bandwidth[i][i] for i in range(count))
+        return fmean(self.bandwidth[i][j] for i in range(count) for j in range(count) if i != j) / own
+
+    def assumptions(self) -> tuple[str, ...]:
+        """One sentence for each number that was not measured."""
+        said = [f"{name}: {text}" for name, text in self.sources.items() if text.startswith("assum")]
+        if not self.fdtd:
+            rate = known_rate("single", 1, LARGE)
+            said.append(f"update: {rate.mcells_per_second:.0f} Mcells/s a core, {rate.source}, and no limit of memory")
+        elif self.rates().ceiling == float("inf"):
+            cores = self.rates().cores
+            said.append(f"update: {cores} core{'s' * (cores > 1)} did not reach the limit of the memory; more cores of "
+                        "a NUMA node are taken to scale")  # fmt: skip
+        for where, link in ASSUMED_LINKS.items():
+            if where not in self.messages:
+                said.append(f"messages {WHERE[where]}: {link.latency * 1e6:g} us, {link.bandwidth / 1e9:g} GB/s "
+                            f"({LINK_NAMES[where]})")  # fmt: skip
+        if len(self.bandwidth) < 2:
+            said.append(f"memory of another NUMA node: {ASSUMED_REMOTE:g} of the bandwidth of the own one")
+        return tuple(said)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the JSON file holds."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+def load_profile(given: str | Path | None = None) -> Profile:
+    """The profile in a file; without one this machine's own, as `nearfield probe` stored it, empty before that.
+
+    Error: a file that is missing, is no JSON, or holds anything else than the docstring of this module says.
+    """
+    return this_profile() if given is None else profile_of(read(Path(given)), f"profile {given}")
+
+
+def profile_of(entries: Any, name: str) -> Profile:
+    """A profile of the entries of a JSON object; `name` opens the error."""
+    try:
+        return Profile.model_validate(entries)
+    except ValidationError as error:
+        raise ModelError(f"{readable(error, Profile, entries, name)}\n`nearfield probe --json` writes one") from None
+
+
+def this_profile() -> Profile:
+    """What is stored of this machine; an empty profile where nothing is, or nothing usable."""
+    entries = STORED.entries()
+    with contextlib.suppress(ValidationError):
+        if entries:
+            return Profile.model_validate(entries)
+    return Profile(name="none, this machine was not probed")
+
+
+def store(profile: Profile) -> None:
+    """Keep the profile of this machine for `check`, `place` and `predict`."""
+    STORED.keep(profile.as_dict())
+
+
+def read(path: Path) -> Any:
+    """The JSON of a file. Error: it cannot be read, or is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(f"profile {path}: {error.strerror or error}; `nearfield probe --json` writes one") from None
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"profile {path} is not JSON ({error}); `nearfield probe --json` writes one") from None

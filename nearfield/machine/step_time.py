@@ -1,0 +1,245 @@
+"""How long a step will take on a cluster, for every binding scheme: a pure function of hardware, profile and job.
+
+A rank owns a box and updates it at the rate of its cores: cores of one NUMA node share what the profile says of it, and
+pages on another node slow them by share / remote bandwidth. Faces between ranks exchange, each way,
+
+    one layer    2 tangential components of one layer, every step
+    T layers     6 components of T layers with edges and corners, every T steps; the layers are computed twice
+
+in messages x latency + bytes / bandwidth; the ranks of a host share its link, those of a NUMA node its memory. With
+overlap the exchange runs under what does not depend on it, and only the rest is waited for. The slowest rank sets the
+pace. Packing, the launch of messages by the processor and contention in switches are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.machine.profile import Profile
+from nearfield.parallel.decomposition import Arrangement, Triple
+from nearfield.parallel.weights import Weights
+
+if TYPE_CHECKING:
+    from nearfield.machine.hardware import Hardware, Unit
+
+COPIES = 4  # words through memory for each word that two processes of one NUMA node exchange: read and written, twice
+TIE = 1e-9  # of ranks equally slow, the one whose exchange is longest is shown
+LOCAL_POLICIES = ("first-touch", "bind")  # every page on the node of the thread that updates it
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is advanced: samples along x, y, z, what they cost, bytes of a number, cells counted in Mcells/s."""
+
+    weights: Weights
+    cells: int
+    number_bytes: int = 4
+
+    @property
+    def shape(self) -> Triple:
+        """Samples along x, y, z."""
+        return self.weights.shape
+
+    @property
+    def work(self) -> float:
+        """Work of a step, uncut."""
+        return float(self.weights.work([np.zeros(1)] * 3, [np.array([n]) for n in self.shape]).sum())
+
+    @classmethod
+    def box(cls, cells: Triple, number_bytes: int = 4) -> Job:
+        """A hollow box with walls that conduct."""
+        return cls(Weights.uniform(tuple(cells)), int(np.prod(cells)), number_bytes)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Equal hosts and what is known of their speed."""
+
+    hardware: Hardware
+    hosts: int
+    profile: Profile
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """How halos pass: layers (and steps between two exchanges), and whether the interior is updated meanwhile."""
+
+    name: str
+    depth: int = 1
+    overlap: bool = True
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The ranks of one host: Mcells/s and NUMA node of each, and what they would do with all pages at hand."""
+
+    scheme: str
+    speeds: tuple[float, ...]
+    numa: tuple[int, ...]
+    threads: int
+    remote_share: float
+    ideal: float  # Mcells/s of the host
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One scheme and exchange; times (s) of a step of the slowest rank."""
+
+    scheme: str
+    exchange: str
+    depth: int
+    ranks: int
+    threads: int  # of a rank
+    counts: Triple  # boxes along x, y, z
+    step: float
+    compute: float
+    halo: float
+    waiting: float
+    mcells_per_second: float
+    efficiency: float  # of all units with their pages at hand, nothing computed twice and nothing waited for
+    imbalance: float  # slowest rank's share of the work over its share of the speed
+    messages: float  # a step, of the slowest rank
+    host_bytes: float  # a step, that leave the busiest host
+    remote_share: float  # of the pages
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers, SI."""
+        return asdict(self)
+
+
+def remote_share(unit: Unit, scheme: str, memory: str, nodes: int) -> float:
+    """Part of a unit's pages that lie on another NUMA node than the thread which updates them, on average.
+
+    Without a policy pages lie on any node that the unit's threads may touch first, and threads wander among them.
+    """
+    if memory == "interleave":
+        return 1 - 1 / nodes
+    spread = nodes if scheme == "none" else len(unit.numa)
+    unplaced = scheme == "none" or memory not in LOCAL_POLICIES
+    return 1 - 1 / max(1, spread) if unplaced else 0.0
+
+
+def place(cluster: Cluster, scheme: str, memory: str = "first-touch", units: Sequence[Unit] | None = None) -> Placed:
+    """The ranks of one host under a binding scheme and a memory policy; `units` replaces those of the scheme.
+
+    Cores that several ranks share are shared in time.
+    """
+    hardware, profile = cluster.hardware, cluster.profile
+    units = tuple(units if units is not None else hardware.units(scheme))
+    users = Counter(core for unit in units for core in unit.cores)
+    busy = Counter(hardware.cores[core].numa for core in users)
+    each = {node: profile.rates().of(count) / count for node, count in busy.items()}
+    local = [sum(each[hardware.cores[core].numa] / users[core] for core in unit.cores) for unit in units]
+    shares = [remote_share(unit, scheme, memory, len(hardware.numa)) for unit in units]
+    speeds = tuple(speed / (1 - share + share / profile.remote) for speed, share in zip(local, shares))
+    nodes = tuple(hardware.cores[unit.cores[0]].numa for unit in units)
+    return Placed(scheme, speeds, nodes, len(units[0].cores), max(shares), sum(local))
+
+
+class Boxes:
+    """A job cut into boxes, one a rank, and what passes between them. Arrays are (nx, ny, nz) boxes."""
+
+    def __init__(self, job: Job, cluster: Cluster, placed: Placed, arrangement: Arrangement) -> None:
+        self.job, self.cluster, self.placed, self.counts = job, cluster, placed, arrangement.counts
+        ends = [np.array(cuts) for cuts in arrangement.cuts]
+        self.lower, self.upper = [e[:-1] for e in ends], [e[1:] for e in ends]
+        rank = np.arange(np.prod(self.counts)).reshape(self.counts)
+        per_host = len(placed.speeds)
+        self.host, local = rank // per_host, rank % per_host
+        self.numa = np.array(placed.numa)[local]
+        self.unit = 1e6 * (1 + job.weights.row / cluster.profile.rates().cells)  # work of a million cells of the probe
+        self.speed = np.array(placed.speeds)[local] * self.unit
+
+    def predict(self, exchange: Exchange) -> Prediction:
+        """The time of a step with this exchange."""
+        depth = exchange.depth
+        compute = np.mean([self.work(layers) for layers in range(depth)], axis=0) / self.speed
+        halo, messages, host_bytes = self.halo(depth)
+        hidden = self.interior(2 * depth - 1) / self.speed if exchange.overlap else 0.0
+        waiting = np.maximum(halo - hidden, 0.0)
+        slowest = np.unravel_index(np.argmax(compute + waiting + TIE * halo), self.counts)
+        total, step = self.work(0), float((compute + waiting)[slowest])
+        ideal = self.placed.ideal * self.cluster.hosts * self.unit
+        return Prediction(
+            self.placed.scheme, exchange.name, depth, compute.size, self.placed.threads, tuple(self.counts), step,
+            float(compute[slowest]), float(halo[slowest]), float(waiting[slowest]), self.job.cells / step / 1e6,
+            self.job.work / ideal / step, float((total / self.speed).max() * self.speed.sum() / total.sum()),
+            float(messages[slowest]), host_bytes, self.placed.remote_share,
+        )  # fmt: skip
+
+    def work(self, layers: int) -> np.ndarray:
+        """Work of the boxes grown by so many layers at their cut faces."""
+        lower = [np.maximum(low - layers, 0) for low in self.lower]
+        upper = [np.minimum(high + layers, length) for high, length in zip(self.upper, self.job.shape)]
+        return self.job.weights.work(lower, upper)
+
+    def interior(self, layers: int) -> np.ndarray:
+        """Work of what lies so many layers within the cut faces."""
+        lower, upper = [], []
+        for low, high, length in zip(self.lower, self.upper, self.job.shape):
+            inner = np.minimum(low + layers * (low > 0), high)
+            lower.append(inner)
+            upper.append(np.maximum(high - layers * (high < length), inner))
+        return np.where(self.volume(lower, upper) > 0, self.job.weights.work(lower, upper), 0.0)
+
+    @staticmethod
+    def volume(lower: Sequence[np.ndarray], upper: Sequence[np.ndarray]) -> np.ndarray:
+        """Samples of boxes with these bounds."""
+        x, y, z = (high - low for low, high in zip(lower, upper))
+        return x[:, None, None] * y[:, None] * z
+
+    def halo(self, depth: int) -> tuple[np.ndarray, np.ndarray, float]:
+        """Seconds of exchange and messages of every rank a step; bytes that leave the busiest host a step."""
+        profile, seconds, messages = self.cluster.profile, np.zeros(self.counts), np.zeros(self.counts)
+        copied, leaving = np.zeros(self.counts), np.zeros(self.counts)
+        for axis, size in enumerate(self.face_bytes(depth)):
+            for side in (-1, 1):
+                kinds = self.neighbours(axis, side)
+                for where, is_here in kinds.items():
+                    messages += is_here / depth
+                    seconds += is_here * profile.link(where).latency / depth
+                    if where == "hosts":
+                        leaving += is_here * size
+                    else:
+                        copied += is_here * size
+                        seconds += is_here * size / profile.link(where).bandwidth
+        seconds = np.maximum(seconds, self.memory_seconds(copied))
+        of_host = np.bincount(self.host.ravel(), leaving.ravel())
+        seconds += np.where(leaving > 0, of_host[self.host] / profile.link("hosts").bandwidth, 0.0)
+        return seconds, messages, float(of_host.max())
+
+    def memory_seconds(self, copied: np.ndarray) -> np.ndarray:
+        """Seconds that the memory of a rank's NUMA node needs for what all its ranks copy; 0 where it is unknown."""
+        triad = self.cluster.profile.triad
+        if triad is None or not triad.numa:
+            return np.zeros(self.counts)
+        node = self.host * (max(self.placed.numa) + 1) + self.numa
+        return COPIES * np.bincount(node.ravel(), copied.ravel())[node] / (np.mean(triad.numa) * 1e9) * (copied > 0)
+
+    def face_bytes(self, depth: int) -> Iterable[np.ndarray]:
+        """Bytes a step through one face across each axis: one layer, or `depth` with the corners of earlier axes."""
+        lengths = [high - low for low, high in zip(self.lower, self.upper)]
+        grown = list(lengths)
+        for axis in range(3):
+            others = [np.ones_like(n) if a == axis else n for a, n in enumerate(grown)]
+            area = others[0][:, None, None] * others[1][:, None] * others[2]
+            yield (2 if depth == 1 else 6) * area * self.job.number_bytes
+            cut = 1 * (self.lower[axis] > 0) + (self.upper[axis] < self.job.shape[axis])
+            grown[axis] = lengths[axis] + (depth * cut if depth > 1 else 0)
+
+    def neighbours(self, axis: int, side: int) -> dict[str, np.ndarray]:
+        """Which ranks have a neighbour on one side, by the kind of link that leads to it."""
+        other_host, other_numa = (np.roll(array, -side, axis) for array in (self.host, self.numa))
+        index = np.arange(self.counts[axis]) + side
+        inside = ((index >= 0) & (index < self.counts[axis])).reshape([-1 if a == axis else 1 for a in range(3)])
+        same_host = other_host == self.host
+        return {
+            "numa": inside & same_host & (other_numa == self.numa),
+            "across": inside & same_host & (other_numa != self.numa),
+            "hosts": inside & ~same_host,
+        }

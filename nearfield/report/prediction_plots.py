@@ -1,0 +1,144 @@
+"""Predicted steps: what they are made of for each binding scheme, rates over nodes, and the figures of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.report.style import COLOURS, DASHES, FAINT, INK, blank, headline, panel_title, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from nearfield.machine.paper import Curve, Paper
+    from nearfield.machine.step_time import Prediction
+
+MARKERS = ("o", "s", "^", "D", "v", "P")
+PUBLISHED = "#111111"
+
+
+def curves(axes: Axes, given: Sequence[Curve], marked: bool = True) -> None:
+    """One line a curve, told apart by colour, dashes and marker."""
+    for number, curve in enumerate(given):
+        axes.plot(curve.x, curve.y, color=COLOURS[number % 6], dashes=() if number == 0 else (6, 2),
+                  marker=MARKERS[number % 6] if marked else None, markersize=4, label=curve.label)  # fmt: skip
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="upper left")
+
+
+def published(axes: Axes, x: float, y: float, text: str) -> None:
+    """A point of the paper, named at its right."""
+    axes.plot([x], [y], "*", color=PUBLISHED, markersize=11, zorder=5)
+    axes.annotate(text, (x, y), xytext=(9, 0), textcoords="offset points", va="center", color=INK, fontsize=8.5)
+
+
+@styled
+def step_parts(predictions: Sequence[Prediction], title: str, facts: str) -> Figure:
+    """Compute and waiting of a step for each binding scheme, side by side, with the hidden part of the exchange."""
+    figure = blank(8.0, 4.6)
+    axes = figure.subplots()
+    place = np.arange(len(predictions))
+    compute, waiting, halo = (1e3 * np.array([getattr(each, name) for each in predictions])
+                              for name in ("compute", "waiting", "halo"))  # fmt: skip
+    axes.bar(place, compute, 0.55, color=COLOURS[0], label="compute")
+    axes.bar(place, waiting, 0.55, bottom=compute, color=COLOURS[1], label="waiting for halos")
+    axes.bar(place + 0.38, halo, 0.12, color=COLOURS[4], label="exchange of halos, hidden or not")
+    for x, each in zip(place, predictions):
+        axes.text(x, 1e3 * each.step, f"{each.mcells_per_second:.0f} Mcells/s\n{100 * each.efficiency:.0f} %",
+                  ha="center", va="bottom", fontsize=8.5, color=FAINT)  # fmt: skip
+    names = [f"{each.scheme}\n{each.ranks} x {each.threads}" for each in predictions]
+    axes.set_xticks(place, names)
+    axes.set_ylabel("Time of a step (ms)")
+    axes.set_ylim(0, 1.35e3 * max(each.step for each in predictions))
+    axes.grid(axis="x", visible=False)
+    axes.legend(loc="upper left", ncols=3)
+    headline(figure, title, facts)
+    return figure
+
+
+@styled
+def rates_over_nodes(rates: Mapping[str, tuple[Sequence[int], Sequence[float]]], title: str, facts: str) -> Figure:
+    """Mcells/s over the number of nodes, a line a scheme."""
+    figure = blank(8.0, 4.6)
+    axes = figure.subplots()
+    for number, (scheme, (nodes, rate)) in enumerate(rates.items()):
+        axes.plot(nodes, rate, color=COLOURS[number % 6], linestyle=DASHES[number % 6], marker=MARKERS[number % 6],
+                  markersize=4, label=scheme)  # fmt: skip
+    axes.set_xlabel("Nodes")
+    axes.set_ylabel("Mcells/s")
+    axes.set_ylim(bottom=0)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.legend(loc="upper left")
+    headline(figure, title, facts)
+    return figure
+
+
+def paper_figures(paper: Paper) -> dict[str, Figure]:
+    """The five figures by file name."""
+    return {"figure_5": one_node(paper), "figure_6": over_nodes(paper, "6"), "figure_7": over_nodes(paper, "7"),
+            "figures_11_12": antenna(paper)}  # fmt: skip
+
+
+@styled
+def one_node(paper: Paper) -> Figure:
+    """Fig. 5: processes on one node; the paper's own points are not legible."""
+    figure = blank(7.0, 4.4)
+    axes = figure.subplots()
+    curve = paper.one_node()
+    axes.plot(curve.x, curve.y, color=COLOURS[0], marker="o", markersize=4, label="predicted")
+    axes.axvline(8, color=FAINT, linewidth=0.8, linestyle=":")
+    axes.text(8.1, 8, "one process a core", color=FAINT, fontsize=8.5, va="bottom")
+    axes.set_xlabel("Processes on one node of two CPUs of four cores")
+    axes.set_ylabel("Mcells/s")
+    axes.set_ylim(bottom=0)
+    headline(figure, "Processes that do not share out evenly lose · Fig. 5 of Zhao, Chen and Yu",
+             "predicted only: no number of this figure is published")  # fmt: skip
+    return figure
+
+
+@styled
+def over_nodes(paper: Paper, number: str) -> Figure:
+    """Figs. 6 and 7: binding, and the memory policy, over nodes."""
+    figure = blank(7.6, 4.8)
+    axes = figure.subplots()
+    curves(axes, paper.binding() if number == "6" else paper.policy())
+    for point in (each for each in paper.points() if each.figure == number):
+        published(axes, point.hosts, point.published, f"{point.published:.0f}, {point.what.split(',')[0]}")
+    axes.set_xlabel("Nodes")
+    axes.set_xlim(0, 1.4 * paper.data["hosts"])
+    axes.set_xticks(range(0, paper.data["hosts"] + 1, 2))
+    axes.set_ylabel("Mcells/s")
+    title = "PEC box, binding" if number == "6" else "PEC box, NUMA policy"
+    headline(figure, f"{title} · Fig. {number} of Zhao, Chen and Yu",
+             "lines predicted from stated inputs, stars published; the rate is calibrated to Fig. 6, CPUs, 18 nodes")
+    return figure
+
+
+@styled
+def antenna(paper: Paper) -> Figure:
+    """Figs. 11 and 12: rate and time of the reflector antenna on 4 and 18 nodes."""
+    figure = blank(9.0, 6.4)
+    panels = figure.subplots(2, 2)
+    published_minutes = {point.hosts: point.published for point in paper.points() if point.unit == "min"}
+    for column, (hosts, name) in enumerate(((4, "Fig. 11: 4 nodes"), (18, "Fig. 12: 18 nodes"))):
+        found = paper.antenna(hosts)
+        for row, value in enumerate((lambda each: each.mcells_per_second, paper.minutes)):
+            axes, place = panels[row][column], np.arange(len(found))
+            for side, label in enumerate(("with NUMA policy", "without")):
+                axes.bar(place + 0.36 * (side - 0.5), [value(pair[side]) for pair in found.values()], 0.34,
+                         color=COLOURS[side], label=label)  # fmt: skip
+            axes.set_xticks(place, list(found))
+            axes.set_ylabel("Mcells/s" if row == 0 else "Minutes")
+            axes.grid(axis="x", visible=False)
+            axes.margins(y=0.15)
+        panels[1][column].plot([-0.18], [published_minutes[hosts]], "*", color=PUBLISHED, markersize=11,
+                               label=f"published: {published_minutes[hosts]:.0f} min")  # fmt: skip
+        panels[1][column].set_ylim(top=1.5 * panels[1][column].get_ylim()[1])
+        panels[1][column].legend(loc="upper left", fontsize=8, ncols=2)
+        panel_title(panels[0][column], name)
+    headline(figure, "Reflector antenna · Figs. 11 and 12 of Zhao, Chen and Yu",
+             f"bars predicted, {paper.data['antenna']['steps']} steps assumed; the paper publishes two times")
+    return figure
