@@ -258,6 +258,18 @@ class CpuEngine:
             gathered.append(block)
         return samples, digits
 
+    def refreshed(self, steps: int) -> None:
+        """Halos were written: they stand after so many steps of the block under way."""
+        self._core.refreshed(steps)
+
+    def circuit_states(self) -> np.ndarray:
+        """Memories of the circuits, (edges, 2), in the order of `circuits`; a copy."""
+        return self._core.circuit_states()
+
+    def set_circuit_states(self, which: np.ndarray, states: np.ndarray) -> None:
+        """Write those of some edges."""
+        self._core.set_circuit_states(which, np.ascontiguousarray(states))
+
     def reset(self) -> None:
         """Everything back to zero: fields, states, recorders, the step counter."""
         self._core.reset()

@@ -1,0 +1,123 @@
+"""What ranks exchange: every state of the engine that lies in the halo of another, edges and corners included.
+
+A rank's halo is held by other ranks as their own. So a message is an intersection of two boxes: what I own and another
+holds, with all that the engine's registry of states has there: fields, psi of the CPML, memories of circuits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.engine import CpuEngine
+from nearfield.parallel.decomposition import Box
+from nearfield.parallel.part import PlanPart
+from nearfield.prediction import LANES
+
+Span = tuple[int, int]
+
+
+def views(engine: CpuEngine, box: Box) -> Iterator[np.ndarray]:
+    """All samples and psi of the box in the engine's arrays, writable; always in the same order."""
+    plan, axes = engine.plan, engine.plan.storage_axes
+    a, b, c = ((box.lower[axis], box.upper[axis]) for axis in axes)
+    blocks = (c[0] // LANES, -(-c[1] // LANES))
+    slabs = [slab_spans(plan.active[axis], plan.cpml[axis]) for axis in axes]
+    for name, (_, array) in engine.states().items():
+        if not name.startswith("psi"):
+            yield array[slice(*a), slice(*b), slice(*c)]
+        elif name.endswith("a"):
+            yield from (array[planes, slice(*b), slice(*blocks)] for planes in stored(a, slabs[0]))
+        elif name.endswith("b"):
+            yield from (array[slice(*a), planes, slice(*blocks)] for planes in stored(b, slabs[1]))
+        else:
+            yield from (array[slice(*a), slice(*b), held] for held in stored(blocks, in_blocks(slabs[2])))
+
+
+def slab_spans(length: int, slab: Span) -> tuple[Span, Span]:
+    """Planes of the CPML at either end of an axis."""
+    return (0, slab[0]), (length - slab[1], length)
+
+
+def in_blocks(spans: tuple[Span, Span]) -> tuple[Span, Span]:
+    """The blocks of 16 cells that hold them, as core/layout.hpp counts: none twice."""
+    (_, low), (high, end) = spans
+    count = -(-end // LANES)
+    lower = min(count, -(-low // LANES))
+    return (0, lower), (max(lower, high // LANES if high < end else count), count)
+
+
+def stored(span: Span, slabs: tuple[Span, Span]) -> Iterator[slice]:
+    """Where the part of a span that lies in slabs is stored, which follow each other without a gap."""
+    before = 0
+    for first, last in slabs:
+        begin, end = max(span[0], first), min(span[1], last)
+        if begin < end:
+            yield slice(begin - first + before, end - first + before)
+        before += last - first
+
+
+class Region:
+    """One message: a box of the engine's states as bytes."""
+
+    def __init__(self, engine: CpuEngine, part: PlanPart, box: Box) -> None:
+        here = part.here(box)
+        self._engine, self._views = engine, list(views(engine, here))
+        chosen = [n for n, edge in enumerate(engine.circuits) if holds(here, edge[1:])]
+        # in an order on which both sides agree, whatever their own coordinates are
+        self._circuits = np.array(sorted(chosen, key=lambda n: engine.circuits[n]), np.int64)
+        self._fields = sum(view.nbytes for view in self._views)
+        self.buffer = np.zeros(self._fields + 16 * len(self._circuits), np.uint8)
+
+    def _parts(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        at = 0
+        for view in self._views:
+            yield view, self.buffer[at : at + view.nbytes].view(view.dtype).reshape(view.shape)
+            at += view.nbytes
+
+    def pack(self) -> None:
+        """Copy the states into the buffer."""
+        for view, place in self._parts():
+            np.copyto(place, view)
+        if len(self._circuits):
+            self.buffer[self._fields :].view(float)[:] = self._engine.circuit_states()[self._circuits].ravel()
+
+    def unpack(self) -> None:
+        """Copy the buffer into the states."""
+        for view, place in self._parts():
+            np.copyto(view, place)
+        if len(self._circuits):
+            states = self.buffer[self._fields :].view(float).reshape(-1, 2)
+            self._engine.set_circuit_states(self._circuits, states)
+
+
+def holds(box: Box, index: tuple[int, ...]) -> bool:
+    """Whether a sample lies in a box."""
+    return all(low <= n < high for low, n, high in zip(box.lower, index, box.upper))
+
+
+@dataclass(frozen=True)
+class Message:
+    """What goes to another rank, and what comes from it; `late`: it takes in rows from end to end."""
+
+    rank: int
+    out: Region | None
+    into: Region | None
+    late: bool
+
+
+def messages(engine: CpuEngine, part: PlanPart, rank: int, own: list[Box], held: list[Box]) -> list[Message]:
+    """The messages between a rank and all others, whose own and held boxes are given."""
+    found = []
+    unit = part.whole.unit_axis
+    for other in range(len(own)):
+        if other == rank:
+            continue
+        out, into = own[rank].intersection(held[other]), held[rank].intersection(own[other])
+        if out or into:
+            late = own[other].lower[unit] != own[rank].lower[unit]
+            regions = (box and Region(engine, part, box) for box in (out, into))
+            found.append(Message(other, *regions, late))
+    return found

@@ -1,0 +1,246 @@
+"""One run on several ranks: each advances its own box, with halos as deep as several steps.
+
+A rank makes `depth` steps between two exchanges. It makes what its neighbours need first, sends it, and makes the rest
+while the messages travel (phases.py). What is exchanged is in halo.py; what is recorded comes together on rank 0.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from nearfield.engine import Block, CpuEngine, Tables, energy_of
+from nearfield.parallel.decomposition import Arrangement, Box, Grouping
+from nearfield.parallel.halo import Message, messages
+from nearfield.parallel.part import PlanPart, held_box
+from nearfield.parallel.phases import Axis, phases
+from nearfield.parallel.transport import Ranks
+from nearfield.plan import DFTBox, Functional, Plan, Recording, RecordingTerm
+
+POLL = 0.5  # ms between looks at messages under way; some libraries move them only when they are asked
+
+
+class RankEngine:
+    """The interface of `CpuEngine`, for one of several ranks that all call the same methods in the same order.
+
+    `engine` is the rank's own. `recordings()` and `gathered(component)` give their answers on rank 0, None elsewhere.
+    """
+
+    def __init__(
+        self, plan: Plan, ranks: Ranks, arrangement: Arrangement, grouping: Grouping, depth: int, **options
+    ) -> None:
+        self.plan, self.ranks, self.depth = plan, ranks, depth
+        own = grouping.boxes(arrangement)
+        held = [held_box(box, depth, plan) for box in own]
+        self.boxes, self.part = own, PlanPart(plan, own[ranks.rank], held[ranks.rank])
+        self.engine = CpuEngine(
+            self.part.plan, domains=domains_here(arrangement, self.part), own=self.part.own_here, **options
+        )
+        self._columns = [plan.column(waveform) for waveform in self.part.plan.waveforms]
+        self._set_recorders()
+        self._messages = messages(self.engine, self.part, ranks.rank, own, held)
+        self._early, self._late = (self._channel(late) for late in (False, True))
+        mine, here = self.part.held, self.part.own_here
+        self._axes = tuple(
+            Axis(mine.shape[n], (here.lower[n], here.upper[n]), mine.lower[n] > 0, mine.upper[n] < plan.active[n], depth)
+            for n in range(3)
+        )
+        self._coming = False  # halos are under way
+        self.seconds = {"compute": 0.0, "pack": 0.0, "wait": 0.0}
+        self.exchanges = 0
+
+    def _channel(self, late: bool):
+        def sides(name: str) -> list[tuple[int, np.ndarray]]:
+            regions = ((m.rank, getattr(m, name)) for m in self._messages if m.late == late)
+            return [(rank, region.buffer) for rank, region in regions if region]
+
+        return self.ranks.channel(sides("out"), sides("into"))
+
+    def _set_recorders(self) -> None:
+        """Which recorders are here, and which sums have their terms on several ranks."""
+        self._recorders = [term for term in self.plan.terms if isinstance(term, RecordingTerm)]
+        local = [term for term in self.part.plan.terms if isinstance(term, RecordingTerm)]
+        functionals = [(n, term) for n, term in zip(self.part.recorders, local) if isinstance(term, Functional)]
+        self._functionals = [n for n, _ in functionals]
+        shared = {n for n, term in functionals if len(term.i) < term.terms}
+        self._shared = sorted(set().union(*self.ranks.everywhere(shared)))
+        self._boxes = [n for n, term in enumerate(self._recorders) if isinstance(term, DFTBox)]
+        self._boxes_here = [n for n, term in zip(self.part.recorders, local) if isinstance(term, DFTBox)]
+        self._sums: dict[int, list[np.ndarray]] = {n: [] for n in self._shared}
+
+    @property
+    def step(self) -> int:
+        """Steps made since the start or the last reset."""
+        return self.engine.step
+
+    def use_tiles(self, tiling) -> None:
+        """Take these tiles from the next step on."""
+        self.engine.use_tiles(tiling)
+
+    def facts(self) -> dict:
+        """Those of this rank's engine; `bytes` of all ranks."""
+        return self.engine.facts() | {"bytes": sum(self.ranks.everywhere(self.engine.facts()["bytes"]))}
+
+    # ---- steps
+
+    def advance(
+        self, steps: int, excitation: str = "sources", weigh: bool = False, stop: Callable[[], bool] | None = None
+    ) -> Block | None:
+        """Make `steps` steps, or tell that some rank was asked to stop: None, after the steps were made."""
+        self.engine.begin(steps, excitation, weigh, self._tables(steps, excitation))
+        for first in range(0, steps, self.depth):
+            self._advance(first, min(steps, first + self.depth))
+        samples, digits = self.engine.end()
+        self._add_shared(steps, samples)
+        energy = energy_of(self.ranks.added(digits)) if weigh else -1.0
+        return None if stop and self.ranks.any(stop()) else Block([], energy)
+
+    def _tables(self, steps: int, excitation: str) -> Tables:
+        """Computed once, since exp and cos differ from processor to processor, and cut to what is here."""
+        made = None
+        if self.ranks.rank == 0:
+            first = self.step + 1
+            phasors = [self.plan.phasors(self._recorders[n], first, steps) for n in self._boxes]
+            made = Tables(*self.plan.amplitudes(first, steps, excitation), phasors)
+        tables = self.ranks.from_root(made)
+        columns = self._columns or [0]
+        electric, magnetic = (np.ascontiguousarray(t[:, columns]) for t in (tables.electric, tables.magnetic))
+        return Tables(electric, magnetic, [tables.phasors[self._boxes.index(n)] for n in self._boxes_here])
+
+    def _advance(self, first: int, last: int) -> None:
+        """Steps [first, last) of the block: halos in, faces, messages out, the rest."""
+        self._receive(first)
+        faces, rest = phases(self._axes, self.plan.unit_axis, first, last)
+        for region in faces:
+            self._run(first, last, region)
+        for channel in (self._early, self._late):
+            channel.expect()
+        if faces:
+            self._send(late=False)
+        for region in rest:
+            self._run(first, last, region)
+        if not faces:
+            self._send(late=False)
+        self._send(late=True)
+        self._coming = True
+
+    def _run(self, first: int, last: int, region) -> None:
+        begun = time.perf_counter()
+        self.engine.run(first, last, region, self._progress, POLL)
+        self.seconds["compute"] += time.perf_counter() - begun
+
+    def _progress(self) -> bool:
+        self._early.progress()
+        return False
+
+    def _send(self, late: bool) -> None:
+        begun = time.perf_counter()
+        for message in self._out(late):
+            message.out.pack()
+        (self._late if late else self._early).send()
+        self.seconds["pack"] += time.perf_counter() - begun
+
+    def _out(self, late: bool) -> list[Message]:
+        return [message for message in self._messages if message.late == late and message.out]
+
+    def _receive(self, steps: int) -> None:
+        """Wait for the halos that are under way, if any are, and put them in their place."""
+        if not self._coming:
+            return
+        begun = time.perf_counter()
+        for channel in (self._early, self._late):
+            channel.wait()
+        come = time.perf_counter()
+        for message in self._messages:
+            if message.into:
+                message.into.unpack()
+        self.engine.refreshed(steps)
+        self._coming = False
+        self.exchanges += 1
+        self.seconds["wait"] += come - begun
+        self.seconds["pack"] += time.perf_counter() - come
+
+    def _add_shared(self, steps: int, samples: list[np.ndarray]) -> None:
+        """Sums whose terms lie on several ranks: the products come together, and are added in the order of the terms."""
+        if not self._shared:
+            return
+        counts = {n: (self.step // self._recorders[n].stride - (self.step - steps) // self._recorders[n].stride,
+                      len(self._recorders[n].i)) for n in self._shared}  # fmt: skip
+        here = dict(zip(self._functionals, samples))
+        products = [np.reshape(here.get(n, np.zeros(counts[n])), counts[n]).ravel() for n in self._shared]
+        total = self.ranks.added_on_root(np.concatenate(products))
+        if total is None:
+            return
+        at = 0
+        for n in self._shared:
+            table = total[at : at + counts[n][0] * counts[n][1]].reshape(counts[n])
+            at += table.size
+            self._sums[n].append(added_in_order(table))
+
+    def reset(self) -> None:
+        """Everything back to zero, on all ranks."""
+        if self._coming:
+            for channel in (self._early, self._late):
+                channel.wait()
+            self._coming = False
+        self.engine.reset()
+        self._sums = {n: [] for n in self._shared}
+
+    # ---- what came of it
+
+    def set_state(self, component: int, values: np.ndarray) -> None:
+        """Write one component, active shape, before the first step after a reset; all ranks the same."""
+        self.engine.state(component)[...] = values[self.part.held.slices()]
+
+    def gathered(self, component: int) -> np.ndarray | None:
+        """One component, active shape, H as eta0 H."""
+        pieces = self.ranks.gathered(self.engine.state(component)[self.part.own_here.slices()].copy())
+        if pieces is None:
+            return None
+        whole = np.zeros(self.plan.active, self.plan.dtype)
+        for box, piece in zip(self.boxes, pieces):
+            whole[box.slices()] = piece
+        return whole
+
+    def recordings(self) -> list[Recording] | None:
+        """What each recording term of the plan gathered, as `CpuEngine.recordings`."""
+        pieces = self.ranks.gathered(dict(zip(self.part.recorders, self.engine.recordings())))
+        if pieces is None:
+            return None
+        return [self._joined(n, term, pieces) for n, term in enumerate(self._recorders)]
+
+    def _joined(self, n: int, term: RecordingTerm, pieces: list[dict[int, Recording]]) -> Recording:
+        if n in self._shared:
+            values = np.concatenate(self._sums[n]) if self._sums[n] else np.zeros(0)
+            steps = term.stride * np.arange(1, len(values) + 1)
+            return Recording(self.plan.recording_times(bool(np.max(term.component) >= 3), steps), values)
+        found = [(box, piece[n]) for box, piece in zip(self.boxes, pieces) if n in piece]
+        if isinstance(term, Functional):
+            return found[0][1]
+        whole = Box(tuple(term.lower), tuple(term.upper))
+        first = found[0][1]
+        values = np.zeros((len(first.values), *whole.shape), first.values.dtype)
+        for box, piece in found:
+            values[(slice(None), *box.intersection(whole).slices(whole.lower))] = piece.values
+        return Recording(first.time, values)
+
+
+def added_in_order(products: np.ndarray) -> np.ndarray:
+    """Sums over the last axis of (samples, terms), term by term."""
+    total = np.zeros(len(products))
+    for column in products.T:
+        total += column
+    return total
+
+
+def domains_here(arrangement: Arrangement, part: PlanPart) -> Arrangement:
+    """The rank's own domains, those at its ends with its halos, in its coordinates."""
+
+    def cuts(axis: int) -> tuple[int, ...]:
+        low, high = part.own.lower[axis], part.own.upper[axis]
+        inner = [cut - part.held.lower[axis] for cut in arrangement.cuts[axis] if low < cut < high]
+        return (0, *inner, part.held.shape[axis])
+
+    return Arrangement(tuple(cuts(axis) for axis in range(3)))

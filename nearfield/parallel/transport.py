@@ -1,0 +1,132 @@
+"""How ranks talk: through MPI (mpi4py) where a launcher started several of them, else not at all."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from nearfield.errors import ModelError
+
+# What launchers tell each process of their number: Open MPI, MPICH and Intel MPI, MVAPICH, a step of Slurm.
+SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+
+
+class Alone:
+    """The only rank."""
+
+    rank, size = 0, 1
+
+    def from_root(self, value):
+        """What rank 0 holds."""
+        return value
+
+    def gathered(self, value) -> list | None:
+        """The values of all ranks, on rank 0 alone."""
+        return [value]
+
+    def everywhere(self, value) -> list:
+        """The values of all ranks."""
+        return [value]
+
+    def added(self, values: np.ndarray) -> np.ndarray:
+        """Elementwise sums over all ranks, integers."""
+        return values
+
+    def added_on_root(self, values: np.ndarray) -> np.ndarray | None:
+        """Elementwise sums over all ranks, where all but one hold zero; on rank 0 alone."""
+        return values
+
+    def any(self, wanted: bool) -> bool:
+        """Whether any rank wants it."""
+        return wanted
+
+    def give_up(self, code: int) -> None:
+        """End all ranks."""
+
+
+class Ranks(Alone):
+    """The ranks that one launcher started."""
+
+    def __init__(self, communicator) -> None:
+        self._mpi = communicator
+        self.rank, self.size = communicator.rank, communicator.size
+
+    def from_root(self, value):
+        return self._mpi.bcast(value)
+
+    def gathered(self, value) -> list | None:
+        return self._mpi.gather(value)
+
+    def everywhere(self, value) -> list:
+        return self._mpi.allgather(value)
+
+    def added(self, values: np.ndarray) -> np.ndarray:
+        total = np.empty_like(values)
+        self._mpi.Allreduce(values, total)
+        return total
+
+    def added_on_root(self, values: np.ndarray) -> np.ndarray | None:
+        total = np.empty_like(values) if self.rank == 0 else None
+        self._mpi.Reduce(values, total)
+        return total
+
+    def any(self, wanted: bool) -> bool:
+        return any(self._mpi.allgather(bool(wanted)))
+
+    def channel(self, out: Sequence[tuple[int, np.ndarray]], into: Sequence[tuple[int, np.ndarray]]) -> Channel:
+        """A way for the same buffers to go to, and come from, the same ranks again and again."""
+        return Channel(self._mpi, out, into)
+
+    def give_up(self, code: int) -> None:
+        self._mpi.Abort(code)
+
+
+class Channel:
+    """Persistent messages: `send` what is packed, `progress` now and then, `wait` for all that comes."""
+
+    def __init__(self, communicator, out, into) -> None:
+        from mpi4py import MPI
+
+        self._all = MPI.Prequest
+        self._sends = [communicator.Send_init([buffer, MPI.BYTE], dest=rank) for rank, buffer in out]
+        self._receives = [communicator.Recv_init([buffer, MPI.BYTE], source=rank) for rank, buffer in into]
+
+    def expect(self) -> None:
+        """Take what comes from now on."""
+        self._all.Startall(self._receives)
+
+    def send(self) -> None:
+        """Send the buffers as they are now."""
+        self._all.Startall(self._sends)
+
+    def progress(self) -> bool:
+        """Let the library work; whether all has come and gone."""
+        return self._all.Testall(self._receives + self._sends)
+
+    def wait(self) -> None:
+        """Wait until all has come and gone."""
+        self._all.Waitall(self._receives + self._sends)
+
+
+@functools.cache
+def world() -> Alone:
+    """The ranks of this run. Error: a launcher started several processes, and they cannot find each other."""
+    started = max((int(os.environ[name]) for name in SIZES if os.environ.get(name, "").isdigit()), default=1)
+    if started == 1:
+        return Alone()
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise ModelError(
+            f"a launcher started {started} processes, but mpi4py cannot be used ({error}); install it with the `mpi` "
+            "extra, or start one process"
+        ) from None
+    if MPI.COMM_WORLD.size != started:
+        raise ModelError(
+            f"a launcher started {started} processes, but each is rank {MPI.COMM_WORLD.rank} of {MPI.COMM_WORLD.size}: "
+            f"it belongs to another MPI than the library in use ({MPI.get_vendor()[0]}); use that library's own mpiexec"
+        )
+    return Ranks(MPI.COMM_WORLD)
