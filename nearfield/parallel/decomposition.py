@@ -229,9 +229,10 @@ def decompositions(
 ) -> list[Decomposition]:  # fmt: skip
     """Ways to cut a run into domains for so many ranks, the one with the fastest slowest domain first.
 
-    `domains` in all, or along x, y, z; `speeds`: one for each domain in order, 1 is a core; left out, all are 1. Of all
-    factorizations the most promising are refined. The rows are cut only where no other way fits or the caller says so.
-    Error: nothing fits. Ranks must not each call it: sums may differ by a digit from processor to processor.
+    `domains` in all, or along x, y, z; `speeds`: one for each domain in order; left out, ranks are alike and share
+    theirs out to their domains, 1 on the average. Of all factorizations the most promising are refined. Rows are cut
+    only where no other way fits or the caller says so. Error: nothing fits.
+    One rank decides for all: sums may differ in the last digit from processor to processor.
     """
     total = domains if isinstance(domains, int) else math.prod(domains)
     if speeds is not None and (len(speeds) != total or not all(speed > 0 for speed in speeds)):
@@ -240,12 +241,18 @@ def decompositions(
     promising = sorted(fitting(weights, domains, ranks, halo), key=lambda grouping: rough_time(weights, grouping, halo))
     found = []
     for grouping in promising[:MOST_REFINED]:
-        shared = np.reshape(np.ones(total) if speeds is None else np.asarray(speeds, float), grouping.counts)
+        shared = even_speeds(grouping) if speeds is None else np.reshape(np.asarray(speeds, float), grouping.counts)
         least = tuple(thinnest(axis == unit, grouping.ranks[axis] > 1, halo.depth) for axis in range(3))
         problem = Problem(weights, halo, tuple(ghosts(grouping, axis) for axis in range(3)), shared, least)
         cuts = problem.refined(problem.start())
         found.append(Decomposition(Arrangement(tuple(tuple(c.tolist()) for c in cuts)), grouping, problem.costs(cuts)))
     return sorted(found, key=lambda decomposition: decomposition.slowest)
+
+
+def even_speeds(grouping: Grouping) -> np.ndarray:
+    """The speed of each domain where ranks are alike and share theirs out evenly; the mean domain of all has 1."""
+    x, y, z = (np.repeat(sizes, sizes) for sizes in (np.diff(grouping.groups(axis)) for axis in range(3)))
+    return math.prod(grouping.counts) / math.prod(grouping.ranks) / (x[:, None, None] * y[:, None] * z)
 
 
 def fitting(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost) -> list[Grouping]:
@@ -313,4 +320,5 @@ def rough_time(weights: Weights, grouping: Grouping, halo: HaloCost) -> float:
         grown *= lengths[axis] + sides[0] * halo.repeated
         inner = 0 if alone else sides[1] - 0.5 * sides[0]
         faces += size / lengths[axis] * (sides[0] * halo.exchange + inner * halo.shared[place])
+        faces += halo.message * sides[0]
     return grown * mean + grown * rows + faces
