@@ -55,7 +55,6 @@ def read_object(element: ElementTree.Element, allowed: int | None) -> Object | N
     memory = [node for inner in element.iterfind("object") for node in read_memory(inner)]
     if not children:
         return None
-    children.sort(key=Object.first_processor)
     return Object(kind, number, int(element.get("cache_size", "0")), tuple(children), tuple(memory))
 
 

@@ -17,7 +17,7 @@ from nearfield.errors import ModelError
 from nearfield.machine.tree import Object
 
 MOST = 1 << 17  # processors; past that a string is a mistake
-WORD = re.compile(r"\[\s*(?P<memory>[a-z]+)\s*(?:\((?P<inside>[^)]*)\))?\s*\]"
+WORD = re.compile(r"\[\s*(?P<memory>[a-z][a-z0-9]*)\s*(?:\((?P<inside>[^)]*)\))?\s*\]"
                   r"|(?P<kind>[a-z][a-z0-9]*):(?P<count>\d+)(?:\((?P<attributes>[^)]*)\))?", re.IGNORECASE)  # fmt: skip
 KINDS = {"machine": r"machine", "group": r"group\d*", "package": r"pack(age)?|sock(et)?", "die": r"die",
          "numa": r"(numa|node|numanode)", "core": r"core", "pu": r"pu|proc|thread",
