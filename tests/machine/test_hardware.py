@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
-import json
 from pathlib import Path
 
 import pytest
 
-from nearfield.cli import main
 from nearfield.errors import ModelError
-from nearfield.machine import system_files
-from nearfield.machine.draw import arrange, picture, text
+from nearfield.machine.draw import text
 from nearfield.machine.hardware import (
     Core,
     Hardware,
     NumaNode,
-    assemble,
     from_synthetic,
     from_xml,
     load,
-    this_machine,
 )
 from nearfield.machine.xml_export import to_xml
-from nearfield.topology import usable_processors
 
 S0 = "pack:2 [numa] core:4 pu:1"
 NUMASCALE = "group:72 pack:2 numa:2(memory=16GB) core:6 pu:1"
@@ -212,6 +205,12 @@ def test_xml_of_an_asymmetric_machine(asymmetric):
     assert asymmetric.distances[2] == (20, 21, 10, 11, 30)
 
 
+def test_the_drawing_tells_unequal_parts_apart(asymmetric):
+    shown = text(asymmetric)
+    assert "package 0 · NUMA node 0 1 kB · NUMA node 1 2 kB · L3 3 kB  [0-1,3-4]" in shown
+    assert "2 x core · 2 processors each" in shown and "package 1" in shown
+
+
 def test_units_of_an_asymmetric_machine(asymmetric):
     assert [unit.cores for unit in asymmetric.units("socket")] == [(0, 1), (2,)]
     assert [unit.numa for unit in asymmetric.units("numa")] == [(0,), (2,)]
@@ -254,158 +253,7 @@ def test_a_file_that_is_not_there_is_refused():
         load("there.xml")
 
 
-# This machine, from recorded files
-
-
-def record(system: Path, nodes: dict[int, str], packages: int = 2, cores: int = 8) -> Path:
-    """Two packages of four cores, hyper-threads numbered after all cores, a third-level cache a package."""
-    for processor in range(2 * cores):
-        core = processor % cores
-        package = core * packages // cores
-        mates = f"{package * 4}-{package * 4 + 3},{package * 4 + 8}-{package * 4 + 11}"
-        own = f"{core},{core + cores}"
-        write(system, f"cpu/cpu{processor}/topology/physical_package_id", package)
-        write(system, f"cpu/cpu{processor}/topology/core_id", core % 4)
-        write(system, f"cpu/cpu{processor}/topology/core_cpus_list", own)
-        for index, (level, kind, size, sharers) in enumerate([
-            (1, "Data", "32K", own), (1, "Instruction", "32K", own), (2, "Unified", "1M", own),
-            (3, "Unified", "16M", mates),
-        ]):  # fmt: skip
-            for name, value in (("level", level), ("type", kind), ("size", size), ("shared_cpu_list", sharers)):
-                write(system, f"cpu/cpu{processor}/cache/index{index}/{name}", value)
-    for number, listed in nodes.items():
-        write(system, f"node/node{number}/cpulist", listed)
-        write(system, f"node/node{number}/meminfo", f"Node {number} MemTotal:       1024 kB")
-        write(system, f"node/node{number}/distance", " ".join("10" if n == number else "21" for n in nodes))
-    return system
-
-
-def write(system: Path, name: str, value) -> None:
-    file = system / "devices" / "system" / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"{value}\n")
-
-
-def recorded(system: Path, usable=range(16), memory=(0, 1, 2, 3, 4)) -> Hardware:
-    found = system_files.examine(system, frozenset(usable), frozenset(memory))
-    return assemble(found[0], "recorded", False, found[1], found[2])
-
-
-SUB_NUMA = {0: "0-1,8-9", 1: "2-3,10-11", 2: "4-5,12-13", 3: "6-7,14-15", 4: ""}
-
-
-def test_packages_with_two_nodes_each_and_a_memory_without_processors(tmp_path):
-    machine = recorded(record(tmp_path, SUB_NUMA))
-    assert [core.processors for core in machine.cores] == [(core, core + 8) for core in range(8)]
-    assert [core.numa for core in machine.cores] == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert [core.package for core in machine.cores] == [0, 0, 0, 0, 1, 1, 1, 1]
-    assert [core.l3 for core in machine.cores] == [0, 0, 0, 0, 1, 1, 1, 1]
-    assert [(node.os_index, node.cores) for node in machine.numa] == [
-        (0, (0, 1)), (1, (2, 3)), (2, (4, 5)), (3, (6, 7)), (4, ())]  # fmt: skip
-    assert (machine.memory, machine.l1, machine.l2, machine.l3) == (5 * 2**20, 2**15, 2**20, 2**24)
-    assert machine.distances[1] == (21, 10, 21, 21, 21)
-
-
-def test_only_what_the_process_may_use_is_there(tmp_path):
-    machine = recorded(record(tmp_path, SUB_NUMA), usable={3, 9, 11, 12}, memory={0, 1, 2, 3})
-    assert [core.processors for core in machine.cores] == [(9,), (3, 11), (12,)]
-    assert [(node.os_index, node.cores) for node in machine.numa] == [(0, (0,)), (1, (1,)), (2, (2,))]
-    assert [unit.cores for unit in machine.units("socket")] == [(0, 1), (2,)]
-    assert machine.distances == ((10, 21, 21), (21, 10, 21), (21, 21, 10))
-
-
-def test_a_node_that_cuts_packages_keeps_its_processors(tmp_path):
-    machine = recorded(record(tmp_path, {0: "0,4,8,12", 1: "1-3,5-7,9-11,13-15"}))
-    assert [unit.cores for unit in machine.units("numa")] == [(0, 1), (2, 3, 4, 5, 6, 7)]
-    assert [core.processors[0] for core in machine.cores] == [0, 4, 1, 2, 3, 5, 6, 7]
-
-
-def test_a_machine_that_tells_nothing_has_a_core_a_processor(tmp_path):
-    machine = recorded(tmp_path, usable={2, 5})
-    assert machine.cores == (Core(0, (2,), 0, 0, -1), Core(1, (5,), 0, 0, -1))
-    assert machine.numa == (NumaNode(0, 0, 0, (0, 1)),)
-
-
-def test_this_machine_is_what_this_process_may_use():
-    assert set(this_machine().processors) == usable_processors()
-    assert not this_machine().simulated
-
-
-# What is shown
-
-
-def test_a_machine_that_is_not_this_one_is_marked_simulated(capsys):
-    assert main(["machine", S0, "--nodes", "21"]) == 0
-    shown = capsys.readouterr().out
-    assert "SIMULATED: not this machine" in shown and "SIMULATED machine" in shown
-    assert "Number of nodes    21" in shown and "Cores a node       8 (8 processors)" in shown
-    assert main(["machine"]) == 0
-    assert "SIMULATED" not in capsys.readouterr().out
-
-
-def test_json_has_every_core_and_says_whether_it_is_simulated(capsys):
-    assert main(["machine", "--topology", STRINGS[1], "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert (shown["simulated"], shown["cores"], shown["packages"]) == (True, 8, 2)
-    assert shown["core_list"][5] == {"index": 5, "processors": [5], "package": 1, "numa": 1, "l3": 1}
-    assert shown["numa_nodes"][1] == {"index": 1, "os_index": 1, "memory_bytes": 6 * 10**9, "cores": [4, 5, 6, 7]}
-    assert main(["machine", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["simulated"] is False
-
-
-def test_the_drawing_of_a_small_machine_names_all_and_of_a_large_one_folds():
-    assert text(from_synthetic(STRINGS[1])).splitlines() == [
-        "SIMULATED machine",
-        "  package 0 · NUMA node 0 6 GB · L3 8 MB  [0-3]", "    4 x core  [0-3]",
-        "  package 1 · NUMA node 1 6 GB · L3 8 MB  [4-7]", "    4 x core  [4-7]",
-    ]  # fmt: skip
-    assert text(from_synthetic(NUMASCALE)).splitlines() == [
-        "SIMULATED machine", "  72 x group  [0-1727]", "    2 x package", "      2 x group · NUMA node 16 GB",
-        "        6 x core",
-    ]  # fmt: skip
-
-
-def test_the_drawing_tells_unequal_parts_apart(asymmetric):
-    shown = text(asymmetric)
-    assert "package 0 · NUMA node 0 1 kB · NUMA node 1 2 kB · L3 3 kB  [0-1,3-4]" in shown
-    assert "2 x core · 2 processors each" in shown and "package 1" in shown
-
-
-def test_boxes_of_the_picture_lie_inside_their_parents_and_apart():
-    def check(box) -> int:
-        for left, top, inner in box.inside:
-            assert left >= 0 and top >= box.head
-            assert left + inner.width <= box.width and top + inner.height <= box.height
-        for (x, y, one), (left, top, other) in itertools.combinations(box.inside[:20], 2):
-            assert x + one.width <= left or left + other.width <= x or y + one.height <= top or top + other.height <= y
-        return sum(check(inner) for _, _, inner in box.inside) or 1
-
-    assert check(arrange(from_synthetic(NUMASCALE).tree())) == 1728
-
-
-def test_the_picture_is_written_as_svg_and_png(tmp_path, capsys):
-    for name, begins in (("machine.svg", b"<?xml"), ("machine.png", b"\x89PNG")):
-        assert main(["machine", S0, "--plot", str(tmp_path / name)]) == 0
-        assert (tmp_path / name).read_bytes().startswith(begins)
-    assert "SIMULATED" in picture(from_synthetic(S0)).get_suptitle()
-    assert main(["machine", S0, "--plot", str(tmp_path / "machine.txt")]) == 2
-    assert main(["machine", S0, "--plot", str(tmp_path / "none" / "machine.svg")]) == 2
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["machine.png", "machine.svg"]
-
-
-def test_emitted_xml_is_all_of_stdout(tmp_path, capsys):
-    assert main(["machine", S0, "--emit", "xml"]) == 0
-    (tmp_path / "machine.xml").write_text(capsys.readouterr().out)
-    assert same(from_xml(tmp_path / "machine.xml"), from_synthetic(S0))
-
-
 def test_hardware_made_by_hand_has_a_tree():
     cores = tuple(Core(index, (index,), index // 2, index // 2, -1) for index in range(4))
     machine = Hardware("by hand", True, cores, (NumaNode(0, 0, 0, (0, 1)), NumaNode(1, 1, 0, (2, 3))))
     assert [child.kind for child in machine.tree().children] == ["package", "package"]
-
-
-def test_check_says_what_this_process_may_use(capsys):
-    assert main(["machine", "--check"]) == 0
-    shown = capsys.readouterr().out
-    assert "default binding" in shown and "memory policies" in shown
