@@ -159,8 +159,8 @@ def place(model: Annotated[Path | None, typer.Argument(help="Model file (TOML): 
     """Say which rank runs where, or write it for a launcher; of a model, which domains it is cut into.
 
     What --emit writes, saved as FILE, is given to: rankfile, mpirun -rf FILE (Open MPI 4); prrte, mpirun --map-by
-    rankfile:FILE=FILE (Open MPI 5); hydra, mpiexec -f FILE (MPICH); slurm, SLURM_HOSTFILE=FILE srun
-    --distribution=arbitrary --cpu-bind=mask_cpu:$(cut -d# -f2 FILE | paste -sd,).
+    rankfile:FILE=FILE (Open MPI 5); hydra, mpiexec -f FILE (MPICH); slurm, on whole nodes, SLURM_HOSTFILE=FILE srun
+    --ntasks=R --cpus-per-task=C --distribution=arbitrary --cpu-bind=mask_cpu:$(cut -d# -f2 FILE | paste -sd,).
     """
     from nearfield.commands.place import Cluster, place
 

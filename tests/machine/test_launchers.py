@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -17,7 +18,7 @@ import pytest
 
 from nearfield.cli import main
 from nearfield.errors import ModelError
-from nearfield.machine.hardware import Unit, from_synthetic
+from nearfield.machine.hardware import Unit, from_synthetic, this_machine
 from nearfield.machine.launchers import LAUNCHERS, emit, mask, ranges
 from nearfield.machine.placement import Rank, host_names, ranks
 from nearfield.machine.xml_export import to_xml
@@ -155,12 +156,13 @@ def numbers(lists: list[str]) -> tuple[int, ...]:
     return tuple(number for part in ends for number in range(part[0], part[-1] + 1))
 
 
-@pytest.mark.parametrize("launcher", ["rankfile", "prrte"])
 @pytest.mark.parametrize("topology, scheme", CASES)
-def test_prrte_puts_every_rank_where_the_line_says(prterun, tmp_path, topology, scheme, launcher):
+def test_prrte_puts_every_rank_where_the_line_says(prterun, tmp_path, topology, scheme):
     machine = from_synthetic(topology)
     placed = ranks(machine, scheme, ("nodeA0", "nodeA1"))
-    found = placed_by_prrte(prterun, tmp_path, machine, emit(launcher, machine, scheme, placed), len(machine.cores))
+    rank_file = emit("prrte", machine, scheme, placed)
+    found = placed_by_prrte(prterun, tmp_path, machine, rank_file, len(machine.cores))
+    assert rank_file == emit("rankfile", machine, scheme, placed)
     assert found == {rank.number: (rank.host, rank.unit.cores) for rank in placed}
 
 
@@ -187,3 +189,36 @@ def test_hydra_binds_every_rank_as_its_host_file_says(hydra, tmp_path, topology,
     found = Counter((int(local), tuple(place for place, bit in enumerate(bits) if bit == "1")) for local, bits in shown)
     expected = [(local, machine.processors_of(unit)) for local, unit in enumerate(units)] * len(hosts)
     assert found == Counter(expected[:count])
+
+
+# On this machine, for real
+
+
+def bound_ranks(command: list[str]) -> dict[int, tuple[int, ...]]:
+    """Processors that each rank may use, as the kernel says, of ranks that a launcher started here."""
+    show = "echo $PMI_RANK$PMIX_RANK $(grep Cpus_allowed_list /proc/self/status)"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PMI", "HWLOC"))}
+    done = subprocess.run([*command, "sh", "-c", show], capture_output=True, text=True, timeout=LIMIT, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = re.findall(r"^(\d+) Cpus_allowed_list:\s*(\S+)", done.stdout, re.MULTILINE)
+    return {int(rank): numbers([listed]) for rank, listed in shown}
+
+
+def placed_here(folder: Path, capsys, launcher: str) -> dict[int, tuple[int, ...]]:
+    """The processors that the ranks are to have; what the launcher takes lies in `folder`/ranks."""
+    arguments = ["place", "--bind", "core", "--hosts", socket.gethostname(), "--emit", launcher]
+    assert main(arguments) == 0
+    (folder / "ranks").write_text(capsys.readouterr().out)
+    machine = this_machine()
+    return {rank: machine.processors_of(unit) for rank, unit in enumerate(machine.units("core"))}
+
+
+def test_hydra_binds_the_ranks_of_this_machine(hydra, tmp_path, capsys):
+    wanted = placed_here(tmp_path, capsys, "hydra")
+    assert bound_ranks([hydra, "-f", str(tmp_path / "ranks"), "-n", str(len(wanted))]) == wanted
+
+
+def test_prrte_binds_the_ranks_of_this_machine(prterun, tmp_path, capsys):
+    wanted = placed_here(tmp_path, capsys, "prrte")
+    count, file = str(len(wanted)), tmp_path / "ranks"
+    assert bound_ranks([prterun, "--allow-run-as-root", "-n", count, "--map-by", f"rankfile:FILE={file}"]) == wanted
