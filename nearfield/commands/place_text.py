@@ -65,7 +65,7 @@ def halo_rows(placing: Placing, sizes: Sequence[HaloSize]) -> list[list[str]]:
     lines = [["rank", f"halo of {plural(depth, 'layer')}", "a step", "messages", "R"]]
     for size in sizes[:MOST_SHOWN]:
         lines.append([str(size.rank), memory(size.bytes_per_exchange), memory(size.bytes_per_step),
-                      f"{size.neighbours / depth:.3g} a step", f"{size.surface_ratio:.1f}"])  # fmt: skip
+                      f"{size.messages / depth:.3g} a step", f"{size.surface_ratio:.1f}"])  # fmt: skip
     return more(lines, len(sizes), "ranks")
 
 

@@ -17,13 +17,13 @@ STATES = 4  # of the CPML, a cell and slab
 class HaloSize:
     """What one rank receives; it sends about as much.
 
-    `neighbours` counts faces, edges and corners where layers are several, faces alone for one layer.
+    `messages` go to faces, edges and corners where layers are several, to faces alone for one layer.
     """
 
     rank: int
     cells: int
     face_cells: int  # of all its faces towards other ranks
-    neighbours: int
+    messages: int  # of an exchange
     bytes_per_exchange: int
     bytes_per_step: float
 
@@ -55,13 +55,13 @@ def halo_size(plan: Plan, rank: int, box: Box, whole: Box, depth: int) -> HaloSi
     sides = [(low > first) + (high < last) for low, high, first, last in ends]
     faces = sum(box.size // n * count for n, count in zip(box.shape, sides))
     if depth == 1:
-        values, neighbours = TANGENTIAL * faces, sum(sides)
+        values, messages = TANGENTIAL * faces, sum(sides)
     else:
         grown = box.grown(depth, whole)
         values = sum(sign * (ALL * b.size + STATES * slab_samples(plan, b)) for sign, b in ((1, grown), (-1, box)))
-        neighbours = math.prod(1 + count for count in sides) - 1
+        messages = math.prod(1 + count for count in sides) - 1
     size = values * BYTES_OF[plan.precision]
-    return HaloSize(rank, box.size, faces, neighbours, size, size / depth)
+    return HaloSize(rank, box.size, faces, messages, size, size / depth)
 
 
 def slab_samples(plan: Plan, box: Box) -> int:
