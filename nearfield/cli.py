@@ -139,7 +139,8 @@ def machine(given: Annotated[str | None, typer.Argument(metavar="TOPOLOGY", help
     """Show this machine, or one that is given: processors, caches, memory, as a table and as a tree."""
     from nearfield.commands.machine import check_machine, show_machine
 
-    return check_machine(as_json) if check else show_machine(given or topology, nodes, plot, emit, as_json)
+    chosen = given if given is not None else topology
+    return check_machine(chosen, as_json) if check else show_machine(chosen, nodes, plot, emit, as_json)
 
 
 @app.command()

@@ -75,4 +75,5 @@ def test_emitted_xml_is_all_of_stdout(tmp_path, capsys):
 def test_check_says_what_this_process_may_use(capsys):
     assert main(["machine", "--check"]) == 0
     shown = capsys.readouterr().out
+    assert main(["machine", S0, "--check"]) == 2
     assert "default binding" in shown and "memory policies" in shown

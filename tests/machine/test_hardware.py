@@ -133,6 +133,7 @@ def test_a_processor_and_a_core_need_not_be_named():
     ("core:2 pu:2(indexes=a)", "no list of numbers"),
     ("pack:1000 core:1000", "more than 131072"),
     ("pack:2 core:4) pu:1", "is not a word"),
+    ("group:1 " * 50, "more than 40 levels"),
 ])  # fmt: skip
 def test_a_wrong_string_is_refused_with_what_is_allowed(string, why):
     with pytest.raises(ModelError, match="allowed are kind:count words") as refused:
@@ -230,6 +231,9 @@ def test_bitmaps_hold_thousands_of_processors(tmp_path):
     assert from_xml(tmp_path / "endless.xml").processors == (0, 1, 2, 3, 4, 5)
 
 
+DEEP = "<topology version='2.0'>" + "<object type='Group'>" * 5000 + "</object>" * 5000 + "</topology>"
+
+
 @pytest.mark.parametrize("content, why", [
     ("<topology><object type='Machine'/></topology>", "a file of hwloc 1"),
     ("<topology version='2.0'></topology>", "no topology"),
@@ -239,6 +243,10 @@ def test_bitmaps_hold_thousands_of_processors(tmp_path):
     ("<topology version='2.0'><object type='Machine' cpuset='0x1'/></topology>", "damaged: it has no processor"),
     (ASYMMETRIC.replace("0x0000001f", "zebra", 1), "damaged: 'zebra' is no bitmap"),
     (ASYMMETRIC.replace('os_index="2"', 'os_index="two"'), "damaged"),
+    (ASYMMETRIC.replace('os_index="2" cpuset="0x00000004"', 'os_index="-2" cpuset="0x00000004"'), "PU number -2"),
+    (ASYMMETRIC.replace('os_index="2" cpuset="0x00000004"', 'os_index="1" cpuset="0x00000004"'), "processor twice"),
+    (ASYMMETRIC.replace('"Package"', '"Parcel"'), "damaged"),
+    (DEEP, "damaged"),
     (ASYMMETRIC.replace("30 31 10 <", "30 31 <"), "damaged: its table of distances is not square"),
 ])  # fmt: skip
 def test_a_wrong_file_is_refused(tmp_path, content, why):
