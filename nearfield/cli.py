@@ -139,7 +139,8 @@ def machine(given: Annotated[str | None, typer.Argument(metavar="TOPOLOGY", help
     """Show this machine, or one that is given: processors, caches, memory, as a table and as a tree."""
     from nearfield.commands.machine import check_machine, show_machine
 
-    return check_machine(as_json) if check else show_machine(given or topology, nodes, plot, emit, as_json)
+    chosen = given if given is not None else topology
+    return check_machine(chosen, as_json) if check else show_machine(chosen, nodes, plot, emit, as_json)
 
 
 @app.command()
@@ -159,8 +160,8 @@ def place(model: Annotated[Path | None, typer.Argument(help="Model file (TOML): 
     """Say which rank runs where, or write it for a launcher; of a model, which domains it is cut into.
 
     What --emit writes, saved as FILE, is given to: rankfile, mpirun -rf FILE (Open MPI 4); prrte, mpirun --map-by
-    rankfile:FILE=FILE (Open MPI 5); hydra, mpiexec -f FILE (MPICH); slurm, SLURM_HOSTFILE=FILE srun
-    --distribution=arbitrary --cpu-bind=mask_cpu:$(cut -d# -f2 FILE | paste -sd,).
+    rankfile:FILE=FILE (Open MPI 5); hydra, mpiexec -f FILE (MPICH); slurm, on whole nodes, SLURM_HOSTFILE=FILE srun
+    --ntasks=R --cpus-per-task=C --distribution=arbitrary --cpu-bind=mask_cpu:$(cut -d# -f2 FILE | paste -sd,).
     """
     from nearfield.commands.place import Cluster, place
 

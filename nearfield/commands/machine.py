@@ -93,13 +93,18 @@ def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def check_machine(as_json: bool) -> int:
+def check_machine(topology: str | None, as_json: bool) -> int:
     """Print what this process is bound to and what of the system bears on where threads and pages go."""
+    if topology is not None:
+        raise ModelError(f"topology={topology}: --check looks at this process on this machine; a SIMULATED one has "
+                         "nothing to check. Leave the topology or --check out")  # fmt: skip
     found = checks(load(None))
     with console(as_json) as out:
         out.answer(found)
         if not as_json:
-            out.say(readable({name.replace("_", " "): str(value) for name, value in found.items() if value != ""}))
+            words = {True: "on", False: "off"}
+            out.say(readable({name.replace("_", " "): str(words.get(value, value))
+                              for name, value in found.items() if value != "" and name != "simulated"}))  # fmt: skip
     return 0
 
 

@@ -17,6 +17,7 @@ from nearfield.machine.tree import Facts, Object
 KINDS = {"Machine": "machine", "Group": "group", "Package": "package", "Die": "die", "Core": "core", "PU": "pu",
          "NUMANode": "numa"} | {f"L{level}Cache": f"l{level}" for level in range(1, 6)}  # fmt: skip
 NAMES = {kind: name for name, kind in KINDS.items()}
+HIGHEST = 1 << 20  # number of a processor or a node; past that a file is damaged
 NETWORK = ("2", "3")  # osdev_type of network cards and of InfiniBand
 
 
@@ -38,25 +39,34 @@ def read(path: Path) -> tuple[Object, dict[tuple[int, int], float], Facts]:
     try:
         allowed = bitmap(machine.get("allowed_cpuset"))
         root = read_object(machine, allowed)
-        if root is None:
-            raise ValueError("it has no processor")
+        processors = list(root.processors()) if root else []
+        if root is None or len(set(processors)) < len(processors):
+            raise ValueError("it names a processor twice" if root else "it has no processor")
         return root, read_distances(top), facts_of(machine)
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ModelError(f"{path} is damaged: {error}; write it again with `lstopo {path.stem}.xml`") from None
 
 
 def read_object(element: ElementTree.Element, allowed: int | None) -> Object | None:
     """The object of an element, without processors that are not allowed; None where nothing is left of it."""
     kind = KINDS[element.get("type", "")]
-    number = int(element.get("os_index", "-1"))
     if kind == "pu":
+        number = number_of(element)
         return Object("pu", number) if allowed is None or allowed >> number & 1 else None
     children = [child for inner in normal_children(element) if (child := read_object(inner, allowed))]
     memory = [node for inner in element.iterfind("object") for node in read_memory(inner)]
     if not children:
         return None
-    children.sort(key=Object.first_processor)
-    return Object(kind, number, int(element.get("cache_size", "0")), tuple(children), tuple(memory))
+    number, size = int(element.get("os_index", "-1")), int(element.get("cache_size", "0"))
+    return Object(kind, number, size, tuple(children), tuple(memory))
+
+
+def number_of(element: ElementTree.Element) -> int:
+    """The operating system's number of a processor or a node, which cannot do without one."""
+    number = int(element.get("os_index", "-1"))
+    if not 0 <= number < HIGHEST:
+        raise ValueError(f"it has a {element.get('type')} number {number}, outside 0 to {HIGHEST - 1}")
+    return number
 
 
 def normal_children(element: ElementTree.Element) -> Iterator[ElementTree.Element]:
@@ -73,7 +83,7 @@ def read_memory(element: ElementTree.Element) -> Iterator[Object]:
     """The NUMA node of an element, or those behind a memory-side cache; none of any other element."""
     if element.get("type") == "NUMANode":
         local = bitmap(element.get("cpuset")) != 0
-        yield Object("numa", int(element.get("os_index", "-1")), int(element.get("local_memory", "0")), local=local)
+        yield Object("numa", number_of(element), int(element.get("local_memory", "0")), local=local)
     elif element.get("type") == "MemCache":
         for inner in element.iterfind("object"):
             yield from read_memory(inner)

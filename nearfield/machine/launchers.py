@@ -6,8 +6,9 @@
 - `hydra`: MPICH, `mpiexec -f FILE`. A host has a line for each of its ranks, and the first of them has the processors
   of them all, since Hydra takes one binding a host. Processors have the operating system's numbers.
 - `slurm`: a host file with the mask of each rank's processors as its comment. Slurm lays ranks out by
-  `SLURM_HOSTFILE=FILE srun --distribution=arbitrary` and binds them by
-  `--cpu-bind=mask_cpu:$(cut -d'#' -f2 FILE | paste -sd,)`, which counts masks from each node's first rank.
+  `SLURM_HOSTFILE=FILE srun --ntasks=R --cpus-per-task=C --distribution=arbitrary` and binds them by
+  `--cpu-bind=mask_cpu:$(cut -d'#' -f2 FILE | paste -sd,)`, which counts masks from each node's first rank. It refuses
+  masks beyond what a job has, so that nodes must be whole ones (`--exclusive`) and C the processors of a rank.
 """
 
 from __future__ import annotations

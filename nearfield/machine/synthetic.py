@@ -17,7 +17,8 @@ from nearfield.errors import ModelError
 from nearfield.machine.tree import Object
 
 MOST = 1 << 17  # processors; past that a string is a mistake
-WORD = re.compile(r"\[\s*(?P<memory>[a-z]+)\s*(?:\((?P<inside>[^)]*)\))?\s*\]"
+DEEPEST = 40  # levels
+WORD = re.compile(r"\[\s*(?P<memory>[a-z][a-z0-9]*)\s*(?:\((?P<inside>[^)]*)\))?\s*\]"
                   r"|(?P<kind>[a-z][a-z0-9]*):(?P<count>\d+)(?:\((?P<attributes>[^)]*)\))?", re.IGNORECASE)  # fmt: skip
 KINDS = {"machine": r"machine", "group": r"group\d*", "package": r"pack(age)?|sock(et)?", "die": r"die",
          "numa": r"(numa|node|numanode)", "core": r"core", "pu": r"pu|proc|thread",
@@ -106,8 +107,8 @@ def ordered(levels: list[Level]) -> list[Level]:
         if place > inner and kind in ("package", "die", "numa", "group"):
             raise ValueError(f"'{kind}' stands inside a core")
     processors = math.prod(level.count for level in levels)
-    if processors > MOST:
-        raise ValueError(f"it has {processors} processors, more than {MOST}")
+    if processors > MOST or len(levels) > DEEPEST:
+        raise ValueError(f"it has more than {MOST} processors" if processors > MOST else f"more than {DEEPEST} levels")
     return levels
 
 

@@ -29,24 +29,33 @@ def examine(system: Path = SYSTEM, usable: frozenset[int] | None = None, allowed
 def parts_of(folder: Path, usable: frozenset[int]) -> list[Part]:
     """Packages, caches, cores and processors with the usable processors in each, outer kinds first."""
     packages: dict[int, set[int]] = {}
+    first_of: dict[int, int] = {}
     caches: dict[tuple[int, frozenset[int]], int] = {}
     cores: dict[frozenset[int], int] = {}
     for processor in sorted(usable):
         place = folder / f"cpu{processor}"
-        packages.setdefault(number_in(place / "topology" / "physical_package_id"), set()).add(processor)
-        listed = text(place / "topology" / "core_cpus_list") or text(place / "topology" / "thread_siblings_list")
-        core = (processors_in(listed) & usable) | {processor}
+        package = number_in(place / "topology" / "physical_package_id")
+        packages.setdefault(package, set()).add(processor)
+        first_of.setdefault(package, min(listed(place, "package_cpus", "core_siblings") | {processor}))
+        core = listed(place, "core_cpus", "thread_siblings") | {processor}
         cores.setdefault(core, number_in(place / "topology" / "core_id"))
         for index in (place / "cache").glob("index*"):
             level, size = text(index / "level"), bytes_in(text(index / "size"))
             if level in "12345" and level and size and text(index / "type") != "Instruction":
-                sharers = (processors_in(text(index / "shared_cpu_list")) & usable) or core
+                sharers = processors_in(text(index / "shared_cpu_list")) or core
                 caches.setdefault((int(level), sharers | {processor}), size)
-    found: list[Part] = [(Object("package", number), frozenset(inside)) for number, inside in packages.items()]
-    found += [(Object(f"l{level}", size=size), inside)
+    found: list[Part] = [(Object("package", number, first=first_of[number]), frozenset(inside))
+                         for number, inside in packages.items()]  # fmt: skip
+    found += [(Object(f"l{level}", size=size, first=min(inside)), inside & usable)
               for (level, inside), size in sorted(caches.items(), key=lambda cache: -cache[0][0])]  # fmt: skip
-    found += [(Object("core", number), core) for core, number in cores.items()]
+    found += [(Object("core", number, first=min(core)), core & usable) for core, number in cores.items()]
     return found + [(Object("pu", number), frozenset({number})) for number in sorted(usable)]
+
+
+def listed(place: Path, *names: str) -> frozenset[int]:
+    """The processors in a processor's list of this name, or of that which older kernels have; none without either."""
+    lists = (processors_in(text(place / "topology" / f"{name}_list")) for name in names)
+    return next(filter(None, lists), frozenset())
 
 
 def memory_of(folder: Path, usable: frozenset[int], allowed: frozenset[int]
@@ -62,7 +71,7 @@ def memory_of(folder: Path, usable: frozenset[int], allowed: frozenset[int]
         size = re.search(r"MemTotal:\s*(\d+) kB", text(place / "meminfo"))
         memory = int(size.group(1)) * 1024 if size else 0
         if (near & usable) or (not near and memory and (not allowed or number in allowed)):
-            nodes[Object("numa", number, memory)] = near & usable
+            nodes[Object("numa", number, memory, first=min(near, default=-1))] = near & usable
     kept = {node.number for node in nodes}
     distances = {(one, other): float(value) for one in kept for other, value in zip(present, rows[one])
                  if other in kept and value.isdigit()}  # fmt: skip

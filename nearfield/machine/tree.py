@@ -13,7 +13,8 @@ class Object:
     """One object: what it is, its number in the operating system (-1: none), what lies in it, what memory is near it.
 
     `kind` is `machine`, `group`, `package`, `die`, `l5` to `l1`, `core`, `pu` or `numa`; `size` is in bytes, of a
-    cache or a memory. `local` is False for memory that no processor is near to.
+    cache or a memory. `local` is False for memory that no processor is near to. `first` is the lowest processor by
+    which siblings are ordered, where it is one that may not be used; -1: the lowest inside.
     """
 
     kind: str
@@ -22,6 +23,7 @@ class Object:
     children: tuple[Object, ...] = ()
     memory: tuple[Object, ...] = ()
     local: bool = True
+    first: int = -1
 
     def processors(self) -> Iterator[int]:
         """Operating-system numbers of all processors inside, in the tree's order."""
@@ -31,8 +33,8 @@ class Object:
             yield from child.processors()
 
     def first_processor(self) -> int:
-        """The lowest of its own processors, by which siblings are ordered."""
-        return min(self.processors(), default=-1)
+        """The processor by which siblings are ordered."""
+        return self.first if self.first >= 0 else min(self.processors(), default=-1)
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ def nest(parts: Iterable[tuple[Object, frozenset[int]]], memory: Mapping[Object,
     parts, near = list(parts), {node: covered for node, covered in memory.items() if covered}
     everything = frozenset().union(*(covered for _, covered in parts))
     taken = {covered for _, covered in parts} | {everything}
-    groups = [(Object("group"), covered) for covered in dict.fromkeys(near.values()) if covered not in taken]
+    groups = [(Object("group", first=node.first), covered)
+              for covered, node in {covered: node for node, covered in near.items()}.items() if covered not in taken]
     root = Span(Object("machine"), everything, [])
     innermost = dict.fromkeys(everything, root)
     for thing, covered in sorted(groups + parts, key=lambda part: -len(part[1])):
@@ -84,5 +87,5 @@ def nest(parts: Iterable[tuple[Object, frozenset[int]]], memory: Mapping[Object,
 def finished(span: Span, memory: dict[frozenset[int], list[Object]]) -> Object:
     """The object with its children in order, and with the memory that no one further out has claimed."""
     near = tuple(memory.pop(span.processors, ()))
-    inside = sorted(span.inside, key=lambda inner: min(inner.processors))
-    return replace(span.thing, children=tuple(finished(inner, memory) for inner in inside), memory=near)
+    children = sorted((finished(inner, memory) for inner in span.inside), key=Object.first_processor)
+    return replace(span.thing, children=tuple(children), memory=near)

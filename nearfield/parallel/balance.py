@@ -15,7 +15,7 @@ from nearfield.parallel.weights import HaloCost, Weights, interpolated
 from nearfield.prediction import LANES
 
 MOST_CANDIDATES = 2_000_000  # positions of cuts times columns that are weighed at once
-CLOSE = 1e-9  # relative width at which the search for the least time ends
+CLOSE = 1e-5  # relative width at which the search for the least time ends: less than a plane of a slab
 MOST_ROUNDS = 200  # of local moves
 
 
@@ -49,42 +49,67 @@ class Slabs:
         layers = self.positions[q] - self.positions[p]
         return work / self.speeds[slab] + layers * self.side + self.face[slab]
 
-    def cost(self, slab: int, p: int, q: int) -> float:
-        """Cost of the costliest column."""
-        return float(self.columns(slab, p, q).max())
-
     def costs(self, cuts: list[int]) -> np.ndarray:
         """Cost (n, M) of all, cut at these positions' numbers."""
         return np.stack([self.columns(slab, cuts[slab], cuts[slab + 1]) for slab in range(self.count)])
 
-    def first(self, p: int) -> int:
-        """The first position at which a slab from p may end."""
-        return int(np.searchsorted(self.positions, self.positions[p] + self.least))
+    def dearest(self, slab: int, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Cost of the costliest column of slabs between pairs of positions, given by number."""
+        low, high = self.ghosts[slab]
+        work = self.ends[high, q] - self.begins[low, p]
+        layers = (self.positions[q] - self.positions[p])[:, None]
+        return (work / self.speeds[slab] + layers * self.side + self.face[slab]).max(axis=1)
 
-    def latest(self) -> list[int]:
-        """The last position of each cut that leaves room for the slabs behind it."""
-        found = [len(self.positions) - 1]
-        for _ in range(self.count):
-            found.append(int(np.searchsorted(self.positions, self.positions[found[-1]] - self.least, "right")) - 1)
-        return found[::-1]
+    def first(self, p):
+        """The first position at which a slab from p may end."""
+        return np.searchsorted(self.positions, self.positions[p] + self.least)
 
     def filled(self, time: float) -> list[int] | None:
-        """Cuts that fill one slab after the other up to a time; None where the last does not reach the end."""
-        cuts, latest = [0], self.latest()
-        for slab in range(self.count):
-            low, high = self.first(cuts[-1]), latest[slab + 1]
-            if low > high or self.cost(slab, cuts[-1], low) > time:
+        """Cuts that fill one slab after the other up to a time; None where the last does not reach the end.
+
+        The further a slab reaches the better, unless the thinnest slab from there is a dear one: so the ends of each
+        slab are followed within twice that thickness.
+        """
+        reached, steps = np.array([0]), []
+        for slab, latest in enumerate(latest_cuts(self.positions, self.count, self.least)[1:]):
+            ends = self.first(reached)
+            possible = ends <= latest
+            possible[possible] = self.dearest(slab, reached[possible], ends[possible]) <= time
+            reached, ends = reached[possible], ends[possible]
+            if not len(reached):
                 return None
-            while low < high:
+            low, high = ends.copy(), np.full(len(ends), latest)
+            while (low < high).any():
                 middle = (low + high + 1) // 2
-                low, high = (middle, high) if self.cost(slab, cuts[-1], middle) <= time else (low, middle - 1)
-            cuts.append(low)
-        return cuts if cuts[-1] == len(self.positions) - 1 else None
+                within = self.dearest(slab, reached, middle) <= time
+                low, high = np.where(within, middle, low), np.where(within, high, middle - 1)
+            near = np.arange(max(int(ends.min()), int(low.max()) - 2 * self.least), int(low.max()) + 1)
+            holds = (near[:, None] >= ends) & (near[:, None] <= low)
+            near, holds = near[holds.any(axis=1)], holds[holds.any(axis=1)]
+            steps.append((near, reached[holds.argmax(axis=1)]))
+            reached = near
+        return self._followed(steps) if reached[-1] == len(self.positions) - 1 else None
+
+    def _followed(self, steps: list[tuple[np.ndarray, np.ndarray]]) -> list[int]:
+        """The cuts that led to the end: steps hold the ends of each slab and where it began."""
+        cuts = [len(self.positions) - 1]
+        for ends, begins in reversed(steps):
+            cuts.append(int(begins[np.searchsorted(ends, cuts[-1])]))
+        return cuts[::-1]
+
+
+def latest_cuts(positions: np.ndarray, count: int, least: int) -> list[int]:
+    """The last position of each cut, the ends included, that leaves room for the slabs behind it; by number."""
+    found = [len(positions) - 1]
+    for _ in range(count):
+        found.append(int(np.searchsorted(positions, positions[found[-1]] - least, "right")) - 1)
+    return found[::-1]
 
 
 def least_time(slabs: Slabs, start: list[int]) -> list[int]:
     """Cuts whose costliest slab is the cheapest possible; no worse than `start`."""
-    best, low, high = start, 0.0, float(slabs.costs(start).max())
+    alike = (slabs.ends[0, -1] - slabs.begins[0, 0]) / slabs.speeds.sum(axis=0)  # a column in perfect balance
+    best, low, high = start, float(alike.max()) * (1 - CLOSE), float(slabs.costs(start).max())
     while high - low > CLOSE * high:
         middle = 0.5 * (low + high)
         found = slabs.filled(middle)
@@ -190,20 +215,28 @@ class Problem:
 
     def start(self) -> list[np.ndarray]:
         """Cuts by the work in all planes across each axis, shared out by the speeds."""
-        return [self._shared_out(axis) for axis in range(3)]
+        cuts = []
+        for axis in range(3):
+            table, others = self.weights.cumulative, tuple(a for a in range(3) if a != axis)
+            work = np.moveaxis(table, axis, 0)[:, -1, -1]
+            shares = np.cumsum(self.speeds.sum(axis=others)) / self.speeds.sum()
+            cuts.append(self.nearest(axis, np.interp(shares * work[-1], work, self.weights.edges[axis])))
+        return cuts
 
-    def _shared_out(self, axis: int) -> np.ndarray:
-        table, others = self.weights.cumulative, tuple(a for a in range(3) if a != axis)
-        for a in others:
-            table = table.take([-1], a)
-        wanted = np.cumsum(self.speeds.sum(axis=others)) / self.speeds.sum() * table.max()
-        allowed = self.allowed(axis)
-        work = interpolated(table.reshape(-1, 1), self.weights.edges[axis], allowed)[:, 0]
+    def elsewhere(self, number: int) -> list[np.ndarray]:
+        """Other cuts to begin with, at random; the same for the same number."""
+        random = np.random.default_rng(number)
+        ends = [np.append(np.sort(random.random(count - 1)), 1.0) for count in self.counts]
+        return [self.nearest(axis, parts * self.weights.shape[axis]) for axis, parts in enumerate(ends)]
+
+    def nearest(self, axis: int, wanted: np.ndarray) -> np.ndarray:
+        """Allowed cuts near the wanted ends of the slabs of an axis, no slab too thin."""
+        allowed, least = self.allowed(axis), self.least[axis]
+        latest = latest_cuts(allowed, len(wanted), least)
         cuts = [0]
-        latest = Slabs(allowed, *(np.empty(0),) * 2, self.ghosts[axis], *(np.empty(0),) * 3, self.least[axis]).latest()
-        for slab, target in enumerate(wanted):
-            first = int(np.searchsorted(allowed, allowed[cuts[-1]] + self.least[axis]))
-            cuts.append(min(max(first, int(np.abs(work - target).argmin())), latest[slab + 1]))
+        for end, last in zip(wanted, latest[1:]):
+            first = int(np.searchsorted(allowed, allowed[cuts[-1]] + least))
+            cuts.append(min(max(first, int(np.abs(allowed - end).argmin())), last))
         return allowed[cuts]
 
     def refined(self, cuts: list[np.ndarray]) -> list[np.ndarray]:

@@ -1,141 +1,32 @@
-"""Cutting a run into boxes: domains for locality units, and groups of domains for ranks.
-
-Coordinates are global sample indices along x, y, z, half-open; domains and ranks are numbered with z fastest.
-"""
+"""Cutting a run into domains for locality units, and sharing them out to ranks: the slowest as fast as can be."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 
 import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.parallel.balance import Problem
+from nearfield.parallel.boxes import Arrangement, Box, Grouping, Triple, indices
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.prediction import LANES
 
-Triple = tuple[int, int, int]
-Growth = int | Sequence[Sequence[int]]  # layers: everywhere, or (low, high) along each axis
+__all__ = ["Arrangement", "Box", "Decomposition", "Grouping", "Triple", "arrange", "decompose", "decompositions",
+           "fitting", "groupings", "indices", "parse_domains", "rough_time"]  # fmt: skip
+
 MOST_DOMAINS = 10**6
 LEAST_LAYERS = 2  # of a domain
 COMFORT = 2  # a domain with halos should be so many times as thick as they are
 MOST_REFINED = 12  # arrangements
+MOST_RESTARTED, RESTARTS = 2, 8  # of these the best begin again so often,
+MANY = 16  # with no more domains than this,
+BALANCED = 1.02  # and where they are less in balance
 LINK = HaloCost()
-
-
-@dataclass(frozen=True)
-class Box:
-    """Samples lower <= (i, j, k) < upper."""
-
-    lower: Triple
-    upper: Triple
-
-    @property
-    def shape(self) -> Triple:
-        """Samples along x, y, z."""
-        return tuple(high - low for low, high in zip(self.lower, self.upper))
-
-    @property
-    def size(self) -> int:
-        """Samples in all."""
-        return math.prod(self.shape)
-
-    def intersection(self, other: Box) -> Box | None:
-        """What both hold; None where that is nothing."""
-        lower = tuple(map(max, self.lower, other.lower))
-        upper = tuple(map(min, self.upper, other.upper))
-        return Box(lower, upper) if all(low < high for low, high in zip(lower, upper)) else None
-
-    def grown(self, by: Growth, within: Box) -> Box:
-        """The box with so many layers more on each side, as far as `within` reaches."""
-        layers = [(by, by)] * 3 if isinstance(by, int) else by
-        lower = tuple(max(low - more, end) for low, (more, _), end in zip(self.lower, layers, within.lower))
-        upper = tuple(min(high + more, end) for high, (_, more), end in zip(self.upper, layers, within.upper))
-        return Box(lower, upper)
-
-    def slices(self, origin: Triple = (0, 0, 0)) -> tuple[slice, slice, slice]:
-        """Where the box lies in an array whose first sample is `origin`."""
-        return tuple(slice(low - o, high - o) for low, high, o in zip(self.lower, self.upper, origin))
-
-
-@dataclass(frozen=True)
-class Arrangement:
-    """Rectilinear cuts along x, y, z, each 0 = c0 < c1 < ... < cn = samples along the axis."""
-
-    cuts: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
-
-    @property
-    def counts(self) -> Triple:
-        """Domains along x, y, z."""
-        return tuple(len(cuts) - 1 for cuts in self.cuts)
-
-    @property
-    def whole(self) -> Box:
-        """The box that the domains fill."""
-        return Box((0, 0, 0), tuple(cuts[-1] for cuts in self.cuts))
-
-    def box(self, index: Triple) -> Box:
-        """The domain with this index along x, y, z."""
-        lower, upper = (tuple(cuts[n + end] for cuts, n in zip(self.cuts, index)) for end in (0, 1))
-        return Box(lower, upper)
-
-    def boxes(self) -> list[Box]:
-        """All domains in order."""
-        return [self.box(index) for index in indices(self.counts)]
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """Domains shared out to ranks: each rank owns a box of them.
-
-    Along an axis the groups differ by one domain at most, the larger ones first: 5 domains on 2 ranks are 3 + 2.
-    """
-
-    counts: Triple  # domains along x, y, z
-    ranks: Triple = (1, 1, 1)
-
-    def groups(self, axis: int) -> tuple[int, ...]:
-        """Ends of the groups along an axis, in domains: 0 ... counts[axis]."""
-        each, more = divmod(self.counts[axis], self.ranks[axis])
-        return tuple(n * each + min(n, more) for n in range(self.ranks[axis] + 1))
-
-    def group_of(self, axis: int, domain: int) -> int:
-        """The group that holds a domain's index along an axis."""
-        return next(n for n, end in enumerate(self.groups(axis)[1:]) if domain < end)
-
-    def rank_of(self, index: Triple) -> int:
-        """The rank that owns the domain with this index."""
-        x, y, z = (self.group_of(axis, n) for axis, n in enumerate(index))
-        return (x * self.ranks[1] + y) * self.ranks[2] + z
-
-    def domains_of(self, rank: int) -> list[Triple]:
-        """Indices of a rank's domains, in order."""
-        spans = [range(low, high) for low, high in self._spans(rank)]
-        return list(product(*spans))
-
-    def box(self, rank: int, arrangement: Arrangement) -> Box:
-        """The samples that a rank owns."""
-        spans = list(zip(arrangement.cuts, self._spans(rank)))
-        return Box(tuple(cuts[low] for cuts, (low, _) in spans), tuple(cuts[high] for cuts, (_, high) in spans))
-
-    def boxes(self, arrangement: Arrangement) -> list[Box]:
-        """The samples of all ranks in order."""
-        return [self.box(rank, arrangement) for rank in range(math.prod(self.ranks))]
-
-    def _spans(self, rank: int) -> list[tuple[int, int]]:
-        rest, z = divmod(rank, self.ranks[2])
-        index = (*divmod(rest, self.ranks[1]), z)
-        return [(ends[n], ends[n + 1]) for n, ends in zip(index, map(self.groups, range(3)))]
-
-
-def indices(counts: Triple) -> Iterator[Triple]:
-    """Every index of so many things along x, y, z, the last fastest."""
-    return product(*map(range, counts))
 
 
 def parse_domains(given: str | int | Triple) -> int | Triple:
@@ -229,23 +120,45 @@ def decompositions(
 ) -> list[Decomposition]:  # fmt: skip
     """Ways to cut a run into domains for so many ranks, the one with the fastest slowest domain first.
 
-    `domains` in all, or along x, y, z; `speeds`: one for each domain in order, 1 is a core; left out, all are 1. Of all
-    factorizations the most promising are refined. The rows are cut only where no other way fits or the caller says so.
-    Error: nothing fits. Ranks must not each call it: sums may differ by a digit from processor to processor.
+    `domains` in all, or along x, y, z; `speeds`: one for each domain in order; left out, ranks are alike and share
+    theirs out to their domains, 1 on the average. Of all factorizations the most promising are refined. Rows are cut
+    only where no other way fits or the caller says so. Error: nothing fits.
+    One rank decides for all: sums may differ in the last digit from processor to processor.
     """
     total = domains if isinstance(domains, int) else math.prod(domains)
     if speeds is not None and (len(speeds) != total or not all(speed > 0 for speed in speeds)):
         raise ModelError(f"{len(speeds)} speeds for {total} domains; give one positive speed for each domain")
     unit = weights.storage_axes[2]
     promising = sorted(fitting(weights, domains, ranks, halo), key=lambda grouping: rough_time(weights, grouping, halo))
-    found = []
+    found: list[tuple[Problem, Decomposition]] = []
     for grouping in promising[:MOST_REFINED]:
-        shared = np.reshape(np.ones(total) if speeds is None else np.asarray(speeds, float), grouping.counts)
+        shared = even_speeds(grouping) if speeds is None else np.reshape(np.asarray(speeds, float), grouping.counts)
         least = tuple(thinnest(axis == unit, grouping.ranks[axis] > 1, halo.depth) for axis in range(3))
         problem = Problem(weights, halo, tuple(ghosts(grouping, axis) for axis in range(3)), shared, least)
-        cuts = problem.refined(problem.start())
-        found.append(Decomposition(Arrangement(tuple(tuple(c.tolist()) for c in cuts)), grouping, problem.costs(cuts)))
-    return sorted(found, key=lambda decomposition: decomposition.slowest)
+        found.append((problem, decomposed(problem, grouping, problem.start())))
+    found.sort(key=lambda pair: pair[1].slowest)
+    best = [again(*pair) for pair in found[:MOST_RESTARTED]] if total <= MANY else []
+    return sorted([*best, *(each for _, each in found[len(best):])], key=lambda each: each.slowest)
+
+
+def decomposed(problem: Problem, grouping: Grouping, start: list[np.ndarray]) -> Decomposition:
+    """The decomposition that refinement leads to."""
+    cuts = problem.refined(start)
+    return Decomposition(Arrangement(tuple(tuple(ends.tolist()) for ends in cuts)), grouping, problem.costs(cuts))
+
+
+def again(problem: Problem, found: Decomposition) -> Decomposition:
+    """The best of several starts: cuts along several axes can be caught where no single axis improves them."""
+    if sum(count > 1 for count in problem.counts) < 2 or found.imbalance < BALANCED:
+        return found
+    others = [decomposed(problem, found.grouping, problem.elsewhere(number)) for number in range(RESTARTS)]
+    return min([found, *others], key=lambda each: each.slowest)
+
+
+def even_speeds(grouping: Grouping) -> np.ndarray:
+    """The speed of each domain where ranks are alike and share theirs out evenly; the mean domain of all has 1."""
+    x, y, z = (np.repeat(sizes, sizes) for sizes in (np.diff(grouping.groups(axis)) for axis in range(3)))
+    return math.prod(grouping.counts) / math.prod(grouping.ranks) / (x[:, None, None] * y[:, None] * z)
 
 
 def fitting(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost) -> list[Grouping]:
@@ -313,4 +226,5 @@ def rough_time(weights: Weights, grouping: Grouping, halo: HaloCost) -> float:
         grown *= lengths[axis] + sides[0] * halo.repeated
         inner = 0 if alone else sides[1] - 0.5 * sides[0]
         faces += size / lengths[axis] * (sides[0] * halo.exchange + inner * halo.shared[place])
+        faces += halo.message * sides[0]
     return grown * mean + grown * rows + faces

@@ -1,0 +1,195 @@
+"""What `nearfield place MODEL` says: the tables, the reasons and the warnings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from nearfield.commands.place_model import Machine, Placing, Request, home
+from nearfield.machine.launchers import ranges
+from nearfield.parallel.decomposition import Decomposition, even_speeds, indices, times
+from nearfield.parallel.halo_sizes import HaloSize
+from nearfield.parallel.weights import Weights
+from nearfield.wording import memory
+
+MOST_SHOWN = 64  # domains, and ranks, in the text
+DOUBLE_WORK = 0.25  # of the work computed twice is too much
+NOTABLE = 0.02  # of the work
+
+
+def readable(request: Request, placing: Placing, sizes: Sequence[HaloSize]) -> str:
+    """The whole text."""
+    machine, best, unit = placing.machine, placing.best, "xyz"[placing.plan.unit_axis]
+    of_ranks = f" on {plural(machine.ranks, 'rank')} ({times(best.grouping.ranks)})" if machine.ranks > 1 else ""
+    simulated = ", SIMULATED" if machine.hardware.simulated else ""
+    hosts = f"{plural(len(machine.hosts), 'host')}, --bind {machine.scheme}"
+    where = f"\nmachine {machine.hardware.name}{simulated}, {hosts}"
+    count = math.prod(best.arrangement.counts)
+    text = [
+        f"{request.model}: {times(placing.plan.active)} samples, rows along {unit}{where if machine.described else ''}",
+        f"{plural(count, 'domain')}, {times(best.arrangement.counts)}{of_ranks}, "
+        f"{plural(machine.threads, 'thread')} a rank",
+        "", *table(domain_rows(placing)), "",
+        f"imbalance {best.imbalance:.3f} (slowest domain over the mean)",
+    ]  # fmt: skip
+    if machine.ranks > 1:
+        text += ["", *table(halo_rows(placing, sizes)), ""]
+    else:
+        text += ["halo: none, all domains share one process's memory"]
+    return "\n".join([*text, *(f"why: {reason}" for reason in why(placing))])
+
+
+def domain_rows(placing: Placing) -> list[list[str]]:
+    """The lines of the domains."""
+    best, machine = placing.best, placing.machine
+    lines = [["domain", "rank", "x", "y", "z", "cells", "cost", *(["where"] if machine.described else [])]]
+    for number, index in enumerate(list(indices(best.arrangement.counts))[:MOST_SHOWN]):
+        box, rank = best.arrangement.box(index), best.grouping.rank_of(index)
+        spans = [f"{low}:{high}" for low, high in zip(box.lower, box.upper)]
+        cost = f"{best.costs[index] / best.costs.mean():.3f}"
+        own = best.grouping.domains_of(rank)
+        place = [seat(machine, rank, own.index(index), len(own))] if machine.described else []
+        lines.append([str(number), str(rank), *spans, f"{box.size:,}", cost, *place])
+    return more(lines, math.prod(best.arrangement.counts), "domains")
+
+
+def seat(machine: Machine, rank: int, domain: int, domains: int) -> str:
+    """Host, NUMA node and cores of a domain."""
+    found = home(machine, rank, domain, domains)
+    return f"{found['host']} numa {ranges(found['numa'])} cores {ranges(found['cores'])}"
+
+
+def halo_rows(placing: Placing, sizes: Sequence[HaloSize]) -> list[list[str]]:
+    """The lines of the ranks."""
+    depth = placing.halo.depth
+    lines = [["rank", f"halo of {plural(depth, 'layer')}", "a step", "messages", "R"]]
+    for size in sizes[:MOST_SHOWN]:
+        lines.append([str(size.rank), memory(size.bytes_per_exchange), memory(size.bytes_per_step),
+                      f"{size.messages / depth:.3g} a step", f"{size.surface_ratio:.1f}"])  # fmt: skip
+    return more(lines, len(sizes), "ranks")
+
+
+def more(lines: list[list[str]], count: int, what: str) -> list[list[str]]:
+    """The lines, and how many were left out."""
+    left = count - MOST_SHOWN
+    return [*lines, [f"... {left} {what} more; --json lists all"]] if left > 0 else lines
+
+
+def table(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Columns, flush right."""
+    full = [line for line in lines if len(line) == len(lines[0])]
+    widths = [max(map(len, column)) for column in zip(*full)]
+    return ["  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths)) if len(line) > 1 else line[0]
+            for line in lines]  # fmt: skip
+
+
+def why(placing: Placing) -> list[str]:
+    """Sentences: what decided, what came second, what the slowest domain does, what became of the rows."""
+    best = placing.best
+    if best.costs.size == 1:
+        return ["one domain: nothing is cut and nothing exchanged"]
+    said = [chosen(placing.found), slowest(placing)]
+    dear = placing.weights.total / math.prod(placing.weights.shape) - 1
+    if dear > NOTABLE:
+        said.append(f"CPML, media and what is recorded make {percent(dear / (1 + dear))} of the work and lie unevenly; "
+                    "domains that hold more of it have fewer cells")  # fmt: skip
+    said.append(rows(placing))
+    if math.prod(best.grouping.ranks) > 1:
+        how = "as asked for" if placing.depth_given else "of the depths that fit the fastest by latency and bandwidth"
+        said.append(f"halos are {plural(placing.halo.depth, 'layer')} deep, {how}")
+    return said
+
+
+def chosen(found: Sequence[Decomposition]) -> str:
+    """The first and the second."""
+    if len(found) == 1:
+        return f"{named(found[0])} is what was asked for, or nothing else fits"
+    first, second = found[:2]
+    behind = second.slowest / first.slowest - 1
+    dearer = float(second.costs.mean() / first.costs.mean()) - 1
+    faces = "its faces or rows are dearer" if dearer > behind / 2 else f"its imbalance is {second.imbalance:.3f}"
+    return (
+        f"of {len(found)} arrangements worked out {named(first)} has the fastest slowest domain; next comes "
+        + (f"{named(second)}, {percent(behind)} slower: {faces}" if behind > 5e-4 else f"{named(second)}, as fast")
+    )
+
+
+def named(decomposition: Decomposition) -> str:
+    """The arrangement, and whose domains they are: `4 x 2 x 1 on 2 x 1 x 1 ranks`."""
+    text, ranks = times(decomposition.arrangement.counts), decomposition.grouping.ranks
+    return f"{text} on {times(ranks)} ranks" if math.prod(ranks) > 1 else text
+
+
+def slowest(placing: Placing) -> str:
+    """What the slowest domain spends on itself and on its faces."""
+    best = placing.best
+    number = int(best.costs.argmax())
+    index = list(indices(best.arrangement.counts))[number]
+    own = own_work(placing.weights, best)[index]
+    part, ranks = percent(1 - own / best.slowest), math.prod(best.grouping.ranks)
+    full = ", with nothing of the exchange hidden under its update" if ranks > 1 else ""
+    return f"the slowest is domain {number}: {part} of its time is for its faces{full}"
+
+
+def own_work(weights: Weights, decomposition: Decomposition):
+    """Time of every domain for its own samples alone."""
+    import numpy as np
+
+    cuts = [np.array(ends) for ends in decomposition.arrangement.cuts]
+    work = weights.work([ends[:-1] for ends in cuts], [ends[1:] for ends in cuts])
+    return work / even_speeds(decomposition.grouping)
+
+
+def rows(placing: Placing) -> str:
+    """Whether rows are cut, and why."""
+    unit, weights = placing.plan.unit_axis, placing.weights
+    name, parts = "xyz"[unit], placing.best.arrangement.counts[unit]
+    begun = f"each part of a row begins anew, as dear as {weights.row:.0f} cells"
+    if parts == 1:
+        return f"rows (along {name}) are whole: {begun}"
+    if not isinstance(placing.wanted, int):
+        return f"rows (along {name}) are cut in {parts} because the arrangement says so; {begun}"
+    across = times([n for axis, n in enumerate(weights.shape) if axis != unit])
+    return f"rows (along {name}) had to be cut in {parts}: so many domains do not fit {across} rows; {begun}"
+
+
+def warnings(placing: Placing, sizes: Sequence[HaloSize]) -> list[str]:
+    """What makes the run slower than it need be."""
+    machine, best, halo = placing.machine, placing.best, placing.halo
+    said = []
+    least = min(sizes, key=lambda size: size.surface_ratio)
+    needed = halo.exchange * best.costs.size / machine.ranks
+    if least.surface_ratio < needed:
+        said.append(f"rank {least.rank} has R = {least.surface_ratio:.1f} cells for each cell of its faces; below "
+                    f"{needed:.1f} the exchange lasts longer than the update and cannot hide under it. Use fewer ranks "
+                    "of more threads")  # fmt: skip
+    repeated = [grown / size.cells - 1 for grown, size in zip(grown_cells(placing), sizes)]
+    if max(repeated) > DOUBLE_WORK:
+        said.append(f"rank {repeated.index(max(repeated))} computes {percent(max(repeated))} more cells than it owns; "
+                    f"{halo.depth} layers are deep for so thin a box. Use --depth 1 or fewer ranks")  # fmt: skip
+    units = len(machine.hardware.units(machine.scheme))
+    if machine.described and machine.ranks_a_host > units:
+        said.append(f"{machine.ranks_a_host} ranks on {plural(units, 'unit')} of a host: they share cores. Use --ranks "
+                    f"{units * len(machine.hosts)} or smaller units (--bind)")  # fmt: skip
+    return said
+
+
+def grown_cells(placing: Placing) -> list[float]:
+    """Cells that each rank computes in a step, the mean over an exchange."""
+    whole, layers = placing.best.arrangement.whole, placing.halo.repeated
+    found = []
+    for box in placing.best.grouping.boxes(placing.best.arrangement):
+        lower = [max(low - layers, 0) for low in box.lower]
+        upper = [min(high + layers, last) for high, last in zip(box.upper, whole.upper)]
+        found.append(math.prod(high - low for low, high in zip(lower, upper)))
+    return found
+
+
+def percent(part: float) -> str:
+    """`3.2 %`."""
+    return f"{100 * part:.2g} %" if part < 0.1 else f"{100 * part:.0f} %"
+
+
+def plural(count: int, name: str) -> str:
+    """`1 rank`, `2 ranks`."""
+    return f"{count} {name}{'' if count == 1 else 's'}"

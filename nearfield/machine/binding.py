@@ -1,0 +1,213 @@
+"""Binding of this process: which processors each of its threads gets, on which nodes the pages of each domain go.
+
+`resolve` decides before a run, `Binding.verify` and `Binding.locality` say afterwards what came of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nearfield.errors import ModelError
+from nearfield.machine import pages, processors
+from nearfield.machine.hardware import SCHEMES, Hardware, assemble
+from nearfield.machine.pages import POLICIES, Locality
+from nearfield.machine.placement import default_scheme, memory_policy
+from nearfield.machine.processors import Bound, named, spans
+from nearfield.machine.system_files import examine
+from nearfield.machine.teams import Nodes, Processors, crowded, team_of, threads_of
+from nearfield.topology import SYSTEM
+
+Counts = Sequence[tuple[Sequence[int], int]]
+
+
+@dataclass(frozen=True)
+class Achieved:
+    """Where the threads of a run may run, as the kernel says, and whether each is where it was to be."""
+
+    processors: tuple[Processors, ...]
+    as_asked: tuple[bool, ...]
+
+    def words(self) -> str:
+        """Such as `verified`, or which threads are elsewhere."""
+        if all(self.as_asked):
+            return "verified"
+        wrong = [t for t, right in enumerate(self.as_asked) if not right]
+        return f"NOT ACHIEVED: thread {wrong[0]} may run on {named(self.processors[wrong[0]])}"
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What was asked, what was chosen and why, and where threads and pages of this rank go."""
+
+    asked: str | None
+    scheme: str
+    reason: str
+    memory_asked: str | None
+    memory: str
+    memory_reason: str
+    bound: Bound  # what this process started with
+    processors: tuple[Processors, ...]  # of each thread; () leaves it where it is
+    nodes: Nodes
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def threads(self) -> int:
+        """Threads of this rank."""
+        return len(self.processors)
+
+    @property
+    def domains(self) -> int:
+        """Domains of this rank."""
+        return len(self.nodes)
+
+    def verify(self, thread_ids: Iterable[int]) -> Achieved:
+        """What the kernel says of the threads, by the system's numbers, while they live."""
+        found = processors.allowed(thread_ids)
+        wanted = [mine or self.bound.processors for mine in self.processors]
+        return Achieved(found, tuple(have == want for have, want in zip(found, wanted)))
+
+    def locality(self, look: Callable[[], Counts], achieved: Achieved) -> Locality:
+        """The locality share, of the threads as they are bound and of the pages that `look` finds.
+
+        `look` returns for each domain the pages on each node and how many there are in all; it may raise OSError.
+        """
+        node = {processor: pages.node_of(processor) for mine in achieved.processors for processor in mine}
+        try:
+            counts = look()
+        except OSError as refused:
+            return Locality(1.0, reason="one NUMA node") if one_node() else Locality(None, reason=str(refused.strerror))
+        places = [[[node[processor] for processor in achieved.processors[thread]]
+                   for thread in threads_of(domain, len(counts), len(achieved.processors))]
+                  for domain in range(len(counts))]  # fmt: skip
+        return pages.locality(counts, places)
+
+    def facts(self, achieved: Achieved | None = None, found: Locality | None = None) -> dict[str, Any]:
+        """All of it as plain data; `verified` and `locality_share` are null where nothing was looked up."""
+        return {
+            "bind": {
+                "asked": self.asked, "scheme": self.scheme, "reason": self.reason, "process": self.bound.words(),
+                "threads": [spans(mine) for mine in self.processors],
+                "achieved": [spans(mine) for mine in achieved.processors] if achieved else None,
+                "verified": all(achieved.as_asked) if achieved else None,
+            },
+            "memory": {
+                "asked": self.memory_asked, "policy": self.memory, "reason": self.memory_reason,
+                "nodes": [list(nodes) for nodes in self.nodes],
+                "pages_by_node": list(found.by_node) if found else None,
+                "locality_share": found.share if found else None, **pages.system_facts(),
+            },
+        }  # fmt: skip
+
+    def header(self, achieved: Achieved | None = None, found: Locality | None = None) -> str:
+        """One line on the threads and one on the memory."""
+        state = f", {achieved.words()}" if achieved else ""
+        share = f", {found.words()}" if found else ""
+        chosen = [why if asked else f"by default: {why}"
+                  for asked, why in ((self.asked, self.reason), (self.memory_asked, self.memory_reason))]  # fmt: skip
+        return (f"binding {self.scheme} ({chosen[0]}); {self.where()}{state}\n"
+                f"memory {self.memory} ({chosen[1]}){share}")  # fmt: skip
+
+    def where(self) -> str:
+        """Such as `4 threads, one each on processors 0-3`."""
+        threads = f"{self.threads} thread{'s' * (self.threads > 1)}"
+        places = list(dict.fromkeys(self.processors))
+        if () in places:
+            return f"{threads}, free to move"
+        if len(places) == self.threads > 1 and all(len(place) == 1 for place in places):
+            return f"{threads}, one each on {named([place[0] for place in places])}"
+        return f"{threads} on " + "; ".join(map(named, places))
+
+
+def resolve(
+    bind: str | None,
+    memory: str | None,
+    threads: int | None,
+    hardware: Hardware,
+    ranks_here: int = 1,
+    local_rank: int = 0,
+    *,
+    domains: int | None = None,
+    bound: Bound | None = None,
+    ranks_bound: Sequence[Sequence[int]] | None = None,
+) -> Binding:
+    """Decide where the threads of a rank run and where its pages lie.
+
+    `bind` is one of SCHEMES, with `!` to go beyond any binding from outside, or None for the default; `memory` one of
+    POLICIES or None. `threads` and `domains` are of this rank (None: one for each core, for each unit of the scheme).
+    `hardware` is what this process may use, as `this_machine()` says; `ranks_bound` the processors that each rank of
+    this host started with, where they are known: equal ones are shared by the ranks. Domains are counted as the core
+    counts them.
+
+    Raises ModelError for what cannot be honoured: no such scheme or objects, a policy that the system forbids.
+    """
+    scheme, wide = scheme_asked(bind)
+    if hardware.simulated:
+        raise ModelError(f"binding is SIMULATED: {hardware.name} is not this machine, so nothing can be bound to it. "
+                         "Leave the topology out, or use `nearfield place`")  # fmt: skip
+    bound = bound or processors.bound()
+    alone = ranks_here == 1 or (len(set(map(tuple, ranks_bound))) > 1 if ranks_bound else bound.by_launcher)
+    over = bool(bound.by) and (wide or (scheme not in (None, "none") and bound.by_launcher and alone))
+    if over:
+        hardware, alone = machine_of(bound.reachable), ranks_here == 1
+    sharers = 1 if alone else ranks_here
+    suited, why = default_scheme(hardware)
+    if bind:
+        why = f"--bind {bind}" + (f", over the binding by {bound.by}" if over else "")
+    elif bound.by:
+        why = f"within {bound.words()}; {why}"
+    team = team_of(hardware, scheme, suited, sharers, local_rank if sharers > 1 else 0, threads, domains)
+    require_binding(bind, team.processors)
+    policy, reason, nodes = memory_chosen(memory, scheme or suited, team.nodes, hardware)
+    warnings = crowded(hardware, team, sharers, bound)
+    return Binding(bind, scheme or suited, why, memory, policy, reason, bound, team.processors, nodes, tuple(warnings))
+
+
+def scheme_asked(bind: str | None) -> tuple[str | None, bool]:
+    """The scheme, and whether a binding from outside is to be overridden."""
+    scheme = bind.removesuffix("!") if bind else None
+    if scheme is not None and scheme not in SCHEMES:
+        raise ModelError(f"bind='{bind}' is unknown: {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}; with ! at its end it "
+                         "overrides what a launcher or taskset has bound")  # fmt: skip
+    return scheme, bool(bind) and bind != scheme
+
+
+def machine_of(usable: Iterable[int]) -> Hardware:
+    """This machine as far as these processors go."""
+    root, distances, facts = examine(usable=frozenset(usable))
+    return assemble(root, "this machine", False, distances, facts)
+
+
+def require_binding(bind: str | None, places: Sequence[Processors]) -> None:
+    """Refuse a binding that the system does not grant, before anything runs."""
+    wanted = [place for place in places if place]
+    why = ("this system cannot bind threads" if wanted and not hasattr(os, "sched_setaffinity")
+           else processors.binding_refused(wanted) if wanted else "")  # fmt: skip
+    if why:
+        raise ModelError(f"binding '{bind or 'by default'}' cannot be honoured: {why}. Use --bind none")
+
+
+def memory_chosen(memory: str | None, scheme: str, nodes: Nodes, hardware: Hardware) -> tuple[str, str, Nodes]:
+    """The memory policy, why, and the nodes of each domain; one that was asked for and is not granted is refused."""
+    if memory is not None and memory not in POLICIES:
+        raise ModelError(f"memory='{memory}' is unknown: {', '.join(POLICIES[:-1])} or {POLICIES[-1]}")
+    before = pages.process_policy()
+    if memory is None and before != "default":
+        return "off", f"this process was started with {before}", nodes
+    policy = memory or memory_policy(scheme)
+    if policy == "interleave":
+        nodes = (tuple(node.os_index for node in hardware.numa if node.cores),) * len(nodes)
+    refused = pages.policy_refused(policy, sorted({node for mine in nodes for node in mine}))
+    if not refused:
+        return policy, f"--memory {memory}" if memory else f"goes with {scheme}", nodes
+    if memory:
+        raise ModelError(f"memory='{memory}' cannot be honoured: {refused}. Use --memory first-touch, which needs no "
+                         "permission and places pages as well, or --memory off")  # fmt: skip
+    return "first-touch", f"the system refuses {refused}", nodes
+
+
+def one_node() -> bool:
+    """Whether all memory of this machine is one node."""
+    return len(list((SYSTEM / "devices" / "system" / "node").glob("node[0-9]*"))) <= 1

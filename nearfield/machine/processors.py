@@ -1,0 +1,135 @@
+"""Which processors this process and its threads may use, who decided that, and whether a wish can be had."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from nearfield.topology import SYSTEM, processors_in, text, usable_processors
+
+TASKS = Path("/proc/self/task")
+# What launchers leave in the environment of every rank that they start, the more particular ones first.
+LAUNCHERS = {
+    "OMPI_COMM_WORLD_RANK": "mpiexec (Open MPI)",
+    "PRTE_LAUNCHED": "prterun",
+    "MPI_LOCALRANKID": "mpiexec (Hydra)",
+    "PMI_RANK": "mpiexec",
+    "PMIX_RANK": "the launcher",
+    "SLURM_PROCID": "srun",
+}
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What this process may use when it starts, beside what it could reach and what the machine has; all by number."""
+
+    processors: tuple[int, ...]
+    reachable: tuple[int, ...]  # the control group's (a container's, a batch job's)
+    online: tuple[int, ...]
+    launcher: str = ""  # what started it as one of several ranks
+
+    @property
+    def by(self) -> str:
+        """Who took processors away last; "" where this process has the whole machine."""
+        if self.processors != self.reachable:
+            return self.launcher or "taskset, numactl or the like"
+        return "a control group (container or batch job)" if self.reachable != self.online else ""
+
+    @property
+    def by_launcher(self) -> bool:
+        """Whether a launcher gave each of its ranks processors."""
+        return bool(self.launcher) and self.processors != self.reachable
+
+    def words(self) -> str:
+        """Such as `processors 0-3 of 0-15, bound by srun`."""
+        if not self.by:
+            return f"the whole machine, {named(self.processors)}"
+        return f"{named(self.processors)} of {spans(self.online)}, bound by {self.by}"
+
+
+def bound(system: Path = SYSTEM, environment: Mapping[str, str] = os.environ) -> Bound:
+    """The binding of this process as it is now; ask before any of its threads is bound."""
+    mine = tuple(sorted(usable_processors()))
+    online = processors_in(text(system / "devices" / "system" / "cpu" / "online")) | set(mine)
+    launcher = next((name for variable, name in LAUNCHERS.items() if variable in environment), "")
+    return Bound(mine, reachable(online), tuple(sorted(online)), launcher)
+
+
+def reachable(online: Iterable[int]) -> tuple[int, ...]:
+    """Processors that a thread of this process can be bound to: the kernel keeps to the control group's."""
+
+    def widened() -> tuple[int, ...]:
+        os.sched_setaffinity(0, online)
+        return tuple(sorted(os.sched_getaffinity(0)))
+
+    if not hasattr(os, "sched_setaffinity"):
+        return tuple(sorted(online))
+    try:
+        return aside(widened)
+    except OSError:
+        return tuple(sorted(os.sched_getaffinity(0)))
+
+
+def binding_refused(wanted: Iterable[tuple[int, ...]]) -> str:
+    """Why threads cannot be bound to these sets of processors, tried with a thread of its own; "" where they can."""
+    from nearfield import _core
+
+    def try_all() -> None:
+        for processors in dict.fromkeys(wanted):
+            _core.machine.bind_this_thread(list(processors))
+
+    try:
+        aside(try_all)
+    except OSError as refused:
+        return refused.strerror or str(refused)
+    return ""
+
+
+def allowed(thread_ids: Iterable[int], tasks: Path = TASKS) -> tuple[tuple[int, ...], ...]:
+    """Processors that threads of this process may run on, as the kernel says; () for one that is no more."""
+    found = []
+    for number in thread_ids:
+        listed = re.search(r"^Cpus_allowed_list:\s*(\S+)", text(tasks / str(number) / "status"), re.MULTILINE)
+        found.append(tuple(sorted(processors_in(listed.group(1)))) if listed else ())
+    return tuple(found)
+
+
+def aside(work: Callable[[], Result]) -> Result:
+    """The work's result, done in a thread whose binding ends with it; its exception is raised here."""
+    outcome: list[Result] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """Numbers as the kernel lists them: `0-3,8`."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
+
+
+def named(numbers: Sequence[int]) -> str:
+    """`processor 3`, `processors 0-3`, or `no processor`."""
+    return f"processor{'s' * (len(numbers) > 1)} {spans(numbers)}" if numbers else "no processor"
