@@ -11,15 +11,16 @@ import numpy as np
 
 from nearfield.boundaries import CPML, Boundaries
 from nearfield.discretization import Discretization
-from nearfield.engine import CpuEngine
+from nearfield.engine import Engine
 from nearfield.errors import ModelError, RunFailed
 from nearfield.grid import Grid
+from nearfield.parallel.start import Parallel, start
+from nearfield.parallel.transport import started
 from nearfield.prediction import traffic_bytes_per_cell
 from nearfield.simulation import Simulation
 from nearfield.sources import PointCurrent
 from nearfield.tiling import Tiling
 from nearfield.topology import available_threads
-from nearfield.tuning import choose
 from nearfield.waveforms import Gaussian
 
 CELL = 1e-3  # m
@@ -45,13 +46,15 @@ class Timed:
     """A simulation on an engine of its own, advanced from rest as often as it is to be timed."""
 
     def __init__(
-        self, simulation: Simulation, threads: int | None = None, tiling: str | Tiling | None = None
-    ) -> None:
+        self, simulation: Simulation, threads: int | None = None, tiling: str | Tiling | None = None,
+        parallel: Parallel | None = None,
+    ) -> None:  # fmt: skip
         self.setup = simulation.setup()
         self.cells = math.prod(self.setup.grid.cells)
-        threads = threads or available_threads()
-        self.choice = choose(self.setup.plan, threads, simulation.schedule, tiling)
-        self.engine = CpuEngine(self.setup.plan, threads, tiling=self.choice.tiling)
+        alone = started() == 1 and not (parallel and parallel.bind)
+        threads = threads or (available_threads() if alone else None)
+        self.started = start(self.setup.plan, threads, simulation.schedule, tiling, parallel)
+        self.choice, self.engine = self.started.choice, self.started.engine
         self.engine.advance(WARM_UP)
 
     def seconds(self, steps: int) -> float:
@@ -79,14 +82,16 @@ class Timed:
         }  # fmt: skip
 
 
-def checksum(engine: CpuEngine, setup: Discretization) -> str:
+def checksum(engine: Engine, setup: Discretization) -> str | None:
     """SHA-256 of the six components, full Yee shapes, C order, little-endian.
 
-    -0 counts as 0, H as the core stores it (eta0 H).
+    -0 counts as 0, H as the core stores it (eta0 H). None where the fields are with another rank.
     """
     digest, largest = hashlib.sha256(), 0.0
     for component in range(6):
-        view = engine.state(component)
+        view = engine.gathered(component)
+        if view is None:
+            continue
         shape = setup.grid.component_shape(component)
         part = tuple(slice(0, min(a, b)) for a, b in zip(view.shape, shape))
         for i in range(shape[0]):
@@ -95,6 +100,8 @@ def checksum(engine: CpuEngine, setup: Discretization) -> str:
                 plane[part[1:]] = view[(i, *part[1:])]
             largest = max(largest, float(np.abs(plane).max()))
             digest.update(np.ascontiguousarray(plane + view.dtype.type(0)).tobytes())
+    if view is None:
+        return None
     if not largest > 0:
         raise RunFailed("the box is still all zero after the last step: nothing was computed; give more steps")
     return digest.hexdigest()
@@ -102,14 +109,17 @@ def checksum(engine: CpuEngine, setup: Discretization) -> str:
 
 def bench_box(
     cells: int, steps: int, threads: int | None = None, boundary: str = "pec", schedule: str = "tiled",
-    precision: str = "single", tiling: str | Tiling | None = None,
+    precision: str = "single", tiling: str | Tiling | None = None, parallel: Parallel | None = None,
 ) -> dict:  # fmt: skip
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
-    timed = Timed(box(cells, steps, boundary, precision, schedule), threads, tiling)
-    seconds = timed.seconds(steps)
+    timed = Timed(box(cells, steps, boundary, precision, schedule), threads, tiling, parallel)
+    timed.seconds(WARM_UP)  # ranks begin together
+    seconds = max(timed.started.ranks.everywhere(timed.seconds(steps)))
     return {
         "cells": cells**3, "steps": steps, "boundary": boundary, "precision": precision, **timed.facts(),
         "tile_choice": timed.choice.how, "predicted_gain": timed.choice.predicted_gain,
         "seconds": seconds, "mcells_per_second": cells**3 * steps / seconds / 1e6,
+        **timed.started.facts(), "rank_seconds": timed.started.seconds(),
+        "warnings": list(timed.started.binding.warnings),
         "checksum": checksum(timed.engine, timed.setup),
     }  # fmt: skip

@@ -12,7 +12,7 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -75,14 +75,28 @@ Nodes = Annotated[int, typer.Option("--nodes", min=1, max=100000, help="How many
 Tiles = Annotated[str, typer.Option("--tiles", help="Steps x rows of a tile, such as 8x16; or auto.")]
 
 
+Domains = Annotated[str | None, typer.Option("--domains", help="Domains in all, such as 8, or along x, y, z: 2x1x4.")]
+Ranks = Annotated[int | None, typer.Option("--ranks", help="Processes; starts MPI's launcher by itself.")]
+Bind = Annotated[str | None, typer.Option("--bind", help="node, socket, numa, l3, core or none; ! at its end overrides "
+                                                         "what the launcher bound.")]  # fmt: skip
+Memory = Annotated[str | None, typer.Option("--memory", help="first-touch, bind, interleave or off.")]
+HaloDepth = Annotated[int | None, typer.Option("--halo-depth", help="Layers, and steps, between two exchanges.")]
+
+
 @app.command()
 def run(model: Model, output: Output = None, force: Force = False, threads: Threads = None, tiles: Tiles = "auto",
         report: Annotated[bool, typer.Option(help="Draw the plots and the report.")] = True,
-        as_json: Json = False) -> int:
+        ranks: Ranks = None, domains: Domains = None, bind: Bind = None, memory: Memory = None,
+        halo_depth: HaloDepth = None, as_json: Json = False) -> int:
     """Run a model; write result.h5, Touchstone, plots and report."""
     from nearfield.commands.run import run_model
+    from nearfield.parallel.launch import relaunch
+    from nearfield.parallel.start import Parallel
 
-    return run_model(model, output, force, threads, tiles, report, as_json)
+    ended = relaunch(ranks)
+    if ended is not None:
+        return ended
+    return run_model(model, output, force, threads, tiles, report, as_json, Parallel(domains, bind, memory, halo_depth))
 
 
 @app.command()
@@ -227,11 +241,18 @@ def box(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along e
         schedule: Annotated[Schedule, typer.Option(help="Order of the updates.")] = Schedule.tiled,
         tiles: Tiles = "auto",
         precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
-        as_json: Json = False) -> int:
+        ranks: Ranks = None, domains: Domains = None, bind: Bind = None, memory: Memory = None,
+        halo_depth: HaloDepth = None, as_json: Json = False) -> int:
     """Time an empty cube with a point current in the middle."""
     from nearfield.commands.bench import measure_box
+    from nearfield.parallel.launch import relaunch
+    from nearfield.parallel.start import Parallel
 
-    return measure_box(cells, steps, threads, boundary.value, schedule.value, tiles, precision.value, as_json)
+    ended = relaunch(ranks)
+    if ended is not None:
+        return ended
+    return measure_box(cells, steps, threads, boundary.value, schedule.value, tiles, precision.value, as_json,
+                       Parallel(domains, bind, memory, halo_depth))  # fmt: skip
 
 
 @bench.command()
@@ -258,7 +279,9 @@ def main(arguments: list[str] | None = None) -> int:
         arguments = ["version"]
     message, code = "", 0
     open_closed_streams()
+    speak = sys.stderr
     try:
+        speak = join_ranks()
         with terminable():
             code = invoke(arguments)
     except typer.Exit as error:
@@ -282,8 +305,42 @@ def main(arguments: list[str] | None = None) -> int:
         message, code = f"internal error, {type(error).__name__}: {error}. Please report it with the model file; " \
             "NEARFIELD_TRACEBACK=1 shows where it happened", 4
     if message:
-        complain(message, code, "--json" in arguments)
+        fail(message, code, "--json" in arguments, speak)
     return code
+
+
+def join_ranks() -> TextIO:
+    """Where a launcher started several processes: find the others, and leave the streams to rank 0.
+
+    Returns where this rank may say why it fails.
+    """
+    from nearfield.parallel.transport import started, world
+
+    if started() == 1 or world().rank == 0:
+        return sys.stderr
+    speak = open(os.dup(sys.stderr.fileno()), "w", encoding="utf-8")
+    silence(sys.stdout)
+    silence(sys.stderr)
+    return speak
+
+
+def fail(message: str, code: int, as_json: bool, speak: TextIO) -> None:
+    """Say why; of several ranks that fail alike only the first speaks, and one that fails alone ends all others."""
+    from nearfield.parallel.transport import started, world
+
+    if started() == 1:
+        complain(message, code, as_json)
+        return
+    with contextlib.suppress(NearfieldError):  # the ranks never met
+        ranks = world()
+        if ranks.rank == 0:
+            complain(message, code, as_json)
+        if not ranks.all_give_up():
+            if ranks.rank:
+                write(speak, f"error: rank {ranks.rank}: {message}")
+            ranks.abort(code)
+        return
+    complain(message, code, as_json)
 
 
 def invoke(arguments: list[str]) -> int:

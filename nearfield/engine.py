@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -262,6 +263,10 @@ class CpuEngine:
         """Halos were written: they stand after so many steps of the block under way."""
         self._core.refreshed(steps)
 
+    def pages(self, sample: int) -> list[tuple[list[int], int]]:
+        """Of each domain: pages on each NUMA node, of so many that are looked at, and how many there are. Error: OSError."""
+        return self._core.pages(sample)
+
     def circuit_states(self) -> np.ndarray:
         """Memories of the circuits, (edges, 2), in the order of `circuits`; a copy."""
         return self._core.circuit_states()
@@ -280,6 +285,10 @@ class CpuEngine:
         name = ("E0", "E1", "E2", "H0", "H1", "H2")[self._component(component)]
         _, array = self._core.states()[name]
         return array.transpose([self._axes.index(axis) for axis in range(3)])
+
+    def gathered(self, component: int) -> np.ndarray:
+        """One component in its active shape, as `state`; where ranks share a run, it comes together here."""
+        return self.state(component)
 
     def states(self) -> dict[str, tuple[int, np.ndarray]]:
         """The registry of state arrays, storage axes: name -> (half step 0 or 1, view)."""
@@ -305,6 +314,23 @@ class CpuEngine:
         taken = self._core.snapshot(number).transpose(0, *(1 + axis for axis in turned))
         times = self.plan.recording_times(term.component >= 3, np.asarray(term.steps)[: len(taken)])
         return Recording(times, taken * np.asarray(scale, taken.dtype))
+
+
+class Engine(Protocol):
+    """What the time loop needs of an engine: `CpuEngine`, or `nearfield.parallel.ranks.RankEngine`."""
+
+    plan: Plan
+
+    @property
+    def step(self) -> int: ...
+    def facts(self) -> dict: ...
+    def use_tiles(self, tiling: Tiling) -> None: ...
+    def advance(
+        self, steps: int, excitation: str = ..., weigh: bool = ..., stop: Callable[[], bool] | None = ...
+    ) -> Block | None: ...
+    def reset(self) -> None: ...
+    def gathered(self, component: int) -> np.ndarray | None: ...
+    def recordings(self) -> list[Recording] | None: ...
 
 
 ENGINES = {"cpu": CpuEngine}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nearfield.discretization import Discretization
-from nearfield.engine import CpuEngine
+from nearfield.engine import Engine
 from nearfield.plan import COMPONENTS, VACUUM_PERMITTIVITY
 
 GROWTH = 10.0  # times the energy at the end of the sources: no passive model gives so much
@@ -51,9 +51,12 @@ class Guard:
         return self.energies[-1] / self.peak if self.energies and self.peak > 0 else 1.0
 
 
-def explain_divergence(setup: Discretization, engine: CpuEngine) -> str:
+def explain_divergence(setup: Discretization, engine: Engine) -> str:
     """Where the field broke, in which medium, and the likely cause, in one message."""
-    component, index = worst_sample(engine)
+    worst = worst_sample(engine)
+    if worst is None:
+        return f"diverged at step {engine.step}"
+    component, index = worst
     place = [axis[n] for axis, n in zip(setup.grid.component_axes(component), index)]
     medium = setup.coefficients.medium_name(*index)
     where = ", ".join(f"{name}={value:.6g}" for name, value in zip("xyz", place))
@@ -63,19 +66,26 @@ def explain_divergence(setup: Discretization, engine: CpuEngine) -> str:
     )
 
 
-def worst_sample(engine: CpuEngine) -> tuple[int, tuple[int, int, int]]:
-    """The component and index of the largest finite sample next to where samples are no numbers, or of the largest."""
-    found = (-1.0, 0, (0, 0, 0))
+def worst_sample(engine: Engine) -> tuple[int, tuple[int, int, int]] | None:
+    """The component and index of the largest finite sample next to where samples are no numbers, or of the largest.
+
+    None where the fields are with another rank.
+    """
+    found: tuple[float, int, tuple[int, ...]] = (-1.0, 0, (0, 0, 0))
     for component in range(6):
-        values = np.abs(np.asarray(engine.state(component), dtype=np.float64))
+        values = engine.gathered(component)
+        if values is None or found[0] == np.inf:
+            continue
+        values = np.abs(np.asarray(values, dtype=np.float64))
         broken = ~np.isfinite(values)
         if broken.any():
             middle = np.median(np.argwhere(broken), axis=0)  # it spread evenly from where it began
-            return component, tuple(int(n) for n in middle)
+            found = (np.inf, component, tuple(int(n) for n in middle))
+            continue
         index = np.unravel_index(int(np.argmax(values)), values.shape)
         if values[index] > found[0]:
             found = (float(values[index]), component, tuple(int(n) for n in index))
-    return found[1], found[2]
+    return found[1:] if found[0] >= 0 else None
 
 
 def likely_cause(setup: Discretization, index: tuple[int, int, int]) -> str:

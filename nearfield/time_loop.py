@@ -17,10 +17,11 @@ from nearfield.facts import machine_facts
 from nearfield.guard import Guard, explain_divergence
 from nearfield.interruption import Interruption
 from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
+from nearfield.parallel.start import Parallel, start
+from nearfield.parallel.transport import Alone
 from nearfield.simulation import ProgressInfo, Simulation
 from nearfield.tiling import Tiling
-from nearfield.topology import too_many_threads
-from nearfield.tuning import RunTuner, choose
+from nearfield.tuning import RunTuner
 
 SECONDS_PER_BLOCK = 0.2  # between looks at progress; results do not depend on where blocks end
 
@@ -28,9 +29,11 @@ SECONDS_PER_BLOCK = 0.2  # between looks at progress; results do not depend on w
 class TimeLoop:
     """One excitation: advance in blocks, feed the guard, tell the progress."""
 
-    def __init__(self, setup: Discretization, tuner: RunTuner, excitation: str, progress) -> None:
+    def __init__(
+        self, setup: Discretization, tuner: RunTuner, ranks: Alone, excitation: str, progress
+    ) -> None:
         self.setup, self.tuner, self.excitation, self.progress = setup, tuner, excitation, progress
-        self.engine = tuner.engine
+        self.engine, self.ranks = tuner.engine, ranks
         volume = np.prod([line[-1] - line[0] for line in setup.grid.lines]) / np.prod(setup.grid.cells, dtype=float)
         self.guard = Guard(setup.source_end(excitation), setup.decay, float(volume))
         self.seconds = 0.0
@@ -44,11 +47,11 @@ class TimeLoop:
             to_check = every - self.engine.step % every
             depth = self.tuner.tiling.depth or 1
             whole = max(2 * depth, block // depth * depth)  # others would cut the tiles
-            size = min(whole, to_check, steps - self.engine.step)
+            size = self.ranks.from_root(min(whole, to_check, steps - self.engine.step))
             weigh = size == to_check or self.engine.step + size == steps
             begun = time.perf_counter()
             result = self.engine.advance(size, self.excitation, weigh, stop.asked)
-            if result is None or stop.asked():
+            if result is None or self.ranks.any(stop.asked()):
                 return "interrupted"
             spent = time.perf_counter() - begun
             self.seconds += spent
@@ -74,6 +77,8 @@ class TimeLoop:
     def recorded(self, ended: str, stop: Interruption) -> tuple[ExcitationRecord, str]:
         """What was recorded, and how it ended: a signal while more is derived from it makes that "interrupted"."""
         if ended in ("steps", "decayed"):
+            if self.ranks.size > 1:
+                return self.record(complete=True), ended
             try:
                 with stop.at_once():
                     return self.record(complete=True), ended
@@ -85,6 +90,8 @@ class TimeLoop:
         """What was recorded, as labelled arrays; `complete`: with what takes long to derive from it."""
         setup, context = self.setup, self.setup.context
         recordings = self.engine.recordings()
+        if recordings is None:  # they are with rank 0
+            return ExcitationRecord({}, {}, {}, None)
         _, ports, monitors = setup.lowered
 
         def own(feature) -> Variables:
@@ -137,6 +144,7 @@ def run(
     progress: Callable[[ProgressInfo], None] | None = None,
     setup: Discretization | None = None,
     tiling: str | Tiling | None = None,
+    parallel: Parallel | None = None,
 ):
     """Run all excitations of a simulation; see `Simulation.run`. `setup`: its discretisation, where it is known."""
     from nearfield.results import Result
@@ -148,24 +156,25 @@ def run(
         model_text=simulation.to_toml(), grid=setup.grid, media=media_table(simulation), facts=machine_facts(),
         status="failed", excitations={}, title=simulation.title,
     )  # fmt: skip
-    choice = choose(setup.plan, threads, simulation.schedule, tiling)
-    threads = threads or choice.machine.threads
-    warnings = [*warnings, *too_many_threads(threads)]
-    engine = CpuEngine(setup.plan, threads, tiling=choice.tiling)
-    tuner = RunTuner(engine, choice, expected_steps(setup) * len(setup.excitations), simulation.check_every)
-    record.facts |= plan_facts(setup, engine, warnings) | tuner.facts()
+    started = start(setup.plan, threads, simulation.schedule, tiling, parallel)
+    root = started.ranks.rank == 0
+    warnings = [*warnings, *started.binding.warnings]
+    tuner = RunTuner(started.engine, started.choice, expected_steps(setup) * len(setup.excitations), simulation.check_every)
+    record.facts |= plan_facts(setup, started.engine, warnings) | tuner.facts() | started.facts()
     record.facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
     with Interruption() as stop:
 
         def keep() -> None:
-            if output is not None:
+            if output is not None and root:
                 Result(record).save(output)
 
-        failure = run_excitations(setup, tuner, progress, record, stop, keep)
+        failure = run_excitations(setup, tuner, started.ranks, progress if root else None, record, stop, keep)
+        record.facts["rank_seconds"] = started.seconds()
         record.facts["warnings"] = warnings + ending_warnings(record, setup)
-        finish(record, setup)
+        if root:
+            finish(record, setup)
         keep()
-    result = Result(record)
+    result = Result(record)  # empty but for its facts where the rest is with rank 0
     if stop.asked() and output is not None and record.status == "done":
         raise KeyboardInterrupt  # it came while the file was written
     if failure:
@@ -178,6 +187,7 @@ def run(
 def run_excitations(
     setup: Discretization,
     tuner: RunTuner,
+    ranks: Alone,
     progress: Callable[[ProgressInfo], None] | None,
     record: RunRecord,
     stop: Interruption,
@@ -191,7 +201,7 @@ def run_excitations(
         if number:
             keep()
         tuner.engine.reset()
-        loop = TimeLoop(setup, tuner, excitation, progress)
+        loop = TimeLoop(setup, tuner, ranks, excitation, progress)
         ended = loop.run(stop)
         record.excitations[excitation], ended = loop.recorded(ended, stop)
         record.facts["runs"][excitation] = run_facts(loop, ended)

@@ -101,11 +101,15 @@ def described(facts: dict) -> str:
 
 
 def choose(
-    plan: Plan, threads: int | None = None, schedule: str = "tiled", tiling: str | Tiling | None = None
-) -> Choice:
-    """The tiles of a run of this plan, on so many threads (None: as many as serve it). Error: wrong tiles."""
+    plan: Plan, threads: int | None = None, schedule: str = "tiled", tiling: str | Tiling | None = None,
+    available: int | None = None,
+) -> Choice:  # fmt: skip
+    """The tiles of a run of this plan, on so many threads (None: as many of those available as serve it).
+
+    Error: wrong tiles.
+    """
     rows, isa = Rows.of(plan), instruction_set()
-    machine = machine_for(rows, threads or available_threads(), isa)
+    machine = machine_for(rows, threads or available or available_threads(), isa)
     if threads is None:
         machine = fewest_threads(rows, machine)
     if schedule == "stepwise":
@@ -260,7 +264,7 @@ class RunTuner:
         self.engine, self.choice, self.steps, self.check_every = engine, choice, expected_steps, check_every
         self.trial: Trial | None = None
         self.rates: dict[Tiling, float] = {}  # steps a second, once measured
-        self._open = choice.how == "model"
+        self._open = choice.how == "model" and isinstance(engine, CpuEngine)  # ranks would each find their own
         self._seconds, self._made = 0.0, 0
 
     @property

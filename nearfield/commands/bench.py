@@ -5,14 +5,14 @@ from __future__ import annotations
 from nearfield.commands.console import console
 from nearfield.errors import ModelError
 from nearfield.machine_rate import remember_rate
-from nearfield.topology import available_threads, too_many_threads
+from nearfield.parallel.start import Parallel
 
 THICKNESS = 10  # CPML cells on each side
 
 
 def measure_box(
     cells: int, steps: int, threads: int | None, boundary: str, schedule: str, tiles: str, precision: str,
-    as_json: bool,
+    as_json: bool, parallel: Parallel,
 ) -> int:
     """Run the box and print its rate; the rate is remembered for `nearfield check`."""
     from nearfield.bench import bench_box
@@ -22,15 +22,15 @@ def measure_box(
             f"--cells {cells} leaves no cell between two CPMLs of {THICKNESS} cells; "
             f"give at least {2 * THICKNESS + 1}, or --boundary pec"
         )
-    threads = threads or available_threads()
     with console(as_json) as out:
-        for warning in too_many_threads(threads):
-            out.note(f"warning: {warning}")
         found = bench_box(
             cells=cells, steps=steps, threads=threads, boundary=boundary, schedule=schedule, precision=precision,
-            tiling=tiles,
+            tiling=tiles, parallel=parallel,
         )
-        remember_rate(found["mcells_per_second"], precision, threads, found["seconds"], found["cells"])
+        for warning in found["warnings"]:
+            out.note(f"warning: {warning}")
+        if found["ranks"] == 1:
+            remember_rate(found["mcells_per_second"], precision, found["threads"], found["seconds"], found["cells"])
         out.answer(found)
         if not as_json:
             out.say(table(found))

@@ -12,10 +12,12 @@ from nearfield.commands.progress import progress
 from nearfield.errors import DivergedError, ModelError
 from nearfield.machine_rate import remember_rate
 from nearfield.model_file import load
+from nearfield.parallel.transport import world
 from nearfield.tuning import TILE_FACTS, choose, described
 from nearfield.wording import duration
 
 if TYPE_CHECKING:
+    from nearfield.parallel.start import Parallel
     from nearfield.results import Result
     from nearfield.simulation import Simulation
 
@@ -23,20 +25,21 @@ RESULT_NAME = "result.h5"
 
 
 def run_model(
-    model: Path, output: Path | None, force: bool, threads: int | None, tiles: str, report: bool, as_json: bool
-) -> int:
+    model: Path, output: Path | None, force: bool, threads: int | None, tiles: str, report: bool, as_json: bool,
+    parallel: Parallel | None = None,
+) -> int:  # fmt: skip
     """Run a model file; the exit code follows from how it ended."""
     simulation = load(model)
     folder = output_folder(model, output)
     refuse_overwriting(folder, force)
     with console(as_json) as out:
-        result = run_into(simulation, folder, threads, out, tiles)
+        result = run_into(simulation, folder, threads, out, tiles, parallel)
         files = write_files(result, simulation, folder, model.stem, report)
         summary = summary_of(result, folder, files)
         out.answer({"model": str(model), **summary})
         if not as_json:
             out.say(readable(summary))
-            if report and result.status == "done":
+            if report and result.status == "done" and world().rank == 0:
                 from nearfield.report.page import answers
 
                 for number, what in answers(result):
@@ -69,8 +72,9 @@ def make_folder(folder: Path) -> None:
 
 
 def run_into(
-    simulation: Simulation, folder: Path, threads: int | None, out: Console, tiles: str | None = None
-) -> Result:
+    simulation: Simulation, folder: Path, threads: int | None, out: Console, tiles: str | None = None,
+    parallel: Parallel | None = None,
+) -> Result:  # fmt: skip
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     from nearfield.time_loop import run
 
@@ -78,12 +82,14 @@ def run_into(
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
     choose(setup.plan, threads, simulation.schedule, tiles)  # so do tiles that cannot be
-    make_folder(folder)
+    ranks = world()
+    if ranks.rank == 0:
+        make_folder(folder)
     for warning in before:
         out.note(f"warning: {warning}")
     with progress(setup.decay) as display:
         try:
-            result = run(simulation, threads, folder / RESULT_NAME, display, setup, tiles)
+            result = run(simulation, threads, folder / RESULT_NAME, display, setup, tiles, parallel)
         except DivergedError as error:
             if error.result is None:
                 raise
@@ -92,7 +98,8 @@ def run_into(
     for warning in result.facts.get("warnings", ()):
         if warning not in before:
             out.note(f"warning: {warning}")
-    remember_rates(result, simulation.precision)
+    if ranks.size == 1:
+        remember_rates(result, simulation.precision)
     return result
 
 
@@ -101,7 +108,7 @@ def write_files(
 ) -> list[Path]:
     """Touchstone, plots and report of a run that ended as it should; returns all files of the folder."""
     files = [folder / RESULT_NAME]
-    if result.status != "done":
+    if result.status != "done" or world().rank > 0:
         return files
     if result.record.sparameters:
         files.append(result.write_touchstone(folder / f"{stem}.s{len(result.ports)}p"))
@@ -128,7 +135,7 @@ def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any
         "status": result.status, "folder": str(folder), "files": [str(file) for file in files],
         "cells": facts.get("cells"), "time_step": facts.get("time_step"), "threads": facts.get("threads"),
         "isa": facts.get("isa"), "runs": facts.get("runs", {}), "warnings": facts.get("warnings", []),
-        **{name: facts[name] for name in TILE_FACTS if name in facts},
+        **{name: facts[name] for name in (*TILE_FACTS, *PARALLEL_FACTS) if name in facts},
     }
 
 
@@ -139,8 +146,32 @@ def readable(summary: dict[str, Any]) -> str:
         f"ended by {ENDED.get(facts['ended'], facts['ended'])}" for name, facts in summary["runs"].items()
     ]
     lines.append(f"tiles: {described(summary)}; {summary['threads']} threads")
+    lines += spread_lines(summary)
     lines.append(f"{summary['status']}; in {summary['folder']}: " + ", ".join(Path(f).name for f in summary["files"]))
     return "\n".join(lines)
+
+
+PARALLEL_FACTS = ("ranks", "domains", "arrangement", "rank_arrangement", "imbalance", "halo_depth", "placement",
+                  "rank_seconds")  # fmt: skip
+
+
+def spread_lines(summary: dict[str, Any]) -> list[str]:
+    """How the run was spread over ranks, domains, processors and pages, and how long ranks waited for each other."""
+    placed = summary.get("placement", [])
+    lines = []
+    if summary.get("domains", 1) > 1:
+        times = " x ".join(map(str, summary["arrangement"]))
+        lines.append(f"{summary['domains']} domains ({times}) on {summary['ranks']} ranks, "
+                     f"imbalance {summary['imbalance']:.3f}, halos of {summary['halo_depth']} layers")  # fmt: skip
+    waits = summary.get("rank_seconds", {})
+    if waits:
+        total = [sum(parts) for parts in zip(waits["compute"], waits["pack"], waits["wait"])]
+        shares = [100 * wait / max(all_of_it, 1e-9) for wait, all_of_it in zip(waits["wait"], total)]
+        lines.append(f"waiting for halos: {min(shares):.1f} to {max(shares):.1f} % of the ranks' time")
+    for rank, own in enumerate(placed):
+        name = f"rank {rank} on {own['host']}: " if len(placed) > 1 else ""
+        lines += [name + line for line in own["header"].splitlines()]
+    return lines
 
 
 ENDED = {"steps": "its last step", "decayed": "decay", "diverged": "divergence", "interrupted": "interruption"}

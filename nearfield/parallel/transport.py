@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
+import platform
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,10 +16,18 @@ from nearfield.errors import ModelError
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 
 
+PATIENCE = 2.0  # s, for ranks that fail alike
+
+
 class Alone:
     """The only rank."""
 
     rank, size = 0, 1
+
+    @functools.cached_property
+    def hosts(self) -> list[str]:
+        """The host of each rank."""
+        return self.everywhere(platform.node())
 
     def from_root(self, value):
         """What rank 0 holds."""
@@ -43,15 +53,19 @@ class Alone:
         """Whether any rank wants it."""
         return wanted
 
-    def give_up(self, code: int) -> None:
-        """End all ranks."""
+    def all_give_up(self) -> bool:
+        """Whether every other rank says so as well, within a few seconds."""
+        return True
+
+    def abort(self, code: int) -> None:
+        """End all ranks at once."""
 
 
 class Ranks(Alone):
     """The ranks that one launcher started."""
 
     def __init__(self, communicator) -> None:
-        self._mpi = communicator
+        self._mpi, self._ends = communicator, communicator.Dup()
         self.rank, self.size = communicator.rank, communicator.size
 
     def from_root(self, value):
@@ -80,7 +94,15 @@ class Ranks(Alone):
         """A way for the same buffers to go to, and come from, the same ranks again and again."""
         return Channel(self._mpi, out, into)
 
-    def give_up(self, code: int) -> None:
+    def all_give_up(self) -> bool:
+        together, end = self._ends.Ibarrier(), time.monotonic() + PATIENCE
+        while not together.Test():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.01)
+        return True
+
+    def abort(self, code: int) -> None:
         self._mpi.Abort(code)
 
 
@@ -111,22 +133,26 @@ class Channel:
         self._all.Waitall(self._receives + self._sends)
 
 
+def started() -> int:
+    """How many processes the launcher says it started; 1 without one."""
+    return max((int(os.environ[name]) for name in SIZES if os.environ.get(name, "").isdigit()), default=1)
+
+
 @functools.cache
 def world() -> Alone:
     """The ranks of this run. Error: a launcher started several processes, and they cannot find each other."""
-    started = max((int(os.environ[name]) for name in SIZES if os.environ.get(name, "").isdigit()), default=1)
-    if started == 1:
+    if started() == 1:
         return Alone()
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise ModelError(
-            f"a launcher started {started} processes, but mpi4py cannot be used ({error}); install it with the `mpi` "
+            f"a launcher started {started()} processes, but mpi4py cannot be used ({error}); install it with the `mpi` "
             "extra, or start one process"
         ) from None
-    if MPI.COMM_WORLD.size != started:
+    if MPI.COMM_WORLD.size != started():
         raise ModelError(
-            f"a launcher started {started} processes, but each is rank {MPI.COMM_WORLD.rank} of {MPI.COMM_WORLD.size}: "
+            f"a launcher started {started()} processes, but each is rank {MPI.COMM_WORLD.rank} of {MPI.COMM_WORLD.size}: "
             f"it belongs to another MPI than the library in use ({MPI.get_vendor()[0]}); use that library's own mpiexec"
         )
     return Ranks(MPI.COMM_WORLD)

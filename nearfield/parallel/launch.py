@@ -1,0 +1,85 @@
+"""`--ranks R`: the launcher's command, built here, printed, and run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from nearfield.errors import ModelError
+from nearfield.parallel.transport import started
+
+MOST_RANKS = 4096
+
+
+def launcher() -> Path:
+    """The `mpiexec` beside this Python, else the first on the path. Error: there is none."""
+    beside = Path(sys.prefix) / "bin" / "mpiexec"
+    found = beside if beside.exists() else shutil.which("mpiexec")
+    if not found:
+        raise ModelError(
+            "several ranks need MPI, and there is no mpiexec here; install one (`pip install mpich mpi4py`, or the "
+            "system's), or leave --ranks out: one process uses all cores of this machine"
+        )
+    return Path(found)
+
+
+def command(ranks: int, arguments: list[str], mpiexec: Path) -> tuple[list[str], dict[str, str]]:
+    """The command that starts so many ranks on this machine, and what it needs in its environment.
+
+    Ranks bind themselves, so that the launcher must not; Open MPI refuses root and more ranks than cores unless told.
+    """
+    version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False).stdout
+    own = [sys.executable, "-m", "nearfield", *arguments]
+    if "OpenRTE" in version or "Open MPI" in version:
+        return [str(mpiexec), "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *own], {
+            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        }  # fmt: skip
+    return [str(mpiexec), "-n", str(ranks), *own], {}
+
+
+def relaunch(ranks: int | None) -> int | None:
+    """Run this very command on so many ranks; its exit code, or None where it is to go on in this process."""
+    if ranks is None or started() == ranks:
+        return None
+    if not 1 <= ranks <= MOST_RANKS:
+        raise ModelError(f"--ranks {ranks}: give 1 to {MOST_RANKS}")
+    if started() > 1:
+        raise ModelError(f"--ranks {ranks}, but a launcher started {started()}; leave --ranks out under mpiexec or srun")
+    if ranks == 1:
+        return None
+    require_mpi4py()
+    line, needed = command(ranks, sys.argv[1:], launcher())
+    print("+ " + " ".join(line), file=sys.stderr, flush=True)
+    return watched(line, os.environ | needed, ranks)
+
+
+def require_mpi4py() -> None:
+    """Error: mpi4py is not installed."""
+    import importlib.util
+
+    if importlib.util.find_spec("mpi4py") is None:
+        raise ModelError("several ranks need mpi4py, which is not installed; `pip install mpi4py`, or leave --ranks out")
+
+
+def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
+    """The exit code of the launcher; signals go on to it, and its end by a signal is told."""
+    with subprocess.Popen(line, env=environment) as launched:
+        kept = {number: signal.signal(number, lambda number, _: launched.send_signal(number))
+                for number in (signal.SIGINT, signal.SIGTERM)}  # fmt: skip
+        try:
+            code = launched.wait()
+        finally:
+            for number, handler in kept.items():
+                signal.signal(number, handler)
+    if code in (0, 1, 2, 3, 130):
+        return code
+    if code < 0 or code > 128 or code == 9:
+        number = -code if code < 0 else code - 128 if code > 128 else code
+        print(f"error: one of the {ranks} ranks, or their launcher, was ended by signal {number}; the launcher ended all "
+              "others. Results of excitations that were done are kept", file=sys.stderr)  # fmt: skip
+    return 4

@@ -1,0 +1,188 @@
+"""From a plan to the engine of this rank: domains, halos, tiles, threads and pages, all chosen or as asked."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nearfield.engine import CpuEngine, Placement
+from nearfield.errors import ModelError
+from nearfield.machine.binding import Binding, resolve
+from nearfield.machine.hardware import this_machine
+from nearfield.machine.processors import bound
+from nearfield.machine.profile import load_profile
+from nearfield.parallel.decomposition import Decomposition, Triple, decompose, parse_domains
+from nearfield.parallel.part import PlanPart, held_box
+from nearfield.parallel.ranks import RankEngine
+from nearfield.parallel.transport import Alone, world
+from nearfield.parallel.weights import HaloCost, Weights
+from nearfield.plan import Plan
+from nearfield.prediction import BYTES_OF
+from nearfield.tiling import Rows, Tiling, seconds_per_cell
+from nearfield.tuning import Choice, choose
+
+DEPTHS = (1, 2, 4, 8, 16)  # layers of a halo that are weighed
+STATES_BOTH_WAYS = 12  # samples that cross a face for each of its samples and layers: six components out, six in
+PAGES_LOOKED_AT = 20000
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """How a run is to be spread: domains in all (8, "8", "2x1x4"), a binding scheme, a memory policy, layers of halos.
+
+    What is None is chosen.
+    """
+
+    domains: int | str | Triple | None = None
+    bind: str | None = None
+    memory: str | None = None
+    halo_depth: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Started:
+    """A rank's engine, and how it came about."""
+
+    engine: CpuEngine | RankEngine
+    choice: Choice
+    binding: Binding
+    decomposition: Decomposition | None  # None: one domain
+    depth: int  # of halos
+    ranks: Alone
+
+    @property
+    def local(self) -> CpuEngine:
+        """The rank's own engine."""
+        return self.engine.engine if isinstance(self.engine, RankEngine) else self.engine
+
+    def facts(self) -> dict:
+        """Domains, binding, memory and locality as plain data; the same keys for any number of ranks."""
+        achieved = self.binding.verify(self.local.facts()["thread_ids"])
+        found = self.binding.locality(lambda: self.local.pages(PAGES_LOOKED_AT), achieved)
+        own = {"host": platform.node(), **self.binding.facts(achieved, found),
+               "header": self.binding.header(achieved, found)}  # fmt: skip
+        counts = self.decomposition.arrangement.counts if self.decomposition else (1, 1, 1)
+        return {
+            "ranks": self.ranks.size, "domains": math.prod(counts), "arrangement": list(counts),
+            "rank_arrangement": list(self.decomposition.grouping.ranks) if self.decomposition else [1, 1, 1],
+            "imbalance": self.decomposition.imbalance if self.decomposition else 1.0, "halo_depth": self.depth,
+            "placement": self.ranks.everywhere(own),
+        }  # fmt: skip
+
+    def seconds(self) -> dict:
+        """Where each rank's time went: compute, pack, wait (s), and exchanges made; nothing for one rank."""
+        if not isinstance(self.engine, RankEngine):
+            return {}
+        own = self.engine.seconds | {"exchanges": self.engine.exchanges}
+        return {name: [each[name] for each in self.ranks.everywhere(own)] for name in own}
+
+
+def start(
+    plan: Plan, threads: int | None = None, schedule: str = "tiled", tiling: str | Tiling | None = None,
+    parallel: Parallel | None = None,
+) -> Started:  # fmt: skip
+    """The engine of this rank for a plan. Errors: `ModelError` for what cannot be honoured, on every rank alike."""
+    wishes, ranks = parallel or Parallel(), world()
+    hardware, place = this_machine(), place_of(ranks)
+
+    def binding(number: int | None, count: int | None) -> Binding:
+        return resolve(wishes.bind, wishes.memory, number, hardware, *place[:2], domains=count, ranks_bound=place[2])
+
+    def first_choice() -> tuple[Binding, Choice]:
+        if wishes.halo_depth is not None and wishes.halo_depth < 1:
+            raise ModelError(f"halos of {wishes.halo_depth} layers carry nothing; give a depth of 1 or more")
+        most = binding(threads, None)
+        return most, choose(plan, threads, schedule, tiling, most.threads)
+
+    most, choice = agreed(ranks, first_choice)
+    domains = sum(ranks.everywhere(most.domains)) if wishes.domains is None else parse_domains(wishes.domains)
+    if domains in (1, (1, 1, 1)) and ranks.size == 1:
+        chosen = binding(choice.machine.threads, 1)
+        engine = CpuEngine(plan, chosen.threads, tiling=choice.tiling, placement=placement(chosen))
+        return Started(engine, choice, chosen, None, 0, ranks)
+    found, depth = agreed(ranks, lambda: divided(plan, domains, ranks, choice, wishes), at_root=True)
+
+    def own_engine() -> Started:
+        count = len(found.grouping.domains_of(ranks.rank))
+        if ranks.size == 1:
+            chosen = binding(choice.machine.threads, count)
+            options = {"domains": found.arrangement, "tiling": choice.tiling, "placement": placement(chosen)}
+            return Started(CpuEngine(plan, chosen.threads, **options), choice, chosen, found, 0, ranks)
+        own = found.grouping.box(ranks.rank, found.arrangement)
+        local = choose(PlanPart(plan, own, held_box(own, depth, plan)).plan, threads, schedule, tiling, most.threads)
+        chosen = binding(local.machine.threads, count)
+        options = {"threads": chosen.threads, "tiling": local.tiling, "placement": placement(chosen)}
+        engine = RankEngine(plan, ranks, found.arrangement, found.grouping, depth, **options)
+        return Started(engine, local, chosen, found, depth, ranks)
+
+    return own_engine()
+
+
+def agreed(ranks: Alone, make: Callable, at_root: bool = False):
+    """What `make()` gives, or on every rank the error of the first that refuses; `at_root`: made there for all."""
+    made, refused = None, None
+    if ranks.rank == 0 or not at_root:
+        try:
+            made = make()
+        except ModelError as error:
+            if ranks.size == 1:
+                raise
+            refused = str(error)
+    for rank, error in enumerate(ranks.everywhere(refused)):
+        if error:
+            raise ModelError(error if rank == 0 else f"rank {rank}: {error}")
+    return ranks.from_root(made) if at_root else made
+
+
+def place_of(ranks: Alone) -> tuple[int, int, list[tuple[int, ...]]]:
+    """Ranks on this host, this one's number among them, and the processors that each of them started with."""
+    processors = ranks.everywhere(tuple(bound().processors))
+    here = [rank for rank, host in enumerate(ranks.hosts) if host == ranks.hosts[ranks.rank]]
+    return len(here), here.index(ranks.rank), [processors[rank] for rank in here]
+
+
+def placement(binding: Binding) -> Placement:
+    """What the engine is told of a binding."""
+    return Placement(binding.processors, binding.memory, binding.nodes)
+
+
+def divided(
+    plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, wishes: Parallel
+) -> tuple[Decomposition, int]:
+    """The decomposition and the depth of halos that are the fastest by the model. Error: none fits."""
+    weights = Weights.of(plan)
+    depths = [wishes.halo_depth] if wishes.halo_depth else DEPTHS if ranks.size > 1 else [1]
+    found = []
+    for depth in depths:
+        halo = halo_cost(plan, domains, ranks, choice, depth) if ranks.size > 1 else HaloCost()
+        try:
+            decomposition = decompose(weights, domains, ranks.size, halo=halo)
+        except ModelError:
+            if not found:
+                raise
+            break
+        time = decomposition.slowest + (tile_cost(plan, choice, depth) - 1) * weights.total / decomposition.costs.size
+        found.append((time, depth, decomposition))
+    _, depth, decomposition = min(found, key=lambda each: each[:2])
+    return decomposition, depth
+
+
+def halo_cost(plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, depth: int) -> HaloCost:
+    """What a sample of a face and a message cost, in vacuum cells of a domain's threads."""
+    profile = load_profile(None)
+    link = profile.link("numa" if len(set(ranks.hosts)) == 1 else "hosts")
+    total = domains if isinstance(domains, int) else math.prod(domains)
+    rate = profile.rates().core * 1e6 * choice.machine.threads * ranks.size / total
+    size = BYTES_OF[plan.precision] * STATES_BOTH_WAYS
+    return HaloCost(depth, size / link.bandwidth * rate, link.latency / depth * rate)
+
+
+def tile_cost(plan: Plan, choice: Choice, depth: int) -> float:
+    """Time of a cell in tiles no deeper than the halo, over that in the tiles that were chosen."""
+    tiling, rows = choice.tiling, Rows.of(plan)
+    if tiling.depth <= depth:
+        return 1.0
+    shallow = Tiling(depth, tiling.width, tiling.segment)
+    return seconds_per_cell(shallow, rows, choice.machine) / seconds_per_cell(tiling, rows, choice.machine)
