@@ -198,9 +198,7 @@ def tune(model: Annotated[Path | None, typer.Argument(help="Model file (TOML); l
 
 @app.command()
 def predict(model: Annotated[Path | None, typer.Argument(help="Model file (TOML), or box; left out, box.")] = None,
-            topology: Annotated[str | None, typer.Option(help="hwloc XML file or synthetic string of a node; left out, "
-                                                         "this machine.")] = None,
-            nodes: Annotated[int, typer.Option(min=1, help="Nodes of the cluster.")] = 1,
+            topology: Topology = None, nodes: Nodes = 1,
             profile: Annotated[Path | None, typer.Option(help="Profile (JSON) of `nearfield probe`; left out, this "
                                                          "machine's.")] = None,
             bind: Annotated[str | None, typer.Option(help="Only this binding scheme; left out, all.")] = None,
@@ -218,6 +216,19 @@ def predict(model: Annotated[Path | None, typer.Argument(help="Model file (TOML)
         return predict_paper(paper, as_json)
     request = Request(model, cells, boundary is Wall.cpml, topology, nodes, profile, bind, memory)
     return predict_run(request, plot, as_json)
+
+
+@app.command()
+def probe(part: Annotated[str | None, typer.Argument(help="stream, latency, mpi or fdtd; left out, all.")] = None,
+          scale: Annotated[bool, typer.Option("--scale", help="stream: the triad over numbers of cores.")] = False,
+          quick: Annotated[bool, typer.Option("--quick", help="Seconds instead of a minute, less steady.")] = False,
+          simulate: Annotated[str | None, typer.Option(help="Make-believe machine: hwloc XML or string.")] = None,
+          plot: Annotated[Path | None, typer.Option(help="Folder for the pictures.")] = None,
+          as_json: Json = False) -> int:
+    """Measure memory, messages and the update; keep them as this machine's profile."""
+    from nearfield.commands.probe import probe_machine
+
+    return probe_machine(part, scale, quick, simulate, plot, as_json)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nearfield.machine.hardware import Hardware
 from nearfield.machine.launchers import ranges
 from nearfield.machine.tree import CACHES, Object
-from nearfield.report.style import INK, blank, headline, styled
+from nearfield.report.style import INK, blank, clipped, headline, styled
 from nearfield.wording import memory as binary
 
 if TYPE_CHECKING:
@@ -127,10 +127,10 @@ def arrange(thing: Object) -> Box:
         return Box(thing, 1.5, 1.0)
     inner = [arrange(child) for child in thing.children]
     width, height = max(box.width for box in inner) + GAP, max(box.height for box in inner) + GAP
-    ratios = {count: count * width / (-(-len(inner) // count) * height) for count in range(1, len(inner) + 1)}
-    columns = min(ratios, key=lambda count: abs(math.log(ratios[count] / 1.5)))
+    rows = {columns: -(-len(inner) // columns) for columns in range(1, len(inner) + 1)}
+    columns = min(rows, key=lambda n: abs(math.log(n * width / (rows[n] * height) / 1.5)) + n * rows[n] / len(inner))
     head = NAME + BANK * len(thing.memory)
-    box = Box(thing, columns * width + GAP, head + -(-len(inner) // columns) * height + GAP, head)
+    box = Box(thing, columns * width + GAP, head + rows[columns] * height + GAP, head)
     for place, child in enumerate(inner):
         box.inside.append((GAP + place % columns * width, head + GAP / 2 + place // columns * height, child))
     return box
@@ -161,10 +161,11 @@ def picture(hardware: Hardware) -> Figure:
                                             linewidth=min(0.8, scale / 60), zorder=order / 100))  # fmt: skip
     axes.set(xlim=(-GAP, box.width + GAP), ylim=(box.height + GAP, -GAP), aspect="equal")
     axes.set_axis_off()
-    cores, processors = len(hardware.cores), len(hardware.processors)
-    headline(figure, f"{'SIMULATED: ' if hardware.simulated else ''}{hardware.name.strip(chr(34))}",
-             f"{len(hardware.packages())} packages, {len(hardware.numa)} NUMA nodes, {cores} cores, "
-             f"{processors} processors")  # fmt: skip
+    counts = {"package": hardware.packages(), "NUMA node": hardware.numa, "core": hardware.cores,
+              "processor": hardware.processors}  # fmt: skip
+    title = f"{'SIMULATED: ' if hardware.simulated else ''}{hardware.name.strip(chr(34))}"
+    headline(figure, clipped(title, int(8 * width)),
+             ", ".join(f"{len(things)} {name}{'s' * (len(things) != 1)}" for name, things in counts.items()))
     return figure
 
 

@@ -159,9 +159,15 @@ class Profile(Schema):
 def load_profile(given: str | Path | None = None) -> Profile:
     """The profile in a file; without one this machine's own, as `nearfield probe` stored it, empty before that.
 
+    What `nearfield probe --json` prints holds its profile under that name, and is taken as well.
     Error: a file that is missing, is no JSON, or holds anything else than the docstring of this module says.
     """
-    return this_profile() if given is None else profile_of(read(Path(given)), f"profile {given}")
+    if given is None:
+        return this_profile()
+    entries = read(Path(given))
+    if isinstance(entries, dict) and isinstance(entries.get("profile"), dict):
+        entries = entries["profile"]
+    return profile_of(entries, f"profile {given}")
 
 
 def profile_of(entries: Any, name: str) -> Profile:

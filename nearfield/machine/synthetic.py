@@ -104,7 +104,7 @@ def ordered(levels: list[Level]) -> list[Level]:
             raise ValueError(f"'{kind}' stands in the middle")
         if kind in kinds[:place] and kind not in ("group", "", "numa"):
             raise ValueError(f"'{kind}' stands twice")
-        if place > inner and kind in ("package", "die", "numa", "group"):
+        if place > inner and kind in ("package", "die", "numa", "group", "l3", "l4", "l5"):
             raise ValueError(f"'{kind}' stands inside a core")
     processors = math.prod(level.count for level in levels)
     if processors > MOST or len(levels) > DEEPEST:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from nearfield.facts import processor_name
+from nearfield.facts import CPUINFO, processor_name
 from nearfield.machine.tree import Facts, Object, nest
 from nearfield.topology import SYSTEM, bytes_in, processors_in, text, usable_processors
 
@@ -98,10 +98,18 @@ def memory_allowed() -> frozenset[int]:
 def facts(system: Path) -> Facts:
     """Processor, clock, operating system and network."""
     name = processor_name()
-    kilohertz = text(system / "devices" / "system" / "cpu" / "cpu0" / "cpufreq" / "cpuinfo_max_freq")
-    named = re.search(r"@\s*([\d.]+)\s*GHz", name)
-    clock = float(kilohertz) * 1e3 if kilohertz.isdigit() else float(named.group(1)) * 1e9 if named else 0.0
-    return Facts(name, clock, operating_system(), tuple(network(system)))
+    return Facts(name, clock(system, name), operating_system(), tuple(network(system)))
+
+
+def clock(system: Path, name: str) -> float:
+    """Hz: the one in the processor's name, else the highest that it can have, else that of the moment; 0 if unknown."""
+    highest = text(system / "devices" / "system" / "cpu" / "cpu0" / "cpufreq" / "cpuinfo_max_freq")  # kHz
+    if named := re.search(r"@\s*([\d.]+)\s*GHz", name):
+        return float(named.group(1)) * 1e9
+    if highest.isdigit():
+        return float(highest) * 1e3
+    return max((float(value) * 1e6 for value in re.findall(r"^cpu MHz\s*:\s*([\d.]+)$", text(CPUINFO), re.MULTILINE)),
+               default=0.0)  # fmt: skip
 
 
 def operating_system() -> str:

