@@ -1,0 +1,100 @@
+"""Run under mpiexec: random plans with every feature on all ranks, compared on rank 0 with the engine of one domain.
+
+Arguments: seed, number of plans, least depth of halos. Prints how many were compared; exits with 1 at the first that
+differs.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import plans
+from reference import same
+
+from nearfield.engine import CpuEngine
+from nearfield.parallel.decomposition import Arrangement, Grouping, groupings
+from nearfield.parallel.ranks import RankEngine
+from nearfield.parallel.transport import world
+from nearfield.tiling import STEPWISE, Tiling
+
+BLOCKS = (11, 4, 1)  # steps
+
+
+def any_plan(draw: random.Random, seed: int):
+    """A plan of some size, with walls, media and terms of all kinds."""
+    cells = tuple(draw.choice([5, 9, 12, 17, 33, 50]) for _ in range(3))
+    walls = []
+    for n in cells:
+        low, high = draw.choice(["pec", "pmc", 1, 3]), draw.choice(["pec", "pmc", 2, 4])
+        thick = sum(side for side in (low, high) if isinstance(side, int))
+        walls.append((low, high) if thick <= n else ("pec", "pmc"))
+    return plans.make_plan(
+        cells, tuple(walls), seed=seed, precision=draw.choice(["single", "double"]), graded=draw.random() < 0.7,
+        media=draw.choice(["vacuum", "lossless", "lossy"]), metal=0.1, terms=plans.some_of_each,
+    )  # fmt: skip
+
+
+def any_arrangement(draw: random.Random, plan) -> Arrangement:
+    """Cuts anywhere, of rows at multiples of 16."""
+
+    def cuts(axis: int) -> tuple[int, ...]:
+        n, step = plan.active[axis], 16 if axis == plan.unit_axis else 1
+        inner = range(step, n, step)
+        return (0, *sorted(draw.sample(inner, min(draw.randrange(4), len(inner)))), n)
+
+    return Arrangement(tuple(cuts(axis) for axis in range(3)))
+
+
+def compare(plan, arrangement: Arrangement, grouping: Grouping, depth: int, threads: int, tiling) -> None:
+    """Advance both from a random state; fields, energies and recordings must be equal to the last bit."""
+    ranks = world()
+    engine = RankEngine(plan, ranks, arrangement, grouping, depth, threads=threads, tiling=tiling)
+    alone = CpuEngine(plan, 1) if ranks.rank == 0 else None
+    numbers = np.random.default_rng(1)
+    for component in range(6):
+        values = numbers.standard_normal(plan.active) * (plan.coefficients.dense(component)[1] != 0)
+        engine.set_state(component, values.astype(plan.dtype))
+        if alone:
+            alone.state(component)[...] = values.astype(plan.dtype)
+    for steps in BLOCKS:
+        energy = engine.advance(steps, weigh=True).energy
+        assert not alone or energy == alone.advance(steps, weigh=True).energy, "energy"
+    for component in range(6):
+        found = engine.gathered(component)
+        assert not alone or same(found, alone.state(component)), f"component {component}"
+    recorded = engine.recordings()
+    if alone:
+        for number, (found, wanted) in enumerate(zip(recorded, alone.recordings(), strict=True)):
+            assert same(found.time, wanted.time) and same(found.values, wanted.values), f"recording {number}"
+
+
+def main() -> None:
+    """Draw, compare, count."""
+    seed, count, least = map(int, sys.argv[1:])
+    draw, compared = random.Random(seed), 0
+    while compared < count:
+        plan = any_plan(draw, draw.randrange(1000))
+        arrangement = any_arrangement(draw, plan)
+        fitting = groupings(arrangement.counts, world().size)
+        tiling = draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), draw.randint(1, 9))])
+        case = (plan, arrangement, draw.choice(fitting) if fitting else None, draw.randint(least, 6), draw.randint(1, 3), tiling)
+        if not fitting:
+            continue
+        try:
+            compare(*case)
+        except AssertionError as error:
+            print(f"{error}: {plan.active} {plan.cpml} {case[1:]}", flush=True)
+            world().abort(1)
+        compared += 1
+    if world().rank == 0:
+        print(f"{compared} plans agree on {world().size} ranks")
+
+
+if __name__ == "__main__":
+    main()
