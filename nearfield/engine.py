@@ -112,7 +112,7 @@ class CpuEngine:
         self._core = kind(
             self._turn(plan.active), [list(plan.cpml[axis]) for axis in self._axes], int(threads or available_threads()), isa,
             [list(self.domains.cuts[axis]) for axis in self._axes],
-            [[self.own.lower[axis], self.own.upper[axis]] for axis in self._axes],
+            [[self.own.lower[axis], self.own.upper[axis]] for axis in self._axes], self._axes.index(plan.weighed_axis),
             [list(numbers) for numbers in placement.processors], placement.memory, self._in_core_order(placement.nodes),
         )  # fmt: skip
         self._set_profiles()

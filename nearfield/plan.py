@@ -216,6 +216,7 @@ class Plan:
     terms: tuple[Term, ...] = ()
     scale: float = 1.0  # c dt / u: what Cb and Db are multiplied by, since the profiles are lengths over u
     rows_axis: int | None = None  # the axis of unit stride, where it is not this plan's own choice
+    blocks_axis: int | None = None  # that along which energy is summed in blocks of 16 cells, likewise
 
     @property
     def dtype(self) -> type:
@@ -225,6 +226,11 @@ class Plan:
     def unit_axis(self) -> int:
         """The axis of unit stride; storage axes are then cyclic."""
         return unit_stride_axis(self.active) if self.rows_axis is None else self.rows_axis
+
+    @property
+    def weighed_axis(self) -> int:
+        """The axis of the blocks of 16 cells that energy is summed in: the same for any storage, so that its bits are."""
+        return unit_stride_axis(self.active) if self.blocks_axis is None else self.blocks_axis
 
     @property
     def storage_axes(self) -> tuple[int, int, int]:

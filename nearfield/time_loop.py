@@ -235,7 +235,7 @@ def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) ->
         "precision": setup.plan.precision,
         "engine": "cpu", "isa": core["isa"], "threads": core["threads"],
         "bytes": core["bytes"], "bytes_per_cell": core["bytes"] / cells, "palette_blocks": core["palette_blocks"],
-        "unit_stride_axis": "xyz"[setup.plan.unit_axis], "warnings": warnings,
+        "unit_stride_axis": "xyz"[engine.plan.unit_axis], "warnings": warnings,
     }  # fmt: skip
 
 

@@ -251,7 +251,8 @@ class ReferenceEngine:
 
     def energy(self) -> float:
         """Sum of squares of all samples: blocks of 16 cells of a row, lane by lane over the components, then exactly."""
-        axes = self.plan.storage_axes
+        along = self.plan.weighed_axis
+        axes = [(along + 1) % 3, (along + 2) % 3, along]
         order = [*axes, *(3 + axis for axis in axes)]
         padding = -self.plan.active[axes[2]] % LANES
         lanes = 0.0

@@ -23,9 +23,9 @@ template <class Real>
 class Solver {
 public:
     Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, long threads, const std::string& isa,
-           const AxisCuts& cuts, const Own& own, std::vector<Processors> processors, const std::string& memory,
+           const AxisCuts& cuts, const Own& own, int weighed_along, std::vector<Processors> processors, const std::string& memory,
            std::vector<std::vector<int>> nodes)
-        : engine_(make_layout(shape, slabs), make_cuts(cuts, shape), make_own(own, shape), threads,
+        : engine_(make_layout(shape, slabs), make_cuts(cuts, shape), make_own(own, shape), weighed_along, threads,
                   {std::move(processors), policy(memory), std::move(nodes)}, isa) {}
 
     void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
@@ -284,9 +284,9 @@ template <class Real>
 void bind(nb::module_& m, const char* name) {
     using S = Solver<Real>;
     nb::class_<S>(m, name)
-        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, long, const std::string&, const AxisCuts&, const Own&,
+        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, long, const std::string&, const AxisCuts&, const Own&, int,
                       std::vector<Processors>, const std::string&, std::vector<std::vector<int>>>(),
-             "shape"_a, "slabs"_a, "threads"_a, "isa"_a, "cuts"_a, "own"_a, "processors"_a, "memory"_a, "nodes"_a)
+             "shape"_a, "slabs"_a, "threads"_a, "isa"_a, "cuts"_a, "own"_a, "weighed_along"_a, "processors"_a, "memory"_a, "nodes"_a)
         .def("set_profile", &S::set_profile)
         .def("set_planes", &S::set_planes)
         .def("add_current", &S::add_current)

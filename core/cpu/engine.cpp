@@ -11,10 +11,10 @@ constexpr std::size_t always = 31;  // the bit of strides that found no bit of t
 }
 
 template <class Real>
-Engine<Real>::Engine(const Layout& layout, const Cuts& cuts, const std::array<Extent, 3>& own, long threads,
+Engine<Real>::Engine(const Layout& layout, const Cuts& cuts, const std::array<Extent, 3>& own, int weighed_along, long threads,
                      const Placement& placement, const std::string& isa)
     // A domain's part of a plane must not share huge pages with its neighbour's.
-    : block_(layout, cuts.along_b() == 1), cuts_(cuts), own_(own), placement_(placement), isa_(isa_choose(isa)),
+    : block_(layout, cuts.along_b() == 1), cuts_(cuts), own_(own), weighed_along_(weighed_along), placement_(placement), isa_(isa_choose(isa)),
       rows_(rows_for<Real>(isa_)), team_(std::max(1L, std::min(threads, layout.na)), placement.processors),
       stints_(team_.size()), electric_done_(team_.size()), magnetic_done_(team_.size()) {
     placement_.nodes.resize(cuts_.count());
@@ -233,6 +233,31 @@ void Engine<Real>::weigh_row(long i, long j, ExactSum& energy) {
     }
 }
 
+// The same sum where the blocks of 16 cells lie across the rows: lane after lane is a row, and a vector many blocks.
+// Components count from the axis of the blocks on, as in rows that lie along it.
+template <class Real>
+void Engine<Real>::weigh_across(long thread, ExactSum& energy) {
+    const Layout& l = block_.layout;
+    const int along = weighed_along_, across = 1 - along;
+    std::vector<double> lane(l.nc), sum(l.nc);
+    const long blocks = (own_[along].last - own_[along].first + lanes - 1) / lanes;
+    const long count = blocks * (own_[across].last - own_[across].first);
+    for (long n = count * thread / team_.size(); n < count * (thread + 1) / team_.size(); ++n) {
+        const long first = own_[along].first + n % blocks * lanes, other = own_[across].first + n / blocks;
+        std::fill(sum.begin(), sum.end(), 0.0);
+        for (long m = first; m < std::min(first + lanes, own_[along].last); ++m) {
+            std::fill(lane.begin(), lane.end(), 0.0);
+            for (int component = 0; component < 6; ++component) {
+                const int stored = component / 3 * 3 + (component + along + 1) % 3;
+                const Real* const row = block_.field(stored, along ? other : m, along ? m : other);
+                for (long k = 0; k < l.nc; ++k) lane[k] += double(row[k]) * double(row[k]);
+            }
+            for (long k = 0; k < l.nc; ++k) sum[k] += lane[k];
+        }
+        for (long k = own_[2].first; k < own_[2].last; ++k) energy.add(sum[k]);
+    }
+}
+
 // The stepwise schedule: E of plane i, H of plane i - 1 one row behind it, so that every field passes through
 // memory once a step and a record is at most one plane old when it is read again.
 // Threads own consecutive planes; a thread's last H plane waits for its neighbour's first E plane of the same
@@ -315,6 +340,13 @@ bool Engine<Real>::run(const Region& region, long first, long last, const std::f
 
 template <class Real>
 void Engine<Real>::end() {
+    if (weigh_ && weighed_along_ != 2)
+        team_.run([this](long thread) {
+            ExactSum energy;
+            weigh_across(thread, energy);
+            const std::lock_guard lock(energy_mutex_);
+            energy_.add(energy);
+        }, [] {});
     energy_.carry();
     step_ += steps_;
     steps_ = 0;

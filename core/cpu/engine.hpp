@@ -47,9 +47,10 @@ struct Placement {
 template <class Real>
 class Engine {
 public:
-    // `own`: the part of the block, along a, b and c, that is not a halo.
-    Engine(const Layout& layout, const Cuts& cuts, const std::array<Extent, 3>& own, long threads, const Placement& placement,
-           const std::string& isa);
+    // `own`: the part of the block, along a, b and c, that is not a halo. `weighed_along`: the axis of the blocks of 16
+    // cells that energy is summed in, whichever axis rows lie along.
+    Engine(const Layout& layout, const Cuts& cuts, const std::array<Extent, 3>& own, int weighed_along, long threads,
+           const Placement& placement, const std::string& isa);
 
     Block<Real>& block() { return block_; }
     const std::string& isa() const { return isa_; }
@@ -114,17 +115,19 @@ private:
     void electric_row(long i, long j, const Blocks& part, const Step& step);
     void magnetic_row(long i, long j, const Blocks& part, const Step& step);
     void weigh_row(long i, long j, ExactSum& energy);
+    void weigh_across(long thread, ExactSum& energy);
     void arrange();
     Operations list(const std::vector<RowOperation<Real>*>& wanted);
     void apply(int half, long i, long j, const Blocks& part, const Step& step);
     Blocks whole_row() const { return {0, block_.layout.blocks}; }
     Step step_at(long in_block, ExactSum& energy) const {
-        return {step_ + in_block + 1, in_block, weigh_ && in_block == steps_ - 1 ? &energy : nullptr};
+        return {step_ + in_block + 1, in_block, weigh_ && weighed_along_ == 2 && in_block == steps_ - 1 ? &energy : nullptr};
     }
 
     Block<Real> block_;
     Cuts cuts_;
     std::array<Extent, 3> own_;
+    int weighed_along_;
     Placement placement_;
     std::string isa_;
     const Rows<Real>& rows_;

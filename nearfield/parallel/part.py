@@ -48,6 +48,7 @@ class PlanPart:
             whole, active=held.shape, cpml=tuple(self._slabs(axis) for axis in range(3)),
             profiles=tuple(cut_profile(p, *ends) for p, *ends in zip(whole.profiles, held.lower, held.upper)),
             coefficients=CoefficientsPart(whole.coefficients, held), rows_axis=whole.unit_axis,
+            blocks_axis=whole.weighed_axis,
             terms=tuple(term for _, term in self._terms),
         )  # fmt: skip
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from nearfield.engine import CpuEngine, Placement
 from nearfield.errors import ModelError
@@ -13,13 +14,13 @@ from nearfield.machine.binding import Binding, resolve
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
-from nearfield.parallel.decomposition import Decomposition, Triple, decompose, parse_domains
+from nearfield.parallel.decomposition import Arrangement, Decomposition, Triple, decompose, parse_domains
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.transport import Alone, world
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan import Plan
-from nearfield.prediction import BYTES_OF
+from nearfield.plan import ROW_LENGTHS, Plan
+from nearfield.prediction import BYTES_OF, LANES
 from nearfield.tiling import Rows, Tiling, seconds_per_cell
 from nearfield.tuning import Choice, choose
 
@@ -85,6 +86,8 @@ def start(
 ) -> Started:  # fmt: skip
     """The engine of this rank for a plan. Errors: `ModelError` for what cannot be honoured, on every rank alike."""
     wishes, ranks = parallel or Parallel(), world()
+    domains = None if wishes.domains is None else parse_domains(wishes.domains)
+    plan = with_uncut_rows(plan, domains)
     hardware, place = this_machine(), place_of(ranks)
 
     def binding(number: int | None, count: int | None) -> Binding:
@@ -97,7 +100,7 @@ def start(
         return most, choose(plan, threads, schedule, tiling, most.threads)
 
     most, choice = agreed(ranks, first_choice)
-    domains = sum(ranks.everywhere(most.domains)) if wishes.domains is None else parse_domains(wishes.domains)
+    domains = domains or sum(ranks.everywhere(most.domains))
     if domains in (1, (1, 1, 1)) and ranks.size == 1:
         chosen = binding(choice.machine.threads, 1)
         engine = CpuEngine(plan, chosen.threads, tiling=choice.tiling, placement=placement(chosen))
@@ -118,6 +121,16 @@ def start(
         return Started(engine, local, chosen, found, depth, ranks)
 
     return own_engine()
+
+
+def with_uncut_rows(plan: Plan, domains: int | Triple | None) -> Plan:
+    """The plan with rows along an axis that these domains leave whole, where there is one."""
+    if not isinstance(domains, tuple) or domains[plan.unit_axis] == 1 or min(domains) > 1:
+        return plan
+    shortest, longest = ROW_LENGTHS
+    whole = [axis for axis in range(3) if domains[axis] == 1]
+    fitting = [axis for axis in whole if shortest <= plan.active[axis] <= longest]
+    return replace(plan, rows_axis=max(fitting or whole, key=lambda axis: (plan.active[axis], axis)))
 
 
 def agreed(ranks: Alone, make: Callable, at_root: bool = False):
@@ -163,10 +176,26 @@ def divided(
             if not found:
                 raise
             break
+        if decomposition.grouping.ranks[plan.weighed_axis] > 1:
+            decomposition = in_blocks(decomposition, plan.weighed_axis)
         time = decomposition.slowest + (tile_cost(plan, choice, depth) - 1) * weights.total / decomposition.costs.size
         found.append((time, depth, decomposition))
     _, depth, decomposition = min(found, key=lambda each: each[:2])
     return decomposition, depth
+
+
+def in_blocks(found: Decomposition, axis: int) -> Decomposition:
+    """The decomposition with ranks cut at multiples of 16 along an axis, since energy is summed in such blocks."""
+    cuts, ends = list(found.arrangement.cuts[axis]), found.grouping.groups(axis)[1:-1]
+    for end in ends:
+        cuts[end] = LANES * round(cuts[end] / LANES)
+    if any(low >= high for low, high in pairwise(cuts)):
+        raise ModelError(
+            f"{found.grouping.ranks[axis]} ranks along {'xyz'[axis]} are too many for {cuts[-1]} samples: each rank needs "
+            f"{LANES}, in which energy is summed; give fewer ranks or another arrangement"
+        )
+    arrangement = Arrangement(tuple(tuple(cuts) if n == axis else given for n, given in enumerate(found.arrangement.cuts)))
+    return replace(found, arrangement=arrangement)
 
 
 def halo_cost(plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, depth: int) -> HaloCost:

@@ -7,10 +7,12 @@ import os
 import platform
 import time
 from collections.abc import Sequence
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from nearfield.errors import ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # What launchers tell each process of their number: Open MPI, MPICH and Intel MPI, MVAPICH, a step of Slurm.
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
@@ -78,12 +80,12 @@ class Ranks(Alone):
         return self._mpi.allgather(value)
 
     def added(self, values: np.ndarray) -> np.ndarray:
-        total = np.empty_like(values)
+        total = values.copy()
         self._mpi.Allreduce(values, total)
         return total
 
     def added_on_root(self, values: np.ndarray) -> np.ndarray | None:
-        total = np.empty_like(values) if self.rank == 0 else None
+        total = values.copy() if self.rank == 0 else None
         self._mpi.Reduce(values, total)
         return total
 

@@ -1,5 +1,7 @@
 """Cutting a block into domains, in any arrangement and on any number of threads, changes no bit."""
 
+from dataclasses import replace
+
 import plans
 import pytest
 from agreement import assert_equal
@@ -68,6 +70,16 @@ def test_running_spectra_survive_a_change_of_tiles_between_domains_along_the_row
         engine.advance(21)
         oracle.advance(21)
     assert_equal(engine, oracle)
+
+
+@pytest.mark.parametrize("rows_axis", [0, 1, 2])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_rows_along_any_axis_give_the_same_bits(precision, rows_axis):
+    plan = make_plan(
+        (9, 21, 37), WALLS, precision=precision, graded=True, media="lossy", metal=0.1, terms=plans.some_of_each, seed=5
+    )
+    turned = replace(plan, rows_axis=rows_axis)
+    assert_domains_agree(turned, arrangement(turned, (2, 2, 2)), 3, Tiling(4, 3))
 
 
 def test_threads_may_be_bound_and_domains_placed():
