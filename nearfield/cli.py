@@ -202,6 +202,7 @@ def predict(model: Annotated[Path | None, typer.Argument(help="Model file (TOML)
             profile: Annotated[Path | None, typer.Option(help="Profile (JSON) of `nearfield probe`; left out, this "
                                                          "machine's.")] = None,
             bind: Annotated[str | None, typer.Option(help="Only this binding scheme; left out, all.")] = None,
+            ranks: Annotated[int | None, typer.Option(min=1, help="In all; left out, one for each unit.")] = None,
             memory: Annotated[str, typer.Option(help="first-touch, bind, interleave or off.")] = "first-touch",
             cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 200,
             boundary: Annotated[Wall, typer.Option(help="Walls of the box.")] = Wall.pec,
@@ -214,7 +215,7 @@ def predict(model: Annotated[Path | None, typer.Argument(help="Model file (TOML)
 
     if paper is not None:
         return predict_paper(paper, as_json)
-    request = Request(model, cells, boundary is Wall.cpml, topology, nodes, profile, bind, memory)
+    request = Request(model, cells, boundary is Wall.cpml, topology, nodes, profile, bind, memory, ranks)
     return predict_run(request, plot, as_json)
 
 

@@ -40,7 +40,7 @@ std::string policy_refused(MemoryPolicy policy, const std::vector<int>& nodes);
 struct PageCounts {
     std::vector<long> by_node;  // pages found on node n
     long absent = 0;            // never touched by this process: they lie nowhere yet
-    long unknown = 0;           // not mapped, or the shared page of zeros that memory only read is mapped to
+    long unknown = 0;           // not mapped; the page of zeros, where memory was only read; watched by NUMA balancing
     long pages = 0;             // of the whole range; the counts add up to less where it was sampled
 };
 

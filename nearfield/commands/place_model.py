@@ -132,11 +132,17 @@ def placed(plan: Plan, machine: Machine, profile: Profile, request: Request) -> 
 
 def halo_cost(machine: Machine, profile: Profile, depth: int, domains: int, number_bytes: int) -> HaloCost:
     """What a sample of a face and a message cost, in cells of a domain's threads: links from the profile."""
-    kind = "hosts" if len(machine.hosts) > 1 else "numa" if len(machine.hardware.numa) == 1 else "across"
     rate = profile.rates().core * 1e6 * machine.threads * machine.ranks / domains
     size = number_bytes * (TANGENTIAL if depth == 1 else ALL)
-    link = profile.link(kind)
-    return HaloCost(depth, size / link.bandwidth * rate, link.latency / depth * rate)
+
+    def price(kind: str) -> tuple[float, float]:
+        link = profile.link(kind)
+        return size / link.bandwidth * rate, link.latency / depth * rate
+
+    here = price("across" if len(machine.hardware.numa) > 1 else "numa")
+    if len(machine.hosts) == 1:
+        return HaloCost(depth, *here)
+    return HaloCost(depth, *price("hosts"), near=here, ranks_a_host=machine.ranks_a_host)
 
 
 def cheapest(weights: Weights, domains: int | Triple, ranks: int, halos: list[HaloCost]) -> HaloCost:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nearfield.commands.place_model import Machine, Placing, Request, home
 from nearfield.machine.launchers import ranges
-from nearfield.parallel.decomposition import Decomposition, even_speeds, indices, times
+from nearfield.parallel.decomposition import Decomposition, even_speeds, indices, sides, times
 from nearfield.parallel.halo_sizes import HaloSize
 from nearfield.parallel.weights import Weights
 from nearfield.wording import memory
@@ -155,12 +155,11 @@ def rows(placing: Placing) -> str:
 
 def warnings(placing: Placing, sizes: Sequence[HaloSize]) -> list[str]:
     """What makes the run slower than it need be."""
-    machine, best, halo = placing.machine, placing.best, placing.halo
-    said = []
-    least = min(sizes, key=lambda size: size.surface_ratio)
-    needed = halo.exchange * best.costs.size / machine.ranks
-    if least.surface_ratio < needed:
-        said.append(f"rank {least.rank} has R = {least.surface_ratio:.1f} cells for each cell of its faces; below "
+    machine, halo, said = placing.machine, placing.halo, []
+    short = [(size.surface_ratio / needed, size, needed) for size in sizes if (needed := least_ratio(placing, size))]
+    worst, size, needed = min(short, key=lambda entry: entry[0], default=(1.0, None, 0.0))
+    if size is not None and worst < 1:
+        said.append(f"rank {size.rank} has R = {size.surface_ratio:.1f} cells for each cell of its faces; below "
                     f"{needed:.1f} the exchange lasts longer than the update and cannot hide under it. Use fewer ranks "
                     "of more threads")  # fmt: skip
     repeated = [grown / size.cells - 1 for grown, size in zip(grown_cells(placing), sizes)]
@@ -172,6 +171,17 @@ def warnings(placing: Placing, sizes: Sequence[HaloSize]) -> list[str]:
         said.append(f"{machine.ranks_a_host} ranks on {plural(units, 'unit')} of a host: they share cores. Use --ranks "
                     f"{units * len(machine.hosts)} or smaller units (--bind)")  # fmt: skip
     return said
+
+
+def least_ratio(placing: Placing, size: HaloSize) -> float:
+    """R at which a rank's update lasts as long as its exchange, by the bytes of its own faces."""
+    best = placing.best
+    own, box = best.grouping.domains_of(size.rank), best.grouping.box(size.rank, best.arrangement)
+    cost = 0.0
+    for axis, length in enumerate(box.shape):
+        exchange = sides(best.grouping, axis, placing.halo).exchange
+        cost += box.size / length * (exchange[own[0][axis], 0] + exchange[own[-1][axis], 1])
+    return cost * len(own) / size.face_cells if size.face_cells else 0.0
 
 
 def grown_cells(placing: Placing) -> list[float]:

@@ -33,6 +33,16 @@ class Request:
     profile: Path | None
     bind: str | None
     memory: str
+    ranks: int | None = None  # in all
+
+    @property
+    def ranks_a_host(self) -> int | None:
+        """Ranks on each node; None: as many as the scheme has units. Error: not as many on each."""
+        if self.ranks is None:
+            return None
+        if self.ranks % self.nodes:
+            raise ModelError(f"--ranks {self.ranks} on --nodes {self.nodes}: every node has as many; give a multiple")
+        return self.ranks // self.nodes
 
 
 def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
@@ -44,7 +54,7 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
     hardware, profile = load(request.topology), load_profile(request.profile)
     cluster, job = Cluster(hardware, request.nodes, profile), job_of(request)
     schemes = wanted(hardware, request.bind)
-    found = predict_all(job, cluster, schemes, request.memory)
+    found = predict_all(job, cluster, schemes, request.memory, request.ranks_a_host)
     with console(as_json) as out:
         assumed = profile.assumptions()
         answer = {
@@ -138,7 +148,8 @@ def draw(folder: Path, predictions: Sequence[Prediction], job: Job, cluster: Clu
     nodes = sorted({1, *range(stride, cluster.hosts + 1, stride), cluster.hosts})
     rates: dict[str, tuple[list[int], list[float]]] = {scheme: ([], []) for scheme in schemes}
     for count in nodes:
-        for each in best(predict_all(job, Cluster(cluster.hardware, count, cluster.profile), schemes, request.memory)):
+        some = Cluster(cluster.hardware, count, cluster.profile)
+        for each in best(predict_all(job, some, schemes, request.memory, request.ranks_a_host)):
             rates[each.scheme][0].append(count)
             rates[each.scheme][1].append(each.mcells_per_second)
     facts = f"{cluster.hardware.name}, predicted; profile: {cluster.profile.name}"

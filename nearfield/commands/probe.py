@@ -19,6 +19,7 @@ from nearfield.machine.probe_messages import started_ranks
 from nearfield.machine.probe_simulated import MakeBelieve
 from nearfield.machine.probe_stream import LOOPS, probe_scale, probe_stream
 from nearfield.machine.profile import WHERE, store, this_profile
+from nearfield.machine_rate import remember_rate
 
 PARTS = ("stream", "latency", "mpi", "fdtd")
 BETWEEN = WHERE | {"processes": "between processes that the system may move"}
@@ -73,8 +74,18 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate:
     if simulate is None and not scale:
         profile = probe.profile_from(found, processor_name(), this_profile())
         store(profile)
+        remember(found)
         answer["profile"] = profile.as_dict()
     return answer
+
+
+def remember(found: dict[str, Any]) -> None:
+    """Tell `check` the rate of the update, which it keeps with those of `bench box`."""
+    if "fdtd" in found:
+        rate, cells = found["fdtd"]["boundaries"]["pec"]["numa"], found["fdtd"]["cells"] ** 3
+        median = rate["mcells_per_second"]["median"]
+        seconds = found["fdtd"]["passes"] * found["fdtd"]["steps"] * cells / median / 1e6
+        remember_rate(median, "single", rate["threads"], seconds, cells)
 
 
 def finders_of(hardware: Hardware, memory: probe.Memory | None, effort: Effort, scale: bool) -> dict[str, Finder]:

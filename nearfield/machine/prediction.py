@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from nearfield.errors import ModelError
+from nearfield.machine.hardware import Unit
 from nearfield.machine.step_time import Boxes, Cluster, Exchange, Job, Placed, Prediction, place
 from nearfield.parallel.decomposition import Arrangement, Triple, decompositions, fitting, rough_time
 from nearfield.parallel.weights import HaloCost
@@ -61,11 +62,15 @@ def halo_cost(job: Job, cluster: Cluster, exchange: Exchange) -> HaloCost:
     return HaloCost(exchange.depth, size / link.bandwidth * rate, link.latency * rate / exchange.depth)
 
 
-def predict_all(job: Job, cluster: Cluster, schemes: Iterable[str], memory: str = "first-touch") -> list[Prediction]:
-    """Every scheme with every exchange that its boxes are thick enough for; a single rank exchanges nothing."""
+def predict_all(job: Job, cluster: Cluster, schemes: Iterable[str], memory: str = "first-touch",
+                ranks: int | None = None) -> list[Prediction]:  # fmt: skip
+    """Every scheme with every exchange that its boxes are thick enough for; a single rank exchanges nothing.
+
+    `ranks` on each host take the units of the scheme in turn; left out, one rank a unit.
+    """
     found, cut = [], {}  # schemes of equal units share the search
     for scheme in schemes:
-        placed = place(cluster, scheme, memory)
+        placed = place(cluster, scheme, memory, in_turn(cluster.hardware.units(scheme), ranks))
         alone = len(placed.speeds) * cluster.hosts == 1
         for exchange in (LAYER,) if alone else EXCHANGES:
             key = (placed.speeds, exchange.overlap)
@@ -74,6 +79,11 @@ def predict_all(job: Job, cluster: Cluster, schemes: Iterable[str], memory: str 
             if thick := [each for each in cut[key] if thinnest_box(each) >= exchange.depth]:
                 found.append(predict(job, cluster, placed, exchange, thick))
     return found
+
+
+def in_turn(units: Sequence[Unit], ranks: int | None) -> Sequence[Unit]:
+    """The units of so many ranks of one host."""
+    return units if ranks is None else [units[rank % len(units)] for rank in range(ranks)]
 
 
 def thinnest_box(arrangement: Arrangement) -> int:

@@ -143,19 +143,28 @@ def settled(slabs: Slabs, cuts: list[int]) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
+class Sides:
+    """The lower and the upper face of every slab of an axis, (n, 2) each."""
+
+    ghosts: np.ndarray  # whether another rank lies beyond
+    exchange: np.ndarray  # what a sample of it costs, 0 without ghosts
+    message: np.ndarray  # what it costs whatever its size
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Domains to be cut: how many along each axis, what each side of them costs, how thin they may be."""
 
     weights: Weights
     halo: HaloCost
-    ghosts: tuple[np.ndarray, np.ndarray, np.ndarray]  # (n, 2) a axis: whether a slab's lower, upper face has ghosts
+    sides: tuple[Sides, Sides, Sides]  # of x, y, z
     speeds: np.ndarray  # (nx, ny, nz)
     least: tuple[int, int, int]  # layers of a domain
 
     @property
     def counts(self) -> tuple[int, int, int]:
         """Domains along x, y, z."""
-        return tuple(len(ghosts) for ghosts in self.ghosts)
+        return tuple(len(sides.ghosts) for sides in self.sides)
 
     def allowed(self, axis: int) -> np.ndarray:
         """Where cuts may lie, both ends included: between blocks of 16 along the rows."""
@@ -167,12 +176,12 @@ class Problem:
         """What a sample of its two faces costs each slab of an axis, (n,)."""
         count, place = self.counts[axis], self.weights.storage_axes.index(axis)
         inner = np.array([(n > 0) + (n < count - 1) for n in range(count)])
-        between = self.ghosts[axis].sum(axis=1)
-        return self.halo.exchange * between + self.halo.shared[place] * (inner - between)
+        sides = self.sides[axis]
+        return sides.exchange.sum(axis=1) + self.halo.shared[place] * (inner - sides.ghosts.sum(axis=1))
 
     def grown(self, axis: int, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the slabs with the ghosts that they compute again, on the average of an exchange."""
-        below, above = (self.halo.repeated * self.ghosts[axis][:, end] for end in (0, 1))
+        below, above = (self.halo.repeated * self.sides[axis].ghosts[:, end] for end in (0, 1))
         length = self.weights.shape[axis]
         return np.clip(cuts[:-1] - below, 0, length), np.clip(cuts[1:] + above, 0, length)
 
@@ -199,14 +208,13 @@ class Problem:
         ends = np.stack([cumulative(shift) for shift in (0.0, self.halo.repeated)])
         if axis == unit:
             ends = ends + weights.row * starts.ravel()
-        messages = [along(self.ghosts[a].sum(axis=1), place) for place, a in enumerate(others)]
-        messages = (messages[0] + messages[1]).ravel() + self.ghosts[axis].sum(axis=1)[:, None]
+        messages = [along(self.sides[a].message.sum(axis=1), place) for place, a in enumerate(others)]
+        messages = (messages[0] + messages[1]).ravel() + self.sides[axis].message.sum(axis=1)[:, None]
+        along_it = (face[0] * thick[1] + face[1] * thick[0]).ravel()
         across = self.faces(axis)[:, None] * (thick[0] * thick[1]).ravel()
-        return Slabs(
-            positions, begins, ends, self.ghosts[axis].astype(int), (face[0] * thick[1] + face[1] * thick[0]).ravel(),
-            across + self.halo.message * messages, np.moveaxis(self.speeds, axis, 0).reshape(len(across), -1),
-            self.least[axis],
-        )  # fmt: skip
+        speeds = np.moveaxis(self.speeds, axis, 0).reshape(len(across), -1)
+        ghosts = self.sides[axis].ghosts.astype(int)
+        return Slabs(positions, begins, ends, ghosts, along_it, across + messages, speeds, self.least[axis])
 
     def costs(self, cuts: list[np.ndarray]) -> np.ndarray:
         """Time of one step of every domain, (nx, ny, nz), in vacuum cells of a speed of 1."""

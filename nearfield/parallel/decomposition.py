@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from nearfield.errors import ModelError
-from nearfield.parallel.balance import Problem
+from nearfield.parallel.balance import Problem, Sides
 from nearfield.parallel.boxes import Arrangement, Box, Grouping, Triple, indices
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.prediction import LANES
@@ -134,7 +134,7 @@ def decompositions(
     for grouping in promising[:MOST_REFINED]:
         shared = even_speeds(grouping) if speeds is None else np.reshape(np.asarray(speeds, float), grouping.counts)
         least = tuple(thinnest(axis == unit, grouping.ranks[axis] > 1, halo.depth) for axis in range(3))
-        problem = Problem(weights, halo, tuple(ghosts(grouping, axis) for axis in range(3)), shared, least)
+        problem = Problem(weights, halo, tuple(sides(grouping, axis, halo) for axis in range(3)), shared, least)
         found.append((problem, decomposed(problem, grouping, problem.start())))
     found.sort(key=lambda pair: pair[1].slowest)
     best = [again(*pair) for pair in found[:MOST_RESTARTED]] if total <= MANY else []
@@ -208,23 +208,29 @@ def too_many(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost
     )
 
 
-def ghosts(grouping: Grouping, axis: int) -> np.ndarray:
-    """Whether the lower and the upper face of each slab of domains along an axis lies between two ranks, (n, 2)."""
-    between = np.zeros(grouping.counts[axis] + 1, bool)
-    between[list(grouping.groups(axis)[1:-1])] = True
-    return np.stack((between[:-1], between[1:]), axis=1)
+def sides(grouping: Grouping, axis: int, halo: HaloCost) -> Sides:
+    """The faces of the slabs of domains along an axis; one is far if any two ranks across it run on different hosts."""
+    far, near = (halo.exchange, halo.message), halo.near or (halo.exchange, halo.message)
+    hosts = np.arange(math.prod(grouping.ranks)).reshape(grouping.ranks) // halo.ranks_a_host
+    price = np.zeros((grouping.counts[axis] + 1, 2))
+    ghosts = np.zeros(grouping.counts[axis] + 1, bool)
+    for number, end in enumerate(grouping.groups(axis)[1:-1]):
+        ghosts[end] = True
+        price[end] = far if (hosts.take(number, axis) != hosts.take(number + 1, axis)).any() else near
+    return Sides(*(np.stack((ends[:-1], ends[1:]), axis=1) for ends in (ghosts, *price.T)))
 
 
 def rough_time(weights: Weights, grouping: Grouping, halo: HaloCost) -> float:
-    """Time of a domain in the middle, were all alike: what orders the arrangements before any is refined."""
+    """Time of the domain with the dearest faces, were all alike: orders the arrangements before any is refined."""
     lengths = [n / parts for n, parts in zip(weights.shape, grouping.counts)]
     mean, rows = weights.total / math.prod(weights.shape), weights.row / lengths[weights.storage_axes[2]]
     size, grown, faces = math.prod(lengths), 1.0, 0.0
     for place, axis in enumerate(weights.storage_axes):
-        sides = [min(2, parts[axis] - 1) for parts in (grouping.ranks, grouping.counts)]
+        cut, between = (min(2, parts[axis] - 1) for parts in (grouping.counts, grouping.ranks))
         alone = grouping.ranks[axis] == grouping.counts[axis]
-        grown *= lengths[axis] + sides[0] * halo.repeated
-        inner = 0 if alone else sides[1] - 0.5 * sides[0]
-        faces += size / lengths[axis] * (sides[0] * halo.exchange + inner * halo.shared[place])
-        faces += halo.message * sides[0]
+        grown *= lengths[axis] + between * halo.repeated
+        inner = 0 if alone else cut - 0.5 * between
+        found = sides(grouping, axis, halo)
+        faces += size / lengths[axis] * (found.exchange.sum(axis=1).max() + inner * halo.shared[place])
+        faces += found.message.sum(axis=1).max()
     return grown * mean + grown * rows + faces

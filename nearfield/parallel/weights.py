@@ -26,14 +26,17 @@ SHARED = (0.5, 1.0, 1.5)  # an estimate: tiles wait for the neighbour's
 class HaloCost:
     """What the faces of a domain cost, in vacuum cells of one core, a step.
 
-    exchange: a sample of a face between ranks; message: each such face, whatever its size; shared: a sample of a face
-    between domains of one process, across planes, rows, and samples of a row. `depth` layers are exchanged at once.
+    exchange: a sample of a face between ranks; message: each such face, whatever its size; near: both of them where the
+    two ranks run on one host, which has `ranks_a_host` of them; shared: a sample of a face between domains of one
+    process, across planes, rows, and samples of a row. `depth` layers are exchanged at once.
     """
 
     depth: int = 1
     exchange: float = EXCHANGE
     message: float = 0.0
     shared: tuple[float, float, float] = SHARED
+    near: tuple[float, float] | None = None  # left out: like all others
+    ranks_a_host: int = 1
 
     @property
     def repeated(self) -> float:

@@ -8,8 +8,10 @@ import threading
 from dataclasses import replace
 
 import pytest
+from plans import make_plan
 
 from nearfield import _core
+from nearfield.engine import CpuEngine, Placement
 from nearfield.errors import ModelError
 from nearfield.machine import binding, pages
 from nearfield.machine.binding import resolve
@@ -17,6 +19,7 @@ from nearfield.machine.hardware import from_synthetic, this_machine
 from nearfield.machine.pages import Locality
 from nearfield.machine.processors import Bound, aside
 from nearfield.machine.teams import threads_of, units_of_domains, units_of_rank
+from nearfield.parallel.decomposition import Arrangement
 
 SERVER = "pack:2 [numa] l3:2 core:2 pu:2"  # 8 cores: four a node, two a cache; 16 processors
 NUMASCALE = "group:72 pack:2 numa:2 core:6 pu:1"  # 1728 cores on 288 nodes
@@ -177,6 +180,20 @@ def test_nodes_that_are_not_there_are_refused(monkeypatch):
     monkeypatch.setattr(binding.processors, "binding_refused", lambda wanted: "")
     with pytest.raises(ModelError, match=r"memory='bind' cannot be honoured: bind on node \d+: no such node"):
         chosen(NUMASCALE, "numa", memory="bind")
+
+
+def test_threads_and_pages_of_an_engine_lie_where_they_were_to_be():
+    found = resolve("core", None, min(4, len(this_machine().cores)), this_machine())
+    plan = make_plan((24, 20, 20))
+    cuts = [(0, length) for length in plan.active]
+    axis = plan.storage_axes[0]
+    cuts[axis] = tuple(plan.active[axis] * n // found.domains for n in range(found.domains + 1))
+    engine = CpuEngine(plan, found.threads, domains=Arrangement(tuple(cuts)),
+                       placement=Placement(found.processors, found.memory, found.nodes))  # fmt: skip
+    achieved = found.verify(engine.facts()["thread_ids"])
+    assert achieved.words() == "verified" and achieved.processors == found.processors
+    share = found.locality(lambda: engine._core.pages(10_000), achieved).share
+    assert share is None or share > 0.9
 
 
 def test_what_was_achieved_is_looked_up():

@@ -137,6 +137,14 @@ def test_every_scheme_is_predicted_with_every_exchange():
     assert all(0 < each.efficiency <= 1 + 1e-12 for each in found)
 
 
+def test_ranks_take_the_units_in_turn_and_share_cores_in_time():
+    cluster = Cluster(SERVER, 2, PROFILE)
+    (four,) = best(predict_all(job(), cluster, ["socket"], ranks=4))
+    (two,) = best(predict_all(job(), cluster, ["socket"], ranks=2))
+    assert (four.ranks, two.ranks) == (8, 4)
+    assert four.compute == pytest.approx(two.compute)  # twice as many boxes of half the size at half the speed
+
+
 def test_too_many_ranks_are_refused():
     with pytest.raises(ModelError, match="ranks"):
         predict_all(job(), Cluster(SERVER, 100_000, PROFILE), ["core"])
@@ -200,7 +208,7 @@ def test_the_command_says_what_it_assumed(capsys, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("arguments", "said"), [
     (["--bind", "moon"], "moon"), (["--memory", "moon"], "moon"), (["--topology", "moon"], "moon"),
     (["--profile", "nowhere.json"], "nowhere"), (["--cells", "8", "--boundary", "cpml"], "CPML"),
-    (["--cells", "2", "--nodes", "4"], "fit"),
+    (["--cells", "2", "--nodes", "4"], "fit"), (["--ranks", "3", "--nodes", "2"], "multiple"),
 ])  # fmt: skip
 def test_wrong_arguments_are_refused(capsys, arguments, said):
     assert main(["predict", *arguments]) == 2

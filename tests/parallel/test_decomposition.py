@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearfield.errors import ModelError
-from nearfield.parallel.balance import Problem
+from nearfield.parallel.balance import Problem, Sides
 from nearfield.parallel.decomposition import (
     Arrangement,
     Box,
@@ -23,6 +23,7 @@ from nearfield.parallel.decomposition import (
     groupings,
     indices,
     parse_domains,
+    sides,
 )
 from nearfield.parallel.weights import HaloCost, Weights
 
@@ -195,7 +196,7 @@ def test_refinement_never_makes_the_slowest_domain_slower():
     rng = np.random.default_rng(3)
     for _ in range(10):
         weights = dense(rng.random((24, 20, 8)))
-        inner = tuple(np.zeros((n, 2), int) for n in (3, 4, 1))
+        inner = tuple(Sides(*np.zeros((3, n, 2), int)) for n in (3, 4, 1))
         problem = Problem(weights, LINK, inner, rng.uniform(1, 4, (3, 4, 1)), (2, 2, 8))
         cuts = problem.elsewhere(0)
         before, worst = problem.costs(cuts).max(), []
@@ -228,6 +229,18 @@ def test_domains_of_one_process_are_cut_across_planes_and_ranks_where_the_faces_
     assert decompose(long, 2, 2).arrangement.counts == (1, 2, 1)
     mixed = decompose(Weights.uniform((64, 128, 64)), 4, 2)
     assert mixed.grouping.ranks == (1, 2, 1)  # few bytes between the ranks
+
+
+def test_cuts_that_the_network_crosses_cost_more_than_those_within_a_host():
+    link = HaloCost(1, 40.0, 500.0, near=(2.0, 5.0), ranks_a_host=4)
+    eight = Grouping((4, 4, 1), (4, 2, 1))  # ranks 0 to 3, the lower half along x, are on the first host
+    x, y = sides(eight, 0, link), sides(eight, 1, link)
+    assert x.exchange.tolist() == [[0, 2], [2, 40], [40, 2], [2, 0]]
+    assert x.message.tolist() == [[0, 5], [5, 500], [500, 5], [5, 0]]
+    assert y.exchange.tolist() == [[0, 0], [0, 2], [2, 0], [0, 0]] and y.ghosts.tolist() == (y.exchange > 0).tolist()
+    # two hosts: across x they meet in one face of 64 x 64 samples, across y twice as large
+    wide = decompose(Weights.uniform((128, 64, 64)), 4, 4, halo=HaloCost(1, 40.0, near=(0.0, 0.0), ranks_a_host=2))
+    assert wide.grouping.ranks in {(4, 1, 1), (2, 2, 1)}
 
 
 def test_deep_halos_between_ranks_cost_work_and_in_process_cuts_none():
