@@ -2,16 +2,13 @@
 // thread that will update them.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <vector>
 
 #include "layout.hpp"
+#include "machine/pages.hpp"
 #include "palette.hpp"
 
 namespace nearfield {
@@ -52,23 +49,18 @@ struct HalfStep {
     const Real* values;
 };
 
-struct FreeDeleter {
-    void operator()(void* p) const { std::free(p); }
+struct Unmap {
+    std::size_t bytes = 0;
+    void operator()(void* p) const { unmap_pages(p, bytes); }
 };
 template <class Real>
-using Array = std::unique_ptr<Real[], FreeDeleter>;
+using Array = std::unique_ptr<Real[], Unmap>;
 
-// Uninitialised, aligned to a page; huge pages, if they may be `huge`, where the system gives them.
+// Untouched pages, huge ones if they may be and the system gives them.
 template <class Real>
 Array<Real> allocate(long length, bool huge_pages) {
-    const std::size_t huge = 2 << 20, bytes = std::max<std::size_t>(1, length * sizeof(Real));
-    const std::size_t page = bytes < huge || !huge_pages ? 4096 : huge;
-    void* p = std::aligned_alloc(page, (bytes + page - 1) / page * page);
-    if (!p) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    if (page == huge) madvise(p, (bytes + page - 1) / page * page, MADV_HUGEPAGE);  // a hint; may be refused
-#endif
-    return Array<Real>(static_cast<Real*>(p));
+    const std::size_t bytes = std::max<std::size_t>(1, length * sizeof(Real));
+    return Array<Real>(static_cast<Real*>(map_pages(bytes, huge_pages)), Unmap{bytes});
 }
 
 template <class Real>

@@ -3,17 +3,58 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <system_error>
 
 #include "processors.hpp"
 
-#ifdef __linux__
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <sys/syscall.h>
 #endif
 
 namespace nearfield {
+
+namespace {
+std::size_t whole_pages(std::size_t bytes) {
+    const std::size_t page = sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+}  // namespace
+
+#ifdef __SANITIZE_ADDRESS__
+
+// From the heap, so that the sanitizer watches the ends.
+void* map_pages(std::size_t bytes, bool) {
+    void* const p = std::aligned_alloc(sysconf(_SC_PAGESIZE), whole_pages(bytes));
+    if (!p) throw std::bad_alloc();
+    return p;
+}
+void unmap_pages(void* address, std::size_t) { std::free(address); }
+
+#else
+
+void* map_pages(std::size_t bytes, bool huge) {
+    constexpr std::size_t huge_page = 2 << 20;
+    const std::size_t spare = huge && bytes >= huge_page ? huge_page : 0, length = whole_pages(bytes);
+    void* const p = mmap(nullptr, length + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc();
+    if (!spare) return p;
+    char* const first = static_cast<char*>(p);
+    const std::size_t before = -reinterpret_cast<std::uintptr_t>(p) % huge_page, behind = spare - before;
+    if (before) munmap(first, before);
+    if (behind) munmap(first + before + length, behind);
+#ifdef MADV_HUGEPAGE
+    madvise(first + before, length, MADV_HUGEPAGE);  // a hint; may be refused
+#endif
+    return first + before;
+}
+void unmap_pages(void* address, std::size_t bytes) { munmap(address, whole_pages(bytes)); }
+
+#endif
 
 #ifdef __linux__
 namespace {

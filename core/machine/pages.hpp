@@ -33,6 +33,11 @@ private:
     std::vector<unsigned long> nodes_before_;
 };
 
+// Pages that nobody has touched: from the system, since a heap hands out memory again that lies where it was touched
+// first. Of 2 MiB and more, if they may be `huge`: aligned to huge pages, and made of them where the system gives them.
+void* map_pages(std::size_t bytes, bool huge);
+void unmap_pages(void* address, std::size_t bytes);
+
 // Why the policy cannot be honoured, found by touching a small mapping under it, each node for itself since the kernel
 // silently drops absent nodes from a set of which it has one; empty where it can. Nothing is left behind.
 std::string policy_refused(MemoryPolicy policy, const std::vector<int>& nodes);

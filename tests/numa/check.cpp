@@ -17,7 +17,7 @@ namespace {
 using Threads = std::vector<Processors>;
 using Nodes = std::vector<int>;
 const Threads everywhere = {{0}, {1}, {2}, {3}};  // two on each node
-constexpr long rows = 64, cells = 64;
+constexpr long rows = 64, cells = 64, plane_bytes = (rows + 2) * 6 * (cells + 2 * lanes) * 4;
 constexpr long halo = 4 << 20;  // bytes of a buffer
 
 // The one adapter to the solver: an engine of so many equal domains, with its pinned team and its pages.
@@ -87,6 +87,15 @@ void policies() {
     report_share("interleave: domain 1 on node 1", spread[1], 1, 50);
 }
 
+// Memory that an engine gave back must not come again with its pages where they lay: heaps keep up to 32 MiB, and blocks
+// smaller than any that was given back.
+void one_after_the_other() {
+    const long planes = (8 << 20) / plane_bytes;
+    for (const long times : {2, 1, 1}) engine(everywhere, 2, MemoryPolicy::bind, {{1}, {0}}, times * planes);
+    const auto found = engine(everywhere, 2, MemoryPolicy::first_touch, {}, planes)->pages(1000000);
+    report_share("8 MiB, first touch after bind crosswise: domain 1 on node 1", found[1], 1, 100);
+}
+
 // The second buffer of an exchange: touched by the team that fills it, read by the other.
 void halo_buffers() {
     for (const int node : {0, 1}) {
@@ -133,6 +142,7 @@ int main() {
     try {
         threads();
         policies();
+        one_after_the_other();
         halo_buffers();
         refusals();
         wrong_placements();
