@@ -98,7 +98,9 @@ class Coefficients:
         self._metals = [Metal(grid, self._interior, bodies, a) for a in range(3)]
         self._loads = _flat_loads(loads)
 
-    def planes(self, axis: int, lower: Triple | None = None, upper: Triple | None = None) -> Iterator[PlaneCoefficients]:
+    def planes(
+        self, axis: int, lower: Triple | None = None, upper: Triple | None = None
+    ) -> Iterator[PlaneCoefficients]:
         """All planes along an axis in order, equal neighbours together; one plane of memory at a time.
 
         `lower`, `upper`: only those samples along x, y, z; planes then count from `lower`.

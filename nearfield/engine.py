@@ -30,7 +30,6 @@ from nearfield.plan import (
 from nearfield.tiling import Machine, Rows, Tiling, choose_tiling, stays_in_l2
 from nearfield.topology import available_threads
 
-
 Sides = tuple[tuple[tuple[int, int], tuple[int, int]], ...]  # (low, high) along x, y, z; each (at, lean)
 
 
@@ -85,15 +84,15 @@ class Placement:
 
     processors: tuple[tuple[int, ...], ...] = ()  # of each thread; empty: the system moves them as it likes
     memory: str = "first-touch"  # "off" | "first-touch" | "bind" | "interleave"
-    nodes: tuple[tuple[int, ...], ...] = ()  # of each domain, for "bind" and "interleave"
+    nodes: tuple[tuple[int, ...], ...] = ()  # of each domain as the core counts them, for "bind" and "interleave"
 
 
 class CpuEngine:
     """The `cpu` engine: row segments on vectors, in time-skewed tiles or stepwise.
 
     `tiling` fixes the tiles (`STEPWISE`: none); left out, a cost model chooses them. `domains` cuts the plan's box into
-    domains with threads and pages of their own, `placement` says which. No bit depends on any of them. `own` is the part
-    of the box that is not a halo: all else is some other engine's to record.
+    domains with threads and pages of their own, `placement` says which. No bit depends on any of them. `own` is the
+    part of the box that is not a halo: all else is some other engine's to record.
 
     `advance(steps, excitation, weigh)` moves on; `field(component)` copies a component in its full Yee shape with H as
     eta0 H; `recordings(...)` collects what the plan's recording terms gathered since `reset()`.
@@ -110,10 +109,12 @@ class CpuEngine:
         self.domains = domains or Arrangement(tuple((0, n) for n in plan.active))
         kind = core().Engine32 if plan.dtype is np.float32 else core().Engine64
         self._core = kind(
-            self._turn(plan.active), [list(plan.cpml[axis]) for axis in self._axes], int(threads or available_threads()), isa,
+            self._turn(plan.active), [list(plan.cpml[axis]) for axis in self._axes],
+            int(threads or available_threads()), isa,
             [list(self.domains.cuts[axis]) for axis in self._axes],
             [[self.own.lower[axis], self.own.upper[axis]] for axis in self._axes], self._axes.index(plan.weighed_axis),
-            [list(numbers) for numbers in placement.processors], placement.memory, self._in_core_order(placement.nodes),
+            [list(numbers) for numbers in placement.processors], placement.memory,
+            [list(numbers) for numbers in placement.nodes],
         )  # fmt: skip
         self._set_profiles()
         self._set_coefficients()
@@ -131,20 +132,13 @@ class CpuEngine:
         self._dft_boxes = [term for term, _ in self._recorders if isinstance(term, DFTBox)]
         self._samples: list[list[np.ndarray]] = [[] for _ in range(kinds[Functional])]
 
-    def _in_core_order(self, of_domains: tuple[tuple[int, ...], ...]) -> list[list[int]]:
-        """What is given for each domain, x slowest, as the core counts domains: the first storage axis slowest."""
-        if not of_domains:
-            return []
-        numbers = np.arange(len(of_domains)).reshape(self.domains.counts).transpose(self._axes)
-        return [list(of_domains[number]) for number in numbers.ravel()]
-
     @property
     def step(self) -> int:
         """Steps made since the start or the last reset."""
         return self._core.step
 
     def facts(self) -> dict:
-        """isa, threads, domains, bytes allocated, distinct palette blocks, schedule, tile_depth, _width, _segment, step."""
+        """isa, threads, domains, bytes, distinct palette blocks, schedule, tile_depth, _width, _segment, step."""
         return self._core.facts()
 
     def use_tiles(self, tiling: Tiling) -> None:
@@ -264,7 +258,7 @@ class CpuEngine:
         self._core.refreshed(steps)
 
     def pages(self, sample: int) -> list[tuple[list[int], int]]:
-        """Of each domain: pages on each NUMA node, of so many that are looked at, and how many there are. Error: OSError."""
+        """Of each domain: pages on each NUMA node, of `sample` looked at, and how many there are."""
         return self._core.pages(sample)
 
     def circuit_states(self) -> np.ndarray:

@@ -229,7 +229,7 @@ class Plan:
 
     @property
     def weighed_axis(self) -> int:
-        """The axis of the blocks of 16 cells that energy is summed in: the same for any storage, so that its bits are."""
+        """The axis of the blocks of 16 cells that energy is summed in: one for any storage, for the same bits."""
         return unit_stride_axis(self.active) if self.blocks_axis is None else self.blocks_axis
 
     @property

@@ -16,9 +16,9 @@ from nearfield.errors import DivergedError
 from nearfield.facts import machine_facts
 from nearfield.guard import Guard, explain_divergence
 from nearfield.interruption import Interruption
-from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 from nearfield.parallel.start import Parallel, start
 from nearfield.parallel.transport import Alone
+from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 from nearfield.simulation import ProgressInfo, Simulation
 from nearfield.tiling import Tiling
 from nearfield.tuning import RunTuner
@@ -159,7 +159,8 @@ def run(
     started = start(setup.plan, threads, simulation.schedule, tiling, parallel)
     root = started.ranks.rank == 0
     warnings = [*warnings, *started.binding.warnings]
-    tuner = RunTuner(started.engine, started.choice, expected_steps(setup) * len(setup.excitations), simulation.check_every)
+    steps = expected_steps(setup) * len(setup.excitations)
+    tuner = RunTuner(started.engine, started.choice, steps, simulation.check_every)
     record.facts |= plan_facts(setup, started.engine, warnings) | tuner.facts() | started.facts()
     record.facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
     with Interruption() as stop:

@@ -250,7 +250,7 @@ class ReferenceEngine:
         return gathered
 
     def energy(self) -> float:
-        """Sum of squares of all samples: blocks of 16 cells of a row, lane by lane over the components, then exactly."""
+        """Sum of squares: blocks of 16 cells along one axis, lane by lane over the components, then exactly."""
         along = self.plan.weighed_axis
         axes = [(along + 1) % 3, (along + 2) % 3, along]
         order = [*axes, *(3 + axis for axis in axes)]

@@ -6,6 +6,7 @@ from nearfield.commands.console import console
 from nearfield.errors import ModelError
 from nearfield.machine_rate import remember_rate
 from nearfield.parallel.start import Parallel
+from nearfield.topology import available_threads
 
 THICKNESS = 10  # CPML cells on each side
 

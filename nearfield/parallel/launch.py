@@ -49,7 +49,7 @@ def relaunch(ranks: int | None) -> int | None:
     if not 1 <= ranks <= MOST_RANKS:
         raise ModelError(f"--ranks {ranks}: give 1 to {MOST_RANKS}")
     if started() > 1:
-        raise ModelError(f"--ranks {ranks}, but a launcher started {started()}; leave --ranks out under mpiexec or srun")
+        raise ModelError(f"--ranks {ranks}, but a launcher started {started()}; leave --ranks out under one")
     if ranks == 1:
         return None
     require_mpi4py()
@@ -63,7 +63,7 @@ def require_mpi4py() -> None:
     import importlib.util
 
     if importlib.util.find_spec("mpi4py") is None:
-        raise ModelError("several ranks need mpi4py, which is not installed; `pip install mpi4py`, or leave --ranks out")
+        raise ModelError("several ranks need mpi4py, which is missing; `pip install mpi4py`, or leave --ranks out")
 
 
 def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
@@ -80,6 +80,6 @@ def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
         return code
     if code < 0 or code > 128 or code == 9:
         number = -code if code < 0 else code - 128 if code > 128 else code
-        print(f"error: one of the {ranks} ranks, or their launcher, was ended by signal {number}; the launcher ended all "
-              "others. Results of excitations that were done are kept", file=sys.stderr)  # fmt: skip
+        print(f"error: one of the {ranks} ranks, or their launcher, was ended by signal {number}; the launcher ended "
+              "all others. Results of excitations that were done are kept", file=sys.stderr)  # fmt: skip
     return 4

@@ -93,7 +93,8 @@ class PlanPart:
 def per_edge(values, chosen: np.ndarray) -> np.ndarray:
     """The values of the chosen edges, (chosen, ...), of one for each edge or one for all."""
     values = np.asarray(values)
-    return values[chosen] if values.shape[:1] == chosen.shape else np.broadcast_to(values, (chosen.sum(), *values.shape))
+    one_each = values.shape[:1] == chosen.shape
+    return values[chosen] if one_each else np.broadcast_to(values, (chosen.sum(), *values.shape))
 
 
 def cut_profile(profile: AxisProfile, first: int, last: int) -> AxisProfile:

@@ -44,8 +44,9 @@ class RankEngine:
         self._early, self._late = (self._channel(late) for late in (False, True))
         mine, here = self.part.held, self.part.own_here
         self._axes = tuple(
-            Axis(mine.shape[n], (here.lower[n], here.upper[n]), mine.lower[n] > 0, mine.upper[n] < plan.active[n], depth)
-            for n in range(3)
+            Axis(length, own, low > 0, high < end, depth) for length, own, low, high, end in zip(
+                mine.shape, zip(here.lower, here.upper), mine.lower, mine.upper, plan.active
+            )
         )
         self._coming = False  # halos are under way
         self.seconds = {"compute": 0.0, "pack": 0.0, "wait": 0.0}
@@ -163,7 +164,7 @@ class RankEngine:
         self.seconds["pack"] += time.perf_counter() - come
 
     def _add_shared(self, steps: int, samples: list[np.ndarray]) -> None:
-        """Sums whose terms lie on several ranks: the products come together, and are added in the order of the terms."""
+        """Sums whose terms lie on several ranks: the products come together, and are added in their order."""
         if not self._shared:
             return
         counts = {n: (self.step // self._recorders[n].stride - (self.step - steps) // self._recorders[n].stride,

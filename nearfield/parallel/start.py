@@ -191,11 +191,12 @@ def in_blocks(found: Decomposition, axis: int) -> Decomposition:
         cuts[end] = LANES * round(cuts[end] / LANES)
     if any(low >= high for low, high in pairwise(cuts)):
         raise ModelError(
-            f"{found.grouping.ranks[axis]} ranks along {'xyz'[axis]} are too many for {cuts[-1]} samples: each rank needs "
+            f"{found.grouping.ranks[axis]} ranks along {'xyz'[axis]} are too many for {cuts[-1]} samples: each needs "
             f"{LANES}, in which energy is summed; give fewer ranks or another arrangement"
         )
-    arrangement = Arrangement(tuple(tuple(cuts) if n == axis else given for n, given in enumerate(found.arrangement.cuts)))
-    return replace(found, arrangement=arrangement)
+    every = list(found.arrangement.cuts)
+    every[axis] = tuple(cuts)
+    return replace(found, arrangement=Arrangement(tuple(every)))
 
 
 def halo_cost(plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, depth: int) -> HaloCost:

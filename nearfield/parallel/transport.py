@@ -154,7 +154,7 @@ def world() -> Alone:
         ) from None
     if MPI.COMM_WORLD.size != started():
         raise ModelError(
-            f"a launcher started {started()} processes, but each is rank {MPI.COMM_WORLD.rank} of {MPI.COMM_WORLD.size}: "
+            f"a launcher started {started()} processes, but each is rank 0 of {MPI.COMM_WORLD.size}: "
             f"it belongs to another MPI than the library in use ({MPI.get_vendor()[0]}); use that library's own mpiexec"
         )
     return Ranks(MPI.COMM_WORLD)

@@ -42,7 +42,9 @@ def assert_domains_agree(plan, domains, threads, tiling, blocks=(11, 4)):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("threads", [1, 2, 5])
-@pytest.mark.parametrize("counts", [(2, 1, 1), (1, 2, 1), (1, 1, 2), (3, 1, 1), (1, 5, 1), (2, 2, 2), (2, 1, 4), (4, 2, 1)])
+@pytest.mark.parametrize(
+    "counts", [(2, 1, 1), (1, 2, 1), (1, 1, 2), (3, 1, 1), (1, 5, 1), (2, 2, 2), (2, 1, 4), (4, 2, 1)]
+)
 def test_any_arrangement_gives_the_oracles_bits(counts, threads, precision):
     cells = (9, 12, 70)
     plan = make_plan(
@@ -55,7 +57,7 @@ def test_any_arrangement_gives_the_oracles_bits(counts, threads, precision):
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     plan=any_plans(), counts=st.tuples(*[st.integers(1, 4)] * 3), threads=st.integers(1, 7),
-    tiling=st.one_of(st.just(STEPWISE), st.builds(Tiling, st.integers(1, 9), st.integers(1, 9), st.sampled_from([0, 2]))),
+    tiling=st.just(STEPWISE) | st.builds(Tiling, st.integers(1, 9), st.integers(1, 9), st.sampled_from([0, 2])),
 )  # fmt: skip
 def test_any_draw_of_all_features_agrees_with_the_oracle_in_domains(plan, counts, threads, tiling):
     assert_domains_agree(plan, arrangement(plan, counts), threads, tiling)
@@ -63,7 +65,8 @@ def test_any_draw_of_all_features_agrees_with_the_oracle_in_domains(plan, counts
 
 def test_running_spectra_survive_a_change_of_tiles_between_domains_along_the_rows():
     plan = make_plan((6, 7, 90), terms=lambda rng, plan: plans.spectrum(rng, plan, stride=1) * 2)
-    engine, oracle = CpuEngine(plan, 4, tiling=Tiling(4, 3), domains=arrangement(plan, (1, 1, 4))), ReferenceEngine(plan)
+    engine = CpuEngine(plan, 4, tiling=Tiling(4, 3), domains=arrangement(plan, (1, 1, 4)))
+    oracle = ReferenceEngine(plan)
     plans.randomise((engine, oracle), plan)
     for tiling in (Tiling(4, 3), Tiling(20, 2), STEPWISE, Tiling(6, 4)):
         engine.use_tiles(tiling)

@@ -83,9 +83,10 @@ def main() -> None:
         arrangement = any_arrangement(draw, plan)
         fitting = groupings(arrangement.counts, world().size)
         tiling = draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), draw.randint(1, 9))])
-        case = (plan, arrangement, draw.choice(fitting) if fitting else None, draw.randint(least, 6), draw.randint(1, 3), tiling)
+        depth, threads = draw.randint(least, 6), draw.randint(1, 3)
         if not fitting:
             continue
+        case = (plan, arrangement, draw.choice(fitting), depth, threads, tiling)
         try:
             compare(*case)
         except AssertionError as error:

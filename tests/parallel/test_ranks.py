@@ -45,8 +45,9 @@ def bench(*options: str) -> dict:
 def test_the_box_has_one_checksum_for_any_domains_and_ranks():
     alone = bench("--boundary", "cpml")
     spread = [
-        ("--domains", "5"), ("--domains", "2x1x4", "--threads", "3"), ("--ranks", "2"), ("--ranks", "4", "--threads", "1"),
-        ("--ranks", "3", "--domains", "3", "--halo-depth", "2"), ("--ranks", "2", "--domains", "1x3x1", "--schedule", "stepwise"),
+        ("--domains", "5"), ("--domains", "2x1x4", "--threads", "3"), ("--domains", "1x1x8"), ("--ranks", "2"),
+        ("--ranks", "4", "--threads", "1"), ("--ranks", "3", "--domains", "3", "--halo-depth", "2"),
+        ("--ranks", "2", "--domains", "1x3x1", "--schedule", "stepwise"), ("--ranks", "2", "--domains", "2x1x2"),
     ]  # fmt: skip
     for options in spread:
         found = bench("--boundary", "cpml", *options)
@@ -57,7 +58,11 @@ def test_the_box_has_one_checksum_for_any_domains_and_ranks():
 MODEL = """
 steps = 2000000
 monitors = [{ kind = "probe", name = "tip", position = ["5 mm", "5 mm", "5 mm"], component = "Ez" }]
-sources = [{ kind = "point_current", position = ["10 mm", "10 mm", "10 mm"], direction = "z", waveform = { kind = "gaussian", maximum_frequency = "15 GHz" } }]
+[[sources]]
+kind = "point_current"
+position = ["10 mm", "10 mm", "10 mm"]
+direction = "z"
+waveform = { kind = "gaussian", maximum_frequency = "15 GHz" }
 [grid]
 kind = "uniform"
 spacing = "1 mm"
@@ -73,7 +78,8 @@ def long_model(tmp_path):
 
 
 def test_a_killed_rank_ends_the_whole_run_with_a_message_and_no_orphan(long_model, tmp_path):
-    line = [sys.executable, "-m", "nearfield", "run", str(long_model), "--ranks", "3", "--threads", "1", "--output", str(tmp_path / "o")]
+    options = ["--ranks", "3", "--threads", "1", "--output", str(tmp_path / "o")]
+    line = [sys.executable, "-m", "nearfield", "run", str(long_model), *options]
     marked = os.environ | {"NEARFIELD_TEST_MARK": str(tmp_path)}
     with subprocess.Popen(line, env=marked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         ranks = wait_for(lambda: [pid for pid in processes(str(tmp_path)) if is_rank(pid)], 3)
