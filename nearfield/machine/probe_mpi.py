@@ -21,7 +21,7 @@ import numpy as np
 
 from nearfield.errors import ModelError, RunFailed
 from nearfield.machine.hardware import Hardware
-from nearfield.machine.probe import unsteady
+from nearfield.machine.probe import reliable, unsteady
 from nearfield.machine.probe_messages import SIZES, measure, started_ranks
 from nearfield.machine.processors import spans
 
@@ -127,6 +127,8 @@ def fitted(found: dict[str, Any]) -> dict[str, Any]:
             for rank, place in zip(pair["ranks"], pair["placement"]))  # fmt: skip
         worst = max(rows, key=lambda row: row["latency"]["spread"])
         warnings += unsteady(f"messages, {pair['where']}, {worst['bytes']} B", worst["latency"])
+        if not reliable(pair["fit"]):
+            warnings.append(f"messages, {pair['where']}: the times follow no line, which the profile does not keep")
     return found | {"warnings": warnings}
 
 
@@ -135,7 +137,9 @@ def fit(sizes: Sequence[float], times: Sequence[float]) -> dict[str, float]:
 
     The slope by least squares weighted by 1 / time, then the latency as the mean of what the slope leaves of short
     messages, weighted by 1 / time^2; both are linear in the times. The errors hold for times that scatter by one share
-    of themselves, which is taken from the residuals. Error: fewer than three sizes, or times that do not grow with them.
+    of themselves, which is taken from the residuals.
+
+    Error: fewer than three sizes, or times that do not grow with them.
     """
     if len(sizes) < 3:
         raise ModelError(f"{len(sizes)} sizes; a line with errors needs three or more")

@@ -143,6 +143,11 @@ def test_what_was_found_joins_the_profile_and_the_rest_stays():
     assert set(profile.sources) == set(found)
 
 
+def test_a_line_that_its_errors_swallow_is_not_kept():
+    pairs = [{"where": "numa", "fit": {"latency": 1e-6, "bandwidth": 1e9, "bandwidth_error": 6e8}}]
+    assert profile_from({"mpi": {"pairs": pairs}}, "server", Profile()).messages == {}
+
+
 def test_memory_without_cores_is_measured_but_is_no_part_of_the_profile():
     found = probe_latency(SERVER, BELIEVED, SMALL)
     for name in ("bandwidth_gb_per_second", "latency_ns"):
