@@ -22,10 +22,10 @@ __all__ = ["Arrangement", "Box", "Decomposition", "Grouping", "Triple", "arrange
 MOST_DOMAINS = 10**6
 LEAST_LAYERS = 2  # of a domain
 COMFORT = 2  # a domain with halos should be so many times as thick as they are
-MOST_REFINED = 12  # arrangements
-MOST_RESTARTED, RESTARTS = 2, 8  # of these the best begin again so often,
-MANY = 16  # with no more domains than this,
-BALANCED = 1.02  # and where they are less in balance
+MANY = 16  # domains
+MOST_REFINED, OF_MANY = 12, 4  # arrangements; of many domains only so few
+MOST_RESTARTED, RESTARTS = 2, 8  # of these the best begin again so often, where domains are not many,
+BALANCED = 1.02  # and less in balance
 LINK = HaloCost()
 
 
@@ -131,7 +131,7 @@ def decompositions(
     unit = weights.storage_axes[2]
     promising = sorted(fitting(weights, domains, ranks, halo), key=lambda grouping: rough_time(weights, grouping, halo))
     found: list[tuple[Problem, Decomposition]] = []
-    for grouping in promising[:MOST_REFINED]:
+    for grouping in promising[: MOST_REFINED if total <= MANY else OF_MANY]:
         shared = even_speeds(grouping) if speeds is None else np.reshape(np.asarray(speeds, float), grouping.counts)
         least = tuple(thinnest(axis == unit, grouping.ranks[axis] > 1, halo.depth) for axis in range(3))
         problem = Problem(weights, halo, tuple(sides(grouping, axis, halo) for axis in range(3)), shared, least)
@@ -224,13 +224,12 @@ def rough_time(weights: Weights, grouping: Grouping, halo: HaloCost) -> float:
     """Time of the domain with the dearest faces, were all alike: orders the arrangements before any is refined."""
     lengths = [n / parts for n, parts in zip(weights.shape, grouping.counts)]
     mean, rows = weights.total / math.prod(weights.shape), weights.row / lengths[weights.storage_axes[2]]
-    size, grown, faces = math.prod(lengths), 1.0, 0.0
+    size, grown, faces, exchange = math.prod(lengths), 1.0, 0.0, 0.0
     for place, axis in enumerate(weights.storage_axes):
         cut, between = (min(2, parts[axis] - 1) for parts in (grouping.counts, grouping.ranks))
-        alone = grouping.ranks[axis] == grouping.counts[axis]
-        grown *= lengths[axis] + between * halo.repeated
-        inner = 0 if alone else cut - 0.5 * between
+        inner = 0 if grouping.ranks[axis] == grouping.counts[axis] else cut - 0.5 * between
         found = sides(grouping, axis, halo)
-        faces += size / lengths[axis] * (found.exchange.sum(axis=1).max() + inner * halo.shared[place])
-        faces += found.message.sum(axis=1).max()
-    return grown * mean + grown * rows + faces
+        grown *= lengths[axis] + between * halo.repeated
+        faces += size / lengths[axis] * inner * halo.shared[place]
+        exchange += size / lengths[axis] * found.exchange.sum(axis=1).max() + found.message.sum(axis=1).max()
+    return max(grown * (mean + rows) + faces + (1 - halo.hidden) * exchange, exchange)
