@@ -77,7 +77,7 @@ def more(lines: list[list[str]], count: int, what: str) -> list[list[str]]:
 
 def table(lines: Sequence[Sequence[str]]) -> list[str]:
     """Columns, flush right."""
-    full = f" ({percent(placing.halo.hidden)} of the exchange runs under its update)" if ranks > 1 else ""
+    full = [line for line in lines if len(line) == len(lines[0])]
     widths = [max(map(len, column)) for column in zip(*full)]
     return ["  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths)) if len(line) > 1 else line[0]
             for line in lines]  # fmt: skip
@@ -127,7 +127,7 @@ def slowest(placing: Placing) -> str:
     index = list(indices(best.arrangement.counts))[number]
     own = own_work(placing.weights, best)[index]
     part, ranks = percent(1 - own / best.slowest), math.prod(best.grouping.ranks)
-    full = " (half of the exchange runs under its update)" if ranks > 1 else ""
+    full = f" ({percent(placing.halo.hidden)} of the exchange runs under its update)" if ranks > 1 else ""
     return f"the slowest is domain {number}: {part} of its time is for its faces{full}"
 
 
