@@ -174,9 +174,11 @@ def fitting(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost)
     if ranks < 1:
         raise ModelError(f"{ranks} ranks cannot run anything; give 1 or more")
     if isinstance(domains, int):
-        every = [found for counts in factorizations(domains) for found in groupings(counts, ranks)]
         if ranks > domains:
             refuse_ranks(domains, ranks)
+        room = most_domains(weights)
+        possible = [counts for counts in factorizations(domains) if all(map(int.__le__, counts, room))]
+        every = [found for counts in possible for found in groupings(counts, ranks)]
         whole = [grouping for grouping in every if grouping.counts[unit] == 1]
         tiers = [(whole, COMFORT), (whole, 1), (every, 1)]
     else:
@@ -196,15 +198,25 @@ def thinnest(is_unit: bool, with_ghosts: bool, depth: int) -> int:
     return -(-layers // LANES) * LANES if is_unit else layers
 
 
+def most_domains(weights: Weights, depth: int = 0) -> Triple:
+    """How many domains fit along x, y, z, each with halos so deep (0: without)."""
+    unit = weights.storage_axes[2]
+    return tuple(max(1, n // thinnest(axis == unit, depth > 0, depth)) for axis, n in enumerate(weights.shape))
+
+
 def too_many(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost) -> str:
-    """Why so many domains do not fit."""
-    unit, with_ghosts = weights.storage_axes[2], ranks > 1
-    most = [max(1, n // thinnest(axis == unit, with_ghosts, halo.depth)) for axis, n in enumerate(weights.shape)]
+    """Why so many domains do not fit, and how many would."""
+    most = most_domains(weights, halo.depth if ranks > 1 else 0)
     halos = f", {halo.depth} across cuts between ranks (the depth of their halos)" if halo.depth > LEAST_LAYERS else ""
+    fewer = ""
+    if isinstance(domains, int):
+        below = range(min(domains - 1, math.prod(most)), 1, -1)
+        fits = (n for n in below if any(all(map(int.__le__, counts, most)) for counts in factorizations(n)))
+        fewer = f", {next(fits, 1)} in all"
     return (
         f"{times(domains)} domains do not fit {times(weights.shape)} samples: a domain needs {LEAST_LAYERS} "
-        f"layers{halos} and {LANES} samples along {'xyz'[unit]}, the axis of the rows. At most {times(most)} fit; "
-        "give fewer domains or ranks, or shallower halos"
+        f"layers{halos} and {LANES} samples along {'xyz'[weights.storage_axes[2]]}, the axis of the rows. At most "
+        f"{times(most)} fit{fewer}; give fewer domains or ranks, or shallower halos"
     )
 
 
