@@ -112,7 +112,7 @@ def reliable(line: dict[str, float]) -> bool:
 def profile_from(found: dict[str, Any], name: str, before: Profile) -> Profile:
     """What the probes found as a profile; parts that were not probed stay as they were."""
     entries, when = before.as_dict() | {"name": name}, datetime.now(UTC).isoformat(timespec="minutes")
-    sources = {part: text for part, text in before.sources.items() if part not in found}
+    sources = before.sources | {part: f"measured {when}" for part in found}
     if "stream" in found:
         per_node = [each["triad"]["best_gb_per_second"] for each in found["stream"]["nodes"]]
         entries["triad"] = {"numa": per_node, "all": found["stream"]["all"]["triad"]["best_gb_per_second"],
@@ -124,7 +124,9 @@ def profile_from(found: dict[str, Any], name: str, before: Profile) -> Profile:
     if "mpi" in found:
         kinds = {pair["where"]: pair["fit"] for pair in found["mpi"]["pairs"] if reliable(pair["fit"])}
         entries["messages"] |= {where: kinds[where] for where in WHERE if where in kinds}
+        if not set(kinds) & set(WHERE):
+            del sources["mpi"]
     if "fdtd" in found:
         entries["fdtd"] = {boundary: rates["rates"] for boundary, rates in found["fdtd"]["boundaries"].items()}
-    entries["sources"] = sources | {part: f"measured {when}" for part in found}
+    entries["sources"] = sources
     return Profile.model_validate(entries)

@@ -222,6 +222,18 @@ def test_several_ranks_may_only_probe_messages(capsys, monkeypatch):
     assert "2 ranks" in capsys.readouterr().err
 
 
+def test_a_part_that_fails_is_left_out_of_the_whole_and_refused_alone(capsys, monkeypatch):
+    def refuse(*_):
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(MakeBelieve, "read_seconds", refuse)
+    machine = ["--simulate", "pack:2 [numa] core:2 pu:1", "--quick"]
+    assert main(["probe", *machine, "--json"]) == 0
+    assert "not permitted" in json.loads(capsys.readouterr().out)["omitted"]["latency"]
+    assert main(["probe", "latency", *machine]) == 2
+    assert "refuses to place" in capsys.readouterr().err
+
+
 def test_without_mpi_the_probe_of_messages_is_refused_in_one_line(capsys, monkeypatch):
     monkeypatch.setattr(probe_mpi.importlib.util, "find_spec", lambda name: None)
     assert main(["probe", "mpi"]) == 2
