@@ -87,11 +87,12 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate:
 
 
 def placed(name: str, finder: Finder) -> dict[str, Any] | None:
-    """What a part finds. Error: the system refuses to place its threads or pages."""
+    """What a part finds. Error: the system refuses to place its threads or pages, or to start ranks."""
     try:
         return finder()
     except OSError as error:
-        raise ModelError(f"probe {name}: the system refuses to place threads or pages ({error.strerror or error}); this "
+        why = error.strerror or error
+        raise ModelError(f"probe {name}: the system refuses what it needs, such as placing threads or pages ({why}); this "
                          "process may be confined, by a container or a control group") from None  # fmt: skip
 
 
