@@ -35,7 +35,9 @@ public:
         void* found = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (found == MAP_FAILED) throw std::bad_alloc();
         data_ = static_cast<T*>(found);
+#ifdef MADV_HUGEPAGE
         madvise(found, bytes(), MADV_HUGEPAGE);
+#endif
     }
     ~Pages() { munmap(data_, bytes()); }
     Pages(const Pages&) = delete;

@@ -120,7 +120,7 @@ def placed(plan: Plan, machine: Machine, profile: Profile, request: Request) -> 
     """The best decompositions; a domain for each NUMA node of each rank's unit, where no number is given."""
     nodes = max(len(unit.numa) for unit in machine.hardware.units(machine.scheme))
     spread = min(nodes, machine.threads) if machine.scheme != "none" else 1
-    domains = parse_domains(request.domains) if request.domains is not None else machine.ranks * max(1, spread)
+    domains = parse_domains(request.domains if request.domains is not None else machine.ranks * max(1, spread))
     weights = Weights.of(plan)
     total = math.prod(domains) if isinstance(domains, tuple) else domains
     depths = [request.depth] if request.depth else DEPTHS if machine.ranks > 1 else [1]

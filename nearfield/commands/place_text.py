@@ -127,7 +127,7 @@ def slowest(placing: Placing) -> str:
     index = list(indices(best.arrangement.counts))[number]
     own = own_work(placing.weights, best)[index]
     part, ranks = percent(1 - own / best.slowest), math.prod(best.grouping.ranks)
-    full = ", with nothing of the exchange hidden under its update" if ranks > 1 else ""
+    full = f" ({percent(placing.halo.hidden)} of the exchange runs under its update)" if ranks > 1 else ""
     return f"the slowest is domain {number}: {part} of its time is for its faces{full}"
 
 

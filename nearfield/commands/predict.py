@@ -205,7 +205,8 @@ def say_paper(out: Console, paper: Any, stated: float, predicted: float, files: 
         if each.why:
             out.say(f"Fig. {each.figure}, {each.what}: {each.why}.")
     out.say(f"Efficiency from 4 to 18 nodes: the published times give {100 * stated:.0f} %, the text says almost 90 %, "
-            f"predicted {100 * predicted:.0f} %: rounded times, or memory that was short on 4 nodes.")
+            f"predicted {100 * predicted:.0f} %. Nothing in these inputs gives more than 100 %; 2 hours, if rounded to "
+            f"whole hours, leave {100 * 0.75 * stated:.0f} to {100 * 1.25 * stated:.0f} %.")
     out.say("Cores over CPUs, published 0.51, for other readings of the unknown box: "
             + ", ".join(f"{name} {ratio:.2f}" for name, ratio in paper.readings()))  # fmt: skip
     out.say("\n" + "\n".join(files))

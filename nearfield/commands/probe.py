@@ -64,7 +64,14 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate:
             continue
         if part is None:
             out.note(f"{name} ...")
-        each = finders[name]()
+        try:
+            each = placed(name, finders[name])
+        except NearfieldError as error:
+            if part is not None:
+                raise
+            omitted[name] = str(error)
+            out.note(f"{name}: left out, {error}")
+            continue
         if each is None:
             return None
         found["scale" if scale else name] = each
@@ -77,6 +84,16 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate:
         remember(found)
         answer["profile"] = profile.as_dict()
     return answer
+
+
+def placed(name: str, finder: Finder) -> dict[str, Any] | None:
+    """What a part finds. Error: the system refuses to place its threads or pages, or to start ranks."""
+    try:
+        return finder()
+    except OSError as error:
+        why = error.strerror or error
+        raise ModelError(f"probe {name}: the system refuses what it needs, such as placing threads or pages ({why}); this "
+                         "process may be confined, by a container or a control group") from None  # fmt: skip
 
 
 def remember(found: dict[str, Any]) -> None:

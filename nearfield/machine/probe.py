@@ -104,10 +104,15 @@ def placement_of(workers: Sequence[Worker]) -> str:
     return f"{len(workers)} thread{'s' * (len(workers) > 1)} bound to {named(processors)}, pages {pages}"
 
 
+def reliable(line: dict[str, float]) -> bool:
+    """Whether a fitted bandwidth is known to a half of itself."""
+    return line.get("bandwidth_error", 0.0) < 0.5 * line["bandwidth"]
+
+
 def profile_from(found: dict[str, Any], name: str, before: Profile) -> Profile:
     """What the probes found as a profile; parts that were not probed stay as they were."""
     entries, when = before.as_dict() | {"name": name}, datetime.now(UTC).isoformat(timespec="minutes")
-    sources = {part: text for part, text in before.sources.items() if part not in found}
+    sources = before.sources | {part: f"measured {when}" for part in found}
     if "stream" in found:
         per_node = [each["triad"]["best_gb_per_second"] for each in found["stream"]["nodes"]]
         entries["triad"] = {"numa": per_node, "all": found["stream"]["all"]["triad"]["best_gb_per_second"],
@@ -117,9 +122,11 @@ def profile_from(found: dict[str, Any], name: str, before: Profile) -> Profile:
         for name, what in (("bandwidth", "bandwidth_gb_per_second"), ("latency", "latency_ns")):
             entries[name] = [[row[columns.index(node)]["median"] for node in rows] for row in found["latency"][what]]
     if "mpi" in found:
-        kinds = {pair["where"]: pair["fit"] for pair in found["mpi"]["pairs"]}
+        kinds = {pair["where"]: pair["fit"] for pair in found["mpi"]["pairs"] if reliable(pair["fit"])}
         entries["messages"] |= {where: kinds[where] for where in WHERE if where in kinds}
+        if not set(kinds) & set(WHERE):
+            del sources["mpi"]
     if "fdtd" in found:
         entries["fdtd"] = {boundary: rates["rates"] for boundary, rates in found["fdtd"]["boundaries"].items()}
-    entries["sources"] = sources | {part: f"measured {when}" for part in found}
+    entries["sources"] = sources
     return Profile.model_validate(entries)

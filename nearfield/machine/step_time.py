@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nearfield.machine.hardware import Hardware, Unit
 
 COPIES = 4  # words through memory for each word that two processes of one NUMA node exchange: read and written, twice
+PROBED_BYTES = 4  # a number: rates of profiles are of single precision, double moves twice the bytes
 TIE = 1e-9  # of ranks equally slow, the one whose exchange is longest is shown
 LOCAL_POLICIES = ("first-touch", "bind")  # every page on the node of the thread that updates it
 
@@ -152,7 +153,8 @@ class Boxes:
         per_host = len(placed.speeds)
         self.host, local = rank // per_host, rank % per_host
         self.numa = np.array(placed.numa)[local]
-        self.unit = 1e6 * (1 + job.weights.row / cluster.profile.rates().cells)  # work of a million cells of the probe
+        # work of a million cells of the probe, which were of 4 bytes a number
+        self.unit = 1e6 * (1 + job.weights.row / cluster.profile.rates().cells) * PROBED_BYTES / job.number_bytes
         self.speed = np.array(placed.speeds)[local] * self.unit
 
     def predict(self, exchange: Exchange) -> Prediction:

@@ -15,7 +15,8 @@ from nearfield.parallel.weights import HaloCost, Weights, interpolated
 from nearfield.prediction import LANES
 
 MOST_CANDIDATES = 2_000_000  # positions of cuts times columns that are weighed at once
-CLOSE = 1e-5  # relative width at which the search for the least time ends: less than a plane of a slab
+CLOSE, ROUGH = 1e-5, 1e-3  # relative widths at which the search for the least time ends: of a few slabs, of many
+FEW = 16  # slabs
 MOST_ROUNDS = 200  # of local moves
 
 
@@ -25,7 +26,8 @@ class Slabs:
 
     positions: (P,) where cuts may lie, both ends included. begins, ends: (2, P, M) cumulative work up to a slab's lower
     or upper end at each position, without [0] and with [1] the ghosts beyond it. ghosts: (n, 2) whether the slab has
-    any below and above. side: (M,) faces along the axis, a layer; face: (n, M) faces across it; speeds: (n, M).
+    any below and above. side: (2, M) faces along the axis, a layer; face: (2, n, M) faces across it; both towards
+    domains of the same process [0] and towards other ranks [1]. speeds: (n, M).
     """
 
     positions: np.ndarray
@@ -35,6 +37,7 @@ class Slabs:
     side: np.ndarray
     face: np.ndarray
     speeds: np.ndarray
+    hidden: float = 0.0  # part of the exchange that runs under the update, while that lasts
     least: int = 1  # layers of a slab
 
     @property
@@ -42,23 +45,22 @@ class Slabs:
         """Slabs."""
         return len(self.ghosts)
 
-    def columns(self, slab: int, p: int, q: int) -> np.ndarray:
-        """Cost (M,) of a slab between two positions, given by number."""
+    def columns(self, slab: int, p, q) -> np.ndarray:
+        """Cost (..., M) of a slab between two positions, given by number, or of each of many pairs."""
         low, high = self.ghosts[slab]
-        work = self.ends[high, q] - self.begins[low, p]
-        layers = self.positions[q] - self.positions[p]
-        return work / self.speeds[slab] + layers * self.side + self.face[slab]
+        layers = (self.positions[q] - self.positions[p])[..., None]
+        update = (self.ends[high, q] - self.begins[low, p]) / self.speeds[slab]
+        update = update + layers * self.side[0] + self.face[0, slab]
+        exchange = layers * self.side[1] + self.face[1, slab]
+        return np.maximum(update + (1 - self.hidden) * exchange, exchange)
 
     def costs(self, cuts: list[int]) -> np.ndarray:
         """Cost (n, M) of all, cut at these positions' numbers."""
         return np.stack([self.columns(slab, cuts[slab], cuts[slab + 1]) for slab in range(self.count)])
 
     def dearest(self, slab: int, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-        """Cost of the costliest column of slabs between pairs of positions, given by number."""
-        low, high = self.ghosts[slab]
-        work = self.ends[high, q] - self.begins[low, p]
-        layers = (self.positions[q] - self.positions[p])[:, None]
-        return (work / self.speeds[slab] + layers * self.side + self.face[slab]).max(axis=1)
+        """Cost of the costliest column of slabs between pairs of positions."""
+        return self.columns(slab, p, q).max(axis=-1)
 
     def first(self, p):
         """The first position at which a slab from p may end."""
@@ -110,7 +112,7 @@ def least_time(slabs: Slabs, start: list[int]) -> list[int]:
     """Cuts whose costliest slab is the cheapest possible; no worse than `start`."""
     alike = (slabs.ends[0, -1] - slabs.begins[0, 0]) / slabs.speeds.sum(axis=0)  # a column in perfect balance
     best, low, high = start, float(alike.max()) * (1 - CLOSE), float(slabs.costs(start).max())
-    while high - low > CLOSE * high:
+    while high - low > (CLOSE if slabs.count <= FEW else ROUGH) * high:
         middle = 0.5 * (low + high)
         found = slabs.filled(middle)
         if found is None:
@@ -173,11 +175,11 @@ class Problem:
         return np.append(np.arange(0, max(1, length - self.least[axis] + 1), step), length)
 
     def faces(self, axis: int) -> np.ndarray:
-        """What a sample of its two faces costs each slab of an axis, (n,)."""
+        """What a sample of its two faces costs each slab of an axis, within the process and between ranks: (2, n)."""
         count, place = self.counts[axis], self.weights.storage_axes.index(axis)
         inner = np.array([(n > 0) + (n < count - 1) for n in range(count)])
         sides = self.sides[axis]
-        return sides.exchange.sum(axis=1) + self.halo.shared[place] * (inner - sides.ghosts.sum(axis=1))
+        return np.stack((self.halo.shared[place] * (inner - sides.ghosts.sum(axis=1)), sides.exchange.sum(axis=1)))
 
     def grown(self, axis: int, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the slabs with the ghosts that they compute again, on the average of an exchange."""
@@ -188,33 +190,34 @@ class Problem:
     def slabs(self, axis: int, cuts: list[np.ndarray], positions: np.ndarray) -> Slabs:
         """The costs along one axis with the cuts of the two others held."""
         weights, length = self.weights, self.weights.shape[axis]
-        unit, others = weights.storage_axes[2], [a for a in range(3) if a != axis]
-        table, starts = weights.cumulative, np.ones((1, 1))
-        thick, face = [], []
-        for place, a in enumerate(others):
+        unit, table, starts = weights.storage_axes[2], weights.cumulative, np.ones((1, 1))
+        for place, a in enumerate(others(axis)):
             low, high = self.grown(a, cuts[a])
             table = weights.within(table, a, low, high)
             starts = starts * along(np.ones(len(low)) if a == unit else high - low, place)
-            thick.append(along(np.diff(cuts[a]), place))
-            face.append(along(self.faces(a), place))
-        table = np.moveaxis(table, axis, 0).reshape(-1, starts.size)
+        table, starts = np.moveaxis(table, axis, 0).reshape(-1, starts.size), weights.row * starts.ravel()
 
         def cumulative(shift: float) -> np.ndarray:
             at = np.clip(positions + shift, 0, length)
-            rows = at[:, None] * weights.row * starts.ravel() if axis != unit else 0.0
-            return interpolated(table, weights.edges[axis], at) + rows
+            return interpolated(table, weights.edges[axis], at) + (at[:, None] * starts if axis != unit else 0.0)
 
         begins = np.stack([cumulative(-shift) for shift in (0.0, self.halo.repeated)])
         ends = np.stack([cumulative(shift) for shift in (0.0, self.halo.repeated)])
-        if axis == unit:
-            ends = ends + weights.row * starts.ravel()
-        messages = [along(self.sides[a].message.sum(axis=1), place) for place, a in enumerate(others)]
-        messages = (messages[0] + messages[1]).ravel() + self.sides[axis].message.sum(axis=1)[:, None]
-        along_it = (face[0] * thick[1] + face[1] * thick[0]).ravel()
-        across = self.faces(axis)[:, None] * (thick[0] * thick[1]).ravel()
-        speeds = np.moveaxis(self.speeds, axis, 0).reshape(len(across), -1)
+        ends = ends + starts if axis == unit else ends
+        side, face = self._face_costs(axis, cuts)
+        speeds = np.moveaxis(self.speeds, axis, 0).reshape(face.shape[1:])
         ghosts = self.sides[axis].ghosts.astype(int)
-        return Slabs(positions, begins, ends, ghosts, along_it, across + messages, speeds, self.least[axis])
+        return Slabs(positions, begins, ends, ghosts, side, face, speeds, self.halo.hidden, self.least[axis])
+
+    def _face_costs(self, axis: int, cuts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """`side` and `face` of the slabs."""
+        thick = [along(np.diff(cuts[a]), place) for place, a in enumerate(others(axis))]
+        first, second = (self.faces(a) for a in others(axis))
+        side = [(along(x, 0) * thick[1] + along(y, 1) * thick[0]).ravel() for x, y in zip(first, second)]
+        messages = [self.sides[a].message.sum(axis=1) for a in (axis, *others(axis))]
+        face = self.faces(axis)[:, :, None] * (thick[0] * thick[1]).ravel()
+        face[1] += messages[0][:, None] + (along(messages[1], 0) + along(messages[2], 1)).ravel()
+        return np.stack(side), face
 
     def costs(self, cuts: list[np.ndarray]) -> np.ndarray:
         """Time of one step of every domain, (nx, ny, nz), in vacuum cells of a speed of 1."""
@@ -225,9 +228,8 @@ class Problem:
         """Cuts by the work in all planes across each axis, shared out by the speeds."""
         cuts = []
         for axis in range(3):
-            table, others = self.weights.cumulative, tuple(a for a in range(3) if a != axis)
-            work = np.moveaxis(table, axis, 0)[:, -1, -1]
-            shares = np.cumsum(self.speeds.sum(axis=others)) / self.speeds.sum()
+            work = np.moveaxis(self.weights.cumulative, axis, 0)[:, -1, -1]
+            shares = np.cumsum(self.speeds.sum(axis=others(axis))) / self.speeds.sum()
             cuts.append(self.nearest(axis, np.interp(shares * work[-1], work, self.weights.edges[axis])))
         return cuts
 
@@ -276,6 +278,12 @@ def candidates(allowed: np.ndarray, cuts: np.ndarray, columns: int) -> np.ndarra
     near = np.searchsorted(allowed, cuts)[:, None] + np.arange(-stride, stride + 1)
     near = near.clip(0, len(allowed) - 1).ravel()
     return allowed[np.unique(np.concatenate((np.arange(0, len(allowed), stride), near)))]
+
+
+def others(axis: int) -> tuple[int, int]:
+    """The two other axes."""
+    first, second = (a for a in range(3) if a != axis)
+    return first, second
 
 
 def along(values: np.ndarray, place: int) -> np.ndarray:

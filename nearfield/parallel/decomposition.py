@@ -22,10 +22,10 @@ __all__ = ["Arrangement", "Box", "Decomposition", "Grouping", "Triple", "arrange
 MOST_DOMAINS = 10**6
 LEAST_LAYERS = 2  # of a domain
 COMFORT = 2  # a domain with halos should be so many times as thick as they are
-MOST_REFINED = 12  # arrangements
-MOST_RESTARTED, RESTARTS = 2, 8  # of these the best begin again so often,
-MANY = 16  # with no more domains than this,
-BALANCED = 1.02  # and where they are less in balance
+MANY = 16  # domains
+MOST_REFINED, OF_MANY = 12, 4  # arrangements; of many domains only so few
+MOST_RESTARTED, RESTARTS = 2, 8  # of these the best begin again so often, where domains are not many,
+BALANCED = 1.02  # and less in balance
 LINK = HaloCost()
 
 
@@ -131,7 +131,7 @@ def decompositions(
     unit = weights.storage_axes[2]
     promising = sorted(fitting(weights, domains, ranks, halo), key=lambda grouping: rough_time(weights, grouping, halo))
     found: list[tuple[Problem, Decomposition]] = []
-    for grouping in promising[:MOST_REFINED]:
+    for grouping in promising[: MOST_REFINED if total <= MANY else OF_MANY]:
         shared = even_speeds(grouping) if speeds is None else np.reshape(np.asarray(speeds, float), grouping.counts)
         least = tuple(thinnest(axis == unit, grouping.ranks[axis] > 1, halo.depth) for axis in range(3))
         problem = Problem(weights, halo, tuple(sides(grouping, axis, halo) for axis in range(3)), shared, least)
@@ -174,9 +174,11 @@ def fitting(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost)
     if ranks < 1:
         raise ModelError(f"{ranks} ranks cannot run anything; give 1 or more")
     if isinstance(domains, int):
-        every = [found for counts in factorizations(domains) for found in groupings(counts, ranks)]
         if ranks > domains:
             refuse_ranks(domains, ranks)
+        room = most_domains(weights)
+        possible = [counts for counts in factorizations(domains) if all(map(int.__le__, counts, room))]
+        every = [found for counts in possible for found in groupings(counts, ranks)]
         whole = [grouping for grouping in every if grouping.counts[unit] == 1]
         tiers = [(whole, COMFORT), (whole, 1), (every, 1)]
     else:
@@ -196,15 +198,25 @@ def thinnest(is_unit: bool, with_ghosts: bool, depth: int) -> int:
     return -(-layers // LANES) * LANES if is_unit else layers
 
 
+def most_domains(weights: Weights, depth: int = 0) -> Triple:
+    """How many domains fit along x, y, z, each with halos so deep (0: without)."""
+    unit = weights.storage_axes[2]
+    return tuple(max(1, n // thinnest(axis == unit, depth > 0, depth)) for axis, n in enumerate(weights.shape))
+
+
 def too_many(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost) -> str:
-    """Why so many domains do not fit."""
-    unit, with_ghosts = weights.storage_axes[2], ranks > 1
-    most = [max(1, n // thinnest(axis == unit, with_ghosts, halo.depth)) for axis, n in enumerate(weights.shape)]
+    """Why so many domains do not fit, and how many would."""
+    most = most_domains(weights, halo.depth if ranks > 1 else 0)
     halos = f", {halo.depth} across cuts between ranks (the depth of their halos)" if halo.depth > LEAST_LAYERS else ""
+    fewer = ""
+    if isinstance(domains, int):
+        below = range(min(domains - 1, math.prod(most)), 1, -1)
+        fits = (n for n in below if any(all(map(int.__le__, counts, most)) for counts in factorizations(n)))
+        fewer = f", {next(fits, 1)} in all"
     return (
         f"{times(domains)} domains do not fit {times(weights.shape)} samples: a domain needs {LEAST_LAYERS} "
-        f"layers{halos} and {LANES} samples along {'xyz'[unit]}, the axis of the rows. At most {times(most)} fit; "
-        "give fewer domains or ranks, or shallower halos"
+        f"layers{halos} and {LANES} samples along {'xyz'[weights.storage_axes[2]]}, the axis of the rows. At most "
+        f"{times(most)} fit{fewer}; give fewer domains or ranks, or shallower halos"
     )
 
 
@@ -224,13 +236,12 @@ def rough_time(weights: Weights, grouping: Grouping, halo: HaloCost) -> float:
     """Time of the domain with the dearest faces, were all alike: orders the arrangements before any is refined."""
     lengths = [n / parts for n, parts in zip(weights.shape, grouping.counts)]
     mean, rows = weights.total / math.prod(weights.shape), weights.row / lengths[weights.storage_axes[2]]
-    size, grown, faces = math.prod(lengths), 1.0, 0.0
+    size, grown, faces, exchange = math.prod(lengths), 1.0, 0.0, 0.0
     for place, axis in enumerate(weights.storage_axes):
         cut, between = (min(2, parts[axis] - 1) for parts in (grouping.counts, grouping.ranks))
-        alone = grouping.ranks[axis] == grouping.counts[axis]
-        grown *= lengths[axis] + between * halo.repeated
-        inner = 0 if alone else cut - 0.5 * between
+        inner = 0 if grouping.ranks[axis] == grouping.counts[axis] else cut - 0.5 * between
         found = sides(grouping, axis, halo)
-        faces += size / lengths[axis] * (found.exchange.sum(axis=1).max() + inner * halo.shared[place])
-        faces += found.message.sum(axis=1).max()
-    return grown * mean + grown * rows + faces
+        grown *= lengths[axis] + between * halo.repeated
+        faces += size / lengths[axis] * inner * halo.shared[place]
+        exchange += size / lengths[axis] * found.exchange.sum(axis=1).max() + found.message.sum(axis=1).max()
+    return max(grown * (mean + rows) + faces + (1 - halo.hidden) * exchange, exchange)

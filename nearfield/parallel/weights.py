@@ -19,6 +19,7 @@ Triple = tuple[int, int, int]
 VACUUM_CELL = 0.85e-9  # s, on one core in single precision; benchmarks/weights.py
 ROW = 24.0  # of beginning a row: 20 ns, nearfield/tiling.py
 EXCHANGE = 6.0  # 24 bytes out and 24 in at 10 GB/s, where no link was measured
+HIDDEN = 0.5  # an estimate: messages travel under the update, but the processor packs and unpacks them
 SHARED = (0.5, 1.0, 1.5)  # an estimate: tiles wait for the neighbour's
 
 
@@ -28,7 +29,8 @@ class HaloCost:
 
     exchange: a sample of a face between ranks; message: each such face, whatever its size; near: both of them where the
     two ranks run on one host, which has `ranks_a_host` of them; shared: a sample of a face between domains of one
-    process, across planes, rows, and samples of a row. `depth` layers are exchanged at once.
+    process, across planes, rows, and samples of a row. `depth` layers are exchanged at once; the part `hidden` of that
+    runs under the update, while it lasts.
     """
 
     depth: int = 1
@@ -37,6 +39,7 @@ class HaloCost:
     shared: tuple[float, float, float] = SHARED
     near: tuple[float, float] | None = None  # left out: like all others
     ranks_a_host: int = 1
+    hidden: float = HIDDEN
 
     @property
     def repeated(self) -> float:

@@ -94,7 +94,7 @@ def one_node(paper: Paper) -> Figure:
     axes.set_xlabel("Processes on one node of two CPUs of four cores")
     axes.set_ylabel("Mcells/s")
     axes.set_ylim(bottom=0)
-    headline(figure, "Processes that do not share out evenly lose · Fig. 5 of Zhao, Chen and Yu",
+    headline(figure, "Uneven shares lose · Fig. 5 of Zhao, Chen and Yu",
              "predicted only: no number of this figure is published")  # fmt: skip
     return figure
 

@@ -223,6 +223,13 @@ def test_the_figures_of_the_paper_are_drawn_and_explained(capsys, tmp_path):
         "figure_5.png", "figure_6.png", "figure_7.png", "figures_11_12.png"]  # fmt: skip
 
 
+def test_double_precision_takes_twice_as_long_and_sends_twice_the_bytes():
+    cluster = Cluster(SERVER, 2, PROFILE)
+    placed, cuts = place(cluster, "node"), [even(SHAPE, (2, 1, 1))]
+    single, double = (predict(Job(job().weights, 64**3, size), cluster, placed, BLOCKING, cuts) for size in (4, 8))
+    assert double.compute == pytest.approx(2 * single.compute) and double.host_bytes == 2 * single.host_bytes
+
+
 def test_a_scaled_rate_scales_the_step():
     faster = Profile(**PROFILE.as_dict() | {"fdtd": {"pec": {"core": 2 * CORE, "numa": 2 * NUMA, "cores": 4}}})
     assert slabs(BLOCKING, profile=faster).compute == pytest.approx(slabs(BLOCKING).compute / 2)

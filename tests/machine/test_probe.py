@@ -143,6 +143,11 @@ def test_what_was_found_joins_the_profile_and_the_rest_stays():
     assert set(profile.sources) == set(found)
 
 
+def test_a_line_that_its_errors_swallow_is_not_kept():
+    pairs = [{"where": "numa", "fit": {"latency": 1e-6, "bandwidth": 1e9, "bandwidth_error": 6e8}}]
+    assert profile_from({"mpi": {"pairs": pairs}}, "server", Profile()).messages == {}
+
+
 def test_memory_without_cores_is_measured_but_is_no_part_of_the_profile():
     found = probe_latency(SERVER, BELIEVED, SMALL)
     for name in ("bandwidth_gb_per_second", "latency_ns"):
@@ -215,6 +220,18 @@ def test_several_ranks_may_only_probe_messages(capsys, monkeypatch):
     monkeypatch.setenv("PMI_SIZE", "2")
     assert main(["probe", "stream"]) == 2
     assert "2 ranks" in capsys.readouterr().err
+
+
+def test_a_part_that_fails_is_left_out_of_the_whole_and_refused_alone(capsys, monkeypatch):
+    def refuse(*_):
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(MakeBelieve, "read_seconds", refuse)
+    machine = ["--simulate", "pack:2 [numa] core:2 pu:1", "--quick"]
+    assert main(["probe", *machine, "--json"]) == 0
+    assert "not permitted" in json.loads(capsys.readouterr().out)["omitted"]["latency"]
+    assert main(["probe", "latency", *machine]) == 2
+    assert "refuses what it needs" in capsys.readouterr().err
 
 
 def test_without_mpi_the_probe_of_messages_is_refused_in_one_line(capsys, monkeypatch):

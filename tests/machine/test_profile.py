@@ -83,8 +83,8 @@ def test_the_remote_factor_is_the_mean_off_the_diagonal_over_that_on_it():
 def test_memory_caps_many_cores_only_where_the_measurement_reached_the_cap():
     capped = Rates(core=500, numa=1200, cores=4)
     assert [capped.of(n) for n in (1, 2, 4, 8)] == [500, 1000, 1200, 1200]
-    open_ended = Rates(core=500, numa=1000, cores=2)
-    assert [open_ended.of(n) for n in (1, 2, 4)] == [500, 1000, 2000]
+    open_ended = Rates(core=500, numa=900, cores=2)
+    assert [open_ended.of(n) for n in (1, 2, 4)] == [500, 900, 1800]
 
 
 def test_messages_cost_latency_each_and_bytes_once():

@@ -48,7 +48,7 @@ def slowest(weights: Weights, arrangement: Arrangement, grouping: Grouping, spee
     """The slowest domain, sample by sample and face by face: what the solver minimises, written out once more."""
     worst = 0.0
     for index in indices(arrangement.counts):
-        box, faces = arrangement.box(index), 0.0
+        box, faces, exchange = arrangement.box(index), 0.0, 0.0
         lower, upper = list(box.lower), list(box.upper)
         for axis, side in product(range(3), (-1, 1)):
             other = [n + side * (a == axis) for a, n in enumerate(index)]
@@ -58,14 +58,15 @@ def slowest(weights: Weights, arrangement: Arrangement, grouping: Grouping, spee
             if grouping.rank_of(tuple(other)) == grouping.rank_of(index):
                 faces += area * halo.shared[weights.storage_axes.index(axis)]
                 continue
-            faces += area * halo.exchange + halo.message
+            exchange += area * halo.exchange + halo.message
             if side < 0:
                 lower[axis] = max(0, lower[axis] - int(halo.repeated))
             else:
                 upper[axis] = min(weights.shape[axis], upper[axis] + int(halo.repeated))
         part = weights.values[tuple(slice(low, high) for low, high in zip(lower, upper))]
         rows = part.size / part.shape[weights.storage_axes[2]]
-        worst = max(worst, (part.sum() + weights.row * rows) / speeds[index] + faces)
+        update = (part.sum() + weights.row * rows) / speeds[index] + faces
+        worst = max(worst, update + (1 - halo.hidden) * exchange, exchange)
     return worst
 
 
@@ -108,10 +109,10 @@ def test_the_slowest_domain_is_that_of_the_best_of_all_cuts(counts, ranks, seed)
     assert found.slowest <= best * (1 + (1e-9 if max(counts) == math.prod(counts) else 0.01))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_boxes_tile_the_samples_and_every_rank_owns_a_box(data):
-    shape = tuple(data.draw(st.tuples(*(st.integers(4, 70),) * 3)))
+    shape = tuple(data.draw(st.tuples(*(st.integers(4, 50),) * 3)))
     axes = data.draw(st.sampled_from([(0, 1, 2), (1, 2, 0), (2, 0, 1)]))
     domains = data.draw(st.one_of(st.integers(1, 9), st.tuples(*(st.integers(1, 3),) * 3)))
     ranks = data.draw(st.integers(1, 4))
@@ -168,7 +169,7 @@ def test_eight_domains_of_a_cube_with_cpml_are_balanced_by_symmetry_and_three_ar
     assert eight.arrangement.cuts[:2] == ((0, 50, 100),) * 2
     three = decompose(weights, 3, 3)
     thickness = np.diff(next(cuts for cuts in three.arrangement.cuts if len(cuts) == 4))
-    assert thickness[0] == thickness[2] != thickness[1]
+    assert thickness[1] > max(thickness[0], thickness[2]) and abs(thickness[0] - thickness[2]) <= 1
     # a plane is the finest cut: two of the 30-odd of a domain
     assert three.imbalance < 1.06
 
@@ -243,6 +244,16 @@ def test_cuts_that_the_network_crosses_cost_more_than_those_within_a_host():
     assert wide.grouping.ranks in {(4, 1, 1), (2, 2, 1)}
 
 
+def test_an_exchange_hides_under_the_update_as_long_as_that_lasts():
+    weights = Weights.uniform((64, 64, 64))
+    update, face = 32 * (64 + weights.row) * 64, 64 * 64
+    for exchange in (1.0, 100.0):
+        full = face * exchange
+        for hidden, time in ((0.0, update + full), (0.75, max(update + 0.25 * full, full)), (1.0, max(update, full))):
+            halo = HaloCost(1, exchange, hidden=hidden)
+            assert decompose(weights, (2, 1, 1), 2, halo=halo).slowest == pytest.approx(time)
+
+
 def test_deep_halos_between_ranks_cost_work_and_in_process_cuts_none():
     weights = Weights.uniform((64, 64, 64))
     for depth in (2, 8):
@@ -272,7 +283,9 @@ def test_other_domains_are_refused_with_what_is_allowed(given):
         ((2, 2, 3), 5, "Give 1, 2, 3, 4, 6, 8 or 12 ranks"),
         ((21, 1, 1), 1, "At most 20 x 20 x 2 fit"),
         ((1, 1, 3), 1, "16 samples along z"),
-        (1000, 1, "do not fit 40 x 40 x 40"),
+        (1000, 1, "At most 20 x 20 x 2 fit, 800 in all"),
+        (47, 1, "45 in all"),
+        (300_007, 300_007, "do not fit 40 x 40 x 40"),
         (1, 0, "give 1 or more"),
     ],
 )
