@@ -62,6 +62,11 @@ class Machine:
         """Ranks of the fullest host."""
         return -(-self.ranks // len(self.hosts))
 
+    def crowding(self) -> list[str]:
+        """A warning where the threads of a unit's ranks outnumber its cores."""
+        sharing = math.ceil(self.ranks_a_host / len(self.hardware.units(self.scheme)))
+        return crowding(self.hardware, unit_of(self.hardware, self.scheme, 0), self.threads * sharing)
+
     @classmethod
     def of(cls, request: Request) -> Machine:
         """One rank a unit of the topology, where no number is given; without a topology one rank on this machine."""
@@ -110,9 +115,8 @@ def place_model(request: Request, as_json: bool = False) -> int:
             out.say(readable(request, placing, sizes))
         for warning in warnings(placing, sizes):
             out.note(f"warning: {warning}")
-        if machine.described:
-            for text in crowding(machine.hardware, unit_of(machine.hardware, machine.scheme, 0), machine.threads):
-                out.note(text)
+        for framed in machine.crowding():
+            out.note(framed)
     return 0
 
 
@@ -182,7 +186,7 @@ def answer(request: Request, placing: Placing, sizes: list[HaloSize]) -> dict[st
         "arrangement": best.arrangement.counts, "cuts": best.arrangement.cuts, "rank_arrangement": best.grouping.ranks,
         "unit_axis": "xyz"[placing.plan.unit_axis], "imbalance": best.imbalance, "depth": placing.halo.depth,
         "halo_bytes": sum(size.bytes_per_step for size in sizes), "halos": [size.as_dict() for size in sizes],
-        "why": "; ".join(why(placing)), "warnings": warnings(placing, sizes),
+        "why": "; ".join(why(placing)), "warnings": [*warnings(placing, sizes), *machine.crowding()],
     }  # fmt: skip
 
 
