@@ -92,7 +92,7 @@ def placed(name: str, finder: Finder) -> dict[str, Any] | None:
         return finder()
     except OSError as error:
         why = error.strerror or error
-        raise ModelError(f"probe {name}: the system refuses what it needs, such as placing threads or pages ({why}); this "
+        raise ModelError(f"probe {name}: the system refuses what it needs, as placing threads or pages ({why}); this "
                          "process may be confined, by a container or a control group") from None  # fmt: skip
 
 
