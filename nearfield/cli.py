@@ -80,6 +80,7 @@ Ranks = Annotated[int | None, typer.Option("--ranks", help="Processes; starts MP
 Bind = Annotated[str | None, typer.Option("--bind", help="node, socket, numa, l3, core or none; ! at its end overrides "
                                                          "what the launcher bound.")]  # fmt: skip
 Memory = Annotated[str | None, typer.Option("--memory", help="first-touch, bind, interleave or off.")]
+Overlap = Annotated[str, typer.Option("--overlap", help="split: messages travel under the interior; none; blocking.")]
 HaloDepth = Annotated[int | None, typer.Option("--halo-depth", help="Layers, and steps, between two exchanges.")]
 
 
@@ -87,7 +88,7 @@ HaloDepth = Annotated[int | None, typer.Option("--halo-depth", help="Layers, and
 def run(model: Model, output: Output = None, force: Force = False, threads: Threads = None, tiles: Tiles = "auto",
         report: Annotated[bool, typer.Option(help="Draw the plots and the report.")] = True,
         ranks: Ranks = None, domains: Domains = None, bind: Bind = None, memory: Memory = None,
-        halo_depth: HaloDepth = None, as_json: Json = False) -> int:
+        halo_depth: HaloDepth = None, overlap: Overlap = "split", as_json: Json = False) -> int:
     """Run a model; write result.h5, Touchstone, plots and report."""
     from nearfield.commands.run import run_model
     from nearfield.parallel.launch import relaunch
@@ -96,7 +97,8 @@ def run(model: Model, output: Output = None, force: Force = False, threads: Thre
     ended = relaunch(ranks)
     if ended is not None:
         return ended
-    return run_model(model, output, force, threads, tiles, report, as_json, Parallel(domains, bind, memory, halo_depth))
+    return run_model(model, output, force, threads, tiles, report, as_json,
+                     Parallel(domains, bind, memory, halo_depth, overlap))  # fmt: skip
 
 
 @app.command()
@@ -254,7 +256,7 @@ def box(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along e
         tiles: Tiles = "auto",
         precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
         ranks: Ranks = None, domains: Domains = None, bind: Bind = None, memory: Memory = None,
-        halo_depth: HaloDepth = None, as_json: Json = False) -> int:
+        halo_depth: HaloDepth = None, overlap: Overlap = "split", as_json: Json = False) -> int:
     """Time an empty cube with a point current in the middle."""
     from nearfield.commands.bench import measure_box
     from nearfield.parallel.launch import relaunch
@@ -264,7 +266,7 @@ def box(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along e
     if ended is not None:
         return ended
     return measure_box(cells, steps, threads, boundary.value, schedule.value, tiles, precision.value, as_json,
-                       Parallel(domains, bind, memory, halo_depth))  # fmt: skip
+                       Parallel(domains, bind, memory, halo_depth, overlap))  # fmt: skip
 
 
 @bench.command()

@@ -6,7 +6,7 @@ holds, with all that the engine's registry of states has there: fields, psi of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,13 +19,15 @@ from nearfield.prediction import LANES
 Span = tuple[int, int]
 
 
-def views(engine: CpuEngine, box: Box) -> Iterator[np.ndarray]:
-    """All samples and psi of the box in the engine's arrays, writable; always in the same order."""
+def views(engine: CpuEngine, box: Box, wanted: Callable[[str], bool]) -> Iterator[np.ndarray]:
+    """All samples and psi of the box in those of the engine's arrays that are wanted, writable; always in one order."""
     plan, axes = engine.plan, engine.plan.storage_axes
     a, b, c = ((box.lower[axis], box.upper[axis]) for axis in axes)
     blocks = (c[0] // LANES, -(-c[1] // LANES))
     slabs = [slab_spans(plan.active[axis], plan.cpml[axis]) for axis in axes]
     for name, (_, array) in engine.states().items():
+        if not wanted(name):
+            continue
         if not name.startswith("psi"):
             yield array[slice(*a), slice(*b), slice(*c)]
         elif name.endswith("a"):
@@ -59,13 +61,23 @@ def stored(span: Span, slabs: tuple[Span, Span]) -> Iterator[slice]:
         before += last - first
 
 
+def needed(depth: int, below: bool) -> Callable[[str], bool]:
+    """Which states a halo needs that is good for `depth` steps; `below`: it lies below its holder along some axis.
+
+    In one step a halo below is only read, by E, and needs H alone; of one above E is made again, but never H.
+    """
+    if depth > 1:
+        return lambda name: True
+    return (lambda name: name.startswith("H")) if below else (lambda name: name.startswith(("E", "H", "psi electric")))
+
+
 class Region:
     """One message: a box of the engine's states as bytes."""
 
-    def __init__(self, engine: CpuEngine, part: PlanPart, box: Box) -> None:
+    def __init__(self, engine: CpuEngine, part: PlanPart, box: Box, depth: int, below: bool) -> None:
         here = part.here(box)
-        self._engine, self._views = engine, list(views(engine, here))
-        chosen = [n for n, edge in enumerate(engine.circuits) if holds(here, edge[1:])]
+        self._engine, self._views = engine, list(views(engine, here, needed(depth, below)))
+        chosen = [] if depth == 1 and below else [n for n, edge in enumerate(engine.circuits) if holds(here, edge[1:])]
         # in an order on which both sides agree, whatever their own coordinates are
         self._circuits = np.array(sorted(chosen, key=lambda n: engine.circuits[n]), np.int64)
         self._fields = sum(view.nbytes for view in self._views)
@@ -108,8 +120,17 @@ class Message:
     late: bool
 
 
-def messages(engine: CpuEngine, part: PlanPart, rank: int, own: list[Box], held: list[Box]) -> list[Message]:
+def messages(
+    engine: CpuEngine, part: PlanPart, rank: int, own: list[Box], held: list[Box], depth: int
+) -> list[Message]:
     """The messages between a rank and all others, whose own and held boxes are given."""
+
+    def region(box: Box | None, holder: int) -> Region | None:
+        if box is None:
+            return None
+        below = any(high <= low for high, low in zip(box.upper, own[holder].lower))
+        return Region(engine, part, box, depth, below)
+
     found = []
     unit = part.whole.unit_axis
     for other in range(len(own)):
@@ -118,6 +139,5 @@ def messages(engine: CpuEngine, part: PlanPart, rank: int, own: list[Box], held:
         out, into = own[rank].intersection(held[other]), held[rank].intersection(own[other])
         if out or into:
             late = own[other].lower[unit] != own[rank].lower[unit]
-            regions = (box and Region(engine, part, box) for box in (out, into))
-            found.append(Message(other, *regions, late))
+            found.append(Message(other, region(out, other), region(into, rank), late))
     return found

@@ -7,11 +7,14 @@ interior grows into the room (core/cpu/region.hpp).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from nearfield.engine import Sides
 
 Side = tuple[int, int]  # (at, lean)
+Borders = dict[int, tuple[Side | None, Side | None]]  # at the low and the high cut face, by axis
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,14 @@ class Axis:
 
     def faces(self, first: int, last: int) -> tuple[Side | None, Side | None]:
         """Where the trapezoids at the low and the high cut face end towards the interior."""
+        return self.border(first, self.depth + last - first)
+
+    def border(self, first: int, layers: int) -> tuple[Side | None, Side | None]:
+        """Sides that leave so many layers of each cut face behind them, and lean towards it, from step `first` on."""
         low, high = self.own
-        needed = self.depth + last - first
         return (
-            (low + needed + first, -1) if low > 0 else None,
-            (high - needed + 1 - first, 1) if high < self.held else None,
+            (low + layers + first, -1) if low > 0 else None,
+            (high - layers + 1 - first, 1) if high < self.held else None,
         )
 
     def thick_enough(self, first: int, last: int) -> bool:
@@ -61,12 +67,69 @@ def phases(axes: tuple[Axis, Axis, Axis], unit: int, first: int, last: int) -> t
     cut = [n for n in range(3) if n != unit and axes[n].cut]
     if not cut or not all(axes[n].thick_enough(first, last) for n in cut):
         return [], [tuple(whole)]
+    made, left = peeled(whole, {n: axes[n].faces(first, last) for n in cut})
+    return made, [left]
+
+
+def peeled(whole: Sequence[tuple[Side, Side]], borders: Borders) -> tuple[list[Sides], Sides]:
+    """Slabs between the sides of a region and borders further in, axis after axis, and what is left inside."""
     left, made = list(whole), []
-    for n in cut:
-        low, high = axes[n].faces(first, last)
+    for n, (low, high) in borders.items():
         if low:
             made.append((*left[:n], (whole[n][0], low), *left[n + 1 :]))
         if high:
             made.append((*left[:n], (high, whole[n][1]), *left[n + 1 :]))
         left[n] = (low or whole[n][0], high or whole[n][1])
-    return made, [tuple(left)]
+    return made, tuple(left)
+
+
+@dataclass(frozen=True)
+class SplitTiles:
+    """Steps [first, last) of a block in tiles that are deeper than the halos, `depth` steps each at most.
+
+    A wedge at the cut faces is made in rounds, with an exchange after each. Behind it a mortar of as many layers as
+    steps leans towards the faces, and the core is all else. The next block's wedge needs this block's mortar but not
+    its core, so the core is made, a slice at a time, while the messages of the next block's rounds travel.
+    """
+
+    axes: tuple[Axis, Axis, Axis]
+    unit: int
+    planes: int  # the axis along which the core is sliced
+    depth: int
+    first: int
+    last: int
+
+    @property
+    def _cut(self) -> list[int]:
+        return [n for n in range(3) if n != self.unit and self.axes[n].cut]
+
+    def _borders(self, times: int) -> Borders:
+        return {n: self.axes[n].border(self.first, self.axes[n].depth + times * self.depth) for n in self._cut}
+
+    def fits(self) -> bool:
+        """Whether rows are whole, something is cut, and every box is thick enough for a core."""
+        thick = all(
+            axis.own[1] - axis.own[0] > (2 * self.depth + axis.depth) * ((axis.own[0] > 0) + (axis.own[1] < axis.held))
+            for axis in (self.axes[n] for n in self._cut)
+        )
+        return bool(self._cut) and thick and not self.axes[self.unit].cut
+
+    def wedge(self, begun: int) -> list[Sides]:
+        """Regions of the round that begins with step `begun`."""
+        return peeled([axis.whole(begun) for axis in self.axes], self._borders(1))[0]
+
+    def _inside(self) -> Sides:
+        return peeled([axis.whole(self.first) for axis in self.axes], self._borders(1))[1]
+
+    def mortar(self) -> list[Sides]:
+        """Regions between wedge and core, for all steps."""
+        return peeled(self._inside(), self._borders(2))[0]
+
+    def core(self, slices: int) -> list[Sides]:
+        """The core in slices that lean back along the planes, in order, for all steps."""
+        core = list(peeled(self._inside(), self._borders(2))[1])
+        low, high = core[self.planes]
+        begin, end = (at + lean * self.first for at, lean in (low, high))
+        cuts = [(begin + (end - begin) * n // slices + self.first, -1) for n in range(1, slices)]
+        sides = [low, *cuts, high]
+        return [(*core[: self.planes], pair, *core[self.planes + 1 :]) for pair in pairwise(sides)]

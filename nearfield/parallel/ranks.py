@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
-from nearfield.engine import Block, CpuEngine, Tables, energy_of
+from nearfield.engine import Block, CpuEngine, Sides, Tables, energy_of
 from nearfield.parallel.decomposition import Arrangement, Box, Grouping
 from nearfield.parallel.halo import Message, messages
 from nearfield.parallel.part import PlanPart, held_box
-from nearfield.parallel.phases import Axis, phases
-from nearfield.parallel.transport import Ranks
+from nearfield.parallel.phases import Axis, SplitTiles, phases
+from nearfield.parallel.transport import Channel, Ranks, Turns
 from nearfield.plan import DFTBox, Functional, Plan, Recording, RecordingTerm
 
-POLL = 0.5  # ms between looks at messages under way; some libraries move them only when they are asked
+POLL = 2.0  # ms between looks at messages under way; some libraries move them only when they are asked
 
 
 class RankEngine:
@@ -29,9 +30,10 @@ class RankEngine:
     """
 
     def __init__(
-        self, plan: Plan, ranks: Ranks, arrangement: Arrangement, grouping: Grouping, depth: int, **options
-    ) -> None:
-        self.plan, self.ranks, self.depth = plan, ranks, depth
+        self, plan: Plan, ranks: Ranks, arrangement: Arrangement, grouping: Grouping, depth: int,
+        overlap: str = "split", **options,
+    ) -> None:  # fmt: skip
+        self.plan, self.ranks, self.depth, self.overlap = plan, ranks, depth, overlap
         own = grouping.boxes(arrangement)
         held = [held_box(box, depth, plan) for box in own]
         self.boxes, self.part = own, PlanPart(plan, own[ranks.rank], held[ranks.rank])
@@ -40,7 +42,7 @@ class RankEngine:
         )
         self._columns = [plan.column(waveform) for waveform in self.part.plan.waveforms]
         self._set_recorders()
-        self._messages = messages(self.engine, self.part, ranks.rank, own, held)
+        self._messages = messages(self.engine, self.part, ranks.rank, own, held, depth)
         self._early, self._late = (self._channel(late) for late in (False, True))
         mine, here = self.part.held, self.part.own_here
         self._axes = tuple(
@@ -50,14 +52,15 @@ class RankEngine:
         )
         self._coming = False  # halos are under way
         self.seconds = {"compute": 0.0, "pack": 0.0, "wait": 0.0}
-        self.exchanges = 0
+        self.exchanges = self.split_blocks = 0  # blocks of steps made in split tiles
 
-    def _channel(self, late: bool):
+    def _channel(self, late: bool) -> Channel:
         def sides(name: str) -> list[tuple[int, np.ndarray]]:
             regions = ((m.rank, getattr(m, name)) for m in self._messages if m.late == late)
             return [(rank, region.buffer) for rank, region in regions if region]
 
-        return self.ranks.channel(sides("out"), sides("into"))
+        kind = Turns if self.overlap == "blocking" else Channel
+        return self.ranks.channel(sides("out"), sides("into"), kind)
 
     def _set_recorders(self) -> None:
         """Which recorders are here, and which sums have their terms on several ranks."""
@@ -91,8 +94,10 @@ class RankEngine:
     ) -> Block | None:
         """Make `steps` steps, or tell that some rank was asked to stop: None, after the steps were made."""
         self.engine.begin(steps, excitation, weigh, self._tables(steps, excitation))
-        for first in range(0, steps, self.depth):
-            self._advance(first, min(steps, first + self.depth))
+        tiles = self.ranks.from_root(self.engine.facts()["tile_depth"]) if self.overlap == "split" else 0
+        if not (tiles > self.depth and self._advance_in_split_tiles(steps, tiles)):
+            for first in range(0, steps, self.depth):
+                self._advance(first, min(steps, first + self.depth))
         samples, digits = self.engine.end()
         self._add_shared(steps, samples)
         energy = energy_of(self.ranks.added(digits)) if weigh else -1.0
@@ -110,10 +115,42 @@ class RankEngine:
         electric, magnetic = (np.ascontiguousarray(t[:, columns]) for t in (tables.electric, tables.magnetic))
         return Tables(electric, magnetic, [tables.phasors[self._boxes.index(n)] for n in self._boxes_here])
 
+    def _advance_in_split_tiles(self, steps: int, depth: int) -> bool:
+        """All steps of the block in tiles of so many steps, deeper than halos; False where some rank is too thin."""
+        count = -(-steps // depth)
+        ends = [steps * n // count for n in range(count + 1)]
+        planes = self.plan.storage_axes[0]
+        blocks = [SplitTiles(self._axes, self.plan.unit_axis, planes, depth, *ends_of) for ends_of in pairwise(ends)]
+        if not all(self.ranks.everywhere(blocks[0].fits())):
+            return False
+        slices: list[tuple[int, int, Sides]] = []  # of the core of the block before
+        for block in blocks:
+            rounds = range(block.first, block.last, self.depth)
+            for number, first in enumerate(rounds):
+                last = min(block.last, first + self.depth)
+                self._receive(first)
+                for region in block.wedge(first):
+                    self._run(first, last, region)
+                self._early.expect()
+                self._send(late=False)
+                self._coming = True
+                due = len(slices) if number + 1 == len(rounds) else min(1, len(slices))
+                for _ in range(due):
+                    self._run(*slices.pop(0))
+            for region in block.mortar():
+                self._run(block.first, block.last, region)
+            slices = [(block.first, block.last, region) for region in block.core(len(rounds))]
+        for each in slices:
+            self._run(*each)
+        self.split_blocks += 1
+        return True
+
     def _advance(self, first: int, last: int) -> None:
         """Steps [first, last) of the block: halos in, faces, messages out, the rest."""
         self._receive(first)
         faces, rest = phases(self._axes, self.plan.unit_axis, first, last)
+        if self.overlap != "split":
+            faces, rest = [], [tuple(axis.whole(first) for axis in self._axes)]
         for region in faces:
             self._run(first, last, region)
         for channel in (self._early, self._late):
@@ -126,6 +163,8 @@ class RankEngine:
             self._send(late=False)
         self._send(late=True)
         self._coming = True
+        if self.overlap != "split":
+            self._wait()
 
     def _run(self, first: int, last: int, region) -> None:
         begun = time.perf_counter()
@@ -150,9 +189,7 @@ class RankEngine:
         """Wait for the halos that are under way, if any are, and put them in their place."""
         if not self._coming:
             return
-        begun = time.perf_counter()
-        for channel in (self._early, self._late):
-            channel.wait()
+        self._wait()
         come = time.perf_counter()
         for message in self._messages:
             if message.into:
@@ -160,8 +197,13 @@ class RankEngine:
         self.engine.refreshed(steps)
         self._coming = False
         self.exchanges += 1
-        self.seconds["wait"] += come - begun
         self.seconds["pack"] += time.perf_counter() - come
+
+    def _wait(self) -> None:
+        begun = time.perf_counter()
+        for channel in (self._early, self._late):
+            channel.wait()
+        self.seconds["wait"] += time.perf_counter() - begun
 
     def _add_shared(self, steps: int, samples: list[np.ndarray]) -> None:
         """Sums whose terms lie on several ranks: the products come together, and are added in their order."""
@@ -183,8 +225,7 @@ class RankEngine:
     def reset(self) -> None:
         """Everything back to zero, on all ranks."""
         if self._coming:
-            for channel in (self._early, self._late):
-                channel.wait()
+            self._wait()
             self._coming = False
         self.engine.reset()
         self._sums = {n: [] for n in self._shared}

@@ -24,8 +24,11 @@ from nearfield.prediction import BYTES_OF, LANES
 from nearfield.tiling import Rows, Tiling, seconds_per_cell
 from nearfield.tuning import Choice, choose
 
+OVERLAPS = ("split", "none", "blocking")
 DEPTHS = (1, 2, 4, 8, 16)  # layers of a halo that are weighed
 STATES_BOTH_WAYS = 12  # samples that cross a face for each of its samples and layers: six components out, six in
+LAYER_BOTH_WAYS = 9  # of one layer alone: H upwards, E and H downwards
+ROUND = 1.5e-4  # s, of an exchange beside its messages: packing's calls, two more runs of a team
 PAGES_LOOKED_AT = 20000
 
 
@@ -33,13 +36,15 @@ PAGES_LOOKED_AT = 20000
 class Parallel:
     """How a run is to be spread: domains in all (8, "8", "2x1x4"), a binding scheme, a memory policy, layers of halos.
 
-    What is None is chosen.
+    What is None is chosen. `overlap`: "split" makes cut faces first, so that messages travel under the rest; "none"
+    waits for them at once; "blocking" lets one pair of ranks talk after the other.
     """
 
     domains: int | str | Triple | None = None
     bind: str | None = None
     memory: str | None = None
     halo_depth: int | None = None
+    overlap: str = "split"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +73,7 @@ class Started:
         return {
             "ranks": self.ranks.size, "domains": math.prod(counts), "arrangement": list(counts),
             "rank_arrangement": list(self.decomposition.grouping.ranks) if self.decomposition else [1, 1, 1],
+            "overlap": self.engine.overlap if isinstance(self.engine, RankEngine) else None,
             "imbalance": self.decomposition.imbalance if self.decomposition else 1.0, "halo_depth": self.depth,
             "placement": self.ranks.everywhere(own),
         }  # fmt: skip
@@ -96,6 +102,8 @@ def start(
     def first_choice() -> tuple[Binding, Choice]:
         if wishes.halo_depth is not None and wishes.halo_depth < 1:
             raise ModelError(f"halos of {wishes.halo_depth} layers carry nothing; give a depth of 1 or more")
+        if wishes.overlap not in OVERLAPS:
+            raise ModelError(f"overlap '{wishes.overlap}' is unknown; allowed: {', '.join(OVERLAPS)}")
         most = binding(threads, None)
         return most, choose(plan, threads, schedule, tiling, most.threads)
 
@@ -117,7 +125,7 @@ def start(
         local = choose(PlanPart(plan, own, held_box(own, depth, plan)).plan, threads, schedule, tiling, most.threads)
         chosen = binding(local.machine.threads, count)
         options = {"threads": chosen.threads, "tiling": local.tiling, "placement": placement(chosen)}
-        engine = RankEngine(plan, ranks, found.arrangement, found.grouping, depth, **options)
+        engine = RankEngine(plan, ranks, found.arrangement, found.grouping, depth, wishes.overlap, **options)
         return Started(engine, local, chosen, found, depth, ranks)
 
     return own_engine()
@@ -178,7 +186,9 @@ def divided(
             break
         if decomposition.grouping.ranks[plan.weighed_axis] > 1:
             decomposition = in_blocks(decomposition, plan.weighed_axis)
-        time = decomposition.slowest + (tile_cost(plan, choice, depth) - 1) * weights.total / decomposition.costs.size
+        split = wishes.overlap == "split" and splits(plan, decomposition, choice, depth)
+        extra = 0.0 if split else tile_cost(plan, choice, depth) - 1.0
+        time = decomposition.slowest + extra * weights.total / decomposition.costs.size
         found.append((time, depth, decomposition))
     _, depth, decomposition = min(found, key=lambda each: each[:2])
     return decomposition, depth
@@ -205,8 +215,17 @@ def halo_cost(plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, d
     link = profile.link("numa" if len(set(ranks.hosts)) == 1 else "hosts")
     total = domains if isinstance(domains, int) else math.prod(domains)
     rate = profile.rates().core * 1e6 * choice.machine.threads * ranks.size / total
-    size = BYTES_OF[plan.precision] * STATES_BOTH_WAYS
-    return HaloCost(depth, size / link.bandwidth * rate, link.latency / depth * rate)
+    size = BYTES_OF[plan.precision] * (LAYER_BOTH_WAYS if depth == 1 else STATES_BOTH_WAYS)
+    return HaloCost(depth, size / link.bandwidth * rate, (link.latency + ROUND) / depth * rate)
+
+
+def splits(plan: Plan, found: Decomposition, choice: Choice, depth: int) -> bool:
+    """Whether every rank is thick enough for tiles that are deeper than its halos."""
+    room = 2 * (2 * choice.tiling.depth + depth)
+    if found.grouping.ranks[plan.unit_axis] > 1:
+        return False
+    boxes = found.grouping.boxes(found.arrangement)
+    return all(box.shape[axis] > room for box in boxes for axis in range(3) if found.grouping.ranks[axis] > 1)
 
 
 def tile_cost(plan: Plan, choice: Choice, depth: int) -> float:

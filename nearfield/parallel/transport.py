@@ -92,9 +92,11 @@ class Ranks(Alone):
     def any(self, wanted: bool) -> bool:
         return any(self._mpi.allgather(bool(wanted)))
 
-    def channel(self, out: Sequence[tuple[int, np.ndarray]], into: Sequence[tuple[int, np.ndarray]]) -> Channel:
+    def channel(
+        self, out: Sequence[tuple[int, np.ndarray]], into: Sequence[tuple[int, np.ndarray]], kind: type[Channel]
+    ) -> Channel:
         """A way for the same buffers to go to, and come from, the same ranks again and again."""
-        return Channel(self._mpi, out, into)
+        return kind(self._mpi, out, into)
 
     def all_give_up(self) -> bool:
         together, end = self._ends.Ibarrier(), time.monotonic() + PATIENCE
@@ -133,6 +135,37 @@ class Channel:
     def wait(self) -> None:
         """Wait until all has come and gone."""
         self._all.Waitall(self._receives + self._sends)
+
+
+class Turns(Channel):
+    """Blocking messages: while one pair of ranks talks, those that wait for it stand still."""
+
+    def __init__(self, communicator, out, into) -> None:
+        from mpi4py import MPI
+
+        self._mpi, self._out, self._into = communicator, dict(out), dict(into)
+        self._bytes, self._sent = MPI.BYTE, False
+
+    def expect(self) -> None:
+        pass
+
+    def send(self) -> None:
+        self._sent = True
+
+    def progress(self) -> bool:
+        return True
+
+    def wait(self) -> None:
+        if not self._sent:
+            return
+        me = self._mpi.rank
+        for other in sorted({*self._out, *self._into}, key=lambda rank: (min(rank, me), max(rank, me))):
+            for source in sorted((me, other)):
+                if source == me and other in self._out:
+                    self._mpi.Send([self._out[other], self._bytes], dest=other)
+                elif source == other and other in self._into:
+                    self._mpi.Recv([self._into[other], self._bytes], source=other)
+        self._sent = False
 
 
 def started() -> int:

@@ -1,6 +1,7 @@
 """Run under mpiexec: random plans with every feature on all ranks, compared on rank 0 with the engine of one domain.
 
-Arguments: seed, number of plans, least depth of halos. Prints how many were compared; exits with 1 at the first that
+Arguments: seed, number of plans, and "any", or "split" for boxes that are thick enough for tiles deeper than halos.
+Prints how many were compared, and how many blocks of steps were made in split tiles; exits with 1 at the first that
 differs.
 """
 
@@ -26,9 +27,9 @@ from nearfield.tiling import STEPWISE, Tiling
 BLOCKS = (11, 4, 1)  # steps
 
 
-def any_plan(draw: random.Random, seed: int):
+def any_plan(draw: random.Random, seed: int, thick: bool):
     """A plan of some size, with walls, media and terms of all kinds."""
-    cells = tuple(draw.choice([5, 9, 12, 17, 33, 50]) for _ in range(3))
+    cells = (45, 47, 49) if thick else tuple(draw.choice([5, 9, 12, 17, 33, 50]) for _ in range(3))
     walls = []
     for n in cells:
         low, high = draw.choice(["pec", "pmc", 1, 3]), draw.choice(["pec", "pmc", 2, 4])
@@ -40,8 +41,11 @@ def any_plan(draw: random.Random, seed: int):
     )  # fmt: skip
 
 
-def any_arrangement(draw: random.Random, plan) -> Arrangement:
-    """Cuts anywhere, of rows at multiples of 16."""
+def any_arrangement(draw: random.Random, plan, thick: bool) -> Arrangement:
+    """Cuts anywhere, of rows at multiples of 16; or planes and rows in the middle."""
+    if thick:
+        ends = enumerate(plan.active)
+        return Arrangement(tuple((0, n) if axis == plan.unit_axis else (0, n // 2, n) for axis, n in ends))
 
     def cuts(axis: int) -> tuple[int, ...]:
         n, step = plan.active[axis], 16 if axis == plan.unit_axis else 1
@@ -51,10 +55,13 @@ def any_arrangement(draw: random.Random, plan) -> Arrangement:
     return Arrangement(tuple(cuts(axis) for axis in range(3)))
 
 
-def compare(plan, arrangement: Arrangement, grouping: Grouping, depth: int, threads: int, tiling) -> None:
-    """Advance both from a random state; fields, energies and recordings must be equal to the last bit."""
+def compare(plan, arrangement: Arrangement, grouping: Grouping, depth: int, threads: int, tiling, overlap: str) -> int:
+    """Advance both from a random state; fields, energies and recordings must be equal to the last bit.
+
+    Returns the blocks of steps made in split tiles.
+    """
     ranks = world()
-    engine = RankEngine(plan, ranks, arrangement, grouping, depth, threads=threads, tiling=tiling)
+    engine = RankEngine(plan, ranks, arrangement, grouping, depth, overlap, threads=threads, tiling=tiling)
     alone = CpuEngine(plan, 1) if ranks.rank == 0 else None
     numbers = np.random.default_rng(1)
     for component in range(6):
@@ -72,29 +79,32 @@ def compare(plan, arrangement: Arrangement, grouping: Grouping, depth: int, thre
     if alone:
         for number, (found, wanted) in enumerate(zip(recorded, alone.recordings(), strict=True)):
             assert same(found.time, wanted.time) and same(found.values, wanted.values), f"recording {number}"
+    return engine.split_blocks
 
 
 def main() -> None:
     """Draw, compare, count."""
-    seed, count, least = map(int, sys.argv[1:])
-    draw, compared = random.Random(seed), 0
+    seed, count, thick = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "split"
+    draw, compared, split = random.Random(seed), 0, 0
     while compared < count:
-        plan = any_plan(draw, draw.randrange(1000))
-        arrangement = any_arrangement(draw, plan)
+        plan = any_plan(draw, draw.randrange(1000), thick)
+        arrangement = any_arrangement(draw, plan, thick)
         fitting = groupings(arrangement.counts, world().size)
         tiling = draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), draw.randint(1, 9))])
-        depth, threads = draw.randint(least, 6), draw.randint(1, 3)
+        depth, threads, overlap = draw.randint(1, 6), draw.randint(1, 3), draw.choice(["split", "none", "blocking"])
+        if thick:
+            tiling, depth, overlap = Tiling(draw.randint(4, 6), draw.randint(2, 9)), draw.randint(1, 3), "split"
         if not fitting:
             continue
-        case = (plan, arrangement, draw.choice(fitting), depth, threads, tiling)
+        case = (plan, arrangement, draw.choice(fitting), depth, threads, tiling, overlap)
         try:
-            compare(*case)
+            split += compare(*case)
         except AssertionError as error:
             print(f"{error}: {plan.active} {plan.cpml} {case[1:]}", flush=True)
             world().abort(1)
         compared += 1
     if world().rank == 0:
-        print(f"{compared} plans agree on {world().size} ranks")
+        print(f"{compared} plans agree on {world().size} ranks, {split} blocks in split tiles")
 
 
 if __name__ == "__main__":

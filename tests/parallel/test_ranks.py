@@ -29,10 +29,17 @@ def started(ranks: int, *arguments: str, timeout: float = 300) -> subprocess.Com
     return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=timeout, check=False)
 
 
-@pytest.mark.parametrize("ranks, seed, plans, least", [(2, 1, 40, 1), (3, 2, 25, 1), (4, 3, 25, 3), (2, 4, 15, 4)])
-def test_ranks_give_the_bits_of_one_process_for_every_feature(ranks, seed, plans, least):
-    done = started(ranks, str(HERE / "spread.py"), str(seed), str(plans), str(least))
+@pytest.mark.parametrize("ranks, seed, plans", [(2, 1, 40), (3, 2, 25), (4, 3, 25)])
+def test_ranks_give_the_bits_of_one_process_for_every_feature(ranks, seed, plans):
+    done = started(ranks, str(HERE / "spread.py"), str(seed), str(plans), "any")
     assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("ranks, plans", [(2, 6), (4, 6)])
+def test_tiles_deeper_than_halos_give_the_same_bits(ranks, plans):
+    done = started(ranks, str(HERE / "spread.py"), "5", str(plans), "split")
+    assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
+    assert f"{3 * plans} blocks in split tiles" in done.stdout
 
 
 def bench(*options: str) -> dict:
