@@ -1,0 +1,77 @@
+"""Ranks on several hosts, emulated by network namespaces: the same bits as one process."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nearfield.parallel.launch import launcher
+
+pytest.importorskip("mpi4py")
+CLUSTER = Path(__file__).resolve().parents[2] / "scripts" / "make_believe_cluster"
+
+
+def on_cluster(hosts: int, *command: str) -> subprocess.CompletedProcess:
+    line = [str(CLUSTER), str(hosts), "1gbit", *command]
+    return subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    """Skips where this user or system cannot have one."""
+    if not (shutil.which("ip") and shutil.which("tc")):
+        pytest.skip("an emulated network needs ip and tc (Debian package iproute2)")
+    version = subprocess.run([launcher(), "--version"], capture_output=True, text=True, check=False).stdout
+    if "HYDRA" not in version:
+        pytest.skip("the emulated cluster is set up for MPICH's mpiexec")
+    tried = on_cluster(1, "true")
+    if tried.returncode:
+        pytest.skip(tried.stderr.strip())
+
+
+def bench(*options: str) -> list[str]:
+    box = ["bench", "box", "--cells", "40", "--steps", "30", "--boundary", "cpml", "--threads", "1", "--json"]
+    return [sys.executable, "-m", "nearfield", *box, *options]
+
+
+@pytest.mark.parametrize("depth", ["1", "4"])
+def test_two_hosts_give_the_bits_of_one_process(depth):
+    alone = subprocess.run(bench(), capture_output=True, text=True, timeout=60, check=True)
+    done = on_cluster(2, *bench("--ranks", "2", "--halo-depth", depth))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [each["host"] for each in found["placement"]] == ["host1", "host2"]
+    assert found["checksum"] == json.loads(alone.stdout)["checksum"]
+
+
+PING_PONG = """
+import time
+import numpy as np
+from mpi4py import MPI
+world, block, times = MPI.COMM_WORLD, np.ones(2**20, np.uint8), 16
+world.Barrier()
+begun = time.perf_counter()
+for _ in range(times):
+    world.Send(block, 1) if world.rank == 0 else world.Recv(block, 0)
+    world.Recv(block, 1) if world.rank == 0 else world.Send(block, 0)
+if world.rank == 0:
+    print(2 * times * block.size / (time.perf_counter() - begun))
+"""
+
+
+def test_messages_between_hosts_take_the_limited_link():
+    done = on_cluster(2, str(launcher()), "-n", "2", sys.executable, "-c", PING_PONG)
+    assert done.returncode == 0, done.stderr
+    # 1 Gbit/s is 125 MB/s, and no load of this machine lets more through; shared memory passes several GB/s
+    assert 0 < float(done.stdout) < 1.01 * 125e6
+
+
+def test_a_cluster_that_cannot_be_is_refused():
+    for words in (["0", "1gbit", "true"], ["2", "1gbit"]):
+        done = subprocess.run([str(CLUSTER), *words], capture_output=True, text=True, timeout=30, check=False)
+        assert done.returncode == 2 and "make_believe_cluster: give HOSTS" in done.stderr
+    done = subprocess.run([str(CLUSTER), "2", "fast", "true"], capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 2 and "'fast'" in done.stderr
