@@ -6,6 +6,7 @@ import hashlib
 import math
 import time
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from nearfield.discretization import Discretization
 from nearfield.engine import Engine
 from nearfield.errors import ModelError, RunFailed
 from nearfield.grid import Grid
+from nearfield.model_file import load
 from nearfield.parallel.start import Parallel, start
 from nearfield.parallel.transport import started
 from nearfield.prediction import traffic_bytes_per_cell
@@ -103,7 +105,7 @@ def checksum(engine: Engine, setup: Discretization) -> str | None:
     if view is None:
         return None
     if not largest > 0:
-        raise RunFailed("the box is still all zero after the last step: nothing was computed; give more steps")
+        raise RunFailed("the fields are still all zero after the last step: nothing was computed; give more steps")
     return digest.hexdigest()
 
 
@@ -112,13 +114,31 @@ def bench_box(
     precision: str = "single", tiling: str | Tiling | None = None, parallel: Parallel | None = None,
 ) -> dict:  # fmt: skip
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
-    timed = Timed(box(cells, steps, boundary, precision, schedule), threads, tiling, parallel)
+    return measured(box(cells, steps, boundary, precision, schedule), boundary, steps, threads, tiling, parallel)
+
+
+def bench_model(
+    path: Path, steps: int, threads: int | None = None, tiling: str | Tiling | None = None,
+    parallel: Parallel | None = None,
+) -> dict:  # fmt: skip
+    """The rate on a model, over so many steps of its first excitation: as `bench_box`, and the model's path."""
+    simulation = load(path)
+    boundary = "cpml" if any(any(simulation.boundaries.cpml_cells(axis)) for axis in range(3)) else "pec"
+    return {"model": str(path), **measured(simulation, boundary, steps, threads, tiling, parallel)}
+
+
+def measured(
+    simulation: Simulation, boundary: str, steps: int, threads: int | None, tiling: str | Tiling | None,
+    parallel: Parallel | None,
+) -> dict:  # fmt: skip
+    """How fast a simulation ran, how it was spread, and the checksum of its fields."""
+    timed = Timed(simulation, threads, tiling, parallel)
     timed.seconds(WARM_UP)  # ranks begin together
     seconds = max(timed.started.ranks.everywhere(timed.seconds(steps)))
     return {
-        "cells": cells**3, "steps": steps, "boundary": boundary, "precision": precision, **timed.facts(),
+        "cells": timed.cells, "steps": steps, "boundary": boundary, "precision": simulation.precision, **timed.facts(),
         "tile_choice": timed.choice.how, "predicted_gain": timed.choice.predicted_gain,
-        "seconds": seconds, "mcells_per_second": cells**3 * steps / seconds / 1e6,
+        "seconds": seconds, "mcells_per_second": timed.cells * steps / seconds / 1e6,
         **timed.started.facts(), "rank_seconds": timed.started.seconds(),
         "warnings": list(timed.started.binding.warnings),
         "checksum": checksum(timed.engine, timed.setup),

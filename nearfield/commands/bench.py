@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from nearfield.commands.console import console
 from nearfield.errors import ModelError
 from nearfield.machine_rate import remember_rate
@@ -23,15 +26,31 @@ def measure_box(
             f"--cells {cells} leaves no cell between two CPMLs of {THICKNESS} cells; "
             f"give at least {2 * THICKNESS + 1}, or --boundary pec"
         )
+    return report(as_json, lambda: bench_box(
+        cells=cells, steps=steps, threads=threads, boundary=boundary, schedule=schedule, precision=precision,
+        tiling=tiles, parallel=parallel,
+    ))  # fmt: skip
+
+
+def measure_model(
+    model: Path, steps: int, threads: int | None, tiles: str, as_json: bool, parallel: Parallel
+) -> int:
+    """Advance a model and print its rate."""
+    from nearfield.bench import bench_model
+
+    return report(as_json, lambda: bench_model(model, steps, threads, tiles, parallel))
+
+
+def report(as_json: bool, measure: Callable[[], dict]) -> int:
+    """Print what was measured, warnings first; the box's rate on one rank is kept for `nearfield check`."""
     with console(as_json) as out:
-        found = bench_box(
-            cells=cells, steps=steps, threads=threads, boundary=boundary, schedule=schedule, precision=precision,
-            tiling=tiles, parallel=parallel,
-        )
+        found = measure()
         for warning in found["warnings"]:
             out.note(f"warning: {warning}")
-        if found["ranks"] == 1:
-            remember_rate(found["mcells_per_second"], precision, found["threads"], found["seconds"], found["cells"])
+        if found["ranks"] == 1 and "model" not in found:
+            remember_rate(
+                found["mcells_per_second"], found["precision"], found["threads"], found["seconds"], found["cells"]
+            )
         out.answer(found)
         if not as_json:
             out.say(table(found))
