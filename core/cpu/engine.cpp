@@ -114,6 +114,7 @@ void Engine<Real>::require(int half, long i, long j, Blocks part, long steps, co
 
 template <class Real>
 void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& step) {
+    if (part.first >= part.last) return;  // it leant out of the row
 #ifdef NEARFIELD_DEBUG
     require(0, i, j, part, step.number - 1, "E update");
     require(1, i, j, {part.first - 1, part.last}, step.number - 1, "E update");
@@ -127,6 +128,7 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
 
 template <class Real>
 void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& step) {
+    if (part.first >= part.last) return;  // it leant out of the row
 #ifdef NEARFIELD_DEBUG
     require(1, i, j, part, step.number - 1, "H update");
     require(0, i, j, {part.first, part.last + 1}, step.number, "H update");

@@ -99,7 +99,7 @@ def main() -> None:
         case = (plan, arrangement, draw.choice(fitting), depth, threads, tiling, overlap)
         try:
             split += compare(*case)
-        except AssertionError as error:
+        except (AssertionError, RuntimeError) as error:
             print(f"{error}: {plan.active} {plan.cpml} {case[1:]}", flush=True)
             world().abort(1)
         compared += 1
