@@ -6,6 +6,7 @@ import functools
 import os
 import platform
 import time
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -117,6 +118,7 @@ class Channel:
         self._all = MPI.Prequest
         self._sends = [communicator.Send_init([buffer, MPI.BYTE], dest=rank) for rank, buffer in out]
         self._receives = [communicator.Recv_init([buffer, MPI.BYTE], source=rank) for rank, buffer in into]
+        weakref.finalize(self, freed, self._sends + self._receives)
 
     def expect(self) -> None:
         """Take what comes from now on."""
@@ -133,6 +135,12 @@ class Channel:
     def wait(self) -> None:
         """Wait until all has come and gone."""
         self._all.Waitall(self._receives + self._sends)
+
+
+def freed(requests: list) -> None:
+    """Give persistent requests back before MPI ends, which complains of those that are left."""
+    for request in requests:
+        request.Free()
 
 
 def started() -> int:
