@@ -285,6 +285,27 @@ def bench_model(model: Model, steps: Annotated[int, typer.Option(min=1, max=10**
 
 
 @bench.command()
+def scaling(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 128,
+            steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps of the box; the antenna makes as many "
+                                                                      "cell updates.")] = 100,
+            rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often all points are taken in turn.")] = 3,
+            case: Annotated[str, typer.Option(help="box, antenna, or both.")] = "box,antenna",
+            antenna: Annotated[Path | None, typer.Option(help="Model file; left out, the template `patch`.")] = None,
+            bind: Annotated[str | None, typer.Option(help="Schemes, as node,core; left out, all that differ.")] = None,
+            ranks: Annotated[str | None, typer.Option(help="As 1,2,4; left out, up to one more than cores.")] = None,
+            threads: Annotated[str | None, typer.Option(help="Of a rank, as 1,2; left out, 1 and what fills the "
+                                                             "cores.")] = None,
+            profile: Annotated[Path | None, typer.Option(help="What `nearfield probe` found; left out, here.")] = None,
+            plot: Annotated[Path | None, typer.Option(help="Draw it too, into this .png.")] = None,
+            as_json: Json = False) -> int:
+    """Time binding schemes x ranks x threads, each point in a process of its own, beside the predicted rates."""
+    from nearfield.commands.scaling import Request, measure_scaling
+
+    request = Request(cells, steps, rounds, case, antenna, bind, ranks, threads, profile)
+    return measure_scaling(request, plot, as_json)
+
+
+@bench.command()
 def features(cells: Annotated[int, typer.Option(min=32, max=10000, help="Cells along each side of the cube.")] = 128,
              steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps of each run.")] = 100,
              threads: Threads = None,

@@ -1,4 +1,4 @@
-"""Numbers as people read them: metric prefixes, binary bytes, waiting times."""
+"""Numbers as people read them: metric prefixes, binary bytes, waiting times, counts."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def memory(number_of_bytes: float) -> str:
             return f"{number_of_bytes:.4g} {unit}"
         number_of_bytes /= 1024
     return f"{number_of_bytes:.4g} TiB"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 rank`, `4 ranks`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def duration(seconds: float) -> str:

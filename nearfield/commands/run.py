@@ -14,7 +14,7 @@ from nearfield.machine_rate import remember_rate
 from nearfield.model_file import load
 from nearfield.parallel.transport import world
 from nearfield.tuning import TILE_FACTS, choose, described
-from nearfield.wording import duration
+from nearfield.wording import counted, duration
 
 if TYPE_CHECKING:
     from nearfield.parallel.start import Parallel
@@ -145,7 +145,7 @@ def readable(summary: dict[str, Any]) -> str:
         f"{name}: {facts['steps']:,} steps in {duration(facts['seconds'])}, {facts['mcells_per_second']:.0f} Mcells/s, "
         f"ended by {ENDED.get(facts['ended'], facts['ended'])}" for name, facts in summary["runs"].items()
     ]
-    lines.append(f"tiles: {described(summary)}; {summary['threads']} threads")
+    lines.append(f"tiles: {described(summary)}; {counted(summary['threads'], 'thread')}")
     lines += spread_lines(summary)
     lines.append(f"{summary['status']}; in {summary['folder']}: " + ", ".join(Path(f).name for f in summary["files"]))
     return "\n".join(lines)
@@ -161,8 +161,9 @@ def spread_lines(summary: dict[str, Any]) -> list[str]:
     lines = []
     if summary.get("domains", 1) > 1:
         times = " x ".join(map(str, summary["arrangement"]))
-        lines.append(f"{summary['domains']} domains ({times}) on {summary['ranks']} ranks, "
-                     f"imbalance {summary['imbalance']:.3f}, halos of {summary['halo_depth']} layers")  # fmt: skip
+        halos = f", halos of {counted(summary['halo_depth'], 'layer')}" if summary["ranks"] > 1 else ""
+        lines.append(f"{summary['domains']} domains ({times}) on {counted(summary['ranks'], 'rank')}, "
+                     f"imbalance {summary['imbalance']:.3f}{halos}")  # fmt: skip
     waits = summary.get("rank_seconds", {})
     if waits:
         total = [sum(parts) for parts in zip(waits["compute"], waits["pack"], waits["wait"])]

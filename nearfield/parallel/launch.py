@@ -67,19 +67,23 @@ def require_mpi4py() -> None:
 
 
 def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
-    """The exit code of the launcher; signals go on to it, and its end by a signal is told."""
-    with subprocess.Popen(line, env=environment) as launched:
-        kept = {number: signal.signal(number, lambda number, _: launched.send_signal(number))
-                for number in (signal.SIGINT, signal.SIGTERM)}  # fmt: skip
+    """The exit code of the launcher; signals go on to it, and its end by a signal is told.
+
+    It has a session of its own: a terminal would send it Ctrl-C as well, and at a second one it aborts.
+    """
+    passed_on = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
+    with subprocess.Popen(line, env=environment, stdin=subprocess.DEVNULL, start_new_session=True) as launched:
+        kept = {number: signal.signal(number, lambda number, _: launched.send_signal(passed_on[number]))
+                for number in passed_on if signal.getsignal(number) != signal.SIG_IGN}  # fmt: skip
         try:
             code = launched.wait()
         finally:
             for number, handler in kept.items():
                 signal.signal(number, handler)
-    if code in (0, 1, 2, 3, 130):
+    if code in (0, 1, 2, 3, 4, 130):
         return code
-    if code < 0 or code > 128 or code == 9:
-        number = -code if code < 0 else code - 128 if code > 128 else code
-        print(f"error: one of the {ranks} ranks, or their launcher, was ended by signal {number}; the launcher ended "
-              "all others. Results of excitations that were done are kept", file=sys.stderr)  # fmt: skip
+    number = -code if code < 0 else code - 128 if code > 128 else code
+    ended = f"was ended by signal {number}" if number in set(signal.Signals) else f"failed (exit code {code})"
+    print(f"error: one of the {ranks} ranks, or their launcher, {ended}; the launcher ended all others. "
+          "Results of excitations that were done are kept", file=sys.stderr)  # fmt: skip
     return 4

@@ -6,6 +6,7 @@ import functools
 import os
 import platform
 import time
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -119,6 +120,7 @@ class Channel:
         self._all = MPI.Prequest
         self._sends = [communicator.Send_init([buffer, MPI.BYTE], dest=rank) for rank, buffer in out]
         self._receives = [communicator.Recv_init([buffer, MPI.BYTE], source=rank) for rank, buffer in into]
+        weakref.finalize(self, freed, self._sends + self._receives)
 
     def expect(self) -> None:
         """Take what comes from now on."""
@@ -166,6 +168,12 @@ class Turns(Channel):
                 elif source == other and other in self._into:
                     self._mpi.Recv([self._into[other], self._bytes], source=other)
         self._sent = False
+
+
+def freed(requests: list) -> None:
+    """Give persistent requests back before MPI ends, which complains of those that are left."""
+    for request in requests:
+        request.Free()
 
 
 def started() -> int:

@@ -4,6 +4,7 @@ import h5py
 import numpy as np
 import pytest
 from agreement import LEAST_DEPTH
+from whole_runs import arrays
 
 import nearfield as nf
 
@@ -63,19 +64,6 @@ def antenna(schedule: str, precision: str) -> nf.Simulation:
         excitations=("sources", "line", "series", "parallel"),
         precision=precision, steps=STEPS, check_every=CHECKED, schedule=schedule,
     )  # fmt: skip
-
-
-def arrays(path) -> dict[str, tuple]:
-    """Every array of numbers in a result file, bit for bit, by its name."""
-    found = {}
-
-    def note(name: str, item) -> None:
-        if isinstance(item, h5py.Dataset) and not h5py.check_string_dtype(item.dtype):
-            found[name] = item.shape, item.dtype, item[()].tobytes()
-
-    with h5py.File(path) as file:
-        file.visititems(note)
-    return found
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
