@@ -1,0 +1,129 @@
+"""`nearfield bench scaling` and `bench model`: what they run and print, never how fast it was."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+
+import pytest
+
+from nearfield import bench_scaling
+from nearfield.bench_scaling import ANTENNA, Point, cases, points, rank_counts, rate_predicted, schemes_of, units_of
+from nearfield.cli import main
+from nearfield.errors import ModelError
+from nearfield.machine.hardware import from_synthetic
+from nearfield.machine.profile import Profile, Rates
+from nearfield.machine.step_time import Cluster
+
+TWO_SOCKETS = from_synthetic("pack:2 [numa] l3:1 core:4 pu:1")
+KNOWN = Profile(fdtd={"pec": Rates(core=100, numa=400, cores=4)})
+
+
+def box_point(scheme: str, ranks: int, threads: int, cells: int = 48) -> Point:
+    return Point(cases(["box"], cells, 10, ANTENNA)[0], scheme, ranks, threads)
+
+
+def predicted(point: Point, boxes: tuple[int, int, int], depth: int = 1) -> float | None:
+    said = {"halo_depth": depth, "rank_arrangement": list(boxes)}
+    return rate_predicted(point, said, Cluster(TWO_SOCKETS, 1, KNOWN))
+
+
+def test_schemes_of_the_same_cores_are_run_once():
+    assert schemes_of(TWO_SOCKETS) == {
+        "node": ["node"], "socket": ["socket", "numa", "l3"], "core": ["core"], "none": ["none"]
+    }
+    assert schemes_of(from_synthetic("pack:1 core:1 pu:1")) == {"node": ["node", "socket", "numa", "core"],
+                                                                 "none": ["none"]}  # fmt: skip
+    assert schemes_of(TWO_SOCKETS, ["numa", "l3"]) == {"numa": ["numa"], "l3": ["l3"]}
+    with pytest.raises(ModelError, match="binding 'sockets' is unknown"):
+        schemes_of(TWO_SOCKETS, ["sockets"])
+
+
+def test_uneven_numbers_of_ranks_are_among_those_taken_by_default():
+    assert rank_counts(2) == [1, 2, 3]
+    assert rank_counts(8) == [1, 2, 3, 4, 6, 8, 9]
+    assert rank_counts(1) == [1, 2]
+
+
+def test_threads_are_one_and_what_fills_the_cores():
+    found = points(cases(["box"], 16, 1, ANTENNA), ["node"], 8, [1, 3, 9], None)
+    assert [(point.ranks, point.threads) for point in found] == [(1, 1), (1, 8), (3, 1), (3, 2), (9, 1)]
+
+
+def test_the_antenna_makes_as_many_updates_as_the_box():
+    box, antenna = cases(["box", "antenna"], 64, 100, ANTENNA)
+    steps = int(antenna.arguments[-1])
+    assert box.job.cells * 100 == pytest.approx(antenna.job.cells * steps, abs=antenna.job.cells / 2)
+    assert antenna.job.weights.values.max() > box.job.weights.values.max()  # CPML
+    with pytest.raises(ModelError, match="allowed: box, antenna"):
+        cases(["patch"], 64, 100, ANTENNA)
+
+
+def test_a_point_is_started_as_a_user_would():
+    line = box_point("core", 2, 3).command()
+    assert line == [sys.executable, "-m", "nearfield", "bench", "box", "--cells", "48", "--steps", "10",
+                    "--bind", "core", "--ranks", "2", "--threads", "3", "--json"]  # fmt: skip
+
+
+def test_predictions_use_the_cores_that_binding_gives():
+    cores = [set(unit.cores) for unit in units_of(box_point("socket", 2, 4), TWO_SOCKETS)]
+    assert cores == [{0, 1, 2, 3}, {4, 5, 6, 7}]
+    assert [len(unit.cores) for unit in units_of(box_point("node", 1, 3), TWO_SOCKETS)] == [3]
+    crowded = [unit.cores for unit in units_of(box_point("core", 9, 1), TWO_SOCKETS)]
+    assert crowded[0] == crowded[8] == (0,)
+    alone, two, eight = (predicted(box_point("core", n, 1), (n, 1, 1)) for n in (1, 2, 8))
+    assert two < 2 * alone and eight < 8 * alone and alone < two < eight
+    # two ranks on one core: each takes twice as long
+    assert predicted(box_point("core", 9, 1), (9, 1, 1)) < 0.65 * eight
+
+
+def test_the_table_of_points_keeps_its_contract(capsys, tmp_path):
+    several = importlib.util.find_spec("mpi4py") is not None
+    line = ["bench", "scaling", "--cells", "24", "--steps", "4", "--rounds", "2", "--bind", "node", "--threads",
+            "1", "--ranks", "1,2" if several else "1", "--json", "--plot", str(tmp_path / "scaling.png")]  # fmt: skip
+    assert main(line) == 0
+    found = json.loads(capsys.readouterr().out)
+    ranks = (1, 2) if several else (1,)
+    assert [(p["case"], p["bind"], p["ranks"], p["threads"]) for p in found["points"]] == [
+        (case, "node", count, 1) for case in ("box", "antenna") for count in ranks
+    ]
+    for point in found["points"]:
+        assert len(point["rates"]) == 2 and point["lowest"] <= point["mcells_per_second"] <= point["highest"]
+        assert point["predicted_over_measured"] * point["mcells_per_second"] == pytest.approx(
+            point["predicted_mcells_per_second"]
+        )
+    assert found["checksums_agree"] and len({point["checksum"] for point in found["points"]}) == 2
+    assert (tmp_path / "scaling.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_point_that_is_refused_is_said_in_its_line_and_not_tried_again(capsys, monkeypatch):
+    tried = []
+    monkeypatch.setattr(bench_scaling, "run", lambda point: tried.append(point) or {"error": "too thin"})
+    line = ["bench", "scaling", "--case", "box", "--cells", "16", "--bind", "none", "--threads", "1", "--ranks", "2"]
+    assert main(line) == 0
+    table = capsys.readouterr().out
+    assert "none            2 x 1" in table and "refused: too thin" in table and len(tried) == 1
+
+
+@pytest.mark.parametrize("given, said", [
+    (["--ranks", "1;2"], "give whole numbers"), (["--threads", "0"], "give whole numbers"),
+    (["--ranks", "1,4000"], "stall"), (["--plot", "rates.pdf"], ".png"),
+    (["--case", "horn"], "box, antenna"), (["--antenna", "none.toml"], "none.toml"),
+])  # fmt: skip
+def test_wrong_arguments_are_refused_before_anything_runs(given, said, capsys):
+    assert main(["bench", "scaling", "--cells", "16", *given]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_model_is_timed_with_the_fields_of_the_box(capsys):
+    assert main(["bench", "box", "--cells", "24", "--steps", "4", "--threads", "1", "--json"]) == 0
+    box = json.loads(capsys.readouterr().out)
+    checksums = set()
+    for threads, domains in (("1", "1"), ("2", "3")):
+        line = ["bench", "model", str(ANTENNA), "--steps", "5", "--threads", threads, "--domains", domains, "--json"]
+        assert main(line) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert set(found) == set(box) | {"model"} and found["boundary"] == "cpml" and found["steps"] == 5
+        checksums.add(found["checksum"])
+    assert len(checksums) == 1
