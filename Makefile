@@ -48,6 +48,7 @@ BENCHMARKS_OUT := --pairs 3 --output out/benchmarks
 benchmarks: setup
 	@.venv/bin/nearfield bench features --cells 128 --steps 100
 	@$(PYTHON_IN) benchmarks/scaling.py --steps 100 $(BENCHMARKS_OUT)
+	@$(PYTHON_IN) benchmarks/domains.py --steps 100 $(BENCHMARKS_OUT)
 	@$(PYTHON_IN) benchmarks/sizes.py --up-to 400 --work 4e8 $(BENCHMARKS_OUT)
 	@$(PYTHON_IN) benchmarks/denormals.py $(BENCHMARKS_OUT)
 	@$(PYTHON_IN) benchmarks/dft_plane.py --steps 100 $(BENCHMARKS_OUT)

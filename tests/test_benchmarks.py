@@ -17,6 +17,7 @@ RUNS = {
     "denormals": TINY,
     "dft_plane": TINY,
     "weights": TINY,
+    "domains": TINY,
     "busy_neighbour": TINY,
     "sizes": ["--sizes", "24", "33", "--reference", "32", "--work", "1e6", "--pairs", "2"],
     "residence": ["--up-to", "2", "--work", "1e6", "--pairs", "2"],
