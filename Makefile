@@ -1,7 +1,7 @@
 # The commands of this repository; `make` alone lists them.
 PYTHON_IN := .venv/bin/python
 
-.PHONY: help setup demo test nightly test-numa validation bench benchmarks peers docs lint types sanitize lowest arm clean
+.PHONY: help setup demo test nightly test-numa validation bench benchmarks peers cluster docs lint types sanitize lowest arm clean
 
 help:
 	@echo "make demo        the line-fed patch antenna, into out/patch_antenna/"
@@ -12,6 +12,7 @@ help:
 	@echo "make validation  rerun validation/ and rewrite its table"
 	@echo "make bench       the empty box on this machine;  make peers: beside openEMS"
 	@echo "make benchmarks  every script of benchmarks/ at a moderate size, into out/benchmarks/"
+	@echo "make cluster     halos between emulated hosts, measured and predicted (as root)"
 	@echo "make docs        rewrite the pages that are made from the code"
 	@echo "make lint        ruff;  make types: mypy, which does not pass yet and is not required"
 	@echo "make clean       remove what was built; .venv and out/ too with make clean ALL=1"
@@ -60,6 +61,9 @@ benchmarks: setup
 peers: setup
 	@$(PYTHON_IN) benchmarks/peers/compare.py --cells 200 --steps 200 --pairs 5
 	@$(PYTHON_IN) benchmarks/peers/compare.py --case patch --pairs 5
+
+cluster: setup
+	@$(PYTHON_IN) benchmarks/cluster.py
 
 docs: setup
 	@$(PYTHON_IN) -m scripts.write_docs

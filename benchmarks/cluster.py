@@ -1,0 +1,161 @@
+"""Hosts behind Gigabit links, emulated on this machine: what each kind of halo leaves of the rate, and predicted.
+
+    .venv/bin/python benchmarks/cluster.py          as root (scripts/make_believe_cluster)
+
+One rank of one thread a host. Efficiency is the rate over the sum of the rates of one rank alone on each host, all at
+once: the same load, no messages. A host has one processor of this machine, in turn; beyond its processors hosts share
+them. Predictions are nearfield.machine.step_time's, from the rate alone and the link as measured, not fitted.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from machine import ROOT
+from paired import parser, write
+
+from nearfield.errors import ModelError
+from nearfield.machine.hardware import from_synthetic
+from nearfield.machine.prediction import even, predict
+from nearfield.machine.probe_mpi import fit, launcher
+from nearfield.machine.profile import Link, Profile, Rates
+from nearfield.machine.step_time import Cluster, Exchange, Job, place
+from nearfield.output.whole_file import write_whole
+from nearfield.report.style import COLOURS, INK, blank, headline, png_bytes, styled
+
+CLUSTER = ROOT / "scripts" / "make_believe_cluster"
+NEARFIELD = [sys.executable, "-m", "nearfield", "bench", "box", "--threads", "1", "--json"]
+DEPTH = 8
+KINDS = {
+    "deep, overlapped": ("split", Exchange("deep", DEPTH)),
+    "one layer, overlapped": ("split", Exchange("layer", 1)),
+    "one layer, blocking": ("blocking", Exchange("blocking", 1, overlap=False)),
+    "deep, not overlapped": ("none", Exchange("deep", DEPTH, overlap=False)),
+}
+LEAST_STEPS = 4 * DEPTH
+
+
+def on_cluster(hosts: int, rate: str, command: list[str]) -> str:
+    """What a command on a fresh cluster printed."""
+    done = subprocess.run([CLUSTER, str(hosts), rate, *command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ModelError(f"`{' '.join(command)}` on {hosts} hosts failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def link_between(rate: str) -> dict[str, float]:
+    """Latency (s) of short messages and bandwidths (B/s) of long ones, one way and each way at once."""
+    line = [launcher(), "-n", "2", sys.executable, "-m", "nearfield.machine.probe_messages", "--quick"]
+    (pair,) = json.loads(on_cluster(2, rate, line))["pairs"]
+    rows, last = pair["sizes"], pair["sizes"][-1]
+    found = fit([row["bytes"] for row in rows], [row["latency"]["min"] for row in rows])
+    return {"latency": found["latency"], "one_way": last["bandwidth"]["median"],
+            "each_way_at_once": last["bidirectional"]["median"] / 2}  # fmt: skip
+
+
+def alone(hosts: int, cells: int, steps: int, rate: str) -> tuple[float, str]:
+    """Mean Mcells/s of one rank alone on every host, all at once, and the checksum."""
+    run = " ".join([*NEARFIELD, "--cells", str(cells), "--steps", str(steps)])
+    every = "; ".join(f'"$CLUSTER_RSH" host{n} {run} &' for n in range(1, hosts + 1)).replace("&;", "&")
+    found = [json.loads(line) for line in on_cluster(hosts, rate, ["bash", "-c", f"{every} wait"]).splitlines()]
+    return statistics.mean(each["mcells_per_second"] for each in found), found[0]["checksum"]
+
+
+def together(hosts: int, cells: int, steps: int, kind: str, rate: str) -> dict[str, Any]:
+    """What `bench box` said on all hosts together."""
+    overlap, exchange = KINDS[kind]
+    spread = ["--ranks", str(hosts), "--halo-depth", str(exchange.depth), "--overlap", overlap]
+    return json.loads(on_cluster(hosts, rate, [*NEARFIELD, "--cells", str(cells), "--steps", str(steps), *spread]))
+
+
+def compare(hosts: int, cells: int, given: Namespace, link: dict[str, float]) -> dict[str, Any]:
+    """One size on so many hosts: every kind of halo in turn with one rank alone."""
+    steps = max(LEAST_STEPS, round(given.work / cells**3 / LEAST_STEPS) * LEAST_STEPS)
+    rounds = []
+    for _ in range(given.pairs):
+        reference = alone(hosts, cells, steps, given.rate)
+        rounds.append((reference, {kind: together(hosts, cells, steps, kind, given.rate) for kind in KINDS}))
+    single = statistics.median(reference[0] for reference, _ in rounds)
+    kinds = []
+    for kind, (_, exchange) in KINDS.items():
+        runs = [found[kind] for _, found in rounds]
+        shares = sorted(run["mcells_per_second"] / hosts / reference[0] for run, (reference, _) in zip(runs, rounds))
+        rate = predicted(hosts, cells, exchange, runs[0]["rank_arrangement"], single, link)
+        kinds.append({
+            "kind": kind, "halo_depth": exchange.depth, "boxes": runs[0]["rank_arrangement"],
+            "rates": [round(run["mcells_per_second"], 1) for run in runs], "efficiency": statistics.median(shares),
+            "lowest": shares[0], "highest": shares[-1], "predicted_efficiency": rate / hosts / single,
+        })  # fmt: skip
+        print(f"{hosts} hosts {cells}^3 {kind:22} {kinds[-1]['efficiency']:.2f} ({shares[0]:.2f} to {shares[-1]:.2f}), "
+              f"predicted {kinds[-1]['predicted_efficiency']:.2f}", flush=True)  # fmt: skip
+    checksums = {reference[1] for reference, _ in rounds} | {run["checksum"] for _, f in rounds for run in f.values()}
+    return {"hosts": hosts, "cells": cells, "steps": steps, "alone_mcells_per_second": single, "kinds": kinds,
+            "checksums": sorted(checksums)}  # fmt: skip
+
+
+def predicted(hosts: int, cells: int, exchange: Exchange, boxes: list[int], rate: float,
+              link: dict[str, float]) -> float:  # fmt: skip
+    """Mcells/s by the model of the step."""
+    between = Link(latency=link["latency"], bandwidth=link["each_way_at_once"])
+    profile = Profile(fdtd={"pec": Rates(core=rate, numa=rate, cores=1, cells=cells)}, messages={"hosts": between})
+    cluster, job = Cluster(from_synthetic("pack:1 [numa] core:1 pu:1"), hosts, profile), Job.box((cells,) * 3)
+    return predict(job, cluster, place(cluster, "core"), exchange, [even(job.shape, tuple(boxes))]).mcells_per_second
+
+
+@styled
+def picture(rows: list[dict[str, Any]], title: str, facts: str) -> Any:
+    """Efficiencies with their spread beside the predicted ones, a group a size and number of hosts."""
+    figure = blank(9.0, 4.8)
+    axes, step = figure.subplots(), 0.8 / len(KINDS)
+    for number, kind in enumerate(KINDS):
+        place = np.arange(len(rows)) + (number - (len(KINDS) - 1) / 2) * step
+        found = [next(each for each in row["kinds"] if each["kind"] == kind) for row in rows]
+        middle, low, high, model = (100 * np.array([each[name] for each in found]) for name in
+                                    ("efficiency", "lowest", "highest", "predicted_efficiency"))  # fmt: skip
+        axes.bar(place, middle, 0.9 * step, yerr=(middle - low, high - middle), color=COLOURS[number], label=kind,
+                 error_kw={"linewidth": 1, "ecolor": INK})  # fmt: skip
+        axes.plot(place, model, "D", color="white", markeredgecolor=INK, markersize=6,
+                  label="predicted" if number == len(KINDS) - 1 else None)  # fmt: skip
+    axes.set_xticks(range(len(rows)), [f"{row['hosts']} hosts\n{row['cells']}³" for row in rows])
+    axes.set_ylabel("Efficiency (%)")
+    axes.set_ylim(0, 1.35 * axes.get_ylim()[1])
+    axes.grid(axis="x", visible=False)
+    axes.legend(loc="upper left", ncols=3)
+    headline(figure, title, facts)
+    return figure
+
+
+def main() -> int:
+    made = parser(__doc__, cells=None, steps=None, threads=1, pairs=3)
+    made.add_argument("--sizes", type=int, nargs="+", default=[64, 128, 200], help="cells a side, on two hosts")
+    made.add_argument("--hosts", type=int, nargs="*", default=[3, 4], help="more hosts, at the middle size")
+    made.add_argument("--work", type=float, default=4e8, help="cell updates of a run")
+    made.add_argument("--rate", default="1gbit", help="of each link, as tc takes it")
+    made.add_argument("--plot", type=Path, default=ROOT / "docs" / "images" / "cluster.png")
+    given = made.parse_args()
+    try:
+        link = link_between(given.rate)
+        print({name: f"{value:.3g}" for name, value in link.items()}, flush=True)
+        middle = sorted(given.sizes)[len(given.sizes) // 2]
+        cases = [*((2, cells) for cells in given.sizes), *((hosts, middle) for hosts in given.hosts)]
+        rows = [compare(hosts, cells, given, link) for hosts, cells in cases]
+    except ModelError as error:
+        print(error, file=sys.stderr)
+        return 2
+    facts = f"{given.rate} each, {link['one_way'] / 1e6:.0f} MB/s one way, {1e6 * link['latency']:.0f} µs; a rank of " \
+        f"one thread a host; white: predicted"
+    write_whole(given.plot, png_bytes(picture(rows, "Halos between hosts, emulated", facts)))
+    given.plot = None
+    write("cluster", given, link=link, comparisons=rows)
+    return 0 if all(len(row["checksums"]) == 1 for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
