@@ -1,0 +1,151 @@
+"""Whole runs of a model file by the command line: the same result file however a run is spread, and clear ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import h5py
+import numpy as np
+import pytest
+from whole_runs import arrays
+
+import nearfield as nf
+
+pytest.importorskip("mpi4py")
+MM = 1e-3
+PULSE = nf.Gaussian(20e9)
+BAND = (6e9, 12e9)
+
+
+def lines(cells: int) -> np.ndarray:
+    """Graded grid lines (m) about the origin."""
+    return MM * (np.cumsum([0.0, *(1 + 0.2 * np.sin(1.0 + np.arange(cells)))]) - cells / 2)
+
+
+X, Y, Z = lines(24), lines(22), lines(36)
+
+
+def at(i: int, j: int, k: int) -> tuple[float, float, float]:
+    return X[i], Y[j], Z[k]
+
+
+def everything_across_the_middle() -> nf.Simulation:
+    """Bodies, source, ports and monitors that halves and thirds of every axis cut through; rows (z) are cut at 16."""
+    return nf.Simulation(
+        grid=nf.Grid(X, Y, Z),
+        boundaries=nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC, y_high=nf.PMC),
+        structures=[
+            nf.Structure(nf.Box(at(8, 7, 9), at(17, 15, 27)), nf.Medium(2.2, 1.0, 0.01)),
+            nf.Structure(nf.Sheet(at(7, 11, 10), at(17, 11, 14)), nf.PEC),
+            nf.Structure(nf.Sheet(at(7, 11, 18), at(17, 11, 22)), nf.PEC),
+        ],
+        sources=[nf.CurrentSheet(at(6, 6, 24), at(18, 16, 24), "x", PULSE)],
+        ports=[
+            nf.LumpedPort("across", at(7, 11, 14), at(17, 11, 18), "z", inductance=1e-9, capacitance=1e-12),
+            nf.LumpedPort("along", at(19, 7, 14), at(19, 15, 18), "y"),
+        ],
+        monitors=[
+            nf.Probe("tip", (0.2 * MM, 0.3 * MM, -1.9 * MM), "Ez"),
+            nf.Voltage("u", at(6, 9, 17), at(18, 9, 17)),
+            nf.Current("i", at(6, 9, 16), at(18, 13, 16)),
+            nf.Snapshot("cut", at(12, 4, 4), at(12, 18, 32), every=20),
+            nf.FieldDFT("plane", at(4, 11, 4), at(20, 11, 32), BAND),
+            nf.Flux("out", at(6, 6, 8), at(18, 17, 28), BAND),
+            nf.FarField("pattern", BAND, theta=(0.0, 0.6, 1.2), phi=(3.5, 4.5)),
+        ],
+        waveform=PULSE, excitations=("sources", "across", "along"), steps=61, check_every=37,
+    )  # fmt: skip
+
+
+def cube(steps: int, moment: float = 1e-3) -> str:
+    """A model file: a current in a closed box."""
+    return nf.Simulation(
+        grid=nf.Grid.uniform(1 * MM, (30, 30, 30)), boundaries=nf.Boundaries(all=nf.PEC), steps=steps,
+        sources=[nf.PointCurrent((10 * MM,) * 3, "z", nf.Gaussian(15e9), moment=moment)],
+        monitors=[nf.Probe("tip", (5 * MM,) * 3, "Ez")],
+    ).to_toml()  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Every test in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def run_line(*options: str) -> list[str]:
+    return [sys.executable, "-m", "nearfield", "run", "model.toml", "--no-report", *options]
+
+
+def run(*options: str) -> subprocess.CompletedProcess:
+    return subprocess.run(run_line(*options), capture_output=True, text=True, timeout=120, check=False)
+
+
+SPREAD = {
+    "--domains 2x2x2 --threads 3": (8, 1),
+    "--ranks 2": (2, 2),
+    "--ranks 3 --threads 1 --halo-depth 4": (3, 3),
+    "--ranks 2 --domains 1x1x2 --halo-depth 4": (2, 2),
+}
+
+
+def test_a_model_file_gives_the_same_result_file_on_any_domains_and_ranks(tmp_path):
+    (tmp_path / "model.toml").write_text(everything_across_the_middle().to_toml())
+    assert run("--output", "alone").returncode == 0
+    alone = arrays("alone/result.h5")
+    with h5py.File("alone/result.h5") as file:
+        for name, (_, dtype, _) in alone.items():  # nothing is equal for being zero
+            assert dtype.kind not in "fc" or np.nanmax(np.abs(file[name][()])) > 0, name
+    for number, (options, wanted) in enumerate(SPREAD.items()):
+        done = run("--output", str(number), "--json", *options.split())
+        assert done.returncode == 0, done.stderr
+        answer, found = json.loads(done.stdout), arrays(f"{number}/result.h5")
+        assert (answer["domains"], answer["ranks"]) == wanted
+        assert list(found) == list(alone)
+        assert [name for name in alone if alone[name] != found[name]] == [], options
+    assert (tmp_path / "alone/model.s2p").read_text() == (tmp_path / "3/model.s2p").read_text()
+
+
+@pytest.mark.parametrize("ranks", ["1", "2"])
+def test_ctrl_c_at_a_terminal_ends_all_ranks_and_keeps_what_was_recorded(ranks, tmp_path):
+    (tmp_path / "model.toml").write_text(cube(steps=10**8))
+    line = run_line("--ranks", ranks, "--threads", "1", "--output", "out")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(line, **pipes, start_new_session=True) as on:
+        await_file("out")
+        time.sleep(2.0)  # into the steps
+        os.killpg(on.pid, signal.SIGINT)  # as a terminal does
+        _, said = on.communicate(timeout=30)
+    assert on.returncode == 130 and "Traceback" not in said, said
+    result = nf.open_result("out/result.h5")
+    assert result.status == "interrupted" and result["tip"].sizes["time"] > 0
+    assert result.facts["ranks"] == int(ranks)
+
+
+def await_file(path: str, seconds: float = 30) -> None:
+    """Wait until it is there."""
+    end = time.monotonic() + seconds
+    while not os.path.exists(path) and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def test_ranks_that_diverge_say_so_once_and_where(tmp_path):
+    (tmp_path / "model.toml").write_text(cube(steps=400, moment=1e30))
+    said = []
+    for ranks in ("1", "2"):
+        done = run("--ranks", ranks, "--output", ranks)
+        assert done.returncode == 3 and done.stderr.count("error: ") == 1, done.stderr
+        said.append(done.stderr[done.stderr.index("error: ") :])
+        assert nf.open_result(f"{ranks}/result.h5").status == "diverged"
+    assert said[0] == said[1] and "diverged at step" in said[0]
+
+
+def test_a_result_that_exists_is_refused_once(tmp_path):
+    (tmp_path / "model.toml").write_text(cube(steps=20))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "result.h5").write_text("mine")
+    done = run("--ranks", "2", "--output", "out")
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("holds a result already") == 1, done.stderr
+    assert (tmp_path / "out" / "result.h5").read_text() == "mine"
