@@ -272,7 +272,8 @@ def box(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along e
 @bench.command("model")
 def bench_model(model: Model, steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps to take.")] = 100,
                 threads: Threads = None, tiles: Tiles = "auto", ranks: Ranks = None, domains: Domains = None,
-                bind: Bind = None, memory: Memory = None, halo_depth: HaloDepth = None, as_json: Json = False) -> int:
+                bind: Bind = None, memory: Memory = None, halo_depth: HaloDepth = None, overlap: Overlap = "split",
+                as_json: Json = False) -> int:
     """Time the steps of a model; nothing is written."""
     from nearfield.commands.bench import measure_model
     from nearfield.parallel.launch import relaunch
@@ -281,7 +282,8 @@ def bench_model(model: Model, steps: Annotated[int, typer.Option(min=1, max=10**
     ended = relaunch(ranks)
     if ended is not None:
         return ended
-    return measure_model(model, steps, threads, tiles, as_json, Parallel(domains, bind, memory, halo_depth))
+    parallel = Parallel(domains, bind, memory, halo_depth, overlap)
+    return measure_model(model, steps, threads, tiles, as_json, parallel)
 
 
 @bench.command()
