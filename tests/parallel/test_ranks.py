@@ -65,10 +65,12 @@ def test_the_box_has_one_checksum_for_any_domains_and_ranks():
 MODEL = """
 steps = 2000000
 monitors = [{ kind = "probe", name = "tip", position = ["5 mm", "5 mm", "5 mm"], component = "Ez" }]
+[boundaries]
+all = "pec"
 [[sources]]
-kind = "point_current"
+kind = "point-current"
 position = ["10 mm", "10 mm", "10 mm"]
-direction = "z"
+axis = "z"
 waveform = { kind = "gaussian", maximum_frequency = "15 GHz" }
 [grid]
 kind = "uniform"
@@ -90,7 +92,9 @@ def test_a_killed_rank_ends_the_whole_run_with_a_message_and_no_orphan(long_mode
     marked = os.environ | {"NEARFIELD_TEST_MARK": str(tmp_path)}
     with subprocess.Popen(line, env=marked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         ranks = wait_for(lambda: [pid for pid in processes(str(tmp_path)) if is_rank(pid)], 3)
-        time.sleep(1.0)  # into the steps
+        wait_for(lambda: list(tmp_path.glob("o")), 1)
+        time.sleep(2.0)  # into the steps
+        assert run.poll() is None
         os.kill(ranks[-1], signal.SIGKILL)
         begun = time.monotonic()
         _, said = run.communicate(timeout=30)
