@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ from nearfield.errors import ModelError
 from nearfield.parallel.transport import started
 
 MOST_RANKS = 4096
+PR_SET_PDEATHSIG = 1  # of prctl(2)
 
 
 def launcher() -> Path:
@@ -66,13 +68,21 @@ def require_mpi4py() -> None:
         raise ModelError("several ranks need mpi4py, which is missing; `pip install mpi4py`, or leave --ranks out")
 
 
+def end_with_parent() -> None:
+    """Get SIGTERM when the parent of this process ends (Linux; elsewhere nothing)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
     """The exit code of the launcher; signals go on to it, and its end by a signal is told.
 
-    It has a session of its own: a terminal would send it Ctrl-C as well, and at a second one it aborts.
+    It has a session of its own: a terminal would send it Ctrl-C as well, and at a second one it aborts. If this process
+    is killed, the system asks it to end.
     """
+    own = {"stdin": subprocess.DEVNULL, "start_new_session": True, "preexec_fn": end_with_parent}
     passed_on = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
-    with subprocess.Popen(line, env=environment, stdin=subprocess.DEVNULL, start_new_session=True) as launched:
+    with subprocess.Popen(line, env=environment, **own) as launched:
         kept = {number: signal.signal(number, lambda number, _: launched.send_signal(passed_on[number]))
                 for number in passed_on if signal.getsignal(number) != signal.SIG_IGN}  # fmt: skip
         try:
