@@ -134,7 +134,7 @@ def picture(rows: list[dict[str, Any]], title: str, facts: str) -> Any:
 
 def main() -> int:
     made = parser(__doc__, cells=None, steps=None, threads=1, pairs=3)
-    made.add_argument("--sizes", type=int, nargs="+", default=[64, 128, 200], help="cells a side, on two hosts")
+    made.add_argument("--sizes", type=int, nargs="+", default=[64, 128, 256], help="cells a side, on two hosts")
     made.add_argument("--hosts", type=int, nargs="*", default=[3, 4], help="more hosts, at the middle size")
     made.add_argument("--work", type=float, default=4e8, help="cell updates of a run")
     made.add_argument("--rate", default="1gbit", help="of each link, as tc takes it")

@@ -75,3 +75,17 @@ def test_a_cluster_that_cannot_be_is_refused():
         assert done.returncode == 2 and "make_believe_cluster: give HOSTS" in done.stderr
     done = subprocess.run([str(CLUSTER), "2", "fast", "true"], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 2 and "'fast'" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_benchmark_of_halos_holds_every_kind_and_one_checksum(tmp_path):
+    script = CLUSTER.parents[1] / "benchmarks" / "cluster.py"
+    tiny = ["--sizes", "40", "--hosts", "3", "--work", "1e6", "--pairs", "1"]
+    line = [sys.executable, str(script), *tiny, "--output", str(tmp_path), "--plot", str(tmp_path / "cluster.png")]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=500, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "cluster.json").read_text())
+    assert [row["hosts"] for row in found["comparisons"]] == [2, 3] and (tmp_path / "cluster.png").exists()
+    for row in found["comparisons"]:
+        assert len(row["checksums"]) == 1 and len(row["kinds"]) == 4
+        assert all(each["efficiency"] > 0 < each["predicted_efficiency"] <= 1.0001 for each in row["kinds"])
