@@ -10,78 +10,45 @@ import contextlib
 import json
 import os
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
 
+from nearfield.commands.bench_cli import bench
+from nearfield.commands.options import (
+    SETTINGS,
+    TOPOLOGY,
+    Bind,
+    Domains,
+    Force,
+    HaloDepth,
+    Json,
+    Memory,
+    Model,
+    Nodes,
+    Output,
+    Overlap,
+    Precision,
+    Ranks,
+    Template,
+    Threads,
+    Tiles,
+    Topology,
+    Wall,
+)
 from nearfield.commands.streams import open_closed_streams, silence, write
 from nearfield.errors import NearfieldError
 from nearfield.interruption import terminable
 
 # typer brings its own click or uses click's: this is the base of usage errors in both
 CLICK_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-SETTINGS = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     name="nearfield", help="Maxwell's equations in 3-D by FDTD, from a model file to S-parameters and pattern.",
     pretty_exceptions_enable=False, add_completion=False, rich_markup_mode=None, no_args_is_help=True,
     context_settings=SETTINGS,
 )
-bench = typer.Typer(help="Measure the speed of this machine.", no_args_is_help=True, context_settings=SETTINGS)
 app.add_typer(bench, name="bench")
-
-
-class Template(StrEnum):
-    """The models that `new` knows."""
-
-    patch = "patch"
-    dipole = "dipole"
-    box = "box"
-
-
-class Wall(StrEnum):
-    """Boundaries of the empty box."""
-
-    pec = "pec"
-    cpml = "cpml"
-
-
-class Precision(StrEnum):
-    """Floating-point numbers of the fields."""
-
-    single = "single"
-    double = "double"
-
-
-class Schedule(StrEnum):
-    """Orders of the updates; all give the same bits."""
-
-    tiled = "tiled"
-    stepwise = "stepwise"
-
-
-Model = Annotated[Path, typer.Argument(help="Model file (TOML).")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, all else on stderr.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-Threads = Annotated[int | None,
-                    typer.Option("--threads", min=1, max=4096, help="Threads; left out, one per physical core.")]
-Output = Annotated[Path | None, typer.Option("--output", help="Folder for the results; left out, ./out/<model>/.")]
-
-
-TOPOLOGY = "hwloc XML file, or string such as \"pack:2 [numa] core:4 pu:1\"; left out, this machine."
-Topology = Annotated[str | None, typer.Option("--topology", help=TOPOLOGY)]
-Nodes = Annotated[int, typer.Option("--nodes", min=1, max=100000, help="How many of that machine.")]
-Tiles = Annotated[str, typer.Option("--tiles", help="Steps x rows of a tile, such as 8x16; or auto.")]
-
-
-Domains = Annotated[str | None, typer.Option("--domains", help="Domains in all, such as 8, or along x, y, z: 2x1x4.")]
-Ranks = Annotated[int | None, typer.Option("--ranks", help="Processes; starts MPI's launcher by itself.")]
-Bind = Annotated[str | None, typer.Option("--bind", help="node, socket, numa, l3, core or none; ! at its end overrides "
-                                                         "what the launcher bound.")]  # fmt: skip
-Memory = Annotated[str | None, typer.Option("--memory", help="first-touch, bind, interleave or off.")]
-Overlap = Annotated[str, typer.Option("--overlap", help="split: messages travel under the interior; none; blocking.")]
-HaloDepth = Annotated[int | None, typer.Option("--halo-depth", help="Layers, and steps, between two exchanges.")]
 
 
 @app.command()
@@ -245,83 +212,6 @@ def version(as_json: Json = False) -> int:
         if not as_json:
             out.say(f"nearfield {__version__}")
     return 0
-
-
-@bench.command()
-def box(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the cube.")] = 128,
-        steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps to take.")] = 100,
-        threads: Threads = None,
-        boundary: Annotated[Wall, typer.Option(help="All six walls; a CPML takes 10 cells inside.")] = Wall.pec,
-        schedule: Annotated[Schedule, typer.Option(help="Order of the updates.")] = Schedule.tiled,
-        tiles: Tiles = "auto",
-        precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
-        ranks: Ranks = None, domains: Domains = None, bind: Bind = None, memory: Memory = None,
-        halo_depth: HaloDepth = None, overlap: Overlap = "split", as_json: Json = False) -> int:
-    """Time an empty cube with a point current in the middle."""
-    from nearfield.commands.bench import measure_box
-    from nearfield.parallel.launch import relaunch
-    from nearfield.parallel.start import Parallel
-
-    ended = relaunch(ranks)
-    if ended is not None:
-        return ended
-    return measure_box(cells, steps, threads, boundary.value, schedule.value, tiles, precision.value, as_json,
-                       Parallel(domains, bind, memory, halo_depth, overlap))  # fmt: skip
-
-
-@bench.command("model")
-def bench_model(model: Model, steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps to take.")] = 100,
-                threads: Threads = None, tiles: Tiles = "auto", ranks: Ranks = None, domains: Domains = None,
-                bind: Bind = None, memory: Memory = None, halo_depth: HaloDepth = None, overlap: Overlap = "split",
-                as_json: Json = False) -> int:
-    """Time the steps of a model; nothing is written."""
-    from nearfield.commands.bench import measure_model
-    from nearfield.parallel.launch import relaunch
-    from nearfield.parallel.start import Parallel
-
-    ended = relaunch(ranks)
-    if ended is not None:
-        return ended
-    parallel = Parallel(domains, bind, memory, halo_depth, overlap)
-    return measure_model(model, steps, threads, tiles, as_json, parallel)
-
-
-@bench.command()
-def scaling(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 128,
-            steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps of the box; the antenna makes as many "
-                                                                      "cell updates.")] = 100,
-            rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often all points are taken in turn.")] = 3,
-            case: Annotated[str, typer.Option(help="box, antenna, or both.")] = "box,antenna",
-            antenna: Annotated[Path | None, typer.Option(help="Model file; left out, the template `patch`.")] = None,
-            bind: Annotated[str | None, typer.Option(help="Schemes, as node,core; left out, all that differ.")] = None,
-            ranks: Annotated[str | None, typer.Option(help="As 1,2,4; left out, up to one more than cores.")] = None,
-            threads: Annotated[str | None, typer.Option(help="Of a rank, as 1,2; left out, 1 and what fills the "
-                                                             "cores.")] = None,
-            profile: Annotated[Path | None, typer.Option(help="What `nearfield probe` found; left out, here.")] = None,
-            plot: Annotated[Path | None, typer.Option(help="Draw it too, into this .png.")] = None,
-            as_json: Json = False) -> int:
-    """Time binding schemes x ranks x threads, each point in a process of its own, beside the predicted rates."""
-    from nearfield.commands.scaling import Request, measure_scaling
-
-    request = Request(cells, steps, rounds, case, antenna, bind, ranks, threads, profile)
-    return measure_scaling(request, plot, as_json)
-
-
-@bench.command()
-def features(cells: Annotated[int, typer.Option(min=32, max=10000, help="Cells along each side of the cube.")] = 128,
-             steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps of each run.")] = 100,
-             threads: Threads = None,
-             precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
-             as_json: Json = False) -> int:
-    """Time what each feature costs, in turn with the empty cube."""
-    from nearfield.commands.bench import measure_features
-
-    return measure_features(cells, steps, threads, precision.value, as_json)
-
-
-@bench.callback()
-def only_commands() -> None:
-    """Measure the speed of this machine."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -55,7 +55,8 @@ def test_each_script_writes_pairs_with_commit_machine_and_command(name, tmp_path
     for pair in pairs:
         assert len(pair["first"]) == len(pair["second"]) == 2
         assert 0 < pair["lowest"] <= pair["ratio"] <= pair["highest"]
-        assert pair["schedule"] == "tiled" and pair["tile_depth"] >= 4
+        if name != "domains":  # its runs are processes of their own
+            assert pair["schedule"] == "tiled" and pair["tile_depth"] >= 4
 
 
 def test_the_patch_antenna_for_peers_has_four_times_the_cells_of_the_demo(tmp_path):

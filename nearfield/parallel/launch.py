@@ -12,8 +12,9 @@ from pathlib import Path
 
 from nearfield.errors import ModelError
 from nearfield.parallel.transport import started
+from nearfield.topology import topology
 
-MOST_RANKS = 4096
+MOST_RANKS_A_CORE = 16  # more only take memory, some 60 MB each
 PR_SET_PDEATHSIG = 1  # of prctl(2)
 
 
@@ -48,8 +49,12 @@ def relaunch(ranks: int | None) -> int | None:
     """Run this very command on so many ranks; its exit code, or None where it is to go on in this process."""
     if ranks is None or started() == ranks:
         return None
-    if not 1 <= ranks <= MOST_RANKS:
-        raise ModelError(f"--ranks {ranks}: give 1 to {MOST_RANKS}")
+    most = MOST_RANKS_A_CORE * topology().cores
+    if not 1 <= ranks <= most:
+        raise ModelError(
+            f"--ranks {ranks}: give 1 to {most} on this machine of {topology().cores} cores; across machines the "
+            "launcher starts them (docs/parallel.md)"
+        )
     if started() > 1:
         raise ModelError(f"--ranks {ranks}, but a launcher started {started()}; leave --ranks out under one")
     if ranks == 1:

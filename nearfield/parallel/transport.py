@@ -171,7 +171,10 @@ class Turns(Channel):
 
 
 def freed(requests: list) -> None:
-    """Give persistent requests back before MPI ends, which complains of those that are left."""
+    """Give persistent requests back before MPI ends, which complains of those that are left, once all has come."""
+    end = time.monotonic() + PATIENCE
+    while not all(request.Test() for request in requests) and time.monotonic() < end:
+        time.sleep(0.001)
     for request in requests:
         request.Free()
 
