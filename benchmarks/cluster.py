@@ -63,8 +63,9 @@ def link_between(rate: str) -> dict[str, float]:
 def alone(hosts: int, cells: int, steps: int, rate: str) -> tuple[float, str]:
     """Mean Mcells/s of one rank alone on every host, all at once, and the checksum."""
     run = " ".join([*NEARFIELD, "--cells", str(cells), "--steps", str(steps)])
-    every = "; ".join(f'"$CLUSTER_RSH" host{n} {run} &' for n in range(1, hosts + 1)).replace("&;", "&")
-    found = [json.loads(line) for line in on_cluster(hosts, rate, ["bash", "-c", f"{every} wait"]).splitlines()]
+    start = " ".join(f'"$CLUSTER_RSH" host{n} {run} & all="$all $!";' for n in range(1, hosts + 1))
+    script = f"{start} for one in $all; do wait $one || exit 1; done"
+    found = [json.loads(line) for line in on_cluster(hosts, rate, ["bash", "-c", script]).splitlines()]
     return statistics.mean(each["mcells_per_second"] for each in found), found[0]["checksum"]
 
 
