@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import product
 
 from nearfield.parallel.decomposition import Box, Decomposition
+from nearfield.parallel.part import held_box
 from nearfield.plan import Plan
 from nearfield.prediction import BYTES_OF
 
-TANGENTIAL, ALL = 2, 6  # components that cross a face: of one layer, E one way and H the other; of several layers
-STATES = 4  # of the CPML, a cell and slab
+HALF, ALL = 3, 6  # components: of one layer below, H alone; of all others (nearfield/parallel/halo.py)
+ONE_LAYER = 4.5  # their mean
+STATES = 4  # of the CPML, a cell and slab; half of them with E
 
 
 @dataclass(frozen=True)
 class HaloSize:
-    """What one rank receives; it sends about as much.
-
-    `messages` go to faces, edges and corners where layers are several, to faces alone for one layer.
-    """
+    """What one rank receives; it sends about as much. `messages` go to faces, edges and corners."""
 
     rank: int
     cells: int
@@ -38,10 +39,7 @@ class HaloSize:
 
 
 def halo_sizes(plan: Plan, decomposition: Decomposition, depth: int) -> list[HaloSize]:
-    """The exchange of every rank, `depth` layers at once; one layer passes in every step, and without states.
-
-    Several layers are exchanged with edges and corners, and with the CPML's states in them.
-    """
+    """The exchange of every rank, `depth` layers at once, with edges, corners and the CPML's states in them."""
     whole = decomposition.arrangement.whole
     return [
         halo_size(plan, rank, box, whole, depth)
@@ -54,14 +52,28 @@ def halo_size(plan: Plan, rank: int, box: Box, whole: Box, depth: int) -> HaloSi
     ends = zip(box.lower, box.upper, whole.lower, whole.upper)
     sides = [(low > first) + (high < last) for low, high, first, last in ends]
     faces = sum(box.size // n * count for n, count in zip(box.shape, sides))
-    if depth == 1:
-        values, messages = TANGENTIAL * faces, sum(sides)
-    else:
-        grown = box.grown(depth, whole)
-        values = sum(sign * (ALL * b.size + STATES * slab_samples(plan, b)) for sign, b in ((1, grown), (-1, box)))
-        messages = math.prod(1 + count for count in sides) - 1
+    held = held_box(box, depth, plan).intersection(whole)
+    values = sum(received(plan, layer, below, depth) for layer, below in around(box, held))
+    messages = math.prod(1 + count for count in sides) - 1
     size = values * BYTES_OF[plan.precision]
     return HaloSize(rank, box.size, faces, messages, size, size / depth)
+
+
+def around(box: Box, held: Box) -> Iterator[tuple[Box, bool]]:
+    """The parts of the halo at faces, edges and corners, and whether each lies below the box along some axis."""
+    spans = [((held_low, low), (low, high), (high, held_high))
+             for held_low, low, high, held_high in zip(held.lower, box.lower, box.upper, held.upper)]  # fmt: skip
+    for way in product(range(3), repeat=3):
+        ends = [spans[axis][n] for axis, n in enumerate(way)]
+        if way != (1, 1, 1) and all(low < high for low, high in ends):
+            yield Box(*(tuple(end) for end in zip(*ends))), 0 in way
+
+
+def received(plan: Plan, layer: Box, below: bool, depth: int) -> int:
+    """Values that come for a part of the halo."""
+    if depth == 1 and below:
+        return HALF * layer.size
+    return ALL * layer.size + STATES // (2 if depth == 1 else 1) * slab_samples(plan, layer)
 
 
 def slab_samples(plan: Plan, box: Box) -> int:

@@ -47,9 +47,10 @@ def test_domains_of_one_process_exchange_nothing(model, capsys):
     assert found["arrangement"] == [2, 2, 1] and found["halo_bytes"] == 0
 
 
-def test_a_halo_of_one_layer_is_two_components_each_way(model, capsys):
+def test_a_halo_of_one_layer_is_h_upwards_and_both_fields_downwards(model, capsys):
     found = placed(capsys, model, "--domains", "2x1x1", "--ranks", "2", "--depth", "1")
-    assert found["depth"] == 1 and found["halo_bytes"] == 2 * (2 * 48 * 64 * 4)
+    in_slabs = 2 * (16 * 64 + 48 * 16)  # psi of E in those of y and z
+    assert found["depth"] == 1 and found["halo_bytes"] == 4 * ((3 + 6) * 48 * 64 + in_slabs)
     assert [halo["messages"] for halo in found["halos"]] == [1, 1]
 
 
