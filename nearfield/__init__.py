@@ -28,6 +28,7 @@ _HOMES = {
     "nearfield.simulation": ("Simulation",),
     "nearfield.check": ("Check",),
     "nearfield.solver": ("Solver",),
+    "nearfield.parallel.start": ("Parallel",),
     "nearfield.model_file": ("load",),
     "nearfield.results": ("Result", "open_result"),
     "nearfield.analysis.spectra": ("spectrum",),

@@ -35,6 +35,7 @@ from nearfield.waveforms import ContinuousWave, Gaussian, GaussianDerivative, Mo
 if TYPE_CHECKING:
     from nearfield.check import Check
     from nearfield.discretization import Discretization
+    from nearfield.parallel.start import Parallel
     from nearfield.results import Result
     from nearfield.tiling import Tiling
 
@@ -152,19 +153,22 @@ class Simulation(Schema):
         output: str | Path | None = None,
         progress: Callable[[ProgressInfo], None] | None = None,
         tiling: str | Tiling | None = None,
+        parallel: Parallel | None = None,
     ) -> Result:
         """Run every excitation and give the results.
 
         threads: default all physical cores that this process may use, fewer for small domains. output: an HDF5 file,
         rewritten whole after each excitation. progress: called about five times a second. tiling: "8x16" for tiles of
         8 steps and 16 rows; left out or "auto", what `nearfield tune` measured here, else the cost model's choice.
+        parallel: domains, binding, memory policy and halos (`Parallel`). Under `mpiexec` or `srun` all ranks call this;
+        rank 0 writes the output and has the data, the others get a result without any.
 
         Ctrl-C ends the run; the result then has status "interrupted". Errors: `ModelError` before anything is
         written; `DivergedError`, whose `result` holds what was recorded.
         """
         from nearfield.time_loop import run
 
-        return run(self, threads, output, progress, tiling=tiling)
+        return run(self, threads, output, progress, tiling=tiling, parallel=parallel)
 
     def to_toml(self) -> str:
         """The model file of this simulation."""
