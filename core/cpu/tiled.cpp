@@ -1,15 +1,16 @@
 // The tiled schedule: several steps while the rows are in cache.
 //
-// A time block advances a region (region.hpp), as a rule the whole block, by `depth` steps. Its rows are cut into bands of `width` rows; a band sweeps along
-// the planes, and at sweep position s makes, for every tau of the block, E of row (s - tau, j - tau) and H of row
-// (s - tau - 1, j - tau - 1): it leans back by one plane and one row a step. What a row reads was then made
+// A time block advances a region (region.hpp), as a rule the whole block, by `depth` steps. Its rows are cut into bands
+// of `width` rows; a band sweeps along the planes, and at sweep position s makes, for every tau of the block, E of row
+// (s - tau, j - tau) and H of row (s - tau - 1, j - tau - 1): it leans back by one plane and one row a step. What a row
+// reads was then made
 //   - by the same band at this position or the one before (own plane, own rows),
 //   - by the band below at this position (row j - 1),
 //   - by the time block before, in this band and those above it as far as `depth` rows, `depth` planes further on.
 // So band b of block n waits for band b - 1 of block n, and for a band of block n - 1; there is no barrier between
 // blocks. Domains share the tiles: each makes the positions, bands and blocks of 16 cells of its own, in place, one after
-// the other along a tile, so that nothing is copied or made twice. Steps go in pairs along the diagonal, so that a row stays in L1 between the two, and the next plane's
-// record is fetched into L2 meanwhile.
+// the other along a tile, so that nothing is copied or made twice. Steps go in pairs along the diagonal, so that a row
+// stays in L1 between the two, and the next plane's record is fetched into L2 meanwhile.
 // Traffic: 48 / depth bytes a cell and step in single precision, plus the edges of the tiles.
 
 #include "engine.hpp"
@@ -108,7 +109,8 @@ void Engine<Real>::cut_time(long first, long last) {
     }
     band_done_ = std::vector<Progress>(id * cuts_.along_c());
     for (const TimeBlock& block : time_blocks_)
-        for (long n = 0; n < block.bands * cuts_.along_c(); ++n) band_done_[block.first_id * cuts_.along_c() + n].raise(block.from);
+        for (long n = 0; n < block.bands * cuts_.along_c(); ++n)
+            band_done_[block.first_id * cuts_.along_c() + n].raise(block.from);
 }
 
 // What a domain makes of a time block: bands and positions that lie within it half-way through the block's steps.
