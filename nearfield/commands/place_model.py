@@ -22,7 +22,7 @@ from nearfield.parallel.decomposition import (
     parse_domains,
     rough_time,
 )
-from nearfield.parallel.halo_sizes import ALL, ONE_LAYER, HaloSize, halo_sizes
+from nearfield.parallel.halo_sizes import HaloSize, components, halo_sizes
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan import Plan
 from nearfield.prediction import BYTES_OF
@@ -137,7 +137,7 @@ def placed(plan: Plan, machine: Machine, profile: Profile, request: Request) -> 
 def halo_cost(machine: Machine, profile: Profile, depth: int, domains: int, number_bytes: int) -> HaloCost:
     """What a sample of a face and a message cost, in cells of a domain's threads: links from the profile."""
     rate = profile.rates().core * 1e6 * machine.threads * machine.ranks / domains
-    size = number_bytes * (ONE_LAYER if depth == 1 else ALL)
+    size = number_bytes * components(depth)
 
     def price(kind: str) -> tuple[float, float]:
         link = profile.link(kind)

@@ -13,6 +13,7 @@ from nearfield.errors import ModelError
 from nearfield.machine.hardware import Unit
 from nearfield.machine.step_time import Boxes, Cluster, Exchange, Job, Placed, Prediction, place
 from nearfield.parallel.decomposition import Arrangement, Triple, decompositions, fitting, rough_time
+from nearfield.parallel.halo_sizes import components
 from nearfield.parallel.weights import HaloCost
 
 MOST_RANKS = 100_000
@@ -58,7 +59,7 @@ def halo_cost(job: Job, cluster: Cluster, exchange: Exchange) -> HaloCost:
     """What a sample of a face and a message cost in cells of one core, as far as they are not hidden."""
     link = cluster.profile.link("hosts" if cluster.hosts > 1 else "across")
     rate = cluster.profile.rates().core * 1e6 * (SHOWN if exchange.overlap else 1.0)
-    size = job.number_bytes * (2 if exchange.depth == 1 else 6)
+    size = job.number_bytes * components(exchange.depth)
     return HaloCost(exchange.depth, size / link.bandwidth * rate, link.latency * rate / exchange.depth)
 
 

@@ -3,7 +3,7 @@
 A rank owns a box and updates it at the rate of its cores: cores of one NUMA node share what the profile says of it, and
 pages on another node slow them by share / remote bandwidth. Faces between ranks exchange, each way,
 
-    one layer    2 tangential components of one layer, every step
+    one layer    2 tangential components of H of one layer, every step
     T layers     6 components of T layers with edges and corners, every T steps; the layers are computed twice
 
 in messages x latency + bytes / bandwidth; the ranks of a host share its link, those of a NUMA node its memory. With
@@ -22,6 +22,7 @@ import numpy as np
 
 from nearfield.machine.profile import Profile
 from nearfield.parallel.decomposition import Arrangement, Triple
+from nearfield.parallel.halo_sizes import components
 from nearfield.parallel.weights import Weights
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ class Boxes:
         for axis in range(3):
             others = [np.ones_like(n) if a == axis else n for a, n in enumerate(grown)]
             area = others[0][:, None, None] * others[1][:, None] * others[2]
-            yield (2 if depth == 1 else 6) * area * self.job.number_bytes
+            yield components(depth) * area * self.job.number_bytes
             cut = 1 * (self.lower[axis] > 0) + (self.upper[axis] < self.job.shape[axis])
             grown[axis] = lengths[axis] + (depth * cut if depth > 1 else 0)
 

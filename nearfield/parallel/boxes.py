@@ -44,6 +44,10 @@ class Box:
         upper = tuple(min(high + more, end) for high, (_, more), end in zip(self.upper, layers, within.upper))
         return Box(lower, upper)
 
+    def sides(self, other: Box) -> Triple:
+        """Along each axis, whether another box lies below this one (-1), above (1), or neither (0)."""
+        return tuple((other.lower[n] >= self.upper[n]) - (other.upper[n] <= self.lower[n]) for n in range(3))
+
     def slices(self, origin: Triple = (0, 0, 0)) -> tuple[slice, slice, slice]:
         """Where the box lies in an array whose first sample is `origin`."""
         return tuple(slice(low - o, high - o) for low, high, o in zip(self.lower, self.upper, origin))

@@ -1,12 +1,18 @@
-"""What ranks exchange: every state of the engine that lies in the halo of another, edges and corners included.
+"""What ranks exchange: states of the engine that lie in the halo of another, edges and corners included.
 
 A rank's halo is held by other ranks as their own. So a message is an intersection of two boxes: what I own and another
-holds, with all that the engine's registry of states has there: fields, psi of the CPML, memories of circuits.
+holds. Of a halo of several layers all goes that the engine's registry of states has there: fields, psi of the CPML,
+memories of circuits.
+
+One layer needs tangential H alone, two components a face. The holder makes E in the layer above as its owner does,
+with its psi and circuits, ever since the first step: E reads H at its own index and the one below. The H normal to the
+face it makes too, from the E of that layer. The rest of the H there reads E one layer further, which is not held, and
+comes from the owner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,23 +67,24 @@ def stored(span: Span, slabs: tuple[Span, Span]) -> Iterator[slice]:
         before += last - first
 
 
-def needed(depth: int, below: bool) -> Callable[[str], bool]:
-    """Which states a halo needs that is good for `depth` steps; `below`: it lies below its holder along some axis.
+def needed(depth: int, sides: Sequence[int]) -> Callable[[str], bool]:
+    """Which states of a part of a halo its holder cannot make, for `depth` steps.
 
-    In one step a halo below is only read, by E, and needs H alone; of one above E is made again, but never H.
+    sides: of the part, along planes, rows and samples: -1 below the holder's own box, 0 beside it, 1 above.
     """
     if depth > 1:
         return lambda name: True
-    return (lambda name: name.startswith("H")) if below else (lambda name: name.startswith(("E", "H", "psi electric")))
+    off = [axis for axis in range(3) if sides[axis]]
+    return lambda name: name in {f"H{axis}" for axis in range(3) if off != [axis]}
 
 
 class Region:
     """One message: a box of the engine's states as bytes."""
 
-    def __init__(self, engine: CpuEngine, part: PlanPart, box: Box, depth: int, below: bool) -> None:
+    def __init__(self, engine: CpuEngine, part: PlanPart, box: Box, depth: int, sides: Sequence[int]) -> None:
         here = part.here(box)
-        self._engine, self._views = engine, list(views(engine, here, needed(depth, below)))
-        chosen = [] if depth == 1 and below else [n for n, edge in enumerate(engine.circuits) if holds(here, edge[1:])]
+        self._engine, self._views = engine, list(views(engine, here, needed(depth, sides)))
+        chosen = [n for n, edge in enumerate(engine.circuits) if depth > 1 and holds(here, edge[1:])]
         # in an order on which both sides agree, whatever their own coordinates are
         self._circuits = np.array(sorted(chosen, key=lambda n: engine.circuits[n]), np.int64)
         self._fields = sum(view.nbytes for view in self._views)
@@ -128,8 +135,8 @@ def messages(
     def region(box: Box | None, holder: int) -> Region | None:
         if box is None:
             return None
-        below = any(high <= low for high, low in zip(box.upper, own[holder].lower))
-        return Region(engine, part, box, depth, below)
+        sides = own[holder].sides(box)
+        return Region(engine, part, box, depth, [sides[axis] for axis in part.whole.storage_axes])
 
     found = []
     unit = part.whole.unit_axis

@@ -12,9 +12,8 @@ from nearfield.parallel.part import held_box
 from nearfield.plan import Plan
 from nearfield.prediction import BYTES_OF
 
-HALF, ALL = 3, 6  # components: of one layer below, H alone; of all others (nearfield/parallel/halo.py)
-ONE_LAYER = 4.5  # their mean
-STATES = 4  # of the CPML, a cell and slab; half of them with E
+TANGENTIAL, HALF, ALL = 2, 3, 6  # components: H of one layer at a face, at an edge; of several layers (halo.py)
+STATES = 4  # of the CPML, a cell and slab
 
 
 @dataclass(frozen=True)
@@ -53,27 +52,32 @@ def halo_size(plan: Plan, rank: int, box: Box, whole: Box, depth: int) -> HaloSi
     sides = [(low > first) + (high < last) for low, high, first, last in ends]
     faces = sum(box.size // n * count for n, count in zip(box.shape, sides))
     held = held_box(box, depth, plan).intersection(whole)
-    values = sum(received(plan, layer, below, depth) for layer, below in around(box, held))
+    values = sum(received(plan, layer, off, depth) for layer, off in around(box, held))
     messages = math.prod(1 + count for count in sides) - 1
     size = values * BYTES_OF[plan.precision]
     return HaloSize(rank, box.size, faces, messages, size, size / depth)
 
 
-def around(box: Box, held: Box) -> Iterator[tuple[Box, bool]]:
-    """The parts of the halo at faces, edges and corners, and whether each lies below the box along some axis."""
+def components(depth: int) -> int:
+    """Components that cross a face in an exchange of so many layers."""
+    return TANGENTIAL if depth == 1 else ALL
+
+
+def around(box: Box, held: Box) -> Iterator[tuple[Box, int]]:
+    """The parts of the halo, each with the number of axes along which it lies off the box: faces 1, edges 2."""
     spans = [((held_low, low), (low, high), (high, held_high))
              for held_low, low, high, held_high in zip(held.lower, box.lower, box.upper, held.upper)]  # fmt: skip
     for way in product(range(3), repeat=3):
         ends = [spans[axis][n] for axis, n in enumerate(way)]
         if way != (1, 1, 1) and all(low < high for low, high in ends):
-            yield Box(*(tuple(end) for end in zip(*ends))), 0 in way
+            yield Box(*(tuple(end) for end in zip(*ends))), 3 - way.count(1)
 
 
-def received(plan: Plan, layer: Box, below: bool, depth: int) -> int:
+def received(plan: Plan, layer: Box, off: int, depth: int) -> int:
     """Values that come for a part of the halo."""
-    if depth == 1 and below:
-        return HALF * layer.size
-    return ALL * layer.size + STATES // (2 if depth == 1 else 1) * slab_samples(plan, layer)
+    if depth == 1:
+        return (TANGENTIAL if off == 1 else HALF) * layer.size
+    return ALL * layer.size + STATES * slab_samples(plan, layer)
 
 
 def slab_samples(plan: Plan, box: Box) -> int:

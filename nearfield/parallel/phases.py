@@ -1,6 +1,7 @@
 """In which regions a rank makes its steps between two exchanges: cut faces first, so that messages run under the rest.
 
-Halos of depth h are good for h steps: the part of them that is right shrinks by one layer a step. What the neighbours
+Halos of depth h > 1 are good for h steps: the part of them that is right shrinks by one layer a step. A halo of one
+layer is made up to its end (halo.py). What the neighbours
 need, the outermost h layers of the own box, is made first, as trapezoids that shrink away from the interior; the
 interior grows into the room (core/cpu/region.hpp).
 """
@@ -33,9 +34,9 @@ class Axis:
         return self.own != (0, self.held)
 
     def whole(self, first: int) -> tuple[Side, Side]:
-        """All that is right, in steps that begin with number `first` of the block."""
+        """All that can be made, in steps that begin with number `first` of the block."""
         low = (1 - first, 1) if self.open_low else (0, 0)
-        high = (self.held + first, -1) if self.open_high else (self.held, 0)
+        high = (self.held + first, -1) if self.open_high and self.depth > 1 else (self.held, 0)
         return low, high
 
     def faces(self, first: int, last: int) -> tuple[Side | None, Side | None]:

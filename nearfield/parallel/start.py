@@ -15,6 +15,7 @@ from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
 from nearfield.parallel.decomposition import Arrangement, Decomposition, Triple, decompose, parse_domains
+from nearfield.parallel.halo_sizes import components
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.transport import Alone, world
@@ -26,8 +27,6 @@ from nearfield.tuning import Choice, choose
 
 OVERLAPS = ("split", "none", "blocking")
 DEPTHS = (1, 2, 4, 8, 16)  # layers of a halo that are weighed
-STATES_BOTH_WAYS = 12  # samples that cross a face for each of its samples and layers: six components out, six in
-LAYER_BOTH_WAYS = 9  # of one layer alone: H upwards, E and H downwards
 ROUND = 1.5e-4  # s, of an exchange beside its messages: packing's calls, two more runs of a team
 PAGES_LOOKED_AT = 20000
 
@@ -220,7 +219,7 @@ def halo_cost(plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, d
     link = profile.link("numa" if len(set(ranks.hosts)) == 1 else "hosts")
     total = domains if isinstance(domains, int) else math.prod(domains)
     rate = profile.rates().core * 1e6 * choice.machine.threads * ranks.size / total
-    size = BYTES_OF[plan.precision] * (LAYER_BOTH_WAYS if depth == 1 else STATES_BOTH_WAYS)
+    size = BYTES_OF[plan.precision] * components(depth)
     return HaloCost(depth, size / link.bandwidth * rate, (link.latency + ROUND) / depth * rate)
 
 

@@ -47,10 +47,9 @@ def test_domains_of_one_process_exchange_nothing(model, capsys):
     assert found["arrangement"] == [2, 2, 1] and found["halo_bytes"] == 0
 
 
-def test_a_halo_of_one_layer_is_h_upwards_and_both_fields_downwards(model, capsys):
+def test_a_halo_of_one_layer_is_tangential_h_both_ways(model, capsys):
     found = placed(capsys, model, "--domains", "2x1x1", "--ranks", "2", "--depth", "1")
-    in_slabs = 2 * (16 * 64 + 48 * 16)  # psi of E in those of y and z
-    assert found["depth"] == 1 and found["halo_bytes"] == 4 * ((3 + 6) * 48 * 64 + in_slabs)
+    assert found["depth"] == 1 and found["halo_bytes"] == 4 * (2 + 2) * 48 * 64
     assert [halo["messages"] for halo in found["halos"]] == [1, 1]
 
 
