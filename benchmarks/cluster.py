@@ -4,7 +4,8 @@
 
 One rank of one thread a host. Efficiency is the rate over the sum of the rates of one rank alone on each host, all at
 once: the same load, no messages. A host has one processor of this machine, in turn; beyond its processors hosts share
-them. Predictions are nearfield.machine.step_time's, from the rate alone and the link as measured, not fitted.
+them. Predictions are nearfield.machine.step_time's, from the rate alone, the link and what it costs the processor as
+measured, and the cost model of tiles; nothing is fitted.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ import numpy as np
 from machine import ROOT
 from paired import parser, write
 
+from nearfield.bench import box
+from nearfield.commands.predict import job_of_simulation
 from nearfield.errors import ModelError
 from nearfield.machine.hardware import from_synthetic
 from nearfield.machine.prediction import even, predict
 from nearfield.machine.probe_mpi import fit, launcher
 from nearfield.machine.profile import Link, Profile, Rates
-from nearfield.machine.step_time import Cluster, Exchange, Job, place
+from nearfield.machine.step_time import Cluster, Exchange, place
 from nearfield.output.whole_file import write_whole
 from nearfield.report.style import COLOURS, INK, blank, headline, png_bytes, styled
 
@@ -56,7 +59,7 @@ def link_between(rate: str) -> dict[str, float]:
     (pair,) = json.loads(on_cluster(2, rate, line))["pairs"]
     rows, last = pair["sizes"], pair["sizes"][-1]
     found = fit([row["bytes"] for row in rows], [row["latency"]["min"] for row in rows])
-    return {"latency": found["latency"], "one_way": last["bandwidth"]["median"],
+    return {"latency": found["latency"], "one_way": last["bandwidth"]["median"], "busy": pair["busy"]["median"],
             "each_way_at_once": last["bidirectional"]["median"] / 2}  # fmt: skip
 
 
@@ -104,9 +107,10 @@ def compare(hosts: int, cells: int, given: Namespace, link: dict[str, float]) ->
 def predicted(hosts: int, cells: int, exchange: Exchange, boxes: list[int], rate: float,
               link: dict[str, float]) -> float:  # fmt: skip
     """Mcells/s by the model of the step."""
-    between = Link(latency=link["latency"], bandwidth=link["each_way_at_once"])
+    between = Link(latency=link["latency"], bandwidth=link["each_way_at_once"], busy=link["busy"])
     profile = Profile(fdtd={"pec": Rates(core=rate, numa=rate, cores=1, cells=cells)}, messages={"hosts": between})
-    cluster, job = Cluster(from_synthetic("pack:1 [numa] core:1 pu:1"), hosts, profile), Job.box((cells,) * 3)
+    hardware = from_synthetic("pack:1 [numa] core:1 pu:1")
+    cluster, job = Cluster(hardware, hosts, profile), job_of_simulation(box(cells, 1), hardware)
     return predict(job, cluster, place(cluster, "core"), exchange, [even(job.shape, tuple(boxes))]).mcells_per_second
 
 

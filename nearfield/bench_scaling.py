@@ -50,7 +50,7 @@ class Point:
         return [sys.executable, "-m", "nearfield", "bench", *self.case.arguments, *spread, "--json"]
 
 
-def cases(names: Sequence[str], cells: int, steps: int, model: Path) -> list[Case]:
+def cases(names: Sequence[str], cells: int, steps: int, model: Path, hardware: Hardware) -> list[Case]:
     """The cases of these names. The antenna makes as many cell updates as the box. Error: a name that is none."""
     from nearfield.bench import box
     from nearfield.commands.predict import job_of_simulation
@@ -60,7 +60,7 @@ def cases(names: Sequence[str], cells: int, steps: int, model: Path) -> list[Cas
         raise ModelError(f"case '{unknown[0]}' is unknown; allowed: box, antenna")
     found = []
     for name in dict.fromkeys(names):
-        job = job_of_simulation(box(cells, 1) if name == "box" else load(model))
+        job = job_of_simulation(box(cells, 1) if name == "box" else load(model), hardware)
         count = steps if name == "box" else max(1, round(steps * cells**3 / job.cells))
         what = ("box", "--cells", str(cells)) if name == "box" else ("model", str(model))
         found.append(Case(name, (*what, "--steps", str(count)), job))

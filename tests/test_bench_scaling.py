@@ -12,7 +12,7 @@ from nearfield import bench_scaling
 from nearfield.bench_scaling import ANTENNA, Point, cases, points, rank_counts, rate_predicted, schemes_of, units_of
 from nearfield.cli import main
 from nearfield.errors import ModelError
-from nearfield.machine.hardware import from_synthetic
+from nearfield.machine.hardware import from_synthetic, this_machine
 from nearfield.machine.profile import Profile, Rates
 from nearfield.machine.step_time import Cluster
 
@@ -21,7 +21,7 @@ KNOWN = Profile(fdtd={"pec": Rates(core=100, numa=400, cores=4)})
 
 
 def box_point(scheme: str, ranks: int, threads: int, cells: int = 48) -> Point:
-    return Point(cases(["box"], cells, 10, ANTENNA)[0], scheme, ranks, threads)
+    return Point(cases(["box"], cells, 10, ANTENNA, this_machine())[0], scheme, ranks, threads)
 
 
 def predicted(point: Point, boxes: tuple[int, int, int], depth: int = 1) -> float | None:
@@ -47,17 +47,17 @@ def test_uneven_numbers_of_ranks_are_among_those_taken_by_default():
 
 
 def test_threads_are_one_and_what_fills_the_cores():
-    found = points(cases(["box"], 16, 1, ANTENNA), ["node"], 8, [1, 3, 9], None)
+    found = points(cases(["box"], 16, 1, ANTENNA, this_machine()), ["node"], 8, [1, 3, 9], None)
     assert [(point.ranks, point.threads) for point in found] == [(1, 1), (1, 8), (3, 1), (3, 2), (9, 1)]
 
 
 def test_the_antenna_makes_as_many_updates_as_the_box():
-    box, antenna = cases(["box", "antenna"], 64, 100, ANTENNA)
+    box, antenna = cases(["box", "antenna"], 64, 100, ANTENNA, this_machine())
     steps = int(antenna.arguments[-1])
     assert box.job.cells * 100 == pytest.approx(antenna.job.cells * steps, abs=antenna.job.cells / 2)
     assert antenna.job.weights.values.max() > box.job.weights.values.max()  # CPML
     with pytest.raises(ModelError, match="allowed: box, antenna"):
-        cases(["patch"], 64, 100, ANTENNA)
+        cases(["patch"], 64, 100, ANTENNA, this_machine())
 
 
 def test_a_point_is_started_as_a_user_would():

@@ -17,17 +17,14 @@ from nearfield.parallel.decomposition import (
     Decomposition,
     Triple,
     decompositions,
-    fitting,
     indices,
     parse_domains,
-    rough_time,
 )
-from nearfield.parallel.halo_sizes import HaloSize, components, halo_sizes
+from nearfield.parallel.halo_depth import DEPTHS, Tiles, cheapest, halo_cost, links
+from nearfield.parallel.halo_sizes import HaloSize, halo_sizes
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan import Plan
 from nearfield.prediction import BYTES_OF
-
-DEPTHS = (1, 2, 4, 8, 16)  # layers of a halo that are weighed where none is given
 
 
 @dataclass(frozen=True)
@@ -128,42 +125,14 @@ def placed(plan: Plan, machine: Machine, profile: Profile, request: Request) -> 
     weights = Weights.of(plan)
     total = math.prod(domains) if isinstance(domains, tuple) else domains
     depths = [request.depth] if request.depth else DEPTHS if machine.ranks > 1 else [1]
-    halos = [halo_cost(machine, profile, depth, total, BYTES_OF[plan.precision]) for depth in depths]
-    halo = halos[0] if len(halos) == 1 else cheapest(weights, domains, machine.ranks, halos)
+    far, near = links(profile, len(machine.hosts), len(machine.hardware.numa))
+    rate = profile.rates().core * 1e6 * machine.threads * machine.ranks / total
+    size, ranks_a_host = BYTES_OF[plan.precision], machine.ranks_a_host
+    halos = [halo_cost(depth, far, rate, size, near=near, ranks_a_host=ranks_a_host) for depth in depths]
+    tiles = Tiles.on(plan, machine.hardware, machine.threads)
+    halo = halos[0] if len(halos) == 1 else cheapest(weights, domains, machine.ranks, halos, tiles)
     found = decompositions(weights, domains, machine.ranks, halo=halo)
     return Placing(plan, weights, machine, halo, domains, request.depth is not None, found)
-
-
-def halo_cost(machine: Machine, profile: Profile, depth: int, domains: int, number_bytes: int) -> HaloCost:
-    """What a sample of a face and a message cost, in cells of a domain's threads: links from the profile."""
-    rate = profile.rates().core * 1e6 * machine.threads * machine.ranks / domains
-    size = number_bytes * components(depth)
-
-    def price(kind: str) -> tuple[float, float]:
-        link = profile.link(kind)
-        return size / link.bandwidth * rate, link.latency / depth * rate
-
-    here = price("across" if len(machine.hardware.numa) > 1 else "numa")
-    if len(machine.hosts) == 1:
-        return HaloCost(depth, *here)
-    return HaloCost(depth, *price("hosts"), near=here, ranks_a_host=machine.ranks_a_host)
-
-
-def cheapest(weights: Weights, domains: int | Triple, ranks: int, halos: list[HaloCost]) -> HaloCost:
-    """The depth that suits alike domains best, of those for which no domain is too thin and no row must be cut."""
-    weighed, unit = [], weights.storage_axes[2]
-    for halo in halos:
-        try:
-            groupings = fitting(weights, domains, ranks, halo)
-        except ModelError:
-            if not weighed:
-                raise
-            break
-        cut = all(grouping.counts[unit] > 1 for grouping in groupings)
-        if cut and weighed and isinstance(domains, int):
-            break
-        weighed.append((min(rough_time(weights, grouping, halo) for grouping in groupings), halo.depth, halo))
-    return min(weighed)[2]
 
 
 def answer(request: Request, placing: Placing, sizes: list[HaloSize]) -> dict[str, Any]:

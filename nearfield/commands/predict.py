@@ -52,7 +52,7 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
     if request.memory not in POLICIES:
         raise ModelError(f"--memory {request.memory} is unknown; allowed: {', '.join(POLICIES)}")
     hardware, profile = load(request.topology), load_profile(request.profile)
-    cluster, job = Cluster(hardware, request.nodes, profile), job_of(request)
+    cluster, job = Cluster(hardware, request.nodes, profile), job_of(request, hardware)
     schemes = wanted(hardware, request.bind)
     found = predict_all(job, cluster, schemes, request.memory, request.ranks_a_host)
     with console(as_json) as out:
@@ -71,7 +71,7 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
     return 0
 
 
-def job_of(request: Request) -> Job:
+def job_of(request: Request, hardware: Hardware) -> Job:
     """The model's cells and what they cost; without a model those of the empty box."""
     from nearfield.bench import box
     from nearfield.model_file import load as load_model
@@ -83,17 +83,19 @@ def job_of(request: Request) -> Job:
         simulation = box(cells, 1, "cpml" if request.cpml else "pec")
     else:
         simulation = load_model(request.model)
-    return job_of_simulation(simulation)
+    return job_of_simulation(simulation, hardware)
 
 
-def job_of_simulation(simulation: Any) -> Job:
-    """The samples of a simulation and what each costs."""
+def job_of_simulation(simulation: Any, hardware: Hardware) -> Job:
+    """The samples of a simulation, what each costs, and the tiles on the cores of a NUMA node."""
+    from nearfield.parallel.halo_depth import Tiles
     from nearfield.parallel.plan_weights import plan_weights
     from nearfield.prediction import BYTES_OF
 
     setup = simulation.setup()
     plan = setup.plan
-    return Job(plan_weights(plan), math.prod(setup.grid.cells), BYTES_OF[plan.precision])
+    return Job(plan_weights(plan), math.prod(setup.grid.cells), BYTES_OF[plan.precision],
+               Tiles.on(plan, hardware, len(hardware.numa[0].cores) or 1))  # fmt: skip
 
 
 def wanted(hardware: Hardware, bind: str | None) -> list[str]:
@@ -105,14 +107,14 @@ def wanted(hardware: Hardware, bind: str | None) -> list[str]:
     return [scheme for scheme in SCHEMES if scheme != "l3" or known_l3]
 
 
-HEADS = ("bind", "ranks x threads", "boxes", "halo", "compute ms", "halo ms", "waiting ms", "step ms", "Mcells/s",
-         "efficiency", "imbalance", "remote")  # fmt: skip
+HEADS = ("bind", "ranks x threads", "boxes", "halo", "compute ms", "halo ms", "busy ms", "waiting ms", "step ms",
+         "Mcells/s", "efficiency", "imbalance", "remote")  # fmt: skip
 
 
 def row(each: Prediction) -> tuple[str, ...]:
     """The cells of a scheme's line."""
     halo = {"deep": f"{each.depth} layers", "layer": "1 layer", "blocking": "blocking"}[each.exchange]
-    times = (f"{1e3 * seconds:.3g}" for seconds in (each.compute, each.halo, each.waiting, each.step))
+    times = (f"{1e3 * seconds:.3g}" for seconds in (each.compute, each.halo, each.busy, each.waiting, each.step))
     return (
         each.scheme, f"{each.ranks} x {each.threads}", " x ".join(map(str, each.counts)),
         halo if each.ranks > 1 else "none", *times, f"{each.mcells_per_second:.0f}", f"{100 * each.efficiency:.1f} %",

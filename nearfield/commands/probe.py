@@ -213,7 +213,8 @@ def tell_mpi(found: dict[str, Any]) -> str:
         blocks.append(
             f"# {BETWEEN[pair['where']]}: {pair['binding']}\n{columns(lines)}\n"
             f"fit: latency {1e6 * line['latency']:.2f} +- {1e6 * line['latency_error']:.2f} us, "
-            f"bandwidth {line['bandwidth'] / 1e6:.0f} +- {line['bandwidth_error'] / 1e6:.0f} MB/s"
+            f"bandwidth {line['bandwidth'] / 1e6:.0f} +- {line['bandwidth_error'] / 1e6:.0f} MB/s; "
+            f"the processor spends {1e9 * line['busy']:.2g} ns a byte"
         )
     return "\n\n".join(blocks)
 

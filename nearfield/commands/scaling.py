@@ -41,7 +41,8 @@ def measure_scaling(request: Request, plot: Path | None, as_json: bool) -> int:
         raise ModelError(f"--plot {plot}: pictures are PNG; give a name that ends in .png")
     hardware, profile = this_machine(), load_profile(request.profile)
     same = schemes_of(hardware, names(request.bind))
-    chosen = cases(names(request.cases) or (), request.cells, request.steps, request.antenna or ANTENNA)
+    chosen = cases(names(request.cases) or (), request.cells, request.steps, request.antenna or ANTENNA,
+                   hardware)  # fmt: skip
     ranks, threads = counts("--ranks", request.ranks), counts("--threads", request.threads)
     if ranks and max(ranks) > MOST_A_CORE * len(hardware.cores):
         raise ModelError(f"--ranks {max(ranks)}: that many ranks on {len(hardware.cores)} cores would stall this "

@@ -13,13 +13,11 @@ from nearfield.errors import ModelError
 from nearfield.machine.hardware import Unit
 from nearfield.machine.step_time import Boxes, Cluster, Exchange, Job, Placed, Prediction, place
 from nearfield.parallel.decomposition import Arrangement, Triple, decompositions, fitting, rough_time
-from nearfield.parallel.halo_sizes import components
-from nearfield.parallel.weights import HaloCost
+from nearfield.parallel.halo_depth import halo_cost
 
 MOST_RANKS = 100_000
 MOST_ARRANGEMENTS = 12
 MOST_DEPTH = 16
-SHOWN = 0.05  # of an exchange under the interior: it only chooses among boxes of equal work
 BLOCKING, LAYER = Exchange("blocking", overlap=False), Exchange("layer")
 EXCHANGES = (BLOCKING, LAYER, *(Exchange("deep", depth) for depth in (2, 4, 8, MOST_DEPTH)))
 
@@ -40,7 +38,8 @@ def arranged(job: Job, cluster: Cluster, placed: Placed, exchange: Exchange = LA
     ranks, weights = len(placed.speeds) * cluster.hosts, job.weights
     if ranks > MOST_RANKS:
         raise ModelError(f"{ranks:,} ranks are more than {MOST_RANKS:,}; give fewer nodes or a coarser --bind")
-    halo = halo_cost(job, cluster, exchange)
+    link, rate = cluster.profile.link("hosts" if cluster.hosts > 1 else "across"), cluster.profile.rates().core * 1e6
+    halo = halo_cost(exchange.depth, link, rate, job.number_bytes, exchange.overlap)
     if weights.values.size > 1:
         core = cluster.profile.rates().core
         speeds = [speed / core for speed in placed.speeds * cluster.hosts]
@@ -53,14 +52,6 @@ def even(shape: Triple, counts: Triple) -> Arrangement:
     """Cuts after equal numbers of samples, as nearly as whole samples allow."""
     cuts = [tuple(n * length // count for n in range(count + 1)) for length, count in zip(shape, counts)]
     return Arrangement(tuple(cuts))
-
-
-def halo_cost(job: Job, cluster: Cluster, exchange: Exchange) -> HaloCost:
-    """What a sample of a face and a message cost in cells of one core, as far as they are not hidden."""
-    link = cluster.profile.link("hosts" if cluster.hosts > 1 else "across")
-    rate = cluster.profile.rates().core * 1e6 * (SHOWN if exchange.overlap else 1.0)
-    size = job.number_bytes * components(exchange.depth)
-    return HaloCost(exchange.depth, size / link.bandwidth * rate, link.latency * rate / exchange.depth)
 
 
 def predict_all(job: Job, cluster: Cluster, schemes: Iterable[str], memory: str = "first-touch",

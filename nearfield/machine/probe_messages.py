@@ -12,6 +12,7 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +25,9 @@ WINDOW = 16  # messages under way at once in the measurement of bandwidth
 ROUNDS, QUICK_ROUNDS = 5, 3
 SECONDS_A_ROUND = 0.02  # about, where nothing else runs
 LEAST, MOST_REPEATS, MOST_WINDOWS = 2, 500, 20
+HALO = 1 << 20  # bytes of the exchange under other work
+PIECE, ALONE = 4096, 0.02  # numbers of a piece of that work; s of it alone
+POLL = 2e-3  # s between looks at messages under way, as the solver's
 SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS")
 
 
@@ -59,7 +63,8 @@ def measure(communicator: Any, quick: bool, longest: int = SIZES[-1]) -> dict[st
     pairs = []
     for where, partner in partners.items():
         rows = [exchange(communicator, partner, size, quick) for size in SIZES if size <= longest]
-        pairs.append({"where": where, "ranks": [0, partner], "placement": [places[0], places[partner]], "sizes": rows})
+        pairs.append({"where": where, "ranks": [0, partner], "placement": [places[0], places[partner]], "sizes": rows,
+                      "busy": busy(communicator, partner, min(longest, HALO), quick)})  # fmt: skip
     if communicator.rank:
         return None
     from mpi4py import MPI
@@ -125,6 +130,50 @@ def stream(communicator: Any, partner: int, out: np.ndarray, into: np.ndarray, w
             communicator.Recv(into[0][:1], partner)
     seconds = time.perf_counter() - begun
     return out.size * WINDOW * windows * (2 if both else 1) / seconds
+
+
+def busy(communicator: Any, partner: int, size: int, quick: bool) -> dict[str, float]:
+    """Seconds a byte that exchanges of `size` bytes each way take from other work, packing included, as a spread.
+
+    Halos travel under the update, which looks after them now and then. So arithmetic is done meanwhile, in pieces whose
+    time alone is known, and what is missing from it was spent on the messages.
+    """
+    from mpi4py import MPI
+
+    rank = communicator.rank
+    other, found = partner if rank == 0 else 0, []
+    face, out, into = np.ones(size, np.uint8), np.empty(size, np.uint8), np.empty(size, np.uint8)
+    piece = np.ones(PIECE, np.float32)
+    for _ in range(QUICK_ROUNDS if quick else ROUNDS):
+        communicator.Barrier()
+        if rank not in (0, partner):
+            continue
+        alone = worked(piece, lambda begun: time.perf_counter() - begun > ALONE)
+        np.copyto(out, face)
+        communicator.Sendrecv(out[:1], other, recvbuf=into[:1], source=other)
+        begun = time.perf_counter()
+        np.copyto(out, face)
+        requests = [communicator.Irecv(into, other), communicator.Isend(out, other)]
+        during = worked(piece, lambda _, under_way=requests: MPI.Request.Testall(under_way))
+        np.copyto(face, into)
+        seconds = time.perf_counter() - begun
+        found.append(max(seconds - during[0] * alone[1] / alone[0], 0.01 * seconds) / size)
+    found = communicator.bcast(found)
+    return spread(found)
+
+
+def worked(piece: np.ndarray, ended: Callable[[float], bool]) -> tuple[int, float]:
+    """Pieces of arithmetic done until something has ended, which is asked every few ms, and the seconds."""
+    begun = looked = time.perf_counter()
+    done = 0
+    while True:
+        np.multiply(piece, piece, out=piece)
+        done += 1
+        now = time.perf_counter()
+        if now - looked > POLL:
+            looked = now
+            if ended(begun):
+                return done, time.perf_counter() - begun
 
 
 def bind(processors: str, rank: int) -> None:

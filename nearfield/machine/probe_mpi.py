@@ -121,7 +121,7 @@ def fitted(found: dict[str, Any]) -> dict[str, Any]:
     for pair in found["pairs"]:
         rows = pair["sizes"]
         sizes, times = [row["bytes"] for row in rows], [row["latency"]["min"] for row in rows]
-        pair["fit"] = fit(sizes, times)
+        pair["fit"] = fit(sizes, times) | {"busy": pair["busy"]["median"]}
         pair["binding"] = " and ".join(
             f"rank {rank} on {place['host']} processor {spans(place['processors'])}"
             for rank, place in zip(pair["ranks"], pair["placement"]))  # fmt: skip

@@ -5,7 +5,8 @@
      "triad":     {"core": 14.5, "numa": [26.7], "all": 26.7},                          GB/s, as STREAM counts
      "bandwidth": [[21.0, 12.5], [12.4, 21.1]],                           GB/s, node of the cores x node of the memory
      "latency":   [[92, 140], [141, 93]],                                 ns, likewise
-     "messages":  {"numa":   {"latency": 4e-7, "bandwidth": 8e9},         s and B/s: time = latency + bytes / bandwidth
+     "messages":  {"numa":   {"latency": 4e-7, "bandwidth": 8e9,          s and B/s: time = latency + bytes / bandwidth
+                              "busy": 3e-10},                             s a byte that the processor spends on it
                    "across": {...}, "hosts": {...}},
      "sources":   {"fdtd": "measured ...", "messages.hosts": "assumed: ..."}}
 
@@ -74,6 +75,8 @@ class Link(Schema):
     "s."
     bandwidth: Positive
     "B/s."
+    busy: float = Field(0.0, ge=0, allow_inf_nan=False)
+    "s a byte that is sent, while as many come: what the processor spends on packing and moving it."
     latency_error: float | None = Field(None, ge=0)
     bandwidth_error: float | None = Field(None, ge=0)
 
@@ -83,9 +86,9 @@ class Link(Schema):
 
 
 ASSUMED_LINKS = {  # of today's servers, in round numbers
-    "numa": Link(latency=0.5e-6, bandwidth=6e9),
-    "across": Link(latency=1e-6, bandwidth=5e9),
-    "hosts": Link(latency=20e-6, bandwidth=1.15e9),
+    "numa": Link(latency=0.5e-6, bandwidth=6e9, busy=0.3e-9),
+    "across": Link(latency=1e-6, bandwidth=5e9, busy=0.4e-9),
+    "hosts": Link(latency=20e-6, bandwidth=1.15e9, busy=0.5e-9),
 }
 LINK_NAMES = {"numa": "shared memory", "across": "shared memory", "hosts": "10 Gbit/s Ethernet"}
 ASSUMED_REMOTE = 0.6  # bandwidth of another NUMA node's memory over that of one's own
@@ -143,8 +146,8 @@ class Profile(Schema):
                         "a NUMA node are taken to scale")  # fmt: skip
         for where, link in ASSUMED_LINKS.items():
             if where not in self.messages:
-                said.append(f"messages {WHERE[where]}: {link.latency * 1e6:g} us, {link.bandwidth / 1e9:g} GB/s "
-                            f"({LINK_NAMES[where]})")  # fmt: skip
+                said.append(f"messages {WHERE[where]}: {link.latency * 1e6:g} us, {link.bandwidth / 1e9:g} GB/s, "
+                            f"{link.busy * 1e9:g} ns of the processor a byte ({LINK_NAMES[where]})")  # fmt: skip
         if len(self.bandwidth) < 2:
             said.append(f"memory of another NUMA node: {ASSUMED_REMOTE:g} of the bandwidth of the own one")
         return tuple(said)

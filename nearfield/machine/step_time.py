@@ -6,22 +6,24 @@ pages on another node slow them by share / remote bandwidth. Faces between ranks
     one layer    2 tangential components of H of one layer, every step
     T layers     6 components of T layers with edges and corners, every T steps; the layers are computed twice
 
-in messages x latency + bytes / bandwidth; the ranks of a host share its link, those of a NUMA node its memory. With
-overlap the exchange runs under what does not depend on it, and only the rest is waited for. The slowest rank sets the
-pace. Packing, the launch of messages by the processor and contention in switches are left out.
+in messages x latency + bytes / bandwidth; the ranks of a host share its link, those of a NUMA node its memory. Packing
+and moving the bytes keeps the processor busy for a part of that; with overlap the rest runs under what does not depend
+on it, and only what is left is waited for. Where halos are shallower than tiles, a wedge at the cut faces, or all of a
+box that is too thin, is made in shallow tiles. The slowest rank sets the pace. Contention in switches is left out.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nearfield.machine.profile import Profile
 from nearfield.parallel.decomposition import Arrangement, Triple
+from nearfield.parallel.halo_depth import Tiles
 from nearfield.parallel.halo_sizes import components
 from nearfield.parallel.weights import Weights
 
@@ -41,6 +43,7 @@ class Job:
     weights: Weights
     cells: int
     number_bytes: int = 4
+    tiles: Tiles = field(default_factory=Tiles)
 
     @property
     def shape(self) -> Triple:
@@ -101,6 +104,7 @@ class Prediction:
     step: float
     compute: float
     halo: float
+    busy: float  # of the halo's time, the processor's own part
     waiting: float
     mcells_per_second: float
     efficiency: float  # of all units with their pages at hand, nothing computed twice and nothing waited for
@@ -162,18 +166,31 @@ class Boxes:
         """The time of a step with this exchange."""
         depth = exchange.depth
         compute = np.mean([self.work(layers) for layers in range(depth)], axis=0) / self.speed
-        halo, messages, host_bytes = self.halo(depth)
+        compute = compute * (1 + self.extra(exchange))
+        halo, busy, messages, host_bytes = self.halo(depth)
         hidden = self.interior(2 * depth - 1) / self.speed if exchange.overlap else 0.0
-        waiting = np.maximum(halo - hidden, 0.0)
-        slowest = np.unravel_index(np.argmax(compute + waiting + TIE * halo), self.counts)
-        total, step = self.work(0), float((compute + waiting)[slowest])
+        waiting = np.maximum(halo - busy - hidden, 0.0)
+        spent = compute + busy + waiting
+        slowest = np.unravel_index(np.argmax(spent + TIE * halo), self.counts)
+        total, step = self.work(0), float(spent[slowest])
         ideal = self.placed.ideal * self.cluster.hosts * self.unit
         return Prediction(
             self.placed.scheme, exchange.name, depth, compute.size, self.placed.threads, tuple(self.counts), step,
-            float(compute[slowest]), float(halo[slowest]), float(waiting[slowest]), self.job.cells / step / 1e6,
+            float(compute[slowest]), float(halo[slowest]), float(busy[slowest]), float(waiting[slowest]),
+            self.job.cells / step / 1e6,
             self.job.work / ideal / step, float((total / self.speed).max() * self.speed.sum() / total.sum()),
             float(messages[slowest]), host_bytes, self.placed.remote_share,
         )  # fmt: skip
+
+    def extra(self, exchange: Exchange) -> np.ndarray:
+        """By what part a step takes longer in tiles that suit the halos."""
+        lengths, sides = [], []
+        for axis, (low, high, length) in enumerate(zip(self.lower, self.upper, self.job.shape)):
+            shape = [-1 if a == axis else 1 for a in range(3)]
+            lengths.append((high - low).reshape(shape))
+            sides.append(((low > 0) * 1 + (high < length)).reshape(shape))
+        unit = self.job.weights.storage_axes[2]
+        return self.job.tiles.extra(lengths, sides, unit, exchange.depth, exchange.overlap)
 
     def work(self, layers: int) -> np.ndarray:
         """Work of the boxes grown by so many layers at their cut faces."""
@@ -196,16 +213,17 @@ class Boxes:
         x, y, z = (high - low for low, high in zip(lower, upper))
         return x[:, None, None] * y[:, None] * z
 
-    def halo(self, depth: int) -> tuple[np.ndarray, np.ndarray, float]:
-        """Seconds of exchange and messages of every rank a step; bytes that leave the busiest host a step."""
-        profile, seconds, messages = self.cluster.profile, np.zeros(self.counts), np.zeros(self.counts)
-        copied, leaving = np.zeros(self.counts), np.zeros(self.counts)
+    def halo(self, depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Seconds of exchange, the processor's part, messages of every rank a step; bytes that leave a host."""
+        profile = self.cluster.profile
+        seconds, busy, messages, copied, leaving = np.zeros((5, *self.counts))
         for axis, size in enumerate(self.face_bytes(depth)):
             for side in (-1, 1):
                 kinds = self.neighbours(axis, side)
                 for where, is_here in kinds.items():
                     messages += is_here / depth
                     seconds += is_here * profile.link(where).latency / depth
+                    busy += is_here * size * profile.link(where).busy
                     if where == "hosts":
                         leaving += is_here * size
                     else:
@@ -214,7 +232,7 @@ class Boxes:
         seconds = np.maximum(seconds, self.memory_seconds(copied))
         of_host = np.bincount(self.host.ravel(), leaving.ravel())
         seconds += np.where(leaving > 0, of_host[self.host] / profile.link("hosts").bandwidth, 0.0)
-        return seconds, messages, float(of_host.max())
+        return np.maximum(seconds, busy), busy, messages, float(of_host.max())
 
     def memory_seconds(self, copied: np.ndarray) -> np.ndarray:
         """Seconds that the memory of a rank's NUMA node needs for what all its ranks copy; 0 where it is unknown."""

@@ -15,19 +15,17 @@ from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
 from nearfield.parallel.decomposition import Arrangement, Decomposition, Triple, decompose, parse_domains
-from nearfield.parallel.halo_sizes import components
+from nearfield.parallel.halo_depth import DEPTHS, Tiles, cheapest, halo_cost, links
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.transport import Alone, world
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan import ROW_LENGTHS, Plan
 from nearfield.prediction import BYTES_OF, LANES
-from nearfield.tiling import Rows, Tiling, seconds_per_cell
+from nearfield.tiling import Tiling
 from nearfield.tuning import Choice, choose
 
 OVERLAPS = ("split", "none", "blocking")
-DEPTHS = (1, 2, 4, 8, 16)  # layers of a halo that are weighed
-ROUND = 1.5e-4  # s, of an exchange beside its messages: packing's calls, two more runs of a team
 PAGES_LOOKED_AT = 20000
 
 
@@ -177,25 +175,27 @@ def divided(
     plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, wishes: Parallel
 ) -> tuple[Decomposition, int]:
     """The decomposition and the depth of halos that are the fastest by the model. Error: none fits."""
-    weights = Weights.of(plan)
-    depths = [wishes.halo_depth] if wishes.halo_depth else DEPTHS if ranks.size > 1 else [1]
-    found = []
-    for depth in depths:
-        halo = halo_cost(plan, domains, ranks, choice, depth) if ranks.size > 1 else HaloCost()
-        try:
-            decomposition = decompose(weights, domains, ranks.size, halo=halo)
-        except ModelError:
-            if not found:
-                raise
-            break
-        if decomposition.grouping.ranks[plan.weighed_axis] > 1:
-            decomposition = in_blocks(decomposition, plan.weighed_axis)
-        split = wishes.overlap == "split" and splits(plan, decomposition, choice, depth)
-        extra = 0.0 if split else tile_cost(plan, choice, depth) - 1.0
-        time = decomposition.slowest + extra * weights.total / decomposition.costs.size
-        found.append((time, depth, decomposition))
-    _, depth, decomposition = min(found, key=lambda each: each[:2])
-    return decomposition, depth
+    weights, halo = Weights.of(plan), HaloCost()
+    if ranks.size > 1:
+        overlap = wishes.overlap == "split"
+        depths = [wishes.halo_depth] if wishes.halo_depth else DEPTHS
+        halos = [halo_between(plan, domains, ranks, choice, depth, overlap) for depth in depths]
+        tiles = Tiles.of(choice.tiling, choice.rows, choice.machine)
+        halo = cheapest(weights, domains, ranks.size, halos, tiles, overlap)
+    found = decompose(weights, domains, ranks.size, halo=halo)
+    if found.grouping.ranks[plan.weighed_axis] > 1:
+        found = in_blocks(found, plan.weighed_axis)
+    return found, halo.depth
+
+
+def halo_between(plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, depth: int, overlap: bool
+                 ) -> HaloCost:  # fmt: skip
+    """The price of halos between these ranks, in vacuum cells of a domain's threads."""
+    profile, hosts = load_profile(None), len(set(ranks.hosts))
+    total = domains if isinstance(domains, int) else math.prod(domains)
+    rate = profile.rates().core * 1e6 * choice.machine.threads * ranks.size / total
+    far, near = links(profile, hosts, len(this_machine().numa))
+    return halo_cost(depth, far, rate, BYTES_OF[plan.precision], overlap, near, -(-ranks.size // hosts))
 
 
 def in_blocks(found: Decomposition, axis: int) -> Decomposition:
@@ -211,31 +211,3 @@ def in_blocks(found: Decomposition, axis: int) -> Decomposition:
     every = list(found.arrangement.cuts)
     every[axis] = tuple(cuts)
     return replace(found, arrangement=Arrangement(tuple(every)))
-
-
-def halo_cost(plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, depth: int) -> HaloCost:
-    """What a sample of a face and a message cost, in vacuum cells of a domain's threads."""
-    profile = load_profile(None)
-    link = profile.link("numa" if len(set(ranks.hosts)) == 1 else "hosts")
-    total = domains if isinstance(domains, int) else math.prod(domains)
-    rate = profile.rates().core * 1e6 * choice.machine.threads * ranks.size / total
-    size = BYTES_OF[plan.precision] * components(depth)
-    return HaloCost(depth, size / link.bandwidth * rate, (link.latency + ROUND) / depth * rate)
-
-
-def splits(plan: Plan, found: Decomposition, choice: Choice, depth: int) -> bool:
-    """Whether every rank is thick enough for tiles that are deeper than its halos."""
-    room = 2 * (2 * choice.tiling.depth + depth)
-    if found.grouping.ranks[plan.unit_axis] > 1:
-        return False
-    boxes = found.grouping.boxes(found.arrangement)
-    return all(box.shape[axis] > room for box in boxes for axis in range(3) if found.grouping.ranks[axis] > 1)
-
-
-def tile_cost(plan: Plan, choice: Choice, depth: int) -> float:
-    """Time of a cell in tiles no deeper than the halo, over that in the tiles that were chosen."""
-    tiling, rows = choice.tiling, Rows.of(plan)
-    if tiling.depth <= depth:
-        return 1.0
-    shallow = Tiling(depth, tiling.width, tiling.segment)
-    return seconds_per_cell(shallow, rows, choice.machine) / seconds_per_cell(tiling, rows, choice.machine)

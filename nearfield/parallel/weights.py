@@ -19,7 +19,6 @@ Triple = tuple[int, int, int]
 VACUUM_CELL = 0.85e-9  # s, on one core in single precision; benchmarks/weights.py
 ROW = 24.0  # of beginning a row: 20 ns, nearfield/tiling.py
 EXCHANGE = 6.0  # 24 bytes out and 24 in at 10 GB/s, where no link was measured
-HIDDEN = 0.5  # an estimate: messages travel under the update, but the processor packs and unpacks them
 SHARED = (0.5, 1.0, 1.5)  # an estimate: tiles wait for the neighbour's
 
 
@@ -39,7 +38,7 @@ class HaloCost:
     shared: tuple[float, float, float] = SHARED
     near: tuple[float, float] | None = None  # left out: like all others
     ranks_a_host: int = 1
-    hidden: float = HIDDEN
+    hidden: float = 0.5
 
     @property
     def repeated(self) -> float:

@@ -37,14 +37,15 @@ def published(axes: Axes, x: float, y: float, text: str) -> None:
 
 @styled
 def step_parts(predictions: Sequence[Prediction], title: str, facts: str) -> Figure:
-    """Compute and waiting of a step for each binding scheme, side by side, with the hidden part of the exchange."""
+    """What a step of each binding scheme is spent on, with the whole of the exchange beside it."""
     figure = blank(8.0, 4.6)
     axes = figure.subplots()
     place = np.arange(len(predictions))
-    compute, waiting, halo = (1e3 * np.array([getattr(each, name) for each in predictions])
-                              for name in ("compute", "waiting", "halo"))  # fmt: skip
+    compute, busy, waiting, halo = (1e3 * np.array([getattr(each, name) for each in predictions])
+                                    for name in ("compute", "busy", "waiting", "halo"))  # fmt: skip
     axes.bar(place, compute, 0.55, color=COLOURS[0], label="compute")
-    axes.bar(place, waiting, 0.55, bottom=compute, color=COLOURS[1], label="waiting for halos")
+    axes.bar(place, busy, 0.55, bottom=compute, color=COLOURS[2], label="packing and moving halos")
+    axes.bar(place, waiting, 0.55, bottom=compute + busy, color=COLOURS[1], label="waiting for halos")
     axes.bar(place + 0.38, halo, 0.12, color=COLOURS[4], label="exchange of halos, hidden or not")
     for x, each in zip(place, predictions):
         axes.text(x, 1e3 * each.step, f"{each.mcells_per_second:.0f} Mcells/s\n{100 * each.efficiency:.0f} %",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from nearfield.machine.paper import AGREES, Paper
 from nearfield.machine.prediction import BLOCKING, EXCHANGES, LAYER, best, even, predict, predict_all
 from nearfield.machine.profile import Profile
 from nearfield.machine.step_time import Cluster, Exchange, Job, place
+from nearfield.parallel.halo_depth import Tiles
 from nearfield.parallel.weights import Weights
 
 SERVER = from_synthetic("pack:2 [numa(memory=6GB)] l3:1(size=8MB) core:4 pu:1")
@@ -74,6 +76,27 @@ def test_overlap_hides_up_to_the_time_of_the_interior():
     shown = slabs(LAYER, profile=slow)
     interior = 31 * 64 * 64 / (2 * NUMA * 1e6)  # all but the layer at the cut
     assert shown.waiting == pytest.approx(shown.halo - interior)
+
+
+def test_what_keeps_the_processor_busy_is_not_hidden():
+    busy = Profile(**PROFILE.as_dict() | {"messages": {"hosts": LINK | {"busy": 5e-9}}})
+    layer, blocking = (slabs(kind, profile=busy) for kind in (LAYER, BLOCKING))
+    assert layer.busy == blocking.busy == pytest.approx(5e-9 * 2 * 4 * 64 * 64)
+    assert layer.waiting == 0 and layer.step == pytest.approx(layer.compute + layer.busy)
+    assert blocking.step == pytest.approx(slabs(BLOCKING).step)  # it is part of the exchange that is waited for
+
+
+def test_one_layer_makes_a_wedge_in_shallow_tiles_and_without_overlap_the_whole_box():
+    def with_tiles(exchange, depth):
+        cluster = Cluster(SERVER, 2, PROFILE)
+        tiled = replace(job(), tiles=Tiles(depth, {1: 1.5}))
+        return predict(tiled, cluster, place(cluster, "node"), exchange, [even(SHAPE, (2, 1, 1))]).compute
+
+    plain = slabs(LAYER).compute
+    wedge = (1 + 4 / 2) / 32  # of the box, along the one cut
+    assert with_tiles(LAYER, 4) == pytest.approx(plain * (1 + 0.5 * wedge))
+    assert with_tiles(BLOCKING, 4) == with_tiles(LAYER, 16) == pytest.approx(1.5 * plain)  # 33 layers are needed
+    assert with_tiles(Exchange("deep", 2), 4) == pytest.approx(slabs(Exchange("deep", 2)).compute)
 
 
 def replaced_bandwidth(bandwidth: float, latency: float = LATENCY) -> Profile:

@@ -242,7 +242,8 @@ def test_without_mpi_the_probe_of_messages_is_refused_in_one_line(capsys, monkey
 
 
 def test_the_messages_table_has_a_line_a_size_and_the_fit(capsys, monkeypatch, tmp_path):
-    pairs = [{"where": "numa", "ranks": [0, 1], "placement": [place(0, [0]), place(1, [0])], "sizes": LINES}]
+    pairs = [{"where": "numa", "ranks": [0, 1], "placement": [place(0, [0]), place(1, [0])], "sizes": LINES,
+              "busy": spread([3e-10])}]
     made = {"library": "an MPI", "ranks": 2, "window": 16, "pairs": pairs}
     monkeypatch.setattr(probe_mpi, "pairs_of", lambda hardware: [(0, 1)])
     monkeypatch.setattr(probe_mpi, "refuse_without_mpi", lambda: None)
@@ -250,7 +251,9 @@ def test_the_messages_table_has_a_line_a_size_and_the_fit(capsys, monkeypatch, t
     assert main(["probe", "mpi", "--plot", str(tmp_path / "plots")]) == 0
     text = capsys.readouterr().out
     assert "Latency (us)" in text and "4194304" in text and "fit: latency 2.00" in text and "5000" in text
-    assert load_profile().messages["numa"].bandwidth == pytest.approx(5e9)
+    assert "0.3 ns a byte" in text
+    link = load_profile().messages["numa"]
+    assert (link.bandwidth, link.busy) == pytest.approx((5e9, 3e-10))
     assert (tmp_path / "plots" / "mpi.png").exists()
 
 
@@ -265,3 +268,4 @@ def test_two_ranks_are_started_and_measured(monkeypatch):
     (pair,) = found["pairs"]
     assert [row["bytes"] for row in pair["sizes"]] == [1, 2, 4, 8, 16]
     assert all(row["latency"]["min"] > 0 for row in pair["sizes"]) and pair["ranks"] == [0, 1]
+    assert 0 < pair["busy"]["median"] < 60

@@ -1,0 +1,112 @@
+"""How deep halos are to be: what an exchange of so many layers costs, and the depth that suits a run best.
+
+Runs, `nearfield place` and `nearfield predict` price an exchange alike: messages by the latency and the bandwidth of
+their link, of which a part keeps the processor busy and the rest runs under the update; layers that are computed twice
+(weights.HaloCost); and tiles that must not be deeper than the halo where a rank is too thin for split ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.machine.hardware import Hardware
+from nearfield.machine.profile import Link, Profile
+from nearfield.parallel.boxes import Triple
+from nearfield.parallel.decomposition import Grouping, fitting, rough_time
+from nearfield.parallel.halo_sizes import components
+from nearfield.parallel.weights import HaloCost, Weights
+from nearfield.plan import Plan
+from nearfield.tiling import Machine, Rows, Tiling, choose_tiling, seconds_per_cell
+
+DEPTHS = (1, 2, 4, 8, 16)  # layers that are weighed
+ROUND = 1.5e-4  # s, of an exchange beside its messages: packing's calls, two more runs of a team; an estimate
+SHOWN = 0.05  # of an exchange, at least: among boxes of equal work those with small faces are better
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """The tiles of a run, and how much longer a cell takes in tiles no deeper than a halo, by its depth.
+
+    Where halos are shallower than tiles, only a wedge at the cut faces is made in such tiles, half as thick on the mean
+    as tiles are deep (phases.SplitTiles); all of a box that is too thin for that, or whose rows are cut.
+    """
+
+    depth: int = 0
+    slower: Mapping[int, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tiling: Tiling, rows: Rows, machine: Machine) -> Tiles:
+        """By the cost model of tiles."""
+        chosen = seconds_per_cell(tiling, rows, machine)
+        shallow = {depth: replace(tiling, depth=depth) for depth in DEPTHS if depth < tiling.depth}
+        return cls(tiling.depth, {n: seconds_per_cell(each, rows, machine) / chosen for n, each in shallow.items()})
+
+    @classmethod
+    def on(cls, plan: Plan, hardware: Hardware, threads: int) -> Tiles:
+        """Those that a run would take on hardware; caches that it does not tell of are this machine's."""
+        rows, here = Rows.of(plan), Machine.here(threads, "avx512")
+        told = {name: size for name in ("l1", "l2", "l3") if (size := getattr(hardware, name))}
+        machine = replace(here, **told)
+        return cls.of(choose_tiling(rows, machine), rows, machine)
+
+    def extra(self, lengths: Sequence, sides: Sequence, unit: int, depth: int, overlap: bool):
+        """By what part a step of boxes takes longer for the sake of its halos; lengths and cut sides along x, y, z."""
+        slower = self.slower.get(depth, 1.0) - 1.0
+        split, inner = overlap & (np.asarray(sides[unit]) == 0), 1.0
+        for length, count in zip(lengths, sides):
+            split = split & (length > (2 * self.depth + depth) * count)
+            inner = inner * (1 - count * np.minimum((depth + self.depth / 2) / length, 0.5))
+        return slower * np.where(split, 1 - inner, 1.0)
+
+
+def halo_cost(
+    depth: int, link: Link, rate: float, number_bytes: int, overlap: bool = True, near: Link | None = None,
+    ranks_a_host: int = 1,
+) -> HaloCost:  # fmt: skip
+    """The price of halos in cells, of which `rate` are made in a second; `near`: within a host of several ranks."""
+
+    def price(link: Link) -> tuple[float, float]:
+        sample = number_bytes * components(depth) / link.bandwidth
+        return sample * rate, (link.latency + ROUND) / depth * rate
+
+    hidden = min(1 - SHOWN, max(0.0, 1 - link.busy * link.bandwidth)) if overlap else 0.0
+    return HaloCost(depth, *price(link), near=near and price(near), ranks_a_host=ranks_a_host, hidden=hidden)
+
+
+def cheapest(
+    weights: Weights, domains: int | Triple, ranks: int, halos: Sequence[HaloCost], tiles: Tiles, overlap: bool = True
+) -> HaloCost:
+    """The depth that suits alike domains best, of those for which no domain is too thin and no row must be cut."""
+    weighed, unit = [], weights.storage_axes[2]
+    for halo in halos:
+        try:
+            groupings = fitting(weights, domains, ranks, halo)
+        except ModelError:
+            if not weighed:
+                raise
+            break
+        cut = all(grouping.counts[unit] > 1 for grouping in groupings)
+        if cut and weighed and isinstance(domains, int):
+            break
+        time = min(alike_time(weights, grouping, halo, tiles, overlap) for grouping in groupings)
+        weighed.append((time, halo.depth, halo))
+    return min(weighed)[2]
+
+
+def alike_time(weights: Weights, grouping: Grouping, halo: HaloCost, tiles: Tiles, overlap: bool) -> float:
+    """Time of the domain with the dearest faces, were all alike."""
+    lengths = [n / parts for n, parts in zip(weights.shape, grouping.ranks)]
+    sides = [min(2, parts - 1) for parts in grouping.ranks]
+    extra = tiles.extra(lengths, sides, weights.storage_axes[2], halo.depth, overlap)
+    return rough_time(weights, grouping, halo) + float(extra) * weights.total / math.prod(grouping.counts)
+
+
+def links(profile: Profile, hosts: int, numa_nodes: int) -> tuple[Link, Link | None]:
+    """The link that sets the pace of halos, and that of ranks of one host where there are several hosts."""
+    here = profile.link("across" if numa_nodes > 1 else "numa")
+    return (profile.link("hosts"), here) if hosts > 1 else (here, None)
