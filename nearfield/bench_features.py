@@ -40,9 +40,10 @@ def lossy_palette(cells: int, steps: int, precision: str) -> Simulation:
     """Four lossy layers and a lossy ball in three shells: most rows differ."""
     side, layers, shells = cells * CELL, [], []
     for number in range(4):
-        medium = Medium(1.2 + 0.2 * number, 0.01 + 0.01 * number)
+        medium = Medium(1.2 + 0.2 * number, conductivity=0.01 + 0.01 * number)
         layers.append(Structure(Box((0, 0, 0.25 * number * side), (side, side, 0.25 * (number + 1) * side)), medium))
-        shells.append(Structure(Sphere((side / 2,) * 3, (0.4 - 0.1 * number) * side), Medium(2.0, 0.02 * (number + 1))))
+        ball = Sphere((side / 2,) * 3, (0.4 - 0.1 * number) * side)
+        shells.append(Structure(ball, Medium(2.0, conductivity=0.02 * (number + 1))))
     return vacuum(cells, steps, precision, structures=[*layers, *shells[:3]])
 
 

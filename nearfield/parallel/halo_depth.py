@@ -24,7 +24,7 @@ from nearfield.plan import Plan
 from nearfield.tiling import Machine, Rows, Tiling, choose_tiling, seconds_per_cell
 
 DEPTHS = (1, 2, 4, 8, 16)  # layers that are weighed
-ROUND = 1.5e-4  # s, of an exchange beside its messages: packing's calls, two more runs of a team; an estimate
+ROUND = 4e-5  # s, of an exchange beside its messages: packing's calls, two more runs of a team; of two ranks here
 SHOWN = 0.05  # of an exchange, at least: among boxes of equal work those with small faces are better
 
 

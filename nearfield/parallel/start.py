@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -26,6 +26,7 @@ from nearfield.tiling import Tiling
 from nearfield.tuning import Choice, choose
 
 OVERLAPS = ("split", "none", "blocking")
+ALIKE = 1.05  # of rates that are taken to be equal
 PAGES_LOOKED_AT = 20000
 
 
@@ -71,9 +72,11 @@ class Started:
         found = self.binding.locality(lambda: self.local.pages(PAGES_LOOKED_AT), achieved)
         own = {"host": platform.node(), **self.binding.facts(achieved, found),
                "header": self.binding.header(achieved, found)}  # fmt: skip
-        counts = self.decomposition.arrangement.counts if self.decomposition else (1, 1, 1)
+        cut = self.decomposition and self.decomposition.arrangement
+        counts = cut.counts if cut else (1, 1, 1)
         return {
             "ranks": self.ranks.size, "domains": math.prod(counts), "arrangement": list(counts),
+            "cuts": [list(ends) for ends in cut.cuts] if cut else None,
             "rank_arrangement": list(self.decomposition.grouping.ranks) if self.decomposition else [1, 1, 1],
             "overlap": self.engine.overlap if isinstance(self.engine, RankEngine) else None,
             "imbalance": self.decomposition.imbalance if self.decomposition else 1.0, "halo_depth": self.depth,
@@ -115,7 +118,8 @@ def start(
         chosen = binding(choice.machine.threads, 1)
         engine = CpuEngine(plan, chosen.threads, tiling=choice.tiling, placement=placement(chosen))
         return Started(engine, choice, chosen, None, 0, ranks)
-    found, depth = agreed(ranks, lambda: divided(plan, domains, ranks, choice, wishes), at_root=True)
+    speeds = unequal_speeds(ranks.everywhere(load_profile(None).rates().core * choice.machine.threads), domains)
+    found, depth = agreed(ranks, lambda: divided(plan, domains, ranks, choice, wishes, speeds), at_root=True)
 
     def own_engine() -> Started:
         count = len(found.grouping.domains_of(ranks.rank))
@@ -171,9 +175,18 @@ def placement(binding: Binding) -> Placement:
     return Placement(binding.processors, binding.memory, binding.nodes)
 
 
+def unequal_speeds(rates: Sequence[float], domains: int | Triple) -> list[float] | None:
+    """Speeds of domains relative to their mean, where each is a rank's and the hosts' profiles tell them apart."""
+    total = domains if isinstance(domains, int) else math.prod(domains)
+    if total != len(rates) or max(rates) < ALIKE * min(rates):
+        return None
+    return [rate * total / sum(rates) for rate in rates]
+
+
 def divided(
-    plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, wishes: Parallel
-) -> tuple[Decomposition, int]:
+    plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, wishes: Parallel,
+    speeds: Sequence[float] | None = None,
+) -> tuple[Decomposition, int]:  # fmt: skip
     """The decomposition and the depth of halos that are the fastest by the model. Error: none fits."""
     weights, halo = Weights.of(plan), HaloCost()
     if ranks.size > 1:
@@ -182,7 +195,7 @@ def divided(
         halos = [halo_between(plan, domains, ranks, choice, depth, overlap) for depth in depths]
         tiles = Tiles.of(choice.tiling, choice.rows, choice.machine)
         halo = cheapest(weights, domains, ranks.size, halos, tiles, overlap)
-    found = decompose(weights, domains, ranks.size, halo=halo)
+    found = decompose(weights, domains, ranks.size, speeds, halo)
     if found.grouping.ranks[plan.weighed_axis] > 1:
         found = in_blocks(found, plan.weighed_axis)
     return found, halo.depth

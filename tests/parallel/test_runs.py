@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from whole_runs import arrays
 
 import nearfield as nf
+from nearfield.machine.probe_mpi import ROOT, launcher, root_options
 
 pytest.importorskip("mpi4py")
 MM = 1e-3
@@ -149,3 +151,21 @@ def test_a_result_that_exists_is_refused_once(tmp_path):
     done = run("--ranks", "2", "--output", "out")
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("holds a result already") == 1, done.stderr
     assert (tmp_path / "out" / "result.h5").read_text() == "mine"
+
+
+OWN_CACHE = 'NEARFIELD_CACHE="cache${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" exec "$@"'
+PRINT_CUTS = 'import nearfield.model_file as m; print(m.load("model.toml").run(threads=1).facts["cuts"])'
+
+
+def test_a_rank_whose_host_has_the_faster_profile_owns_the_larger_box(tmp_path):
+    (tmp_path / "model.toml").write_text(cube(2))
+    for rank, rate in enumerate((400.0, 800.0)):
+        profile = {"fdtd": {"pec": {"core": rate, "numa": rate, "cores": 1}}}
+        folder = tmp_path / f"cache{rank}"
+        folder.mkdir()
+        (folder / "profile.json").write_text(json.dumps({platform.node(): profile}))
+    line = [launcher(), "-n", "2", *root_options(), "sh", "-c", OWN_CACHE, "sh", sys.executable, "-c", PRINT_CUTS]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=100, check=True, env=os.environ | ROOT)
+    first, second = done.stdout.splitlines()
+    (cuts,) = [ends for ends in json.loads(first) if len(ends) == 3]
+    assert first == second and 1.5 < (cuts[2] - cuts[1]) / (cuts[1] - cuts[0]) < 2.5
