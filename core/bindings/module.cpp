@@ -314,6 +314,7 @@ void bind(nb::module_& m, const char* name) {
 
 void bind_machine(nb::module_& m);  // machine.cpp
 void bind_probe(nb::module_& m);    // probe.cpp
+void bind_stream(nb::module_& m);   // stream.cpp
 
 NB_MODULE(_core, m) {
     m.doc() = "Nearfield's core: rows, tiles and teams. Use nearfield.Simulation or nearfield.Solver instead.";
@@ -322,6 +323,8 @@ NB_MODULE(_core, m) {
     nb::module_ machine = m.def_submodule("machine", "Processors, pages, memory policy of this process.");
     bind_machine(machine);
     bind_probe(machine);
+    nb::module_ stream = m.def_submodule("stream", "Rings of blocks in shared memory.");
+    bind_stream(stream);
 #ifdef NEARFIELD_DEBUG
     m.attr("debug") = true;
 #else

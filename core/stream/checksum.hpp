@@ -1,0 +1,13 @@
+// CRC-32C (Castagnoli), as iSCSI and most storage have it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nearfield::stream {
+
+std::uint32_t crc32c(const unsigned char* data, std::size_t bytes);
+// The same without the processor's instruction.
+std::uint32_t crc32c_by_table(const unsigned char* data, std::size_t bytes);
+
+}  // namespace nearfield::stream

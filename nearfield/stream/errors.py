@@ -1,0 +1,49 @@
+"""What can go wrong on a ring, each a `NearfieldError`; wrong input is `ModelError`, as everywhere."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from nearfield.errors import ModelError, NearfieldError
+
+
+class StreamError(NearfieldError):
+    """Anything that a ring reports while it is used."""
+
+
+class TimedOut(StreamError, TimeoutError):
+    """Nothing came, or no block became free, within the time allowed."""
+
+
+class EndOfStream(StreamError):
+    """The writer closed the ring and every block was received."""
+
+
+class WriterDied(StreamError):
+    """The writer ended without closing; every block that it had committed was received."""
+
+
+class RingInUse(ModelError):
+    """The ring has a living writer, or somebody who keeps it from being removed."""
+
+
+class RingGone(StreamError):
+    """There is no such ring, or this end of it is closed."""
+
+
+class Damaged(StreamError):
+    """A block's checksum is not that of its bytes."""
+
+
+@contextlib.contextmanager
+def refusals(name: str) -> Iterator[None]:
+    """What the core refuses as ModelError, with the ring's name."""
+    from nearfield import _core
+
+    try:
+        yield
+    except _core.stream.Refused as error:
+        raise ModelError(f"ring '{name}': {error}") from None
+    except _core.stream.InUse as error:
+        raise RingInUse(f"ring '{name}': {error}. Choose another name, or end that process") from None

@@ -1,0 +1,55 @@
+"""Where a ring shall lie, and whether there is room for it."""
+
+from __future__ import annotations
+
+import re
+
+from nearfield.errors import ModelError
+from nearfield.machine.pages import policy_refused
+from nearfield.machine_rate import free_memory
+from nearfield.topology import SYSTEM, processors_in, text
+
+
+def nodes_with_memory() -> list[int]:
+    """NUMA nodes that have memory, by the system's numbers; 0 where the system names none."""
+    return sorted(processors_in(text(SYSTEM / "devices" / "system" / "node" / "has_memory"))) or [0]
+
+
+def wanted_nodes(memory: int | str | None) -> tuple[str, list[int]]:
+    """The memory policy of a ring and its nodes. Raises ModelError for a node that is not there or is refused."""
+    if memory is None:
+        return "off", []
+    here = nodes_with_memory()
+    if memory == "interleave":
+        nodes = here
+    elif isinstance(memory, int) and not isinstance(memory, bool):
+        nodes = [memory]
+        if memory not in here:
+            raise ModelError(no_such_node("memory", memory))
+    else:
+        raise ModelError(f"memory={memory!r}: allowed are a NUMA node's number, \"interleave\", or nothing")
+    policy = "interleave" if memory == "interleave" else "bind"
+    if why := policy_refused(policy, nodes):
+        raise ModelError(f"memory={memory!r} cannot be honoured: {why}. Leave memory out")
+    return policy, nodes
+
+
+def no_such_node(what: str, node: int) -> str:
+    """The message for a node that this machine has not."""
+    here = ", ".join(map(str, nodes_with_memory()))
+    return f"{what}={node}: there is no NUMA node {node} with memory on this machine; it has {here}"
+
+
+def require_room(wanted: int, nodes: list[int]) -> None:
+    """Refuse a ring that this machine, or its one node, has no memory for: shared memory counts as used memory."""
+    free, where = (node_memory(nodes[0]), f"node {nodes[0]}") if len(nodes) == 1 else (free_memory(), "this machine")
+    if free and wanted > free:
+        raise ModelError(f"a ring of {wanted / 1e6:.0f} MB needs more memory than {where} has left, {free / 1e6:.0f} MB. "
+                         "Use fewer or smaller blocks")  # fmt: skip
+
+
+def node_memory(node: int) -> int:
+    """Bytes of a NUMA node that are free, or would be if its cached files went; 0 where the system does not say."""
+    found = text(SYSTEM / "devices" / "system" / "node" / f"node{node}" / "meminfo")
+    names = r"(?:MemFree|Active\(file\)|Inactive\(file\)|SReclaimable)"
+    return 1024 * sum(map(int, re.findall(rf"\b{names}:\s+(\d+) kB", found)))
