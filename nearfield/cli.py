@@ -37,6 +37,7 @@ from nearfield.commands.options import (
     Topology,
     Wall,
 )
+from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
 from nearfield.errors import NearfieldError
 from nearfield.interruption import terminable
@@ -49,6 +50,7 @@ app = typer.Typer(
     context_settings=SETTINGS,
 )
 app.add_typer(bench, name="bench")
+app.add_typer(ring, name="ring")
 
 
 @app.command()

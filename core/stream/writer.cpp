@@ -13,6 +13,7 @@ namespace nearfield::stream {
 namespace {
 
 constexpr auto order = std::memory_order_seq_cst;
+constexpr auto looks_apart = std::chrono::milliseconds(500);  // for dead readers, by a writer that never waits
 
 std::uint64_t nanoseconds(clockid_t clock) {
     timespec time{};
@@ -139,7 +140,10 @@ std::optional<std::size_t> Writer::claim(bool count) {
     require_open();
     if (claims_.size() == segment_->geometry().blocks)
         throw Refused("all " + std::to_string(claims_.size()) + " blocks are acquired already. Commit one first");
-    retire_left(false);
+    const auto time = std::chrono::steady_clock::now();
+    const bool look = time - last_look_ >= looks_apart;
+    if (look) last_look_ = time;
+    retire_left(look);
     const std::vector<Mask> found = owners();
     if (count && !waits_) segment_->histogram()[std::count_if(found.begin(), found.end(), [](Mask m) { return m != 0; })].fetch_add(1);
     std::optional<std::size_t> free;

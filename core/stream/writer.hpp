@@ -59,6 +59,7 @@ private:
     std::deque<std::size_t> claims_;
     std::size_t most_claims_ = 1;
     bool open_ = true, waits_ = false;
+    std::chrono::steady_clock::time_point last_look_{};
     const int process_;
 };
 

@@ -27,7 +27,7 @@ def wanted_nodes(memory: int | str | None) -> tuple[str, list[int]]:
         if memory not in here:
             raise ModelError(no_such_node("memory", memory))
     else:
-        raise ModelError(f"memory={memory!r}: allowed are a NUMA node's number, \"interleave\", or nothing")
+        raise ModelError(f"memory={memory!r}: allowed are the number of a NUMA node, 'interleave', or nothing")
     policy = "interleave" if memory == "interleave" else "bind"
     if why := policy_refused(policy, nodes):
         raise ModelError(f"memory={memory!r} cannot be honoured: {why}. Leave memory out")
@@ -44,8 +44,8 @@ def require_room(wanted: int, nodes: list[int]) -> None:
     """Refuse a ring that this machine, or its one node, has no memory for: shared memory counts as used memory."""
     free, where = (node_memory(nodes[0]), f"node {nodes[0]}") if len(nodes) == 1 else (free_memory(), "this machine")
     if free and wanted > free:
-        raise ModelError(f"a ring of {wanted / 1e6:.0f} MB needs more memory than {where} has left, {free / 1e6:.0f} MB. "
-                         "Use fewer or smaller blocks")  # fmt: skip
+        raise ModelError(f"a ring of {wanted / 1e6:.0f} MB needs more memory than {where} has left, "
+                         f"{free / 1e6:.0f} MB. Use fewer or smaller blocks")  # fmt: skip
 
 
 def node_memory(node: int) -> int:

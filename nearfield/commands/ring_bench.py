@@ -1,0 +1,94 @@
+"""`nearfield ring bench`: tables of how fast bytes go through rings between NUMA nodes."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from nearfield.commands.console import console
+from nearfield.errors import ModelError
+from nearfield.machine.hardware import this_machine
+from nearfield.stream.bench import Case, Request, Stream, measure, parsed, require, suite
+
+MOST_STREAMS = 64
+
+
+def whole(bytes: float) -> int:
+    """A number of bytes such as 50e9. Raises ModelError where it is not one."""
+    if not 1 <= bytes < 2**60:
+        raise ModelError(f"bytes={bytes:g}: allowed are 1 to 1e18")
+    return int(bytes)
+
+
+def cases(where: tuple[int, int, int], streams: str | None, chosen: str | None) -> list[Case]:
+    """What was asked for: a suite, streams that run together, or one stream."""
+    if streams is not None and chosen is not None:
+        raise ModelError("streams and suite exclude each other; give one of them")
+    if chosen is not None:
+        return suite(chosen)
+    if streams is None:
+        return [Case("Single Stream", (Stream("A", *where),))]
+    together = parsed(streams)
+    if len(together) > MOST_STREAMS:
+        raise ModelError(f"streams: {len(together)} are given; allowed are {MOST_STREAMS}")
+    return [Case(f"{len(together)} Streams" if len(together) > 1 else "Single Stream", together)]
+
+
+def bench_rings(todo: Sequence[Case], request: Request, as_json: bool) -> int:
+    """Measure each case, print the table, say what local placement gains."""
+    hardware = this_machine()
+    for case in todo:
+        require(case, hardware, request)
+    with console(as_json) as out:
+        measured = []
+        for case in todo:
+            out.note(f"{case.test}: {'; '.join(stream.words() for stream in case.streams)} ...")
+            measured.append((case, measure(case, request)))
+        rows = [row for _, found in measured for row in found]
+        out.answer({"rows": rows})
+        if not as_json:
+            lines = [line_of(row) for row in rows]
+            out.say("\n".join([HEAD, *lines, *sums(measured), *gain(rows), *remarks(request, rows)]))
+    return 0
+
+
+HEAD = (f"{'Test':20} {'':6} {'Memory':>6} {'Writer':>6} {'Reader':>6} {'MB/s':>8} {'in place':>9} {'of STREAM':>9}  "
+        "Pages by node")  # fmt: skip
+
+
+def line_of(row: dict[str, Any]) -> str:
+    """A stream's row."""
+    pages = " ".join(f"{node}:{count}" for node, count in enumerate(row["pages_per_node"]) if count)
+    return (f"{row['test']:20} {row['stream']:6} {row['memory']:6} {row['writer']:6} {row['reader']:6} "
+            f"{row['mb_per_second']:8.0f} {row['zero_copy_mb_per_second']:9.0f} {row['stream_copy_share']:9.0%}  "
+            f"{pages}{', verified' if row['verified'] else ', NOT VERIFIED'}")  # fmt: skip
+
+
+def sums(measured: Sequence[tuple[Case, list[dict[str, Any]]]]) -> list[str]:
+    """For cases of several streams: each stream's rate and their sum."""
+    several = [(case, rows) for case, rows in measured if len(rows) > 1]
+    lines = [""] * bool(several)
+    for case, rows in several:
+        each = ", ".join(f"{row['stream']} ({stream.words()}) {row['mb_per_second']:.0f}"
+                         for row, stream in zip(rows, case.streams))  # fmt: skip
+        lines.append(f"{case.test}: {each}, sum {rows[0]['sum_mb_per_second']:.0f} MB/s")
+    return lines
+
+
+def gain(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """What it gains to have memory, writer and reader on one node, where both kinds were measured."""
+    local = [row["mb_per_second"] for row in rows if row["memory"] == row["writer"] == row["reader"]]
+    remote = [row["mb_per_second"] for row in rows if not row["memory"] == row["writer"] == row["reader"]]
+    if not local or not remote:
+        return []
+    ratio = statistics.median(local) / statistics.median(remote)
+    return ["", f"all on one node over the others: {ratio:.2f} times as fast (medians)"]
+
+
+def remarks(request: Request, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """What was measured, in words."""
+    return ["", f"{rows[0]['bytes'] / 1e9:.3g} GB a pass through {request.blocks} blocks of "
+                f"{request.block_bytes / 1e6:.3g} MB, median of {request.passes}; MB = 1e6 bytes.",
+            "MB/s: copied in and copied out. in place: written and read where they lie. of STREAM: the share of what "
+            "STREAM copy, on the same cores and memory, leaves for two copies."]  # fmt: skip

@@ -1,0 +1,100 @@
+"""One process of `nearfield ring bench`: a writer or a reader, bound to its processor, told over its input what to do.
+
+    python -m nearfield.stream.bench_process '{"role": "writer", ...}'
+
+Each line of input names a pass, such as `copy 5000`; each is answered by a line of JSON. The writer's copies come from
+a buffer of its own, the reader's go to one; `zero-copy` writes words into the block where it lies, and sums them there.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from nearfield import _core, stream
+from nearfield.errors import ModelError
+
+PATIENCE = 60.0  # seconds without a block; the other process has died by then, or never came
+ring = _core.stream
+
+
+def words(count: int, first: int) -> np.ndarray:
+    """The bytes of a block: words of 8 bytes, each one more than that before."""
+    return np.arange(first, first + count, dtype=np.uint64).view(np.uint8)
+
+
+def sum_of(count: int, first: int) -> int:
+    """Of so many consecutive words, as 64 bits hold it."""
+    return (count * first + count * (count - 1) // 2) % 2**64
+
+
+def copier(name: str) -> Callable[[np.ndarray, np.ndarray], None]:
+    """`plain`, the C library's copy; `streaming`, one whose stores go past the caches."""
+    return np.copyto if name == "plain" else ring.copy_past_caches
+
+
+def write(writer: stream.Writer, mode: str, blocks: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
+    """Commit so many blocks; says when it began."""
+    source, count = words(size // 8, 1), size // 8
+    begun = time.monotonic()
+    for n in range(blocks):
+        view = writer.acquire(PATIENCE)
+        if mode == "copy":
+            copy(view, source)
+        else:
+            ring.write_words(view, n * count)
+        writer.commit(size, n)
+    return {"begun": begun}
+
+
+def read(reader: stream.Reader, mode: str, blocks: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
+    """Receive so many blocks; says when it ended, and whether all bytes were right."""
+    own, count, right = np.zeros(size, np.uint8), size // 8, True
+    for n in range(blocks):
+        block = reader.receive(PATIENCE)
+        if mode == "copy":
+            copy(own, block.data)
+        else:
+            right &= ring.sum_words(block.data) == sum_of(count, n * count)
+        right &= block.step == n and block.missed == 0
+        reader.release(block)
+    ended = time.monotonic()
+    if mode == "copy":
+        right &= bool(np.array_equal(own, words(count, 1)))
+    return {"ended": ended, "right": right}
+
+
+def main(given: dict[str, Any]) -> None:
+    """Bind, open this end of the ring, say so, and do what is asked until there is no more input."""
+    _core.machine.bind_this_thread(given["processors"])
+    size, copy = given["block_bytes"], copier(given["copy"])
+    with _core.machine.ThreadPolicy("first-touch"):
+        if given["role"] == "writer":
+            end = stream.create(given["name"], given["blocks"], size, given["memory"])
+            end.wait_for_readers(1, PATIENCE)
+            answer(given | {"placement": end.placement})
+        else:
+            end = stream.attach(given["name"], timeout=PATIENCE)
+            answer(given)
+        work = write if given["role"] == "writer" else read
+        with end:
+            for line in sys.stdin:
+                mode, blocks, *chosen = line.split()
+                answer(work(end, mode, int(blocks), size, copier(chosen[0]) if chosen else copy))
+
+
+def answer(values: dict[str, Any]) -> None:
+    """A line of JSON."""
+    print(json.dumps(values), flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(json.loads(sys.argv[1]))
+    except ModelError as error:
+        answer({"refused": str(error)})
