@@ -5,11 +5,14 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "stream/checksum.hpp"
 #include "stream/copy.hpp"
@@ -20,7 +23,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace nearfield::stream;
 using nearfield::MemoryPolicy;
-using nearfield::PageCounts;
 
 namespace {
 
@@ -128,6 +130,7 @@ nb::dict facts(const Segment& segment) {
     d["epoch"] = header.epoch.load(), d["closed"] = header.state.load() == closed;
     d["writer"] = party(segment.writer()), d["in_use"] = segment.anyone_lives();
     d["blocks"] = header.head.load(), d["bytes"] = header.bytes.load();
+    d["named"] = segment.named(), d["dropped"] = header.dropped.load();
     d["seconds_waited"] = 1e-9 * double(header.waited.load()), d["readers_died"] = header.deaths.load();
     d["readers"] = readers, d["fill_levels"] = histogram;
     return d;
@@ -138,10 +141,16 @@ nb::object inspected(const std::string& path) {
     return segment ? nb::object(facts(*segment)) : nb::none();
 }
 
+// Containers may forbid to ask.
 nb::dict placed(const Segment& segment, long sample) {
-    const PageCounts found = segment.pages(sample);
     nb::dict d;
-    d["by_node"] = found.by_node, d["pages"] = found.pages;
+    d["by_node"] = std::vector<long>{};
+    d["pages"] = segment.geometry().blocks * segment.geometry().stride / std::size_t(sysconf(_SC_PAGESIZE));
+    try {
+        d["by_node"] = segment.pages(sample).by_node;
+    } catch (const std::system_error& error) {
+        d["reason"] = error.what();
+    }
     return d;
 }
 

@@ -75,7 +75,7 @@ struct Header {
     alignas(line) Count head{0};  // blocks committed since the ring was made
     Count committing{0};  // 1 + slot that is being handed out
     Count recipients{0};  // and to whom
-    Count bytes{0}, waited{0}, deaths{0};
+    Count bytes{0}, waited{0}, dropped{0}, deaths{0};
     alignas(line) Word room{0};  // rung when a slot was given back
     Word writer_sleeps{0};
     ReaderPlace readers[most_readers];

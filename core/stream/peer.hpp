@@ -32,12 +32,16 @@ void wake(Word& word);
 // News for whoever sleeps on `bell`; the system is called only if someone does.
 void ring(Word& bell, Word& sleeps);
 
-// Waits until `ready()`, a moment busily, then asleep on the bell; returns whether it is.
+// Waits until `ready()`, a moment busily, then asleep on the bell; returns whether it is. Asks again when it was rung.
 template <class Ready>
 bool wait(Word& bell, Word& sleeps, Nanoseconds at_most, Ready ready) {
     constexpr int spins = 200;  // some ten microseconds, about what it costs to be woken
+    std::uint32_t heard = bell.load(std::memory_order_seq_cst);
+    if (ready()) return true;
     for (int n = 0; n < spins; ++n) {
-        if (ready()) return true;
+        const std::uint32_t now = bell.load(std::memory_order_acquire);
+        if (now != heard && ready()) return true;
+        heard = now;
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif

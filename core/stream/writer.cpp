@@ -174,13 +174,18 @@ std::optional<std::size_t> Writer::make_room(const std::vector<Mask>& owners) {
     return std::nullopt;
 }
 
+void Writer::drop(ReaderPlace& place) {
+    place.dropped.fetch_add(1);
+    segment_->header().dropped.fetch_add(1);
+}
+
 bool Writer::take_back(std::size_t slot, Mask from) {
     if (segment_->slot(slot).held.load(order)) return false;
     each(from, [&](std::size_t r) {
         Queue queue = segment_->queue(r);
         ReaderPlace& place = segment_->place(r);
         const bool oldest = place.policy.load(order) == Policy::drop_oldest;
-        while (queue.holds(slot) && queue.take_back(oldest)) place.dropped.fetch_add(1);
+        while (queue.holds(slot) && queue.take_back(oldest)) drop(place);
     });
     return !segment_->slot(slot).held.load(order);
 }
@@ -221,7 +226,7 @@ Writer::Mask Writer::recipients(std::size_t slot) {
         const auto taken = std::count_if(found.begin(), found.end(), [&](Mask m) { return (m & dropping) != 0; });
         if (std::size_t(taken) + 1 + most_claims_ > found.size()) {
             mask &= ~dropping;
-            each(dropping, [&](std::size_t r) { segment_->place(r).dropped.fetch_add(1); });
+            each(dropping, [&](std::size_t r) { drop(segment_->place(r)); });
         }
     }
     const std::uint64_t joined = segment_->slot(slot).sequence.load(order) + 1;

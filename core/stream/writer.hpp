@@ -50,6 +50,7 @@ private:
     std::optional<std::size_t> claim(bool count);
     std::optional<std::size_t> make_room(const std::vector<Mask>& owners);
     bool take_back(std::size_t slot, Mask from);
+    void drop(ReaderPlace& place);
     bool claimed(std::size_t slot) const;
     Mask recipients(std::size_t slot);
     void blame(std::uint64_t waited, const std::vector<Mask>& owners);

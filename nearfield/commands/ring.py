@@ -71,9 +71,9 @@ def told(one: Ring, where: dict[str, Any]) -> list[str]:
         f"number {facts['epoch'] + 1} of this ring",
         f"blocks   {facts['ring_blocks']} of {facts['block_bytes']} bytes; {facts['blocks']} committed, "
         f"{facts['bytes'] / 1e6:.1f} MB",
-        f"waited   {facts['seconds_waited']:.3f} s for a free block; {facts['readers_died']} readers died",
-        "pages    " + ", ".join(f"{count} on node {node}" for node, count in enumerate(where["by_node"]) if count)
-        + f" of {sum(where['by_node'])} looked up, {where['pages']} in all",
+        f"waited   {facts['seconds_waited']:.3f} s for a free block; {facts['dropped']} dropped, "
+        f"{facts['readers_died']} readers died",
+        f"pages    {placed(where)}",
         "in use   " + ", ".join(f"{n}: {times}" for n, times in enumerate(levels) if times) + " (blocks: how often)",
     ]
     for reader in facts["readers"]:
@@ -81,6 +81,14 @@ def told(one: Ring, where: dict[str, Any]) -> list[str]:
                      f"{reader['received']} received, {reader['dropped']} dropped, {reader['pending']} pending, "
                      f"{reader['held']} held; waited for {reader['seconds_waited_for']:.3f} s")  # fmt: skip
     return lines
+
+
+def placed(where: dict[str, Any]) -> str:
+    """Pages by node, such as `512 on node 0`."""
+    if "reason" in where:
+        return f"{where['pages']}, {where['reason']}"
+    found = ", ".join(f"{count} on node {node}" for node, count in enumerate(where["by_node"]) if count)
+    return f"{found} of {sum(where['by_node'])} looked up, {where['pages']} in all"
 
 
 def remove_rings(chosen: Sequence[str], stale: bool, as_json: bool) -> int:

@@ -53,15 +53,16 @@ def bench_rings(todo: Sequence[Case], request: Request, as_json: bool) -> int:
     return 0
 
 
-HEAD = (f"{'Test':20} {'':6} {'Memory':>6} {'Writer':>6} {'Reader':>6} {'MB/s':>8} {'in place':>9} {'of STREAM':>9}  "
-        "Pages by node")  # fmt: skip
+HEAD = (f"{'Test':20} {'':6} {'Memory':>6} {'Writer':>6} {'Reader':>6} {'MB/s':>8} {'in place':>9} {'of STREAM':>9} "
+        f"{'us':>6}  Pages by node")  # fmt: skip
 
 
 def line_of(row: dict[str, Any]) -> str:
     """A stream's row."""
     pages = " ".join(f"{node}:{count}" for node, count in enumerate(row["pages_per_node"]) if count)
     return (f"{row['test']:20} {row['stream']:6} {row['memory']:6} {row['writer']:6} {row['reader']:6} "
-            f"{row['mb_per_second']:8.0f} {row['zero_copy_mb_per_second']:9.0f} {row['stream_copy_share']:9.0%}  "
+            f"{row['mb_per_second']:8.0f} {row['zero_copy_mb_per_second']:9.0f} {row['stream_copy_share']:9.0%} "
+            f"{row['latency_microseconds']:6.1f}  "
             f"{pages}{', verified' if row['verified'] else ', NOT VERIFIED'}")  # fmt: skip
 
 
@@ -72,7 +73,8 @@ def sums(measured: Sequence[tuple[Case, list[dict[str, Any]]]]) -> list[str]:
     for case, rows in several:
         each = ", ".join(f"{row['stream']} ({stream.words()}) {row['mb_per_second']:.0f}"
                          for row, stream in zip(rows, case.streams))  # fmt: skip
-        lines.append(f"{case.test}: {each}, sum {rows[0]['sum_mb_per_second']:.0f} MB/s")
+        lines.append(f"{case.test}: {each}, sum {rows[0]['sum_mb_per_second']:.0f} MB/s; the slowest has "
+                     f"{rows[0]['fairness']:.0%} of the fastest")  # fmt: skip
     return lines
 
 
@@ -88,7 +90,11 @@ def gain(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def remarks(request: Request, rows: Sequence[dict[str, Any]]) -> list[str]:
     """What was measured, in words."""
-    return ["", f"{rows[0]['bytes'] / 1e9:.3g} GB a pass through {request.blocks} blocks of "
-                f"{request.block_bytes / 1e6:.3g} MB, median of {request.passes}; MB = 1e6 bytes.",
-            "MB/s: copied in and copied out. in place: written and read where they lie. of STREAM: the share of what "
-            "STREAM copy, on the same cores and memory, leaves for two copies."]  # fmt: skip
+    through = f"{request.blocks} blocks of {request.block_bytes / 1e6:.3g} MB"
+    return [
+        "",
+        f"{rows[0]['bytes'] / 1e9:.3g} GB a pass through {through}, median of {request.passes}; MB = 1e6 bytes.",
+        "MB/s: copied in and copied out. in place: written and read where they lie. of STREAM: the share of what",
+        "STREAM copy, on the same cores and memory, leaves for two copies. us: from a commit to its receipt by a",
+        "reader that sleeps.",
+    ]

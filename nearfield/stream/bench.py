@@ -30,6 +30,7 @@ COPIES = tuple(itertools.product(("plain", "streaming"), repeat=2))  # in and ou
 WARM_UP = 1 / 32  # of the bytes, for each pair
 STREAM_WORDS = 4  # STREAM copy counts a read and a write; so do two copies, each
 STREAM_PASSES = 5
+DELAYS = 200  # blocks, one at a time, whose way is timed
 DRIVERS = (Path("/proc/driver/nvidia/version"), Path("/dev/kfd"))  # there once a driver has found a GPU
 
 
@@ -143,6 +144,7 @@ def measure(case: Case, request: Request) -> list[dict[str, Any]]:
         copied = [team.run("copy", blocks, pair) for _ in range(request.passes)]
         team.run("zero-copy", warm, pair)
         in_place = [team.run("zero-copy", blocks, pair) for _ in range(request.passes)]
+        delays = team.run("delay", DELAYS, pair).delays
         placements = team.placements
     allowed = max(before, two_copies(case, places, hardware, request))
     moved = blocks * request.block_bytes
@@ -157,23 +159,26 @@ def measure(case: Case, request: Request) -> list[dict[str, Any]]:
             "zero_copy_mb_per_second": moved / statistics.median(each.seconds[n] for each in in_place) / 1e6,
             "stream_copy_share": rate / allowed, "pages_per_node": placements[n]["by_node"],
             "verified": right and placed(placements[n]["by_node"], stream.memory), "stream": stream.name,
-            "two_stream_copies_mb_per_second": allowed, "copy_in": pair[0], "copy_out": pair[1],
+            "latency_microseconds": 1e6 * delays[n], "two_stream_copies_mb_per_second": allowed,
+            "copy_in": pair[0], "copy_out": pair[1],
             "blocks": request.blocks, "block_bytes": request.block_bytes, "processors": list(places[n]),
             "seconds_of_passes": [each.seconds[n] for each in copied],
         })  # fmt: skip
-    for row in rows:
-        row["sum_mb_per_second"] = sum(each["mb_per_second"] for each in rows)
-    return rows
+    rates = [row["mb_per_second"] for row in rows]
+    return [row | {"sum_mb_per_second": sum(rates), "fairness": min(rates) / max(rates)} for row in rows]
 
 
 def placed(by_node: Sequence[int], node: int) -> bool:
-    """Whether every page lies on the node."""
+    """Whether every page lies on the node; where the system does not tell, whether there is no other."""
+    if not by_node and len(nodes_with_memory()) == 1:
+        return True
     return sum(by_node) > 0 and len(by_node) > node and by_node[node] == sum(by_node)
 
 
 def two_copies(case: Case, places: Sequence[tuple[int, int]], hardware: Hardware, request: Request) -> float:
     """What STREAM copy, on these processors at once, lets each stream have for two copies (1e6 bytes a second)."""
-    workers = [([processor], stream.memory) for stream, both in zip(case.streams, places)
+    several = len(nodes_with_memory()) > 1
+    workers = [([processor], stream.memory if several else -1) for stream, both in zip(case.streams, places)
                for processor in dict.fromkeys(both)]  # fmt: skip
     effort = Effort(STREAM_PASSES, max(48 << 20, min(request.bytes, Effort.most_bytes)))
     elements = elements_each(hardware, effort, [core.index for core in hardware.cores
@@ -188,6 +193,7 @@ class Pass:
 
     seconds: list[float]
     right: list[bool]
+    delays: list[float]  # median seconds from a commit to its receipt
 
 
 class Team:
@@ -197,8 +203,9 @@ class Team:
         self._all: list[tuple[subprocess.Popen, subprocess.Popen]] = []
         self.placements: list[dict[str, Any]] = []
         try:
+            several = len(nodes_with_memory()) > 1  # containers may forbid to bind memory, and one node needs none
             for stream, both in zip(case.streams, places):
-                given = {"name": f"bench.{os.getpid()}.{stream.name}", "memory": stream.memory, "copy": "plain",
+                given = {"name": f"bench.{os.getpid()}.{stream.name}", "memory": stream.memory if several else None,
                          "blocks": request.blocks, "block_bytes": request.block_bytes}  # fmt: skip
                 pair = [self._start(given | {"role": role, "processors": [processor]})
                         for role, processor in zip(("writer", "reader"), both)]  # fmt: skip
@@ -221,12 +228,13 @@ class Team:
         for processes in self._all:
             for process, copy in zip(reversed(processes), reversed(pair)):
                 self._told(process, f"{mode} {blocks} {copy}")
-        seconds, right = [], []
+        seconds, right, delays = [], [], []
         for writer, reader in self._all:
             begun, found = self._heard(writer)["begun"], self._heard(reader)
             seconds.append(found["ended"] - begun)
             right.append(found["right"])
-        return Pass(seconds, right)
+            delays.append(found["delay"])
+        return Pass(seconds, right, delays)
 
     @staticmethod
     def _told(process: subprocess.Popen, line: str) -> None:

@@ -2,13 +2,15 @@
 
     python -m nearfield.stream.bench_process '{"role": "writer", ...}'
 
-Each line of input names a pass, such as `copy 5000`; each is answered by a line of JSON. The writer's copies come from
-a buffer of its own, the reader's go to one; `zero-copy` writes words into the block where it lies, and sums them there.
+Each line of input names a pass, such as `copy 5000 plain`; each is answered by a line of JSON. The writer's copies come
+from a buffer of its own, the reader's go to one; `zero-copy` writes words into the block where it lies, and sums them
+there; `delay` sends empty blocks one at a time, each with the moment of its commit.
 """
 
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +21,7 @@ import numpy as np
 from nearfield import _core, stream
 from nearfield.errors import ModelError
 
+PAUSE = 5e-4  # seconds between two blocks of the pass `delay`, in which the reader falls asleep
 PATIENCE = 60.0  # seconds without a block; the other process has died by then, or never came
 ring = _core.stream
 
@@ -44,6 +47,10 @@ def write(writer: stream.Writer, mode: str, blocks: int, size: int, copy: Callab
     begun = time.monotonic()
     for n in range(blocks):
         view = writer.acquire(PATIENCE)
+        if mode == "delay":
+            time.sleep(PAUSE)
+            writer.commit(0, n, str(time.monotonic_ns()).encode())
+            continue
         if mode == "copy":
             copy(view, source)
         else:
@@ -54,10 +61,12 @@ def write(writer: stream.Writer, mode: str, blocks: int, size: int, copy: Callab
 
 def read(reader: stream.Reader, mode: str, blocks: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
     """Receive so many blocks; says when it ended, and whether all bytes were right."""
-    own, count, right = np.zeros(size, np.uint8), size // 8, True
+    own, count, right, delays = np.zeros(size, np.uint8), size // 8, True, []
     for n in range(blocks):
         block = reader.receive(PATIENCE)
-        if mode == "copy":
+        if mode == "delay":
+            delays.append(1e-9 * (time.monotonic_ns() - int(block.meta)))
+        elif mode == "copy":
             copy(own, block.data)
         else:
             right &= ring.sum_words(block.data) == sum_of(count, n * count)
@@ -66,13 +75,13 @@ def read(reader: stream.Reader, mode: str, blocks: int, size: int, copy: Callabl
     ended = time.monotonic()
     if mode == "copy":
         right &= bool(np.array_equal(own, words(count, 1)))
-    return {"ended": ended, "right": right}
+    return {"ended": ended, "right": bool(right), "delay": statistics.median(delays or [0.0])}
 
 
 def main(given: dict[str, Any]) -> None:
     """Bind, open this end of the ring, say so, and do what is asked until there is no more input."""
     _core.machine.bind_this_thread(given["processors"])
-    size, copy = given["block_bytes"], copier(given["copy"])
+    size = given["block_bytes"]
     with _core.machine.ThreadPolicy("first-touch"):
         if given["role"] == "writer":
             end = stream.create(given["name"], given["blocks"], size, given["memory"])
@@ -84,8 +93,8 @@ def main(given: dict[str, Any]) -> None:
         work = write if given["role"] == "writer" else read
         with end:
             for line in sys.stdin:
-                mode, blocks, *chosen = line.split()
-                answer(work(end, mode, int(blocks), size, copier(chosen[0]) if chosen else copy))
+                mode, blocks, copy = line.split()
+                answer(work(end, mode, int(blocks), size, copier(copy)))
 
 
 def answer(values: dict[str, Any]) -> None:

@@ -133,9 +133,14 @@ class Reader:
         block._data = None
 
     def wait_for_writer(self, timeout: float | None = None) -> None:
-        """After WriterDied: wait until a new writer has taken the ring over. Raises TimedOut."""
+        """After WriterDied: wait until a new writer has taken the ring over.
+
+        Raises TimedOut; RingGone where the ring was replaced by another, or removed.
+        """
         end = None if timeout is None else time.monotonic() + timeout
         while not (facts := self._core.facts())["writer"]["alive"] and not facts["closed"]:
+            if not facts["named"]:
+                raise RingGone(f"ring '{self.name}' was removed, or replaced by another: attach again")
             if end is not None and time.monotonic() >= end:
                 raise TimedOut(f"ring '{self.name}': no new writer came within {timeout:g} s")
             time.sleep(POLL)

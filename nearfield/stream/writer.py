@@ -40,7 +40,8 @@ def create(name: str, blocks: int = 8, block_bytes: int = 1 << 20, memory: int |
             raise ModelError(f"{what}={value!r}: allowed are whole numbers from {least} to {most}")
     text = described(descriptor)
     policy, nodes = wanted_nodes(memory)
-    require_room(blocks * block_bytes, nodes if policy == "bind" else [])
+    replaced = path.stat().st_size if path.exists() else 0
+    require_room(blocks * block_bytes - replaced, nodes if policy == "bind" else [])
     end = time.monotonic() + timeout
     while True:
         try:
@@ -129,8 +130,8 @@ class Writer:
         """What passed since the ring was made.
 
         `blocks`, `bytes` committed; `seconds_waited` in `acquire`; `readers`, of each its `pid`, `policy`, `received`,
-        `dropped`, `pending`, `held` and `seconds_waited_for`; `readers_died`; `fill_levels[n]`, how often `acquire`
-        found n blocks in use.
+        `dropped`, `pending`, `held` and `seconds_waited_for`; `dropped`, `readers_died` of all there ever were;
+        `fill_levels[n]`, how often `acquire` found n blocks in use.
         """
         return self._core.facts()
 

@@ -8,7 +8,7 @@ import signal
 import time
 
 import pytest
-from parties import NOTICED, check, ended, fill, fork, kill, read
+from parties import NOTICED, check, ended, fill, fork, kill, read, write
 
 from nearfield import stream
 from nearfield.stream import names
@@ -27,6 +27,22 @@ def write_on(name: str, blocks: int, stalls: float) -> None:
             seq += 1
             if random.random() < 0.05:
                 time.sleep(random.random() * stalls)
+
+
+def follow(name: str) -> None:
+    """Check every block of all writers, one after another, until the last one closes."""
+    with stream.attach(name, timeout=10) as reader:
+        expected = None
+        while True:
+            try:
+                with reader.receive(10) as block:
+                    check(block)
+                    assert expected in (None, block.seq)
+                    expected = block.seq + 1
+            except stream.WriterDied:
+                reader.wait_for_writer(10)
+            except stream.EndOfStream:
+                return
 
 
 def hold(name: str, policy: str, ready: int) -> None:
@@ -90,6 +106,7 @@ def test_readers_get_all_that_a_killed_writer_committed_and_go_on_with_the_next(
     child = fork(write_on, name, 4, 0.005)
     expected = epoch = 0
     with stream.attach(name, timeout=10) as reader:
+        others = [fork(follow, name) for _ in range(2)]
         for _ in range(rounds):
             killed, at = False, time.monotonic() + random.random() * 0.03
             while True:
@@ -112,8 +129,22 @@ def test_readers_get_all_that_a_killed_writer_committed_and_go_on_with_the_next(
             reader.wait_for_writer(10)
             epoch += 1
         kill(child)
-    assert ended(child) == -signal.SIGKILL
-    remove_if_left(name)
+        assert ended(child) == -signal.SIGKILL
+        last = fork(write, name, 4, 4096, 10)
+        for other in others:
+            with pytest.raises(stream.EndOfStream):
+                drain(reader)
+            assert ended(other) == 0
+        assert ended(last) == 0
+
+
+def drain(reader: stream.Reader) -> None:
+    """Receive until the end of data, past deaths of writers."""
+    while True:
+        try:
+            reader.receive(10).release()
+        except stream.WriterDied:
+            reader.wait_for_writer(10)
 
 
 def remove_if_left(name: str) -> None:
@@ -186,6 +217,8 @@ def test_a_ring_that_is_not_alike_is_replaced_and_its_readers_are_told(name):
             with pytest.raises(stream.WriterDied):
                 for block in reader:
                     check(block)
+            with pytest.raises(stream.RingGone, match="replaced"):
+                reader.wait_for_writer(10)
 
 
 def test_a_killed_writer_without_readers_leaves_a_stale_ring_that_the_next_replaces(name):
