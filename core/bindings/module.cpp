@@ -323,8 +323,10 @@ NB_MODULE(_core, m) {
     nb::module_ machine = m.def_submodule("machine", "Processors, pages, memory policy of this process.");
     bind_machine(machine);
     bind_probe(machine);
+#ifdef __linux__
     nb::module_ stream = m.def_submodule("stream", "Rings of blocks in shared memory.");
     bind_stream(stream);
+#endif
 #ifdef NEARFIELD_DEBUG
     m.attr("debug") = true;
 #else

@@ -7,6 +7,7 @@ same bytes written and read in place, and what STREAM copy lets two copies have 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -214,7 +215,7 @@ class Team:
                 self.placements.append(self._heard(writer)["placement"])
                 self._heard(reader)
         except BaseException:
-            self.__exit__()
+            self.__exit__(*sys.exc_info())
             raise
 
     @staticmethod
@@ -238,10 +239,8 @@ class Team:
 
     @staticmethod
     def _told(process: subprocess.Popen, line: str) -> None:
-        try:
+        with contextlib.suppress(OSError):  # it has ended; its answer says why
             print(line, file=process.stdin, flush=True)
-        except OSError:
-            pass  # it has ended; its answer says why
 
     @staticmethod
     def _heard(process: subprocess.Popen) -> dict[str, Any]:
@@ -257,10 +256,13 @@ class Team:
     def __enter__(self) -> Team:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, *error: object) -> None:
         processes = [process for pair in self._all for process in pair]
         for process in processes:
-            process.stdin.close()
+            if kind is not None:
+                process.terminate()  # it closes its end of the ring first
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
         for process in processes:
             try:
                 process.wait(timeout=5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 from nearfield.errors import ModelError, NearfieldError
 
@@ -36,14 +37,23 @@ class Damaged(StreamError):
     """A block's checksum is not that of its bytes."""
 
 
+def compiled() -> Any:
+    """The rings of the compiled core. Raises ModelError where it has none."""
+    try:
+        from nearfield._core import stream
+    except ImportError:
+        raise ModelError("the compiled core has no rings: they need Linux, and a core no older than the Python files "
+                         "beside it. Build it again with `make setup`") from None  # fmt: skip
+    return stream
+
+
 @contextlib.contextmanager
 def refusals(name: str) -> Iterator[None]:
     """What the core refuses as ModelError, with the ring's name."""
-    from nearfield import _core
-
+    core = compiled()
     try:
         yield
-    except _core.stream.Refused as error:
+    except core.Refused as error:
         raise ModelError(f"ring '{name}': {error}") from None
-    except _core.stream.InUse as error:
+    except core.InUse as error:
         raise RingInUse(f"ring '{name}': {error}. Choose another name, or end that process") from None

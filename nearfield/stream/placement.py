@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from numbers import Integral
 
 from nearfield.errors import ModelError
 from nearfield.machine.pages import policy_refused
@@ -22,8 +23,8 @@ def wanted_nodes(memory: int | str | None) -> tuple[str, list[int]]:
     here = nodes_with_memory()
     if memory == "interleave":
         nodes = here
-    elif isinstance(memory, int) and not isinstance(memory, bool):
-        nodes = [memory]
+    elif isinstance(memory, Integral) and not isinstance(memory, bool):
+        nodes = [int(memory)]
         if memory not in here:
             raise ModelError(no_such_node("memory", memory))
     else:

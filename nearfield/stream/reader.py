@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield.errors import ModelError
 from nearfield.stream.ending import watch
-from nearfield.stream.errors import Damaged, EndOfStream, RingGone, TimedOut, WriterDied, refusals
+from nearfield.stream.errors import Damaged, EndOfStream, RingGone, TimedOut, WriterDied, compiled, refusals
 from nearfield.stream.names import path_of
 from nearfield.stream.writer import POLL
 
@@ -29,14 +29,13 @@ def attach(name: str, policy: str = "block", timeout: float = 5.0) -> Reader:
 
     Raises RingGone where there is none by then; ModelError for another policy or name, or too many readers.
     """
-    from nearfield import _core
-
+    rings = compiled()
     if policy not in POLICIES:
         raise ModelError(f"policy={policy!r}: allowed are {', '.join(POLICIES)}")
     path, end = path_of(name), time.monotonic() + timeout
     while True:
         with refusals(name):
-            core = _core.stream.attach(str(path), POLICIES.index(policy))
+            core = rings.attach(str(path), POLICIES.index(policy))
         if core is not None:
             return Reader(name, policy, core)
         if time.monotonic() >= end:

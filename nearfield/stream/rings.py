@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.errors import ModelError
-from nearfield.stream.errors import refusals
+from nearfield.stream.errors import compiled, refusals
 from nearfield.stream.names import found, path_of
 
 
@@ -48,11 +48,10 @@ def ring(name: str) -> Ring:
 
 def inspect(name: str, path: Path) -> Ring | None:
     """A ring by its file; None where it has gone meanwhile."""
-    from nearfield import _core
-
+    core = compiled()
     try:
-        facts = _core.stream.inspect(str(path))
-    except _core.stream.Refused as refused:
+        facts = core.inspect(str(path))
+    except core.Refused as refused:
         return Ring(name, path, "unreadable", reason=str(refused))
     if facts is None:
         return None
@@ -67,15 +66,13 @@ def inspect(name: str, path: Path) -> Ring | None:
 
 def pages(one: Ring, sample: int = 1 << 16) -> dict[str, Any]:
     """Where its pages lie: `by_node` counts those that were looked up, `sample` at most; `pages` there are."""
-    from nearfield import _core
-
+    core = compiled()
     with refusals(one.name):
-        return _core.stream.pages(str(one.path), sample) or {"by_node": [], "pages": 0}
+        return core.pages(str(one.path), sample) or {"by_node": [], "pages": 0}
 
 
 def remove(one: Ring) -> None:
     """Remove a ring that nobody alive uses. Raises ModelError where somebody does."""
-    from nearfield import _core
-
+    core = compiled()
     with refusals(one.name):
-        _core.stream.remove(str(one.path))
+        core.remove(str(one.path))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from numbers import Integral
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from nearfield.errors import ModelError
 from nearfield.stream.ending import watch
-from nearfield.stream.errors import RingGone, RingInUse, TimedOut, refusals
+from nearfield.stream.errors import RingGone, RingInUse, TimedOut, compiled, refusals
 from nearfield.stream.names import path_of
 from nearfield.stream.placement import require_room, wanted_nodes
 
@@ -31,14 +32,13 @@ def create(name: str, blocks: int = 8, block_bytes: int = 1 << 20, memory: int |
 
     Raises ModelError: such a node is not there, there is not enough room; RingInUse: the name has a living writer.
     """
-    from nearfield import _core
-
+    core = compiled()
     path = path_of(name)
-    for what, value, most in (("blocks", blocks, _core.stream.MOST_BLOCKS), ("block_bytes", block_bytes, 1 << 40)):
+    for what, value, most in (("blocks", blocks, core.MOST_BLOCKS), ("block_bytes", block_bytes, 1 << 40)):
         least = 2 if what == "blocks" else 1
-        if not isinstance(value, int) or not least <= value <= most:
+        if not isinstance(value, Integral) or not least <= value <= most:
             raise ModelError(f"{what}={value!r}: allowed are whole numbers from {least} to {most}")
-    text = described(descriptor)
+    blocks, block_bytes, text = int(blocks), int(block_bytes), described(descriptor)
     policy, nodes = wanted_nodes(memory)
     replaced = path.stat().st_size if path.exists() else 0
     require_room(blocks * block_bytes - replaced, nodes if policy == "bind" else [])
@@ -46,8 +46,8 @@ def create(name: str, blocks: int = 8, block_bytes: int = 1 << 20, memory: int |
     while True:
         try:
             with refusals(name):
-                core = _core.stream.create(str(path), blocks, block_bytes, text, checksum, policy, nodes, take_over)
-            return Writer(name, core, nodes if policy == "bind" else [])
+                made = core.create(str(path), blocks, block_bytes, text, checksum, policy, nodes, take_over)
+            return Writer(name, made, nodes if policy == "bind" else [])
         except RingInUse:
             if time.monotonic() >= end:
                 raise
@@ -56,14 +56,13 @@ def create(name: str, blocks: int = 8, block_bytes: int = 1 << 20, memory: int |
 
 def described(descriptor: Any) -> bytes:
     """A descriptor as it is stored. Raises ModelError for what JSON does not hold, and for too much of it."""
-    from nearfield import _core
-
+    core = compiled()
     try:
         text = json.dumps({} if descriptor is None else descriptor, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError) as error:
         raise ModelError(f"descriptor: {error}. Allowed is what JSON holds") from None
-    if len(text) > _core.stream.MOST_DESCRIPTOR:
-        raise ModelError(f"descriptor: {len(text)} bytes as JSON; allowed are {_core.stream.MOST_DESCRIPTOR}")
+    if len(text) > core.MOST_DESCRIPTOR:
+        raise ModelError(f"descriptor: {len(text)} bytes as JSON; allowed are {core.MOST_DESCRIPTOR}")
     return text
 
 

@@ -9,6 +9,7 @@
 #include "engine.hpp"
 #include "machine/pages.hpp"
 #include "machine/processors.hpp"
+#include "stream/segment.hpp"
 
 using namespace nearfield;
 
@@ -108,6 +109,26 @@ void halo_buffers() {
     }
 }
 
+// Shared memory, made by a thread on the other node; its policy is the file's, whoever maps it.
+void rings() {
+    namespace ring = nearfield::stream;
+    for (const int node : {0, 1}) {
+        bind_this_thread({2 * (1 - node)});
+        const auto made = ring::Segment::make("/shared/check", {8, 1 << 20, "{}", false, MemoryPolicy::bind, {node}});
+        const std::string name = std::to_string(node);
+        report_share("ring bound to node " + name + ", made on the other: on node " + name, made->pages(1000000), node, 100);
+    }
+    const auto made = ring::Segment::make("/shared/check", {8, 1 << 20, "{}", false, MemoryPolicy::interleave, {0, 1}});
+    report_share("ring interleaved: half on node 1", made->pages(1000000), 1, 50);
+    bool refused = false;
+    try {
+        ring::Segment::make("/shared/check", {8, 1 << 20, "{}", false, MemoryPolicy::bind, {2}});
+    } catch (const std::exception&) {
+        refused = true;
+    }
+    report("ring bound to node 2, which is not there", refused ? "refused" : "granted", refused);
+}
+
 void refusals() {
     const auto say = [](const std::string& refused) { return refused.empty() ? std::string("granted") : "refused"; };
     const std::string absent = policy_refused(MemoryPolicy::bind, {2});
@@ -144,6 +165,7 @@ int main() {
         policies();
         one_after_the_other();
         halo_buffers();
+        rings();
         refusals();
         wrong_placements();
     } catch (const std::exception& error) {
