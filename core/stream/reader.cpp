@@ -107,14 +107,14 @@ Received Reader::hand_over(Entry entry, Block& block) {
         put_off_ = entry;
         return Received::writer_died;
     }
+    const bool intact = !segment_->geometry().checksums || crc32c(segment_->block(n), slot.bytes) == slot.checksum;
     const std::lock_guard lock(mutex_);
     held_.push_back(n);
     if (expected_ == ~std::uint64_t(0)) expected_ = segment_->place(index_).joined.load(order) - 1;
     const std::uint64_t sequence = sequence_of(entry);
-    block = {n, sequence, slot.bytes, sequence - expected_, slot.step, slot.epoch, slot.time, true};
+    block = {n, sequence, slot.bytes, sequence - expected_, slot.step, slot.epoch, slot.time, intact};
     expected_ = sequence + 1;
     segment_->place(index_).received.fetch_add(1);
-    if (segment_->geometry().checksums) block.intact = crc32c(segment_->block(n), slot.bytes) == slot.checksum;
     return Received::block;
 }
 

@@ -50,7 +50,7 @@ def bench_rings(todo: Sequence[Case], request: Request, as_json: bool) -> int:
         if not as_json:
             lines = [line_of(row) for row in rows]
             out.say("\n".join([HEAD, *lines, *sums(measured), *gain(rows), *remarks(request, rows)]))
-    return 0
+    return 0 if all(row["verified"] for row in rows) else 1
 
 
 HEAD = (f"{'Test':20} {'':6} {'Memory':>6} {'Writer':>6} {'Reader':>6} {'MB/s':>8} {'in place':>9} {'of STREAM':>9} "

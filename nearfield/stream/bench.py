@@ -138,17 +138,16 @@ def measure(case: Case, request: Request) -> list[dict[str, Any]]:
     places = processors(case, hardware)
     before = two_copies(case, places, hardware, request)
     with Team(case, places, request) as team:
-        blocks = max(1, round(request.bytes / request.block_bytes))
-        warm = max(request.blocks, int(WARM_UP * blocks))
+        warm = max(request.blocks * request.block_bytes, int(WARM_UP * request.bytes))
         trials = {pair: sum(team.run("copy", warm, pair).seconds) for pair in COPIES}
         pair = min(trials, key=lambda each: trials[each])
-        copied = [team.run("copy", blocks, pair) for _ in range(request.passes)]
+        copied = [team.run("copy", request.bytes, pair) for _ in range(request.passes)]
         team.run("zero-copy", warm, pair)
-        in_place = [team.run("zero-copy", blocks, pair) for _ in range(request.passes)]
-        delays = team.run("delay", DELAYS, pair).delays
+        in_place = [team.run("zero-copy", request.bytes, pair) for _ in range(request.passes)]
+        delays = team.run("delay", DELAYS * request.block_bytes, pair).delays
         placements = team.placements
     allowed = max(before, two_copies(case, places, hardware, request))
-    moved = blocks * request.block_bytes
+    moved = request.bytes
     rows = []
     for n, stream in enumerate(case.streams):
         seconds = statistics.median(each.seconds[n] for each in copied)
@@ -224,11 +223,11 @@ class Team:
         pipe = subprocess.PIPE
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
-    def run(self, mode: str, blocks: int, pair: tuple[str, str]) -> Pass:
-        """One pass of all streams together."""
+    def run(self, mode: str, total: int, pair: tuple[str, str]) -> Pass:
+        """One pass of so many bytes, all streams together."""
         for processes in self._all:
             for process, copy in zip(reversed(processes), reversed(pair)):
-                self._told(process, f"{mode} {blocks} {copy}")
+                self._told(process, f"{mode} {total} {copy}")
         seconds, right, delays = [], [], []
         for writer, reader in self._all:
             begun, found = self._heard(writer)["begun"], self._heard(reader)

@@ -2,8 +2,8 @@
 
     python -m nearfield.stream.bench_process '{"role": "writer", ...}'
 
-Each line of input names a pass, such as `copy 5000 plain`; each is answered by a line of JSON. The writer's copies come
-from a buffer of its own, the reader's go to one; `zero-copy` writes words into the block where it lies, and sums them
+Each line of input names a pass, such as `copy 500000 plain`; each is answered by a line of JSON. The writer copies
+from a buffer of its own, the reader to one; `zero-copy` writes words into the block where it lies, and sums them
 there; `delay` sends empty blocks one at a time, each with the moment of its commit.
 """
 
@@ -13,7 +13,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -41,40 +41,46 @@ def copier(name: str) -> Callable[[np.ndarray, np.ndarray], None]:
     return np.copyto if name == "plain" else ring.copy_past_caches
 
 
-def write(writer: stream.Writer, mode: str, blocks: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
-    """Commit so many blocks; says when it began."""
+def parts(total: int, size: int) -> Iterator[tuple[int, int]]:
+    """Numbers and sizes of the blocks that make up so many bytes; the last may be a smaller one."""
+    return ((n, min(size, total - n * size)) for n in range(-(-total // size)))
+
+
+def write(writer: stream.Writer, mode: str, total: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
+    """Commit so many bytes; says when it began."""
     source, count = words(size // 8, 1), size // 8
     begun = time.monotonic()
-    for n in range(blocks):
+    for n, part in parts(total, size):
         view = writer.acquire(PATIENCE)
         if mode == "delay":
             time.sleep(PAUSE)
             writer.commit(0, n, str(time.monotonic_ns()).encode())
             continue
         if mode == "copy":
-            copy(view, source)
+            copy(view[:part], source[:part])
         else:
-            ring.write_words(view, n * count)
-        writer.commit(size, n)
+            ring.write_words(view[:part], n * count)
+        writer.commit(part, n)
     return {"begun": begun}
 
 
-def read(reader: stream.Reader, mode: str, blocks: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
-    """Receive so many blocks; says when it ended, and whether all bytes were right."""
+def read(reader: stream.Reader, mode: str, total: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
+    """Receive so many bytes; says when it ended, and whether all of them were right."""
     own, count, right, delays = np.zeros(size, np.uint8), size // 8, True, []
-    for n in range(blocks):
+    for n, part in parts(total, size):
         block = reader.receive(PATIENCE)
         if mode == "delay":
             delays.append(1e-9 * (time.monotonic_ns() - int(block.meta)))
         elif mode == "copy":
-            copy(own, block.data)
+            copy(own[:part], block.data)
+            right &= block.data.size == part
         else:
-            right &= ring.sum_words(block.data) == sum_of(count, n * count)
+            right &= ring.sum_words(block.data) == sum_of(part // 8, n * count)
         right &= block.step == n and block.missed == 0
         reader.release(block)
     ended = time.monotonic()
     if mode == "copy":
-        right &= bool(np.array_equal(own, words(count, 1)))
+        right &= np.array_equal(own[:total], words(count, 1)[:total])
     return {"ended": ended, "right": bool(right), "delay": statistics.median(delays or [0.0])}
 
 
@@ -93,8 +99,8 @@ def main(given: dict[str, Any]) -> None:
         work = write if given["role"] == "writer" else read
         with end:
             for line in sys.stdin:
-                mode, blocks, copy = line.split()
-                answer(work(end, mode, int(blocks), size, copier(copy)))
+                mode, total, copy = line.split()
+                answer(work(end, mode, int(total), size, copier(copy)))
 
 
 def answer(values: dict[str, Any]) -> None:

@@ -221,6 +221,20 @@ def test_a_ring_that_is_not_alike_is_replaced_and_its_readers_are_told(name):
                 reader.wait_for_writer(10)
 
 
+def test_a_closed_ring_that_is_still_read_gives_its_name_to_the_next(name):
+    with stream.create(name, 4, 4096) as first, stream.attach(name) as reader:
+        fill(first, 0)
+        first.close()
+        with stream.create(name, 4, 4096) as second, stream.attach(name) as other:
+            fill(second, 0)
+            check(other.receive(1))
+            check(reader.receive(1))
+            with pytest.raises(stream.EndOfStream):
+                reader.receive(1)
+            reader.close()
+            assert names.path_of(name).exists()
+
+
 def test_a_killed_writer_without_readers_leaves_a_stale_ring_that_the_next_replaces(name):
     def lone() -> None:
         writer = stream.create(name, 4, 4096)
