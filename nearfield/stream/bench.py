@@ -7,24 +7,20 @@ same bytes written and read in place, and what STREAM copy lets two copies have 
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import json
-import os
 import re
 import statistics
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nearfield.errors import ModelError, RunFailed
+from nearfield.errors import ModelError
 from nearfield.machine.hardware import Hardware, this_machine
 from nearfield.machine.probe import Effort, compiled_memory
 from nearfield.machine.probe_stream import elements_each
+from nearfield.stream.bench_team import Case, Pass, Request, Stream, Team
 from nearfield.stream.placement import no_such_node, nodes_with_memory, require_room
 
 COPIES = tuple(itertools.product(("plain", "streaming"), repeat=2))  # in and out; the quicker pair is timed
@@ -33,38 +29,6 @@ STREAM_WORDS = 4  # STREAM copy counts a read and a write; so do two copies, eac
 STREAM_PASSES = 5
 DELAYS = 200  # blocks, one at a time, whose way is timed
 DRIVERS = (Path("/proc/driver/nvidia/version"), Path("/dev/kfd"))  # there once a driver has found a GPU
-
-
-@dataclass(frozen=True)
-class Stream:
-    """A ring and its two processes: the NUMA nodes that they are on, by the system's numbers."""
-
-    name: str
-    memory: int
-    writer: int
-    reader: int
-
-    def words(self) -> str:
-        """As the tables have it."""
-        return f"RAM={self.memory} Write={self.writer} Read={self.reader}"
-
-
-@dataclass(frozen=True)
-class Case:
-    """Streams that run at the same time."""
-
-    test: str
-    streams: tuple[Stream, ...]
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to move, and through which rings."""
-
-    bytes: int
-    blocks: int = 8
-    block_bytes: int = 4 << 20
-    passes: int = 1
 
 
 def parsed(text: str) -> tuple[Stream, ...]:
@@ -138,34 +102,65 @@ def measure(case: Case, request: Request) -> list[dict[str, Any]]:
     places = processors(case, hardware)
     before = two_copies(case, places, hardware, request)
     with Team(case, places, request) as team:
-        warm = max(request.blocks * request.block_bytes, int(WARM_UP * request.bytes))
-        trials = {pair: sum(team.run("copy", warm, pair).seconds) for pair in COPIES}
-        pair = min(trials, key=lambda each: trials[each])
-        copied = [team.run("copy", request.bytes, pair) for _ in range(request.passes)]
-        team.run("zero-copy", warm, pair)
-        in_place = [team.run("zero-copy", request.bytes, pair) for _ in range(request.passes)]
-        delays = team.run("delay", DELAYS * request.block_bytes, pair).delays
-        placements = team.placements
+        found = taken(team, request)
+        nodes = [each["by_node"] for each in team.placements]
     allowed = max(before, two_copies(case, places, hardware, request))
-    moved = request.bytes
-    rows = []
-    for n, stream in enumerate(case.streams):
-        seconds = statistics.median(each.seconds[n] for each in copied)
-        rate = moved / seconds / 1e6
-        right = all(each.right[n] for each in (*copied, *in_place))
-        rows.append({
-            "test": case.test, "memory": stream.memory, "writer": stream.writer, "reader": stream.reader,
-            "bytes": moved, "seconds": seconds, "mb_per_second": rate,
-            "zero_copy_mb_per_second": moved / statistics.median(each.seconds[n] for each in in_place) / 1e6,
-            "stream_copy_share": rate / allowed, "pages_per_node": placements[n]["by_node"],
-            "verified": right and placed(placements[n]["by_node"], stream.memory), "stream": stream.name,
-            "latency_microseconds": 1e6 * delays[n], "two_stream_copies_mb_per_second": allowed,
-            "copy_in": pair[0], "copy_out": pair[1],
-            "blocks": request.blocks, "block_bytes": request.block_bytes, "processors": list(places[n]),
-            "seconds_of_passes": [each.seconds[n] for each in copied],
-        })  # fmt: skip
+    rows = [row_of(case, n, found, request) | {
+        "stream_copy_share": found.rate(n) / allowed, "two_stream_copies_mb_per_second": allowed,
+        "pages_per_node": nodes[n], "verified": found.right(n) and placed(nodes[n], stream.memory),
+        "processors": list(places[n]),
+    } for n, stream in enumerate(case.streams)]  # fmt: skip
     rates = [row["mb_per_second"] for row in rows]
     return [row | {"sum_mb_per_second": sum(rates), "fairness": min(rates) / max(rates)} for row in rows]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The passes of a case, and the pair of copies that they were made with."""
+
+    bytes: int
+    pair: tuple[str, str]
+    copied: list[Pass]
+    in_place: list[Pass]
+    delays: list[float]
+
+    def seconds(self, stream: int) -> float:
+        """Of the median pass of copies."""
+        return statistics.median(each.seconds[stream] for each in self.copied)
+
+    def rate(self, stream: int) -> float:
+        """Units of 1e6 bytes a second, copied in and out."""
+        return self.bytes / self.seconds(stream) / 1e6
+
+    def right(self, stream: int) -> bool:
+        """Whether every byte that was looked at was right."""
+        return all(each.right[stream] for each in (*self.copied, *self.in_place))
+
+
+def taken(team: Team, request: Request) -> Taken:
+    """Warm up with each pair of copies, then time the quickest, the same bytes in place, and the delay."""
+    warm = max(request.blocks * request.block_bytes, int(WARM_UP * request.bytes))
+    trials = {pair: sum(team.run("copy", warm, pair).seconds) for pair in COPIES}
+    pair = min(trials, key=lambda each: trials[each])
+    copied = [team.run("copy", request.bytes, pair) for _ in range(request.passes)]
+    team.run("zero-copy", warm, pair)
+    in_place = [team.run("zero-copy", request.bytes, pair) for _ in range(request.passes)]
+    delays = team.run("delay", DELAYS * request.block_bytes, pair).delays
+    return Taken(request.bytes, pair, copied, in_place, delays)
+
+
+def row_of(case: Case, n: int, found: Taken, request: Request) -> dict[str, Any]:
+    """What was timed of a stream."""
+    stream = case.streams[n]
+    return {
+        "test": case.test, "stream": stream.name,
+        "memory": stream.memory, "writer": stream.writer, "reader": stream.reader,
+        "bytes": found.bytes, "seconds": found.seconds(n), "mb_per_second": found.rate(n),
+        "zero_copy_mb_per_second": found.bytes / statistics.median(each.seconds[n] for each in found.in_place) / 1e6,
+        "latency_microseconds": 1e6 * found.delays[n], "copy_in": found.pair[0], "copy_out": found.pair[1],
+        "blocks": request.blocks, "block_bytes": request.block_bytes,
+        "seconds_of_passes": [each.seconds[n] for each in found.copied],
+    }  # fmt: skip
 
 
 def placed(by_node: Sequence[int], node: int) -> bool:
@@ -185,88 +180,3 @@ def two_copies(case: Case, places: Sequence[tuple[int, int]], hardware: Hardware
                                                 if {*core.processors} & {each[0][0] for each in workers}])  # fmt: skip
     seconds = compiled_memory().stream_seconds(workers, elements, STREAM_PASSES)[0]
     return 16 * elements * len(workers) / min(seconds[1:]) / 1e6 / STREAM_WORDS / len(case.streams)
-
-
-@dataclass(frozen=True)
-class Pass:
-    """Of each stream: seconds from the first block asked for to the last one released, and whether all was right."""
-
-    seconds: list[float]
-    right: list[bool]
-    delays: list[float]  # median seconds from a commit to its receipt
-
-
-class Team:
-    """The processes of a case. They end with the `with` block, whatever happens."""
-
-    def __init__(self, case: Case, places: Sequence[tuple[int, int]], request: Request) -> None:
-        self._all: list[tuple[subprocess.Popen, subprocess.Popen]] = []
-        self.placements: list[dict[str, Any]] = []
-        try:
-            several = len(nodes_with_memory()) > 1  # containers may forbid to bind memory, and one node needs none
-            for stream, both in zip(case.streams, places):
-                given = {"name": f"bench.{os.getpid()}.{stream.name}", "memory": stream.memory if several else None,
-                         "blocks": request.blocks, "block_bytes": request.block_bytes}  # fmt: skip
-                pair = [self._start(given | {"role": role, "processors": [processor]})
-                        for role, processor in zip(("writer", "reader"), both)]  # fmt: skip
-                self._all.append((pair[0], pair[1]))
-            for writer, reader in self._all:
-                self.placements.append(self._heard(writer)["placement"])
-                self._heard(reader)
-        except BaseException:
-            self.__exit__(*sys.exc_info())
-            raise
-
-    @staticmethod
-    def _start(given: dict[str, Any]) -> subprocess.Popen:
-        command = [sys.executable, "-m", "nearfield.stream.bench_process", json.dumps(given)]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-
-    def run(self, mode: str, total: int, pair: tuple[str, str]) -> Pass:
-        """One pass of so many bytes, all streams together."""
-        for processes in self._all:
-            for process, copy in zip(reversed(processes), reversed(pair)):
-                self._told(process, f"{mode} {total} {copy}")
-        seconds, right, delays = [], [], []
-        for writer, reader in self._all:
-            begun, found = self._heard(writer)["begun"], self._heard(reader)
-            seconds.append(found["ended"] - begun)
-            right.append(found["right"])
-            delays.append(found["delay"])
-        return Pass(seconds, right, delays)
-
-    @staticmethod
-    def _told(process: subprocess.Popen, line: str) -> None:
-        with contextlib.suppress(OSError):  # it has ended; its answer says why
-            print(line, file=process.stdin, flush=True)
-
-    @staticmethod
-    def _heard(process: subprocess.Popen) -> dict[str, Any]:
-        line = process.stdout.readline()
-        found = json.loads(line) if line else {}
-        if "refused" in found:
-            raise ModelError(found["refused"])
-        if found:
-            return found
-        lines = process.stderr.read().strip().splitlines()
-        raise RunFailed(f"a process of the bench ended: {lines[-1] if lines else f'exit code {process.wait()}'}")
-
-    def __enter__(self) -> Team:
-        return self
-
-    def __exit__(self, kind: object, *error: object) -> None:
-        processes = [process for pair in self._all for process in pair]
-        for process in processes:
-            if kind is not None:
-                process.terminate()  # it closes its end of the ring first
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.close()
-        for process in processes:
-            try:
-                process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            process.stdout.close()
-            process.stderr.close()
