@@ -14,7 +14,7 @@ import numpy as np
 
 from nearfield import stream
 
-NOTICED = 2.0  # seconds within which a death must be noticed
+PATIENCE = 20.0  # seconds; only a hang takes as long, however busy the machine
 
 
 def fork(work: Callable[..., Any], *arguments: Any) -> int:
@@ -56,7 +56,7 @@ def content(seq: int, size: int) -> np.ndarray:
     return np.random.default_rng(seq).integers(0, 256, size, dtype=np.uint8)
 
 
-def fill(writer: stream.Writer, seq: int, timeout: float | None = NOTICED) -> None:
+def fill(writer: stream.Writer, seq: int, timeout: float | None = PATIENCE) -> None:
     """Commit block number `seq`, of a size of its own."""
     view = writer.acquire(timeout)
     size = 1 + seq * 37 % len(view)
@@ -78,7 +78,7 @@ def write(name: str, blocks: int, size: int, count: int, stalls: float = 0.0) ->
         writer.wait_for_readers(1, 10)
         first = writer.stats()["blocks"]
         for seq in range(first, first + count):
-            fill(writer, seq, timeout=10)
+            fill(writer, seq)
             if random.random() < 0.3:
                 time.sleep(random.random() * stalls)
 
