@@ -1,0 +1,237 @@
+"""Field files in HDF5: chunks compressed in threads and handed to HDF5 as they are.
+
+Layout (fields_version 1):
+
+    /                        attributes nearfield_version, fields_version, status, title, conventions
+    /description             what was planned, as JSON text
+    /step                    steps of the committed snapshots: its length is their number
+    /time, /time_half        their times (s); H lies half a step later
+    /x, /x_half, ...         coordinates (m)
+    /Ex, ...                 (time, x, y, z), each dim with its scale; with format vtkhdf (time, z, y, x)
+    /VTKHDF                  format vtkhdf on even spacing: what ParaView reads
+
+`step` is lengthened last, so after a crash the fields may be longer than it: what lies behind its length is unfinished.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+import nearfield
+from nearfield.output.formats.committed import CommittedFile
+from nearfield.output.formats.description import Block, FieldDescription, Shape
+from nearfield.output.formats.files import FIELDS_VERSION, RUNNING, FieldFile, same_description
+from nearfield.output.hdf5 import CONVENTIONS
+
+# superblock version 2 bears no mark of being open; datasets made with the later bound have an extensible array as index
+CREATED_WITH, EXTENDED_WITH = ("v108", "v108"), ("v110", "latest")
+MOMENTS_CHUNK = 1024
+
+
+class Hdf5FieldFile(FieldFile):
+    """A field file in HDF5; `threads` compress at the same time."""
+
+    def __init__(
+        self, path: str | Path, description: FieldDescription, threads: int = 1, keep: int | None = None
+    ) -> None:
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._partial: dict[tuple[str, int, Shape], tuple[np.ndarray, list[int]]] = {}
+        super().__init__(path, description, keep)
+
+    def _create(self) -> None:
+        self._raw = CommittedFile(self._file)
+        h5py.File(self._raw, "w", libver=CREATED_WITH).close()
+        self._raw.commit()
+        self._open()
+        _write_skeleton(self._h5, self.description)
+        self._h5.flush()
+        self._raw.commit()
+        self._ready()
+
+    def _continue(self, keep: int) -> None:
+        self._raw = CommittedFile(self._file)
+        self._open()
+        same_description(self.path, FieldDescription.from_json(self._h5["description"].asstr()[()]), self.description)
+        self._ready()
+        self._h5["step"].resize(keep, 0)  # first, and by itself: what lies behind its length may then change
+        self._h5.attrs.modify("status", RUNNING)
+        self._settle()
+        self._cut(keep)
+
+    def _open(self) -> None:
+        self._h5 = h5py.File(self._raw, "r+", libver=EXTENDED_WITH)
+
+    def _ready(self) -> None:
+        """Compressors of the chunks, and the objects whose headers are written last."""
+        codec = self.description.codec
+        self._compress = {}
+        for name in self.description.components:
+            pipeline = self._h5[name].id.get_create_plist()
+            filters = [pipeline.get_filter(number) for number in range(pipeline.get_nfilters())]
+            self._compress[name] = codec.compressor(filters[-1][2] if filters else ())
+        last = [self._h5["VTKHDF/Steps"]] if "VTKHDF" in self._h5 else []
+        last += [self._h5["step"], self._h5]
+        self._raw.last = tuple(h5py.h5o.get_info(item.id).addr for item in last)
+
+    def _put(self, block: Block) -> None:
+        dataset = self._h5[block.component]
+        if dataset.shape[0] <= block.snapshot:
+            dataset.resize(block.snapshot + 1, 0)
+        begun = []
+        for index, values in self._whole_chunks(block):
+            made = self._made if self._pool is None else self._pool.submit
+            arguments = (block.component, values)
+            begun.append((index, made(*arguments) if self._pool is None else made(self._made, *arguments)))
+        for index, found in begun:
+            content = found if self._pool is None else found.result()
+            place = index[::-1] if self._transposed else index
+            dataset.id.write_direct_chunk((block.snapshot, *place), content)
+        self._raw.raise_error()
+
+    @property
+    def _transposed(self) -> bool:
+        return self.description.format == "vtkhdf"
+
+    def _whole_chunks(self, block: Block) -> Any:
+        """First sample and values of the chunks that this block makes whole; others wait for their rest."""
+        shape, chunk = self.description.components[block.component].shape, self.description.chunk(block.component)
+        ranges = [
+            range(first // size * size, first + count, size)
+            for first, count, size in zip(block.offset, block.values.shape, chunk)
+        ]
+        for index in itertools.product(*ranges):
+            extent = tuple(min(size, n - at) for size, n, at in zip(chunk, shape, index))
+            lower = tuple(max(at, first) for at, first in zip(index, block.offset))
+            upper = tuple(
+                min(at + size, first + count)
+                for at, size, first, count in zip(index, extent, block.offset, block.values.shape)
+            )
+            values = block.values[tuple(slice(a - f, b - f) for a, b, f in zip(lower, upper, block.offset))]
+            if values.shape != extent:
+                key = (block.component, block.snapshot, index)
+                values = self._joined(key, extent, tuple(a - at for a, at in zip(lower, index)), values)
+            if values is not None:
+                yield index, values
+
+    def _joined(self, key: Any, extent: Shape, offset: Shape, values: np.ndarray) -> np.ndarray | None:
+        """A chunk that several blocks fill, once it is full."""
+        whole, missing = self._partial.setdefault(key, (np.zeros(extent, values.dtype), [int(np.prod(extent))]))
+        whole[tuple(slice(first, first + count) for first, count in zip(offset, values.shape))] = values
+        missing[0] -= values.size
+        if missing[0] > 0:
+            return None
+        del self._partial[key]
+        return whole
+
+    def _made(self, name: str, values: np.ndarray) -> Any:
+        """The bytes of a chunk; runs in a thread."""
+        stored = stored_chunk(values, self.description, self.description.chunk(name))
+        return self._compress[name](stored)
+
+    def _commit(self, moments: dict[int, tuple[int, dict[str, float]]]) -> None:
+        first, count = min(moments), max(moments) + 1
+        columns = {"step": [step for step, _ in moments.values()]}
+        columns |= {dim: [times[dim] for _, times in moments.values()] for dim in self.description.time_dims}
+        for name, column in columns.items():
+            self._h5[name].resize(count, 0)
+            self._h5[name][first:] = column
+        if "VTKHDF" in self._h5:
+            self._h5["VTKHDF/Steps"].attrs.modify("NSteps", np.int64(count))
+        self._settle()
+
+    def _settle(self) -> None:
+        self._h5.flush()
+        self._raw.commit()
+
+    def _end(self, status: str) -> None:
+        self._cut(self.committed)
+        self._h5.attrs.modify("status", status)
+        self._close()
+        self._raw.commit()
+        if self._transposed:
+            from nearfield.output.formats.paraview import write_xdmf
+
+            write_xdmf(self.path)
+
+    def _cut(self, count: int) -> None:
+        """Shorten every array along time to `count` snapshots."""
+        for name in (*self.description.components, *self.description.time_dims):
+            if self._h5[name].shape[0] > count:
+                self._h5[name].resize(count, 0)
+        self._settle()
+
+    def _close(self) -> None:
+        self._h5.close()
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _abandon(self, status: str) -> None:
+        self._close()  # the disk gets nothing of it
+        self._raw = CommittedFile(self._file)
+        with h5py.File(self._raw, "r+", libver=EXTENDED_WITH) as file:
+            file.attrs.modify("status", status)
+        self._raw.commit()
+
+
+def stored_chunk(values: np.ndarray, description: FieldDescription, chunk: Shape) -> np.ndarray:
+    """Samples as they lie in a chunk: of its full shape, precision and order, within the error bound."""
+    if description.format == "vtkhdf":
+        values, chunk = values.T, chunk[::-1]
+    if values.shape == chunk and values.dtype == description.dtype and values.flags.c_contiguous:
+        stored = values
+    else:
+        stored = np.empty(chunk, description.dtype)
+        if values.shape != chunk:
+            stored[...] = 0
+        with np.errstate(over="ignore"):  # beyond half precision: infinity
+            stored[tuple(map(slice, values.shape))] = values
+    return stored if description.bound is None else np.ascontiguousarray(description.bound.applied(stored))
+
+
+def _write_skeleton(file: h5py.File, description: FieldDescription) -> None:
+    file.attrs["status"] = RUNNING
+    file.attrs["nearfield_version"] = nearfield.__version__
+    file.attrs["fields_version"] = FIELDS_VERSION
+    file.attrs["title"] = description.title
+    file.attrs["conventions"] = CONVENTIONS
+    file["description"] = description.to_json()
+    for dim, line in description.coordinates.items():
+        file.create_dataset(dim, data=np.asarray(line, float))
+        file[dim].attrs.update(units="m", dims=json.dumps([dim]))
+    for name, kind, units in (("step", "i8", ""), *((dim, "f8", "s") for dim in description.time_dims)):
+        file.create_dataset(name, (0,), kind, maxshape=(None,), chunks=(MOMENTS_CHUNK,))
+        file[name].attrs.update(units=units, dims=json.dumps([name if name != "step" else description.time_dims[0]]))
+    for dim in (*description.coordinates, *description.time_dims):
+        file[dim].make_scale(dim)
+    for name in description.components:
+        _write_component(file, description, name)
+    if description.format == "vtkhdf":
+        from nearfield.output.formats.paraview import write_vtkhdf_group
+
+        write_vtkhdf_group(file, description)
+
+
+def _write_component(file: h5py.File, description: FieldDescription, name: str) -> None:
+    component, chunk = description.components[name], description.chunk(name)
+    time, *space = component.dims
+    shape = component.shape
+    if description.format == "vtkhdf":
+        space, shape, chunk = space[::-1], shape[::-1], chunk[::-1]
+    dataset = file.create_dataset(
+        name, (0, *shape), description.dtype, maxshape=(None, *shape), chunks=(1, *chunk), fillvalue=np.nan,
+        **description.codec.dataset_options(),
+    )  # fmt: skip
+    dataset.attrs.update(units=component.units, dims=json.dumps([time, *space]))
+    if description.bound is not None:
+        kind = "absolute" if description.bound.absolute is not None else "relative"
+        dataset.attrs[f"{kind}_error_bound"] = getattr(description.bound, kind)
+    for position, dim in enumerate((time, *space)):
+        dataset.dims[position].label = dim
+        dataset.dims[position].attach_scale(file[dim])
