@@ -42,7 +42,10 @@ class ClaimedFile:
             if not existing:
                 _refuse_taken(path)
                 os.ftruncate(self.descriptor, 0)
-        except BaseException:
+        except OSError as error:
+            os.close(self.descriptor)
+            raise ModelError(f"{path} cannot be written ({error.strerror}); choose another folder") from error
+        except ModelError:
             os.close(self.descriptor)
             raise
 

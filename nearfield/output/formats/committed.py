@@ -3,7 +3,8 @@
 What HDF5 writes behind the committed end goes to the disk at once: nothing there refers to it yet. What it writes over
 committed bytes waits in memory until `commit()`, which lengthens the file, then writes the superblock (its end of file),
 then children before those that refer to them: chunks, blocks of the chunk index, its header, object headers, and of
-these the given ones last. Each is one write and has its own checksum. A file with superblock version 2 bears no mark of
+these the given ones last. Each is one write and has its own checksum; the text of the status lies in a heap right behind the root's header and
+is written with it. A file with superblock version 2 bears no mark of
 being open, and an extensible array as chunk index never moves what it holds.
 
 A disk that refuses ends all writing without telling HDF5, which cannot close a file whose writes fail (it tries again
@@ -47,12 +48,21 @@ class CommittedFile(io.RawIOBase):
     def _commit(self) -> None:
         if self.file.size < self._end:
             self.file.truncate(self._end)
+        self._join_heaps()
         for offset in sorted(self._waiting, key=self._rank):
             self.file.write_at(offset, self._waiting[offset])
         if self.file.size > self._end:
             self.file.truncate(self._end)
         self._waiting.clear()
         self._committed = self._end
+
+    def _join_heaps(self) -> None:
+        """A header and the heap of its text, where it follows at once, become one write: neither is right alone."""
+        for offset, content in list(self._waiting.items()):
+            heap = self._waiting.get(offset + len(content), b"")
+            if content[:4] == b"OHDR" and heap[:4] == b"GCOL":
+                del self._waiting[offset + len(content)]
+                self._waiting[offset] = content + heap
 
     def _rank(self, offset: int) -> tuple[int, int]:
         signature = self._waiting[offset][:4]

@@ -85,6 +85,8 @@ class FieldDescription:
                 f"format {self.format!r} needs all components at the same points, but they lie on their own Yee "
                 "positions; record them at common points, or take format 'hdf5' or 'binary'"
             )
+        if self.format == "vtkhdf" and self.precision == "half":
+            raise ModelError("ParaView reads no half precision; with format 'vtkhdf' take precision 'single'")
         if not self.is_hdf5 and (self.codec != NO_CODEC or self.bound is not None):
             given = f"codec {self.codec.name!r}" if self.codec != NO_CODEC else "an error bound"
             raise ModelError(f"{given} was given for format {self.format!r}, which is never compressed; take 'hdf5'")

@@ -196,7 +196,7 @@ def stored_chunk(values: np.ndarray, description: FieldDescription, chunk: Shape
 
 
 def _write_skeleton(file: h5py.File, description: FieldDescription) -> None:
-    file.attrs["status"] = RUNNING
+    file.attrs["status"] = RUNNING  # first, so that its text comes to lie right behind the header
     file.attrs["nearfield_version"] = nearfield.__version__
     file.attrs["fields_version"] = FIELDS_VERSION
     file.attrs["title"] = description.title

@@ -1,6 +1,6 @@
-"""What ParaView needs: a VTKHDF group on evenly spaced points, an XDMF file beside the HDF5 file on graded ones.
+"""What ParaView needs: a VTKHDF group for boxes of evenly spaced points; XDMF beside the HDF5 file for all others.
 
-VTKHDF has no rectilinear grids. Both point at the same arrays (time, z, y, x), nothing is stored twice. ParaView knows
+VTKHDF has no rectilinear grids, and of planes its reader wants arrays without their flat axis. Both point at the same arrays (time, z, y, x), nothing is stored twice. ParaView knows
 zlib, not the filters of hdf5plugin.
 """
 
@@ -18,19 +18,18 @@ if TYPE_CHECKING:
 
 VTKHDF_VERSION = (2, 2)
 EVEN = 1e-6  # of a spacing
-NUMBER_TYPES = {"half": None, "single": 4, "double": 8}
 
 
 def even_spacing(description: FieldDescription) -> tuple[np.ndarray, np.ndarray] | None:
-    """Origin and spacing (m) along x, y, z; None on a graded mesh."""
+    """Origin and spacing (m) along x, y, z; None on a graded mesh and of a plane or line."""
     origin, spacing = np.zeros(3), np.ones(3)
     for axis, dim in enumerate(next(iter(description.components.values())).dims[1:]):
         line = np.asarray(description.coordinates[dim], float)
-        origin[axis] = line[0]
-        if line.size > 1:
-            spacing[axis] = (line[-1] - line[0]) / (line.size - 1)
-            if np.abs(np.diff(line) - spacing[axis]).max() > EVEN * abs(spacing[axis]):
-                return None
+        if line.size < 2:
+            return None
+        origin[axis], spacing[axis] = line[0], (line[-1] - line[0]) / (line.size - 1)
+        if np.abs(np.diff(line) - spacing[axis]).max() > EVEN * spacing[axis]:
+            return None
     return origin, spacing
 
 
@@ -57,7 +56,7 @@ def write_vtkhdf_group(file: h5py.File, description: FieldDescription) -> None:
 
 
 def write_xdmf(path: Path) -> Path | None:
-    """The XDMF file beside a field file of format vtkhdf on a graded mesh; on an even one there is none.
+    """The XDMF file beside a field file of format vtkhdf; None where the file holds a VTKHDF group.
 
     `close` writes it; call this for a file whose writer was killed.
     """
@@ -96,7 +95,7 @@ def xdmf(stored: Any, name: str) -> str:
             for key in description.components
         )
         grids.append(
-            f'<Grid Name="step {stored.steps[number]}" GridType="Uniform"><Time Value="{time!r}"/>'
+            f'<Grid Name="step {stored.steps[number]}" GridType="Uniform"><Time Value="{float(time)!r}"/>'
             f'<Topology TopologyType="3DRectMesh" Dimensions="{extent}"/>'
             f'<Geometry GeometryType="VXVYVZ">{geometry}</Geometry>{attributes}</Grid>\n'
         )
