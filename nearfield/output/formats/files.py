@@ -40,7 +40,7 @@ class FieldFile(ABC):
         self._moments: dict[int, tuple[int, dict[str, float]]] = {}
         self._failure: str | None = None
         description.codec.refuse_missing()
-        self._file = ClaimedFile(self.path, existing=keep is not None)
+        self._file = self._claimed(keep is not None)
         try:
             if keep is None:
                 self._create()
@@ -53,6 +53,9 @@ class FieldFile(ABC):
         except BaseException:
             self._file.close()
             raise
+
+    def _claimed(self, existing: bool) -> ClaimedFile:
+        return ClaimedFile(self.path, existing)
 
     @property
     def is_open(self) -> bool:

@@ -155,6 +155,9 @@ class Hdf5FieldFile(FieldFile):
         self._h5.attrs.modify("status", status)
         self._close()
         self._raw.commit()
+        self._view_for_paraview()
+
+    def _view_for_paraview(self) -> None:
         if self._transposed:
             from nearfield.output.formats.paraview import write_xdmf
 
