@@ -1,8 +1,8 @@
-"""Run with failing_disk preloaded: writes a small field file with every one of its writes failing in turn, or killing.
+"""Run with failing_disk preloaded: writes a small field file with each of its writes failing in turn, or killing.
 
-    python every_write.py SHIM FORMAT CODEC SNAPSHOTS ENOSPC|EIO|KILL FOLDER
+    python every_write.py SHIM FORMAT CODEC SNAPSHOTS ENOSPC|EIO|KILL EVERY FOLDER
 
-Prints `calls CALLS`, and a line for every state that is wrong.
+Of the writes it takes one in EVERY. Prints a line for each state that is wrong, then `calls CALLS`.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def killed(path: Path, told: FieldDescription) -> tuple[int, bool]:
 
 
 def main() -> int:
-    shim, kind, codec, snapshots, fault, folder = sys.argv[1:]
+    shim, kind, codec, snapshots, fault, every, folder = sys.argv[1:]
     fail = ctypes.CDLL(shim).failing_disk
     fail.restype, fail.argtypes = ctypes.c_long, [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
     told, path = description(kind, codec, int(snapshots)), Path(folder) / "fields.dat"
@@ -121,8 +121,8 @@ def main() -> int:
             found = f"{type(error).__name__}: {error}"
         if found:
             print(f"call {number}: {found}")
-        number += 1
-    print(f"calls {number - 1}")
+        number += int(every)
+    print(f"calls {number - int(every)}")
     return 0
 
 

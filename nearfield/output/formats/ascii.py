@@ -25,7 +25,7 @@ from nearfield.output.formats.files import RUNNING, FieldFile, same_description
 
 FIRST = b"# nearfield fields 1\n"
 STATUS_BYTES, COMMITTED_BYTES, MOMENT_BYTES = 200, 20, 120
-NUMBERS = {"half": (12, 4), "single": (16, 8), "double": (25, 16)}  # width with at least one blank, digits after the point
+NUMBERS = {"half": (12, 4), "single": (16, 8), "double": (25, 16)}  # width with a blank, digits after the point
 COORDINATES = {"half": "single", "single": "single", "double": "double"}
 
 
@@ -101,7 +101,8 @@ def table_text(description: FieldDescription, plane: int, values: list[np.ndarra
     """The lines of all points with one x; `values` are planes (ny, nz) of every component."""
     value, coordinate = _number(description.precision), _number(COORDINATES[description.precision])
     shape = values[0].shape
-    count, width, wide = values[0].size, NUMBERS[description.precision][0], NUMBERS[COORDINATES[description.precision]][0]
+    width, wide = NUMBERS[description.precision][0], NUMBERS[COORDINATES[description.precision]][0]
+    count = values[0].size
     text = np.full((count, line_bytes(description)), ord("\n"), np.uint8)
     dims = next(iter(description.components.values())).dims[1:]
     for axis, dim in enumerate(dims):

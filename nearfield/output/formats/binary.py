@@ -56,7 +56,7 @@ def read_header(path: Path) -> tuple[FieldDescription, int, str, int]:
             text = file.read(count - START.size).decode()
             description = FieldDescription.from_json(text)
         except (ValueError, KeyError, struct.error) as error:
-            raise ModelError(f"{path} cannot be read as a binary field file ({error}); give one of Nearfield") from error
+            raise ModelError(f"{path} cannot be read as a binary field file ({error})") from error
     return description, committed, status.rstrip(b"\0").decode(), count
 
 
@@ -93,9 +93,13 @@ class BinaryFieldFile(FieldFile):
             place = np.array([*index, *(0,) * (3 - axes)]) + block.offset
             self._file.write_at(begin + int(place @ strides), np.ascontiguousarray(values[index]))
 
+    def _finish(self, snapshot: int) -> None:
+        """All of it is written already."""
+
     def _commit(self, moments: dict[int, tuple[int, dict[str, float]]]) -> None:
         for number, (step, times) in moments.items():
-            content = struct.pack("<q", step) + b"".join(struct.pack("<d", times[d]) for d in self.description.time_dims)
+            told = [times[dim] for dim in self.description.time_dims]
+            content = struct.pack(f"<q{len(told)}d", step, *told)
             self._file.write_at(self._begin + number * self._type.itemsize, content)
         self._file.write_at(COMMITTED_AT, struct.pack("<Q", max(moments) + 1))
 

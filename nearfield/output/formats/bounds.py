@@ -31,7 +31,7 @@ class Bound:
         if (self.absolute is None) == (self.relative is None):
             raise ModelError("an error bound is either absolute (V/m, A/m) or relative; give one of the two")
         if self.absolute is not None and not SMALLEST <= self.absolute < 1e30:
-            raise ModelError(f"absolute error bound {self.absolute:g} must lie between {SMALLEST:g} and 1e30 (V/m, A/m)")
+            raise ModelError(f"absolute error bound {self.absolute:g} must lie between {SMALLEST:g} and 1e30")
         if self.relative is not None and not 0 < self.relative < 0.5:
             raise ModelError(f"relative error bound {self.relative:g} must lie between 0 and 0.5, such as 1e-3")
 
@@ -50,7 +50,8 @@ class Bound:
 
 def _to_multiples(values: np.ndarray, bound: float) -> np.ndarray:
     digits, exponent = np.finfo(values.dtype).nmant + 1, math.floor(math.log2(2 * bound))
-    quantum, inverse = values.dtype.type(2.0**exponent), values.dtype.type(2.0**-exponent)
+    with np.errstate(over="ignore"):
+        quantum, inverse = values.dtype.type(2.0**exponent), values.dtype.type(2.0**-exponent)
     if quantum == 0 or not np.isfinite(inverse) or not np.isfinite(quantum):
         return values  # finer or coarser than the type itself
     largest = np.max(np.abs(values), initial=0.0)

@@ -1,7 +1,7 @@
 """A file that one writer holds: made beside its place, shown whole, locked for as long as it is open.
 
-The lock is an open-file-description lock of a byte far behind the end: it ends with its process, however that ends, it is
-no matter to readers (HDF5 locks by other means), and asking for it tells whether a file is still being written. Where a
+The lock is an open-file-description lock of a byte far behind the end: it ends with its process, however that ends;
+readers do not care (HDF5 locks by other means), and asking for it tells whether a file is still being written. Where a
 file system has no such locks, two writers are not noticed and a file that says "running" is believed.
 """
 

@@ -35,7 +35,7 @@ class Codec:
 
     @classmethod
     def parse(cls, text: str) -> Codec:
-        """`none`, `zlib`, `zstd`, `lz4` or `bitshuffle`; `zlib:1` to `:9` and `zstd:1` to `:22`. Error: `ModelError`."""
+        """`none`, `zlib` (`zlib:1` to `:9`), `zstd` (`:1` to `:22`), `lz4` or `bitshuffle`. Error: `ModelError`."""
         name, colon, level = text.partition(":")
         if name not in FILTERS:
             raise ModelError(f"codec is {text!r}; choose one of {', '.join(FILTERS)}")

@@ -86,7 +86,7 @@ class FieldFile(ABC):
         return self.committed
 
     def close(self, complete: bool = True, reason: str = "the run was broken off") -> None:
-        """Commit and end. The status becomes `complete`, or `interrupted` with the reason; part of a snapshot is cut."""
+        """Commit and end: status `complete`, or `interrupted` with the reason. Part of a snapshot is cut off."""
         if not self.is_open:
             return
         self.flush()
@@ -115,7 +115,8 @@ class FieldFile(ABC):
             yield
         except OSError as error:
             self._failure = (
-                f"fields could not be written to {self.path}: {error}; its first {self.committed} snapshots can be read. "
+                f"fields could not be written to {self.path}: {error}; its first {self.committed} snapshots "
+                "can be read. "
                 "Free some space or choose another folder with --output"
             )
             with contextlib.suppress(OSError):
@@ -141,6 +142,7 @@ class FieldFile(ABC):
     def _put(self, block: Block) -> None:
         """Store a block."""
 
+    @abstractmethod
     def _finish(self, snapshot: int) -> None:
         """A snapshot has come whole."""
 

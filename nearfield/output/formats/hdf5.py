@@ -135,6 +135,9 @@ class Hdf5FieldFile(FieldFile):
         stored = stored_chunk(values, self.description, self.description.chunk(name))
         return self._compress[name](stored)
 
+    def _finish(self, snapshot: int) -> None:
+        """All of it is written already."""
+
     def _commit(self, moments: dict[int, tuple[int, dict[str, float]]]) -> None:
         first, count = min(moments), max(moments) + 1
         columns = {"step": [step for step, _ in moments.values()]}
@@ -198,8 +201,9 @@ def stored_chunk(values: np.ndarray, description: FieldDescription, chunk: Shape
     return stored if description.bound is None else np.ascontiguousarray(description.bound.applied(stored))
 
 
-def _write_skeleton(file: h5py.File, description: FieldDescription) -> None:
-    file.attrs["status"] = RUNNING  # first, so that its text comes to lie right behind the header
+def write_heading(file: h5py.File, description: FieldDescription, status: str = RUNNING) -> None:
+    """Attributes, description and coordinates."""
+    file.attrs["status"] = status  # first, so that its text comes to lie right behind the header
     file.attrs["nearfield_version"] = nearfield.__version__
     file.attrs["fields_version"] = FIELDS_VERSION
     file.attrs["title"] = description.title
@@ -208,33 +212,42 @@ def _write_skeleton(file: h5py.File, description: FieldDescription) -> None:
     for dim, line in description.coordinates.items():
         file.create_dataset(dim, data=np.asarray(line, float))
         file[dim].attrs.update(units="m", dims=json.dumps([dim]))
+
+
+def _write_skeleton(file: h5py.File, description: FieldDescription) -> None:
+    write_heading(file, description)
     for name, kind, units in (("step", "i8", ""), *((dim, "f8", "s") for dim in description.time_dims)):
         file.create_dataset(name, (0,), kind, maxshape=(None,), chunks=(MOMENTS_CHUNK,))
-        file[name].attrs.update(units=units, dims=json.dumps([name if name != "step" else description.time_dims[0]]))
+        file[name].attrs.update(units=units, dims=json.dumps([name]))
     for dim in (*description.coordinates, *description.time_dims):
         file[dim].make_scale(dim)
     for name in description.components:
-        _write_component(file, description, name)
+        _create_component(file, description, name)
+        write_component_labels(file, description, name)
     if description.format == "vtkhdf":
         from nearfield.output.formats.paraview import write_vtkhdf_group
 
         write_vtkhdf_group(file, description)
 
 
-def _write_component(file: h5py.File, description: FieldDescription, name: str) -> None:
-    component, chunk = description.components[name], description.chunk(name)
-    time, *space = component.dims
-    shape = component.shape
-    if description.format == "vtkhdf":
-        space, shape, chunk = space[::-1], shape[::-1], chunk[::-1]
-    dataset = file.create_dataset(
+def _create_component(file: h5py.File, description: FieldDescription, name: str) -> None:
+    order = -1 if description.format == "vtkhdf" else 1
+    shape, chunk = description.components[name].shape[::order], description.chunk(name)[::order]
+    file.create_dataset(
         name, (0, *shape), description.dtype, maxshape=(None, *shape), chunks=(1, *chunk), fillvalue=np.nan,
         **description.codec.dataset_options(),
     )  # fmt: skip
-    dataset.attrs.update(units=component.units, dims=json.dumps([time, *space]))
+
+
+def write_component_labels(file: h5py.File, description: FieldDescription, name: str) -> None:
+    """Unit, dims with their scales, and the error bound."""
+    component, dataset = description.components[name], file[name]
+    time, *space = component.dims
+    dims = (time, *(space[::-1] if description.format == "vtkhdf" else space))
+    dataset.attrs.update(units=component.units, dims=json.dumps(dims))
     if description.bound is not None:
         kind = "absolute" if description.bound.absolute is not None else "relative"
         dataset.attrs[f"{kind}_error_bound"] = getattr(description.bound, kind)
-    for position, dim in enumerate((time, *space)):
+    for position, dim in enumerate(dims):
         dataset.dims[position].label = dim
         dataset.dims[position].attach_scale(file[dim])

@@ -1,7 +1,7 @@
 """What ParaView needs: a VTKHDF group for boxes of evenly spaced points; XDMF beside the HDF5 file for all others.
 
-VTKHDF has no rectilinear grids, and of planes its reader wants arrays without their flat axis. Both point at the same arrays (time, z, y, x), nothing is stored twice. ParaView knows
-zlib, not the filters of hdf5plugin.
+VTKHDF has no rectilinear grids, and of planes its reader wants arrays without their flat axis. Both point at the same
+arrays (time, z, y, x), nothing is stored twice. ParaView knows zlib, not the filters of hdf5plugin.
 """
 
 from __future__ import annotations

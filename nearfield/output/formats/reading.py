@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.output.formats import ascii as text_format
-from nearfield.output.formats import binary
+from nearfield.output.formats import binary, layout
 from nearfield.output.formats.claimed import is_being_written
 from nearfield.output.formats.description import FieldDescription
 from nearfield.output.formats.files import FIELDS_VERSION, RUNNING
@@ -81,13 +82,15 @@ def stored_fields(path: str | Path) -> StoredFields:
     path = Path(path)
     try:
         with path.open("rb") as file:
-            start = file.read(len(text_format.FIRST))
+            start = file.read(max(len(text_format.FIRST), len(layout.FIRST)))
     except OSError as error:
         raise ModelError(f"{path} cannot be read ({error.strerror}); give the path of a field file") from error
     if start.startswith(binary.MAGIC):
         return _read_binary(path)
-    if start == text_format.FIRST:
+    if start.startswith(text_format.FIRST):
         return _read_ascii(path)
+    if start.startswith(layout.FIRST):
+        return _read_parts(path)
     return _read_hdf5(path)
 
 
@@ -141,8 +144,11 @@ def _read_hdf5(path: Path) -> StoredFields:
         if int(file.attrs.get("fields_version", 0)) != FIELDS_VERSION:
             raise ModelError(f"{path} is no field file of version {FIELDS_VERSION}; give one that Nearfield wrote")
         description = FieldDescription.from_json(file["description"].asstr()[()])
-        steps = file["step"][()]
-        count = len(steps)
+        count = len(file["step"])
+        if "parts" in file:  # one may be shorter than another
+            parts = json.loads(file["parts"].asstr()[()])
+            count = min(len(stored_fields(path.parent / part["file"]).steps) for part in parts)
+        steps = file["step"][:count]
         times = {dim: file[dim][:count] for dim in description.time_dims}
         status = str(file.attrs["status"])
     order = -1 if description.format == "vtkhdf" else 1
@@ -221,6 +227,28 @@ def _read_ascii(path: Path) -> StoredFields:
         return read
 
     return _stored(path, description, status, steps, times, reader)
+
+
+def _read_parts(path: Path) -> StoredFields:
+    description, parts, status = layout.read_index(path)
+    stored = [stored_fields(path.parent / part["file"]) for part in parts]
+    count = min(len(part.steps) for part in stored)
+    times = {dim: values[:count] for part in stored for dim, values in part.times.items()}
+
+    def reader(name: str) -> Callable[[tuple[Any, ...]], np.ndarray]:
+        def read(key: tuple[Any, ...]) -> np.ndarray:
+            numbers = np.atleast_1d(np.arange(count)[key[0]])
+            whole = np.empty((len(numbers), *description.components[name].shape), description.dtype)
+            for part, held in zip(parts, stored):
+                if name in part["boxes"]:
+                    box = tuple(slice(first, first + n) for first, n in zip(*part["boxes"][name]))
+                    for row, number in enumerate(numbers):
+                        whole[(row, *box)] = held.arrays[name][int(number)]
+            return whole[(0 if isinstance(key[0], (int, np.integer)) else slice(None), *key[1:])]
+
+        return read
+
+    return _stored(path, description, status, stored[0].steps[:count], times, reader)
 
 
 def _stored(

@@ -74,13 +74,9 @@ def free_bytes(folder: str | Path) -> int:
 
 def readable(count: float) -> str:
     """`12.3 GB`; powers of 1000."""
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if count < 1000:
-            break
-        count /= 1000
-    else:
-        unit = "PB"
-    return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.3g} {unit}"
+    units = ("bytes", "kB", "MB", "GB", "TB", "PB")
+    power = min(max(len(f"{count:.0f}") - 1, 0) // 3, len(units) - 1)
+    return f"{count / 1000**power:.3g} {units[power]}"
 
 
 def chunks(description: FieldDescription) -> int:
