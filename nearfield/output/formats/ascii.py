@@ -165,5 +165,8 @@ class AsciiFieldFile(FieldFile):
         self._file.truncate(self._place(self.committed))
         self._file.write_at(STATUS_AT, _status_line(status))
 
+    def _discard(self) -> None:
+        """Nothing is held back."""
+
     def _abandon(self, status: str) -> None:
         self._end(status)

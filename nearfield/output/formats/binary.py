@@ -110,6 +110,9 @@ class BinaryFieldFile(FieldFile):
         self._file.truncate(self._begin + self.committed * self._type.itemsize)
         self._status(status)
 
+    def _discard(self) -> None:
+        """Nothing is held back."""
+
     def _abandon(self, status: str) -> None:
         self._file.truncate(self._begin + self.committed * self._type.itemsize)
         self._status(status)

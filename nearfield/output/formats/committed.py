@@ -13,6 +13,7 @@ when the process exits, and crashes: HDF5 2.0); `error` says what happened.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from typing import Any
@@ -39,6 +40,10 @@ class CommittedFile(io.RawIOBase):
         """Make all that HDF5 has flushed the state of the file. Error: OSError, the state before being kept."""
         self._attempt(self._commit)
         self.raise_error()
+
+    def refuse(self) -> None:
+        """Take writes from now on, and let none of them reach the disk."""
+        self.error = self.error or OSError(errno.EIO, os.strerror(errno.EIO))
 
     def raise_error(self) -> None:
         """Raise the first error, if there was one."""

@@ -47,12 +47,12 @@ class FieldFile(ABC):
                 self._file.show()
             else:
                 self._continue(keep)
-        except OSError as error:
+        except BaseException as error:
+            self._discard()
             self._file.close()
+            if not isinstance(error, OSError):
+                raise
             raise RunFailed(f"{self.path} could not be written: {error}; free some space or change --output") from error
-        except BaseException:
-            self._file.close()
-            raise
 
     def _claimed(self, existing: bool) -> ClaimedFile:
         return ClaimedFile(self.path, existing)
@@ -119,7 +119,8 @@ class FieldFile(ABC):
                 "can be read. "
                 "Free some space or choose another folder with --output"
             )
-            with contextlib.suppress(OSError):
+            self._discard()
+            with contextlib.suppress(Exception):  # a broken disk makes h5py raise every kind
                 self._abandon(interrupted(str(error)))
             self._file.close()
             raise RunFailed(self._failure) from error
@@ -153,6 +154,10 @@ class FieldFile(ABC):
     @abstractmethod
     def _end(self, status: str) -> None:
         """Cut what is not committed and write the status."""
+
+    @abstractmethod
+    def _discard(self) -> None:
+        """After an error: forget what is not on the disk."""
 
     @abstractmethod
     def _abandon(self, status: str) -> None:

@@ -30,8 +30,10 @@ from nearfield.output.formats.description import Block, FieldDescription, Shape
 from nearfield.output.formats.files import FIELDS_VERSION, RUNNING, FieldFile, same_description
 from nearfield.output.hdf5 import CONVENTIONS
 
-# superblock version 2 bears no mark of being open; datasets made with the later bound have an extensible array as index
-CREATED_WITH, EXTENDED_WITH = ("v108", "v108"), ("v110", "latest")
+# superblock version 2 bears no mark of being open; without a strategy for free space the length of a file depends on
+# what is in it alone; datasets made with the later bound have an extensible array as index of their chunks
+CREATED: dict[str, Any] = {"libver": ("v108", "latest"), "fs_strategy": "none"}
+EXTENDED: dict[str, Any] = {"libver": ("v110", "latest")}
 MOMENTS_CHUNK = 1024
 
 
@@ -42,12 +44,13 @@ class Hdf5FieldFile(FieldFile):
         self, path: str | Path, description: FieldDescription, threads: int = 1, keep: int | None = None
     ) -> None:
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._h5: h5py.File | None = None
         self._partial: dict[tuple[str, int, Shape], tuple[np.ndarray, list[int]]] = {}
         super().__init__(path, description, keep)
 
     def _create(self) -> None:
         self._raw = CommittedFile(self._file)
-        h5py.File(self._raw, "w", libver=CREATED_WITH).close()
+        h5py.File(self._raw, "w", **CREATED).close()
         self._raw.commit()
         self._open()
         _write_skeleton(self._h5, self.description)
@@ -66,7 +69,7 @@ class Hdf5FieldFile(FieldFile):
         self._cut(keep)
 
     def _open(self) -> None:
-        self._h5 = h5py.File(self._raw, "r+", libver=EXTENDED_WITH)
+        self._h5 = h5py.File(self._raw, "r+", **EXTENDED)
 
     def _ready(self) -> None:
         """Compressors of the chunks, and the objects whose headers are written last."""
@@ -174,14 +177,19 @@ class Hdf5FieldFile(FieldFile):
         self._settle()
 
     def _close(self) -> None:
-        self._h5.close()
+        """HDF5 would go on with an open file when the process exits, and crash."""
+        if self._h5 is not None:
+            self._h5.close()
         if self._pool is not None:
             self._pool.shutdown()
 
+    def _discard(self) -> None:
+        self._raw.refuse()
+        self._close()
+
     def _abandon(self, status: str) -> None:
-        self._close()  # the disk gets nothing of it
         self._raw = CommittedFile(self._file)
-        with h5py.File(self._raw, "r+", libver=EXTENDED_WITH) as file:
+        with h5py.File(self._raw, "r+", **EXTENDED) as file:
             file.attrs.modify("status", status)
         self._raw.commit()
 

@@ -12,7 +12,7 @@ import numpy as np
 from nearfield.output.formats.claimed import ClaimedFile
 from nearfield.output.formats.committed import CommittedFile
 from nearfield.output.formats.description import FieldDescription
-from nearfield.output.formats.hdf5 import CREATED_WITH, EXTENDED_WITH, write_component_labels, write_heading
+from nearfield.output.formats.hdf5 import CREATED, EXTENDED, write_component_labels, write_heading
 
 
 def write_joined(
@@ -20,8 +20,8 @@ def write_joined(
 ) -> None:
     """Write into an empty file what joins the parts: of fixed length, or (None) growing with them."""
     raw = CommittedFile(file)
-    h5py.File(raw, "w", libver=CREATED_WITH).close()
-    with h5py.File(raw, "r+", libver=EXTENDED_WITH) as joined:
+    h5py.File(raw, "w", **CREATED).close()
+    with h5py.File(raw, "r+", **EXTENDED) as joined:
         write_heading(joined, description, status)
         joined["parts"] = json.dumps(parts)
         folder = file.path.parent
