@@ -41,7 +41,9 @@ def values_of(description: FieldDescription, scale: float = 1.0) -> dict[str, np
     }
 
 
-def blocks(description: FieldDescription, values: dict[str, np.ndarray], cut: int = 2, first: int = 0) -> Iterator[Block]:
+def blocks(
+    description: FieldDescription, values: dict[str, np.ndarray], cut: int = 2, first: int = 0
+) -> Iterator[Block]:
     """Each component of each snapshot in two blocks, cut along x."""
     for snapshot in range(first, description.snapshots):
         for name, item in description.components.items():

@@ -17,6 +17,7 @@ from nearfield.errors import ModelError
 from nearfield.output.formats.bounds import SMALLEST, Bound
 from nearfield.output.formats.codecs import Codec
 from nearfield.output.formats.files import open_field_file
+from nearfield.plan import VACUUM_IMPEDANCE
 
 CODECS = ("none", "zlib", "zlib:6", "zstd", "zstd:9", "lz4", "bitshuffle")
 TYPES = ("f2", "f4", "f8")
@@ -56,6 +57,7 @@ import sys; sys.modules['hdf5plugin'] = None
 from fields_made import *
 from nearfield.errors import ModelError
 from nearfield.output.formats.files import open_field_file
+from nearfield.plan import VACUUM_IMPEDANCE
 try:
     open_field_file({str(tmp_path / "new" / "fields.h5")!r}, at_points(**storage('hdf5', {codec!r})))
 except ModelError as error:
@@ -78,7 +80,7 @@ def test_a_codec_is_written_as_it_is_read(text):
 
 
 @pytest.mark.parametrize("type_", TYPES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_no_number_moves_by_more_than_the_absolute_bound(type_, data):
     values = data.draw(arrays(type_, 8, elements=st.floats(width=8 * np.dtype(type_).itemsize, allow_nan=True)))
@@ -91,7 +93,7 @@ def test_no_number_moves_by_more_than_the_absolute_bound(type_, data):
 
 
 @pytest.mark.parametrize("type_", TYPES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_no_number_moves_by_more_than_the_relative_bound(type_, data):
     values = data.draw(arrays(type_, 8, elements=st.floats(width=8 * np.dtype(type_).itemsize, allow_nan=True)))
@@ -101,7 +103,8 @@ def test_no_number_moves_by_more_than_the_relative_bound(type_, data):
     finite = np.isfinite(values)
     assert np.array_equal(found[~finite], values[~finite], equal_nan=True)
     wide = np.longdouble  # the bound times the smallest doubles vanishes in double precision
-    assert (np.abs(found[finite].astype(wide) - values[finite]) <= wide(bound) * np.abs(values[finite].astype(wide))).all()
+    found, values = found[finite].astype(wide), values[finite].astype(wide)
+    assert (np.abs(found - values) <= wide(bound) * np.abs(values)).all()
 
 
 @pytest.mark.parametrize("bound", [Bound(absolute=1e-3), Bound(relative=1e-3)], ids=str)
@@ -110,12 +113,13 @@ def test_a_bound_makes_the_file_smaller_and_is_kept_in_it(bound, tmp_path):
     rounded = at_points(shape=(20, 20, 20), **storage("hdf5", "zlib", bound=bound))
     values = values_of(whole)
     exact, lossy = (written(tmp_path / f"{n}.h5", d, values) for n, d in enumerate((whole, rounded)))
-    assert bytes_of(lossy) < 0.7 * bytes_of(exact)  # 13 or 10 of 23 mantissa bits are left
+    assert bytes_of(lossy) < 0.8 * bytes_of(exact)  # at most 18 of 23 mantissa bits are left, 9 with a relative one
     with h5py.File(lossy) as file:
         kind = "absolute" if bound.absolute else "relative"
         assert file["Ez"].attrs[f"{kind}_error_bound"] == 1e-3
-        error = np.abs(file["Ez"][()] - values["Ez"])
-        assert 0 < error.max() and (error <= (1e-3 if bound.absolute else 1e-3 * np.abs(values["Ez"]))).all()
+        for name, allowed in (("Ez", 1e-3), ("Hx", 1e-3 / VACUUM_IMPEDANCE)):
+            error = np.abs(file[name][()] - values[name])
+            assert 0 < error.max() and (error <= (allowed if bound.absolute else 1e-3 * np.abs(values[name]))).all()
 
 
 @pytest.mark.parametrize("given", [{}, {"absolute": 1.0, "relative": 0.1}, {"absolute": 0.0}, {"relative": 0.5},

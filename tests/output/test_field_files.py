@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 from pathlib import Path
@@ -71,7 +72,7 @@ def test_blocks_of_any_cut_fill_chunks_of_any_cut(format, tmp_path, monkeypatch)
     description = at_points(1, shape=(5, 9, 6), **storage(format))
     values = values_of(description)
     cuts = ((0, 3, 5), (0, 1, 4, 9), (0, 5, 6))
-    boxes = [(x, y, z) for x in zip(cuts[0], cuts[0][1:]) for y in zip(cuts[1], cuts[1][1:]) for z in zip(cuts[2], cuts[2][1:])]
+    boxes = list(itertools.product(*(itertools.pairwise(cut) for cut in cuts)))
     np.random.default_rng(2).shuffle(boxes)
     with open_field_file(tmp_path / "fields", description, threads=2) as file:
         for name in description.components:
@@ -208,8 +209,8 @@ def test_a_writer_that_vanished_is_told_from_one_that_lives(format, codec, tmp_p
 def test_half_precision_tells_what_is_too_large_by_infinity(tmp_path):
     description = at_points(1, **storage("binary", precision="half"))
     with open_field_file(tmp_path / "fields", description) as file:
-        for block in blocks(description, {name: np.full((1, *c.shape), 1e6) for name, c in description.components.items()}):
-            file.write(block)
+        for name, component in description.components.items():
+            file.write(Block(name, 0, 0, 0.0, np.full(component.shape, 1e6)))
     assert np.isinf(open_fields(tmp_path / "fields").Ex).all()
 
 
@@ -221,7 +222,8 @@ def test_text_has_a_line_a_point_with_coordinates_and_all_components(tmp_path):
             file.write(block)
     table = np.loadtxt(tmp_path / "fields.txt")
     assert table.shape == (2 * 4, 9)
-    assert np.allclose(table[:4, :3], [[1e-3, 0.5, 0], [1e-3, 0.5, 1 / 3], [2e-3, 0.5, 0], [2e-3, 0.5, 1 / 3]], rtol=1e-8)
+    places = [[1e-3, 0.5, 0], [1e-3, 0.5, 1 / 3], [2e-3, 0.5, 0], [2e-3, 0.5, 1 / 3]]
+    assert np.allclose(table[:4, :3], places, rtol=1e-8)
     for column, name in enumerate(description.components, start=3):
         assert np.array_equal(table[:, column].astype("f4"), values[name].ravel())
 
@@ -260,7 +262,8 @@ def test_plain_hdf5_finds_names_dims_and_units(tmp_path):
     with h5py.File(tmp_path / "fields.h5") as file:
         assert file.attrs["status"] == "complete" and file.attrs["fields_version"] == 1
         assert [dim.label for dim in file["Hx"].dims] == ["time_half", "x", "y_half", "z_half"]
-        assert np.array_equal(file["Hx"].dims[1][0], description.coordinates["x"]) and file["Hx"].attrs["units"] == "A/m"
+        assert np.array_equal(file["Hx"].dims[1][0], description.coordinates["x"])
+        assert file["Hx"].attrs["units"] == "A/m"
 
 
 @pytest.mark.parametrize("wrong", [
@@ -276,11 +279,13 @@ def test_blocks_that_do_not_fit_are_refused(wrong, tmp_path):
 def test_a_description_survives_its_json():
     description, _ = staggered(**storage("hdf5", "zstd:7", precision="double", title="box"))
     again = FieldDescription.from_json(description.to_json())
-    assert again.to_json() == description.to_json() and np.array_equal(again.coordinates["x"], description.coordinates["x"])
+    assert again.to_json() == description.to_json()
+    assert np.array_equal(again.coordinates["x"], description.coordinates["x"])
 
 
-@pytest.mark.parametrize("content", [b"", b"text\n", b"NFFIELDS", b"# nearfield fields 1\nbroken", b"\x89HDF\r\n\x1a\n\0",
-                                     b'{"nearfield_field_parts": 1'])  # fmt: skip
+@pytest.mark.parametrize("content", [
+    b"", b"text\n", b"NFFIELDS", b"# nearfield fields 1\n", b"\x89HDF\r\n\x1a\n\0", b'{"nearfield_field_parts": 1',
+])  # fmt: skip
 def test_what_is_no_field_file_is_refused_in_one_message(content, tmp_path):
     (tmp_path / "fields").write_bytes(content)
     with pytest.raises(ModelError, match="fields cannot be read"):

@@ -1,6 +1,7 @@
 """What ParaView is given: VTKHDF for boxes of even spacing, XDMF for other meshes, both pointing at the same arrays.
 
-VTK's own readers were held against both once (vtkHDFReader and vtkXdmfReader of VTK 9.7); what they needed is asked here.
+VTK's own readers were held against both once (vtkHDFReader and vtkXdmfReader of VTK 9.7): what they need is asked
+here.
 """
 
 from __future__ import annotations

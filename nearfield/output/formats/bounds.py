@@ -22,14 +22,14 @@ SMALLEST = 1e-30  # V/m or A/m: 1 / q stays finite in single precision
 
 @dataclass(frozen=True)
 class Bound:
-    """An error bound, `absolute` (V/m for E, A/m for H) or `relative`; one of the two."""
+    """An error bound, `absolute` (in the unit of the values) or `relative`; one of the two."""
 
     absolute: float | None = None
     relative: float | None = None
 
     def __post_init__(self) -> None:
         if (self.absolute is None) == (self.relative is None):
-            raise ModelError("an error bound is either absolute (V/m, A/m) or relative; give one of the two")
+            raise ModelError("an error bound is either absolute (V/m) or relative; give one of the two")
         if self.absolute is not None and not SMALLEST <= self.absolute < 1e30:
             raise ModelError(f"absolute error bound {self.absolute:g} must lie between {SMALLEST:g} and 1e30")
         if self.relative is not None and not 0 < self.relative < 0.5:

@@ -17,7 +17,7 @@ import numpy as np
 from nearfield.errors import ModelError
 from nearfield.output.formats.bounds import Bound
 from nearfield.output.formats.codecs import NO_CODEC, Codec
-from nearfield.plan import COMPONENTS
+from nearfield.plan import COMPONENTS, VACUUM_IMPEDANCE
 from nearfield.records import HALF
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ class FieldDescription:
     """Components, coordinates (m), the number of snapshots planned, and how they are stored.
 
     `format` is hdf5, vtkhdf (HDF5 that ParaView opens), binary or ascii; `codec` and `bound` (an error bound) are for
-    the first two. `attributes` are plain JSON data kept with the fields. Errors: `ModelError`.
+    the first two. An absolute bound is in V/m, that of H follows by the impedance of vacuum. `attributes` are plain
+    JSON data kept with the fields. Errors: `ModelError`.
     """
 
     components: Mapping[str, Component]
@@ -124,6 +125,12 @@ class FieldDescription:
             return even_share(nx, CHUNK_BYTES // plane), ny, nz
         row = nz * self.dtype.itemsize
         return 1, even_share(ny, max(CHUNK_BYTES // row, 1)), nz
+
+    def bound_of(self, name: str) -> Bound | None:
+        """The error bound of a component in its own unit; an absolute one is that of E, and of H divided by 377 ohm."""
+        if self.bound is None or self.bound.absolute is None or name[0] == "E":
+            return self.bound
+        return Bound(absolute=self.bound.absolute / VACUUM_IMPEDANCE)
 
     def part(self, boxes: Mapping[str, tuple[Shape, Shape]]) -> FieldDescription:
         """The same for a part: of each component in `boxes` the box (offset, shape)."""

@@ -135,7 +135,7 @@ class Hdf5FieldFile(FieldFile):
 
     def _made(self, name: str, values: np.ndarray) -> Any:
         """The bytes of a chunk; runs in a thread."""
-        stored = stored_chunk(values, self.description, self.description.chunk(name))
+        stored = stored_chunk(values, self.description, name)
         return self._compress[name](stored)
 
     def _finish(self, snapshot: int) -> None:
@@ -194,8 +194,9 @@ class Hdf5FieldFile(FieldFile):
         self._raw.commit()
 
 
-def stored_chunk(values: np.ndarray, description: FieldDescription, chunk: Shape) -> np.ndarray:
+def stored_chunk(values: np.ndarray, description: FieldDescription, name: str) -> np.ndarray:
     """Samples as they lie in a chunk: of its full shape, precision and order, within the error bound."""
+    chunk, bound = description.chunk(name), description.bound_of(name)
     if description.format == "vtkhdf":
         values, chunk = values.T, chunk[::-1]
     if values.shape == chunk and values.dtype == description.dtype and values.flags.c_contiguous:
@@ -206,7 +207,7 @@ def stored_chunk(values: np.ndarray, description: FieldDescription, chunk: Shape
             stored[...] = 0
         with np.errstate(over="ignore"):  # beyond half precision: infinity
             stored[tuple(map(slice, values.shape))] = values
-    return stored if description.bound is None else np.ascontiguousarray(description.bound.applied(stored))
+    return stored if bound is None else np.ascontiguousarray(bound.applied(stored))
 
 
 def write_heading(file: h5py.File, description: FieldDescription, status: str = RUNNING) -> None:
@@ -253,9 +254,9 @@ def write_component_labels(file: h5py.File, description: FieldDescription, name:
     time, *space = component.dims
     dims = (time, *(space[::-1] if description.format == "vtkhdf" else space))
     dataset.attrs.update(units=component.units, dims=json.dumps(dims))
-    if description.bound is not None:
-        kind = "absolute" if description.bound.absolute is not None else "relative"
-        dataset.attrs[f"{kind}_error_bound"] = getattr(description.bound, kind)
+    if (bound := description.bound_of(name)) is not None:
+        kind = "absolute" if bound.absolute is not None else "relative"
+        dataset.attrs[f"{kind}_error_bound"] = getattr(bound, kind)
     for position, dim in enumerate(dims):
         dataset.dims[position].label = dim
         dataset.dims[position].attach_scale(file[dim])
