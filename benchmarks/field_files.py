@@ -71,7 +71,8 @@ def plain(folder: Path, arrays: dict[str, np.ndarray], chunk: Shape) -> float:
     with h5py.File(path, "w") as file:
         for name, values in arrays.items():
             shape = values.shape[1:]
-            file.create_dataset(name, (0, *shape), "f4", maxshape=(None, *shape), chunks=(1, *chunk), compression="gzip")
+            file.create_dataset(name, (0, *shape), "f4", maxshape=(None, *shape), chunks=(1, *chunk),
+                                compression="gzip")  # fmt: skip
         for snapshot in range(len(arrays["Ex"])):
             for name, values in arrays.items():
                 file[name].resize(snapshot + 1, 0)

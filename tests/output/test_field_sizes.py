@@ -49,6 +49,12 @@ def test_chunks_that_are_padded_count_too(tmp_path):
     assert predicted_size(description) == PredictedSize(size_of(tmp_path, description), True)
 
 
+@pytest.mark.slow
+def test_the_size_of_a_long_file_is_known_to_the_byte(tmp_path):
+    description = at_points(3000, (3, 2, 2))  # so many chunks that their index has blocks of blocks
+    assert predicted_size(description) == PredictedSize(size_of(tmp_path, description, 5000), True)
+
+
 def test_staggered_components_count_too(tmp_path):
     description, _ = staggered(5)
     assert predicted_size(description) == PredictedSize(size_of(tmp_path, description), True)

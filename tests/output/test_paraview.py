@@ -36,7 +36,7 @@ def test_an_even_box_is_a_temporal_image(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["fields.vtkhdf"]
     with h5py.File(tmp_path / "fields.vtkhdf") as file:
         root = file["VTKHDF"]
-        assert root.attrs["Type"] == b"ImageData" and list(root.attrs["Version"]) == [2, 2]
+        assert root.attrs["Type"] == b"ImageData" and list(root.attrs["Version"]) == [2, 0]
         assert list(root.attrs["WholeExtent"]) == [0, 4, 0, 3, 0, 5]
         assert np.allclose(root.attrs["Spacing"], 1e-3) and np.allclose(root.attrs["Origin"], 0)
         assert root["Steps"].attrs["NSteps"] == 3 and np.allclose(root["Steps/Values"], file["time"])

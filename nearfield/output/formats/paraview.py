@@ -16,7 +16,7 @@ from nearfield.output.formats.description import FieldDescription
 if TYPE_CHECKING:
     import h5py
 
-VTKHDF_VERSION = (2, 2)
+VTKHDF_VERSION = (2, 0)  # the first with images over time
 EVEN = 1e-6  # of a spacing
 
 

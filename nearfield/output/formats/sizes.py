@@ -1,12 +1,13 @@
 """How many bytes field files will take, before the run: to the byte where nothing is compressed.
 
-Raw binary and text have records of fixed length. An HDF5 file is written by HDF5 itself into memory that keeps all but
-the samples, so that its index is counted too; beyond `COUNTED_CHUNKS` chunks that takes long, and an upper bound of the
-index is taken.
+Raw binary and text have records of fixed length. An HDF5 file is written by HDF5 itself into memory, all but most of
+its samples, so that its index is counted too; beyond `COUNTED_CHUNKS` chunks that takes long, and an upper bound of
+the index is taken.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -19,9 +20,10 @@ from nearfield.errors import ModelError
 from nearfield.output.formats import ascii as text_format
 from nearfield.output.formats import binary
 from nearfield.output.formats.codecs import NO_CODEC
-from nearfield.output.formats.description import Block, FieldDescription
+from nearfield.output.formats.description import FieldDescription
 
-COUNTED_CHUNKS = 5000
+COUNTED_CHUNKS = 100_000
+INDEX_HEAD, INDEX_BLOCK = 4, 16  # entries of HDF5's extensible array in its first block, and at least in each other
 INDEX_BYTES = 40  # of a chunk in HDF5, at most: 16 each, and room for as many again
 PAGE = 4096
 
@@ -83,7 +85,7 @@ def chunks(description: FieldDescription) -> int:
     """HDF5 chunks of one snapshot."""
     found = 0
     for name, component in description.components.items():
-        found += int(np.prod([-(-n // size) for n, size in zip(component.shape, description.chunk(name))]))
+        found += math.prod(-(-n // size) for n, size in zip(component.shape, description.chunk(name)))
     return found
 
 
@@ -93,7 +95,7 @@ def _chunk_bytes(description: FieldDescription) -> int:
     for name, component in description.components.items():
         chunk = description.chunk(name)
         counts = [-(-n // size) for n, size in zip(component.shape, chunk)]
-        found += int(np.prod(counts)) * int(np.prod(chunk)) * description.dtype.itemsize
+        found += math.prod(counts) * math.prod(chunk) * description.dtype.itemsize
     return found
 
 
@@ -113,7 +115,7 @@ def _hdf5_size(description: FieldDescription) -> PredictedSize:
 
 
 def _imagined_size(description: FieldDescription) -> int:
-    from nearfield.output.formats.hdf5 import Hdf5FieldFile
+    from nearfield.output.formats.hdf5 import MOMENTS_CHUNK, Hdf5FieldFile
 
     class ImaginedFieldFile(Hdf5FieldFile):
         """HDF5 itself at work, on samples that are not there."""
@@ -121,23 +123,36 @@ def _imagined_size(description: FieldDescription) -> int:
         def _claimed(self, existing: bool) -> Any:
             return imagined
 
-        def _made(self, name: str, values: np.ndarray) -> Any:
-            size = int(np.prod(self.description.chunk(name))) * self.description.dtype.itemsize
-            return zeros[:size]
+        def fill(self) -> int:
+            """Touch every block of the index of chunks; the bytes of those chunks that were left out."""
+            count, left = self.description.snapshots, 0
+            for name in ("step", *self.description.time_dims):
+                self._h5[name].resize(count, 0)
+                for first in range(0, count, MOMENTS_CHUNK):
+                    self._h5[name][first] = 1
+            for name in self.description.components:
+                left += self._touch(self._h5[name], count)
+            self.tally.complete = self.committed = count
+            return left
+
+        def _touch(self, dataset: Any, count: int) -> int:
+            dataset.resize(count, 0)
+            grid = [count, *(-(-n // size) for n, size in zip(dataset.shape[1:], dataset.chunks[1:]))]
+            total, empty = math.prod(grid), np.zeros(math.prod(dataset.chunks) * dataset.dtype.itemsize, np.uint8)
+            touched = [0, *range(INDEX_HEAD, total, INDEX_BLOCK)] if total else []
+            for number in touched:
+                index = np.unravel_index(number, grid)
+                dataset.id.write_direct_chunk(tuple(int(i * n) for i, n in zip(index, dataset.chunks)), empty)
+            return (total - len(touched)) * empty.nbytes
 
         def _view_for_paraview(self) -> None:
             """There is no file to point at."""
 
     imagined = ImaginedFile()
-    largest = max(int(np.prod(description.chunk(name))) for name in description.components)
-    zeros = np.zeros(largest * description.dtype.itemsize, np.uint8)
     file = ImaginedFieldFile("imagined", description)
-    for snapshot in range(description.snapshots):
-        for name, component in description.components.items():
-            absent = np.broadcast_to(np.zeros(1, description.dtype), component.shape)
-            file.write(Block(name, snapshot, snapshot, 0.0, absent))
+    left = file.fill()
     file.close()
-    return imagined.size
+    return imagined.size + left
 
 
 class ImaginedFile:
