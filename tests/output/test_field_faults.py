@@ -63,7 +63,7 @@ def test_a_kill_at_a_write_leaves_all_committed_snapshots(kind, codec, every, sh
 @pytest.mark.parametrize("kind, codec", [("hdf5", "zlib"), ("hdf5", "none"), ("vtkhdf", "zlib")])
 def test_long_files_stand_every_failure_too(kind, codec, fault, shim, tmp_path):
     """Long enough for the chunk index to grow by blocks."""
-    calls, wrong = states(shim, tmp_path, kind, codec, 150, fault, every=1 if fault == "EIO" else 7)
+    calls, wrong = states(shim, tmp_path, kind, codec, 150, fault, every=11)
     assert calls > 1000 and wrong == ""
 
 

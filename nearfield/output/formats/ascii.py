@@ -140,9 +140,7 @@ class AsciiFieldFile(FieldFile):
     def _put(self, block: Block) -> None:
         held = self._held.setdefault(block.snapshot, {})
         if block.component not in held:
-            held[block.component] = np.empty(
-                self.description.components[block.component].shape, self.description.dtype
-            )
+            held[block.component] = np.empty(self.description.components[block.component].shape, self.description.dtype)
         box = tuple(slice(first, first + count) for first, count in zip(block.offset, block.values.shape))
         with np.errstate(over="ignore"):  # beyond half precision: infinity
             held[block.component][box] = block.values
