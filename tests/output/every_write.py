@@ -1,8 +1,9 @@
 """Run with failing_disk preloaded: writes a small field file with each of its writes failing in turn, or killing.
 
-    python every_write.py SHIM FORMAT CODEC SNAPSHOTS ENOSPC|EIO|KILL EVERY FOLDER
+    python every_write.py SHIM FORMAT CODEC SNAPSHOTS ENOSPC|EIO|KILL EVERY KEEP FOLDER
 
-Of the writes it takes one in EVERY. Prints a line for each state that is wrong, then `calls CALLS`.
+Of the writes it takes one in EVERY. KEEP >= 0 goes on with a whole file, of which so many snapshots are kept. Prints a
+line for each state that is wrong, then `calls CALLS`.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ def values(component: str, snapshot: int) -> np.ndarray:
     return rng.standard_normal(SHAPE).astype(np.float32)
 
 
-def write(path: Path, told: FieldDescription, acknowledged: list[int]) -> None:
+def write(path: Path, told: FieldDescription, acknowledged: list[int], keep: int | None) -> None:
     """A whole file; `acknowledged[0]` becomes the last number of snapshots that `flush` returned."""
-    with open_field_file(path, told) as file:
-        for snapshot in range(told.snapshots):
+    with open_field_file(path, told, keep=keep) as file:
+        for snapshot in range(keep or 0, told.snapshots):
             for name in told.components:
                 found = values(name, snapshot)
                 for begin, end in ((0, 1), (1, 3)):
@@ -68,11 +69,11 @@ def wrong(path: Path, told: FieldDescription, acknowledged: int, ended: bool) ->
     return None
 
 
-def attempt(path: Path, told: FieldDescription, pipe: int | None = None) -> tuple[int, bool]:
+def attempt(path: Path, told: FieldDescription, keep: int | None, pipe: int | None = None) -> tuple[int, bool]:
     """Snapshots acknowledged, and whether the file came to its end; through a pipe where the process may be killed."""
-    acknowledged = [0] if pipe is None else Told(pipe)
+    acknowledged = [keep or 0] if pipe is None else Told(pipe)
     try:
-        write(path, told, acknowledged)
+        write(path, told, acknowledged, keep)
     except (ModelError, RunFailed):
         return acknowledged[0], False
     return acknowledged[0], True
@@ -90,30 +91,33 @@ class Told(list):
         os.write(self.pipe, bytes([number]))
 
 
-def killed(path: Path, told: FieldDescription) -> tuple[int, bool]:
+def killed(path: Path, told: FieldDescription, keep: int | None) -> tuple[int, bool]:
     """The same in a child that the shim kills."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        attempt(path, told, writer)
+        attempt(path, told, keep, writer)
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         numbers = pipe.read()
     _, status = os.waitpid(child, 0)
-    return (numbers[-1] if numbers else 0), status == 0
+    return (numbers[-1] if numbers else keep or 0), status == 0
 
 
 def main() -> int:
-    shim, kind, codec, snapshots, fault, every, folder = sys.argv[1:]
+    shim, kind, codec, snapshots, fault, every, kept, folder = sys.argv[1:]
     fail = ctypes.CDLL(shim).failing_disk
     fail.restype, fail.argtypes = ctypes.c_long, [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
     told, path = description(kind, codec, int(snapshots)), Path(folder) / "fields.dat"
+    keep = int(kept) if int(kept) >= 0 else None
     number, ended = 0, False
     while not ended:
         path.unlink(missing_ok=True)
+        if keep is not None:
+            write(path, told, [0], None)
         fail(MARK, number, {"KILL": 0}.get(fault) if fault == "KILL" else getattr(errno, fault))
-        acknowledged, ended = (killed if fault == "KILL" else attempt)(path, told)
+        acknowledged, ended = (killed if fault == "KILL" else attempt)(path, told, keep)
         fail(MARK, -1, 0)
         try:
             found = wrong(path, told, acknowledged, ended)

@@ -21,7 +21,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.output.formats.description import Block, FieldDescription
-from nearfield.output.formats.files import RUNNING, FieldFile, same_description
+from nearfield.output.formats.files import RUNNING, FieldFile, same_description, too_short
 
 FIRST = b"# nearfield fields 1\n"
 STATUS_BYTES, COMMITTED_BYTES, MOMENT_BYTES = 200, 20, 120
@@ -129,10 +129,10 @@ class AsciiFieldFile(FieldFile):
         found, committed, _, self._begin = read_header(self.path)
         same_description(self.path, found, self.description)
         if keep > committed:
-            raise ModelError(f"{self.path} holds {committed} snapshots, {keep} are needed to go on; run from the start")
+            raise too_short(self.path, committed, keep)
         self._held = {}
+        self._file.write_at(STATUS_AT, _status_line(RUNNING))  # first: not complete with fewer snapshots
         self._file.write_at(COMMITTED_AT, _committed_line(keep))
-        self._file.write_at(STATUS_AT, _status_line(RUNNING))
 
     def _place(self, snapshot: int) -> int:
         return self._begin + snapshot * snapshot_bytes(self.description)

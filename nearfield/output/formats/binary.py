@@ -23,7 +23,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.output.formats.description import Block, FieldDescription
-from nearfield.output.formats.files import RUNNING, FieldFile, same_description
+from nearfield.output.formats.files import RUNNING, FieldFile, same_description, too_short
 
 MAGIC, VERSION = b"NFFIELDS", 1
 START = struct.Struct("<8sIIQ200s")
@@ -72,10 +72,10 @@ class BinaryFieldFile(FieldFile):
         found, committed, _, self._begin = read_header(self.path)
         same_description(self.path, found, self.description)
         if keep > committed:
-            raise ModelError(f"{self.path} holds {committed} snapshots, {keep} are needed to go on; run from the start")
+            raise too_short(self.path, committed, keep)
         self._type = record_type(self.description)
+        self._status(RUNNING)  # first: it must not be called complete with fewer snapshots
         self._file.write_at(COMMITTED_AT, struct.pack("<Q", keep))
-        self._status(RUNNING)
 
     def _put(self, block: Block) -> None:
         """Write runs of samples that lie together in the file."""

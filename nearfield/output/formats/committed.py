@@ -36,9 +36,12 @@ class CommittedFile(io.RawIOBase):
         self._waiting: dict[int, bytes] = {}
         self._position = 0
 
-    def commit(self) -> None:
-        """Make all that HDF5 has flushed the state of the file. Error: OSError, the state before being kept."""
-        self._attempt(self._commit)
+    def commit(self, parents_first: bool = False) -> None:
+        """Make all that HDF5 has flushed the state of the file. Error: OSError, the state before being kept.
+
+        `parents_first` where something was shortened: HDF5 clears what lies behind the end.
+        """
+        self._attempt(lambda: self._commit(parents_first))
         self.raise_error()
 
     def refuse(self) -> None:
@@ -50,11 +53,11 @@ class CommittedFile(io.RawIOBase):
         if self.error is not None:
             raise self.error
 
-    def _commit(self) -> None:
+    def _commit(self, parents_first: bool) -> None:
         if self.file.size < self._end:
             self.file.truncate(self._end)
         self._join_heaps()
-        for offset in sorted(self._waiting, key=self._rank):
+        for offset in sorted(self._waiting, key=self._rank, reverse=parents_first):
             self.file.write_at(offset, self._waiting[offset])
         if self.file.size > self._end:
             self.file.truncate(self._end)

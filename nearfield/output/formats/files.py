@@ -178,6 +178,11 @@ def same_description(path: Path, found: FieldDescription, given: FieldDescriptio
         )
 
 
+def too_short(path: Path, committed: int, keep: int) -> ModelError:
+    """A file that cannot be gone on with, because it lost snapshots that the run has behind it."""
+    return ModelError(f"{path} holds {committed} snapshots, {keep} are needed to go on; run from the start")
+
+
 def open_field_file(
     path: str | Path, description: FieldDescription, threads: int = 1, keep: int | None = None
 ) -> FieldFile:

@@ -27,7 +27,7 @@ import numpy as np
 import nearfield
 from nearfield.output.formats.committed import CommittedFile
 from nearfield.output.formats.description import Block, FieldDescription, Shape
-from nearfield.output.formats.files import FIELDS_VERSION, RUNNING, FieldFile, same_description
+from nearfield.output.formats.files import FIELDS_VERSION, RUNNING, FieldFile, same_description, too_short
 from nearfield.output.hdf5 import CONVENTIONS
 
 # superblock version 2 bears no mark of being open; without a strategy for free space the length of a file depends on
@@ -63,9 +63,12 @@ class Hdf5FieldFile(FieldFile):
         self._open()
         same_description(self.path, FieldDescription.from_json(self._h5["description"].asstr()[()]), self.description)
         self._ready()
-        self._h5["step"].resize(keep, 0)  # first, and by itself: what lies behind its length may then change
         self._h5.attrs.modify("status", RUNNING)
-        self._settle()
+        self._settle()  # it must not be called complete with fewer snapshots
+        if keep > len(self._h5["step"]):
+            raise too_short(self.path, len(self._h5["step"]), keep)
+        self._h5["step"].resize(keep, 0)
+        self._settle(parents_first=True)  # what lies behind this length may change from now on
         self._cut(keep)
 
     def _open(self) -> None:
@@ -152,9 +155,9 @@ class Hdf5FieldFile(FieldFile):
             self._h5["VTKHDF/Steps"].attrs.modify("NSteps", np.int64(count))
         self._settle()
 
-    def _settle(self) -> None:
+    def _settle(self, parents_first: bool = False) -> None:
         self._h5.flush()
-        self._raw.commit()
+        self._raw.commit(parents_first)
 
     def _end(self, status: str) -> None:
         self._cut(self.committed)
