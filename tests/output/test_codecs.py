@@ -19,7 +19,7 @@ from nearfield.output.formats.codecs import Codec
 from nearfield.output.formats.files import open_field_file
 from nearfield.plan import VACUUM_IMPEDANCE
 
-CODECS = ("none", "zlib", "zlib:6", "zstd", "zstd:9", "lz4", "bitshuffle")
+CODECS = ("none", "zlib", "zstd", "zstd:9", "lz4", "bitshuffle")
 TYPES = ("f2", "f4", "f8")
 
 
@@ -80,10 +80,10 @@ def test_a_codec_is_written_as_it_is_read(text):
 
 
 @pytest.mark.parametrize("type_", TYPES)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_no_number_moves_by_more_than_the_absolute_bound(type_, data):
-    values = data.draw(arrays(type_, 8, elements=st.floats(width=8 * np.dtype(type_).itemsize, allow_nan=True)))
+    values = data.draw(arrays(type_.replace("f", "u"), 8)).view(type_)  # every pattern of bits is a number or none
     bound = data.draw(st.floats(SMALLEST, 1e6))
     found = Bound(absolute=bound).applied(values)
     assert found.dtype == values.dtype
@@ -93,10 +93,10 @@ def test_no_number_moves_by_more_than_the_absolute_bound(type_, data):
 
 
 @pytest.mark.parametrize("type_", TYPES)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_no_number_moves_by_more_than_the_relative_bound(type_, data):
-    values = data.draw(arrays(type_, 8, elements=st.floats(width=8 * np.dtype(type_).itemsize, allow_nan=True)))
+    values = data.draw(arrays(type_.replace("f", "u"), 8)).view(type_)  # every pattern of bits is a number or none
     bound = data.draw(st.floats(1e-12, 0.49))
     found = Bound(relative=bound).applied(values)
     assert found.dtype == values.dtype
