@@ -68,7 +68,7 @@ def test_a_failure_while_a_file_is_gone_on_with_keeps_what_was_to_be_kept(kind, 
 @pytest.mark.parametrize("fault", ["ENOSPC", "EIO", "KILL"])
 def test_long_files_stand_failures_too(fault, shim, tmp_path):
     """Long enough for the chunk index to have blocks of blocks."""
-    calls, wrong = states(shim, tmp_path, "hdf5", "zlib", 260, fault, every=101)
+    calls, wrong = states(shim, tmp_path, "hdf5", "zlib", 260, fault, 401 if fault == "KILL" else 101)
     assert calls > 1000 and wrong == ""
 
 

@@ -2,7 +2,7 @@
 
     with open_field_file(path, description, threads=2) as file:
         for block in blocks:       # in the order of time
-            file.write(block)      # may keep nothing of block.values: the caller's memory is free again
+            file.write(block)      # keeps nothing of block.values: the memory is yours again
             file.flush()           # now and then: whole snapshots so far outlive anything
 
 `status` in the file is "running", then "complete" or "interrupted: why". Whatever kills the writer leaves "running" and
