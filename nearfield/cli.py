@@ -55,7 +55,8 @@ app.add_typer(bench, name="bench")
 
 
 @app.command()
-def run(model: ModelOrNone = None, output: Output = None, force: Force = False, threads: Threads = None, tiles: Tiles = "auto",
+def run(model: ModelOrNone = None, output: Output = None, force: Force = False,
+        threads: Threads = None, tiles: Tiles = "auto",
         report: Annotated[bool, typer.Option(help="Draw the plots and the report.")] = True,
         ranks: Ranks = None, domains: Domains = None, bind: Bind = None, memory: Memory = None,
         halo_depth: HaloDepth = None, overlap: Overlap = "split", checkpoint: Checkpoint = None, resume: Resume = None,

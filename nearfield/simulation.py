@@ -164,8 +164,8 @@ class Simulation(Schema):
         parallel: domains, binding, memory policy and halos (`Parallel`). Under `mpiexec` or `srun` all ranks call this;
         rank 0 writes the output and has the data, the others get a result without any.
 
-        checkpoint: "every 10 min" or "every 1000 steps" into folders beside the output, from which `resume` goes on; the
-        last two are kept. SIGTERM then ends the run with one more.
+        checkpoint: "every 10 min" or "every 1000 steps", into folders beside the output, from which `resume` goes on;
+        the last two are kept. SIGTERM then ends the run with one more.
 
         Ctrl-C ends the run; the result then has status "interrupted". Errors: `ModelError` before anything is
         written; `DivergedError`, whose `result` holds what was recorded.

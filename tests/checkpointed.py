@@ -24,7 +24,7 @@ BAND = (6e9, 12e9)
 
 def rich(**entries) -> nf.Simulation:
     """CPML, a circuit, sums over time of every kind, two excitations, one that ends by decay."""
-    entries = {"decay": 0.3, "duration": 0.6e-9, "check_every": 20} | entries
+    defaults = {"decay": 0.3, "duration": 0.25e-9, "check_every": 20, "excitations": ("sources", "feed")}
     return nf.Simulation(
         grid=nf.Grid.uniform(MM, (18, 20, 36)),
         boundaries=nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC, y_high=nf.PMC),
@@ -38,9 +38,9 @@ def rich(**entries) -> nf.Simulation:
             nf.Voltage("u", (6 * MM, 9 * MM, 17 * MM), (12 * MM, 9 * MM, 17 * MM)),
             nf.Snapshot("cut", (9 * MM, 5 * MM, 5 * MM), (9 * MM, 15 * MM, 30 * MM), every=30),
             nf.FieldDFT("plane", (5 * MM, 9 * MM, 5 * MM), (13 * MM, 9 * MM, 30 * MM), BAND),
-            nf.FarField("pattern", BAND, theta=(0.0, 0.6), phi=(0.1,)),
+            nf.FarField("pattern", BAND, theta=(0.0, 0.6), phi=(3.5,)),
         ],
-        waveform=nf.Gaussian(20e9), excitations=("sources", "feed"), **entries,
+        waveform=nf.Gaussian(20e9), **(defaults | entries),
     )  # fmt: skip
 
 

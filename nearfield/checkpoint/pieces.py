@@ -179,4 +179,3 @@ class Holder:
         if shifted:
             found = np.array([stored.known(known, edge) for edge in shifted])
             self.engine.set_circuit_states(np.arange(len(shifted)), found)
-

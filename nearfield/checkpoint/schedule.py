@@ -28,7 +28,7 @@ class Schedule:
         if unit in SECONDS and number > 0:
             return cls(seconds=number * SECONDS[unit])
         raise ModelError(
-            f"checkpoint {text!r} is no time between checkpoints and no number of steps; give \"every 10 min\" (s, min, "
+            f'checkpoint {text!r} is no time between checkpoints and no number of steps; give "every 10 min" (s, min, '
             'h) or "every 1000 steps"'
         )
 

@@ -67,7 +67,7 @@ def kept(engine: CpuEngine | RankEngine | None, folder: Path) -> Stored:
 
 
 def compare(plan: Plan, cases: tuple[tuple, tuple], blocks: tuple[int, int], folder: Path) -> None:
-    """Advance one engine, keep it, go on with the other; all that is recorded must be that of one that never stopped."""
+    """Advance one engine, keep it, go on with the other; the end must be that of one that never stopped."""
     through, (first, second) = made(plan, ALONE), (made(plan, case) for case in cases)
     for engine in (through, first):
         begin_with(engine, plan)
