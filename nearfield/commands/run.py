@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nearfield.cautions import cautions
 from nearfield.checkpoint.folder import checkpoints, remove_all
 from nearfield.checkpoint.keeper import Checkpoints
-from nearfield.checkpoint.resume import alone_in, going_on, unfinished
+from nearfield.checkpoint.resume import alone_in, going_on, refuse_unfinished
 from nearfield.checkpoint.schedule import Schedule
 from nearfield.commands.console import CHECKPOINTED, CODE_OF_STATUS, Console, console, output_folder
 from nearfield.commands.progress import progress
@@ -120,10 +120,7 @@ def refuse_overwriting(folder: Path, force: bool) -> None:
         return  # `make_folder` says what is wrong with it
     if force:
         return
-    from nearfield.results import open_result
-
-    if checkpoints(folder) and not (there and open_result(folder / RESULT_NAME).status == "done"):
-        raise ModelError(unfinished(folder, f"`nearfield run --resume {folder}`", "give --force"))
+    refuse_unfinished(folder / RESULT_NAME, f"`nearfield run --resume {folder}`", "give --force")
     if there:
         raise ModelError(
             f"{folder} holds a result already; give another folder with --output, or --force to replace it"
