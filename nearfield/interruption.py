@@ -13,7 +13,8 @@ from typing import Any
 class Interruption:
     """While it is entered, SIGINT and SIGTERM do nothing but make `asked()` true; the loop and the core ask.
 
-    With `checkpoints` SIGTERM makes `terminated()` true instead: the block of steps under way is made to its end.
+    With `checkpoints` SIGTERM and SIGUSR1 make `terminated()` true instead: the block of steps under way is made to
+    its end. (Open MPI's mpiexec passes SIGUSR1 on, but kills at SIGTERM.)
     An exception instead could arise between any two statements, and lose what a block recorded. Outside the main
     thread Python hands no signals over, and nothing changes.
     """
@@ -44,7 +45,7 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in (signal.SIGINT, signal.SIGTERM, *([signal.SIGUSR1] if self._checkpoints else [])):
                 self._before[number] = signal.signal(number, self._handle)
         return self
 
@@ -53,7 +54,7 @@ class Interruption:
             signal.signal(number, handler)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._checkpoints and number == signal.SIGTERM:
+        if self._checkpoints and number != signal.SIGINT:
             self._terminated = True
         else:
             self._asked = True

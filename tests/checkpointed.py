@@ -93,7 +93,7 @@ def main() -> None:
     folder, kills, draw = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
     simulation, killed, stood = rich(steps=400, decay=None, duration=None), 0, set()
     while killed < kills:
-        killed += killed_after(draw.uniform(0.05, 0.6), lambda: run_on(simulation, folder, draw))
+        killed += killed_after(draw.uniform(0.05, 0.45), lambda: run_on(simulation, folder, draw))
         draw.random()  # the forks drew for themselves
         stood |= {path.name for path in checkpoints(folder)[:1]}
     run_on(simulation, folder, draw)

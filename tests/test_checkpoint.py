@@ -72,7 +72,7 @@ WAYS = (
 def test_a_run_goes_on_from_any_checkpoint_in_any_domains_and_tiles_with_the_same_bytes(whole, kept):
     assert len(kept) >= 6
     excitations = set()
-    for number, folder in enumerate([*kept[::2], kept[-1]]):
+    for number, folder in enumerate([*kept[::3], kept[-1]]):
         result = nf.resume(folder, **WAYS[number % len(WAYS)])
         assert result.status == "done" and list(result.facts["runs"]) == ["sources", "feed"]
         found = arrays(folder / "result.h5")

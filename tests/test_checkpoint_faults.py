@@ -57,17 +57,34 @@ def run_to(pattern: str, number: int, *options: str) -> tuple[int, str]:
 
 
 def test_sigterm_writes_a_checkpoint_exits_with_75_and_the_run_goes_on_from_there():
-    simulation = rich(steps=3000, decay=None, duration=None, excitations=("sources",))
+    simulation = rich(steps=1500, decay=None, duration=None, excitations=("sources",))
     Path("model.toml").write_text(simulation.to_toml())
-    options = ["model.toml", "--output", "out", "--checkpoint", "300 steps"]
+    options = ["model.toml", "--output", "out", "--checkpoint", "200 steps"]
     code, said = run_to("out/checkpoint-*", signal.SIGTERM, *options)
     assert code == 75 and "nearfield run --resume out" in said and "Traceback" not in said, said
     stopped = nf.open_result("out/result.h5")
     steps = stopped.facts["runs"]["sources"]["steps"]
-    assert stopped.status == "interrupted" and stopped["tip"].sizes["time"] == steps < 3000
+    assert stopped.status == "interrupted" and stopped["tip"].sizes["time"] == steps < 1500
     assert checkpoints(Path("out"))[0].name == f"checkpoint-{steps}"  # not one step is lost
     assert main(["run", "--resume", "out", "--no-report", "--json", "--domains", "2"]) == 0
     assert main(["run", "model.toml", "--output", "whole", *QUIET]) == 0
+    assert arrays("out/result.h5") == arrays("whole/result.h5")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+def test_a_signal_ends_a_run_in_python_with_a_checkpoint_of_its_last_step(number):
+    before = signal.getsignal(number)
+    simulation = tiny(steps=5000)
+
+    def send(info) -> None:
+        if info.step > 50:
+            os.kill(os.getpid(), number)
+
+    stopped = simulation.run(output="out/result.h5", checkpoint="every 1 h", progress=send)
+    assert stopped.status == "interrupted" and 50 < stopped["tip"].sizes["time"] < 5000
+    assert [path.name for path in checkpoints(Path("out"))] == [f"checkpoint-{stopped['tip'].sizes['time']}"]
+    assert nf.resume("out").status == "done" and signal.getsignal(number) is before
+    simulation.run(output="whole/result.h5")
     assert arrays("out/result.h5") == arrays("whole/result.h5")
 
 

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from test_runs import await_file, cube
 from whole_runs import arrays
 
 import nearfield as nf
+from nearfield.checkpoint.folder import checkpoints
 
 HERE = Path(__file__).parent
 
@@ -41,18 +41,18 @@ def test_ranks_go_on_with_the_second_excitation_that_other_ranks_began(tmp_path,
 
 def test_sigterm_ends_all_ranks_with_a_checkpoint_that_others_go_on_from(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("model.toml").write_text(cube(steps=20000))
+    Path("model.toml").write_text(cube(steps=2500))
     line = [sys.executable, "-m", "nearfield", "run"]
     options = ["--no-report", "--threads", "1"]
-    ranks = [*line, "model.toml", *options, "--output", "out", "--checkpoint", "every 1 h", "--ranks", "2"]
+    ranks = [*line, "model.toml", *options, "--output", "out", "--checkpoint", "every 100 steps", "--ranks", "2"]
     with subprocess.Popen(ranks, stderr=subprocess.PIPE, text=True) as on:
-        await_file("out")
-        time.sleep(1.0)  # into the steps
+        await_file("out/checkpoint-100")
         os.kill(on.pid, signal.SIGTERM)
         _, said = on.communicate(timeout=60)
     assert on.returncode == 75 and "nearfield run --resume out" in said and "Traceback" not in said, said
     result = nf.open_result("out/result.h5")
-    (checkpoint,) = Path("out").glob("checkpoint-*")
+    checkpoint = checkpoints(Path("out"))[0]
+    assert checkpoint.name == f"checkpoint-{result['tip'].sizes['time']}"
     assert result.status == "interrupted" and sorted(p.name for p in checkpoint.iterdir()) == [
         "manifest.json", "rank-0.bin", "rank-1.bin", "run.bin",
     ]  # fmt: skip
