@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -288,18 +288,16 @@ class CpuEngine:
                 turned = values.transpose(0, *(1 + axis for axis in self._axes))
                 self._core.set_snapshot(number, np.ascontiguousarray(turned))
 
-    def accumulated(self) -> list[np.ndarray]:
+    def accumulated(self) -> Iterator[np.ndarray]:
         """What each recording term gathered, as the engine adds it up: for `resume`. Axes x, y, z come last."""
         turned = [self._axes.index(axis) for axis in range(3)]
-        found = []
         for term, number in self._recorders:
             if isinstance(term, Functional):
-                found.append(np.concatenate([np.zeros(0), *(self._samples[number] if term.whole else ())]))
+                yield np.concatenate([np.zeros(0), *(self._samples[number] if term.whole else ())])
             elif isinstance(term, DFTBox):
-                found.append(self._core.fourier(number).transpose(0, 1, *(2 + axis for axis in turned)))
+                yield self._core.fourier(number).transpose(0, 1, *(2 + axis for axis in turned))
             else:
-                found.append(self._core.snapshot(number).transpose(0, *(1 + axis for axis in turned)))
-        return found
+                yield self._core.snapshot(number).transpose(0, *(1 + axis for axis in turned))
 
     def state(self, component: int) -> np.ndarray:
         """Writable view of one component in its active shape, axes x, y, z; H as eta0 H."""

@@ -6,6 +6,7 @@ axes than wrote it. Every sample is in the piece of the rank that owns it; whoev
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # The storage components whose differences along storage axis a, b, c have a psi, in the order of core/cpu/rows.cpp.
 SOURCES = ((2, 1), (2, 0), (1, 0))
+KNOWN = re.compile(r"[EH][012]|psi (electric|magnetic) [abc]")  # of the registry of states
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,10 @@ class State:
 
 
 def states(engine: CpuEngine) -> Iterator[State]:
-    """Fields and psi of all that an engine holds, halos included."""
+    """Fields and psi of all that an engine holds, halos included. Error: it has states that are neither."""
+    arrays = engine.states()
+    if unknown := [name for name in arrays if not KNOWN.fullmatch(name)]:
+        raise NotImplementedError(f"a checkpoint would lose {', '.join(unknown)}")
     for component, name in enumerate(COMPONENTS):
         view = engine.state(component)
 
@@ -54,7 +59,6 @@ def states(engine: CpuEngine) -> Iterator[State]:
             view[...] = values
 
         yield State(name, Box((0, 0, 0), view.shape), lambda box, view=view: view[box.slices()], write)
-    arrays = engine.states()
     for position in range(3):
         for kind in ("electric", "magnetic"):
             if f"psi {kind} {'abc'[position]}" in arrays:

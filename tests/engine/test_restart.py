@@ -108,3 +108,11 @@ def test_a_checkpoint_that_lacks_a_part_is_refused(tmp_path):
         arrays = [array for n, array in enumerate(entry["arrays"]) if n != number]
         with pytest.raises(Damaged, match="it holds"):
             Holder.of(engine).restore(4, Stored(tmp_path, {"arrays.bin": entry | {"arrays": arrays}}))
+
+
+def test_a_state_that_no_checkpoint_knows_is_refused_instead_of_lost():
+    engine = CpuEngine(make_plan(), 1)
+    registry = engine.states() | {"polarisation 0": (0, np.zeros(3))}
+    engine.states = lambda: registry
+    with pytest.raises(NotImplementedError, match="lose polarisation 0"):
+        list(Holder.of(engine).pieces())

@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from checkpointed import rich
 from test_ranks import started
-from test_runs import await_file, cube
+from test_runs import cube
 from whole_runs import arrays
 
 import nearfield as nf
@@ -46,7 +47,9 @@ def test_sigterm_ends_all_ranks_with_a_checkpoint_that_others_go_on_from(tmp_pat
     options = ["--no-report", "--threads", "1"]
     ranks = [*line, "model.toml", *options, "--output", "out", "--checkpoint", "every 100 steps", "--ranks", "2"]
     with subprocess.Popen(ranks, stderr=subprocess.PIPE, text=True) as on:
-        await_file("out/checkpoint-100")
+        end = time.monotonic() + 30
+        while not checkpoints(Path("out")) and time.monotonic() < end:
+            time.sleep(0.02)
         os.kill(on.pid, signal.SIGTERM)
         _, said = on.communicate(timeout=60)
     assert on.returncode == 75 and "nearfield run --resume out" in said and "Traceback" not in said, said
@@ -56,7 +59,7 @@ def test_sigterm_ends_all_ranks_with_a_checkpoint_that_others_go_on_from(tmp_pat
     assert result.status == "interrupted" and sorted(p.name for p in checkpoint.iterdir()) == [
         "manifest.json", "rank-0.bin", "rank-1.bin", "run.bin",
     ]  # fmt: skip
-    for more in (["--resume", "out", "--ranks", "3"], ["model.toml", "--output", "whole"]):
+    for more in (["--resume", "out", "--ranks", "3", "--checkpoint", "1 h"], ["model.toml", "--output", "whole"]):
         assert subprocess.run([*line, *more, *options], timeout=120, check=False).returncode == 0
     assert nf.open_result("out/result.h5").status == "done"
     assert arrays("out/result.h5") == arrays("whole/result.h5")
