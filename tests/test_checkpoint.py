@@ -7,6 +7,7 @@ import shutil
 import zlib
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from checkpointed import kept_on_the_way, rich, tiny
@@ -63,6 +64,18 @@ def test_checkpoints_change_no_bit_and_the_last_two_are_kept(whole, kept):
     assert checkpoints(run) == [run / path.name for path in reversed(kept[-2:])]
 
 
+def attributes(path: Path) -> dict[str, dict]:
+    """Those of every group and array in a result file, but for what HDF5 keeps there."""
+    found = {}
+
+    def note(name: str, item) -> None:
+        found[name] = {key: np.asarray(item.attrs[key]).tolist() for key in item.attrs if not key.isupper()}
+
+    with h5py.File(path) as file:
+        file.visititems(note)
+        return found | {"": dict(file.attrs)}
+
+
 WAYS = (
     {"threads": 1}, {"threads": 3, "tiling": "5x4"}, {"parallel": nf.Parallel(domains="2x1x2"), "threads": 2},
     {"parallel": nf.Parallel(domains="1x3x1"), "threads": 1}, {"checkpoint": "every 7 steps"},
@@ -77,6 +90,7 @@ def test_a_run_goes_on_from_any_checkpoint_in_any_domains_and_tiles_with_the_sam
         assert result.status == "done" and list(result.facts["runs"]) == ["sources", "feed"]
         found = arrays(folder / "result.h5")
         assert [name for name in whole if whole[name] != found.get(name)] == [] and len(found) == len(whole)
+        assert attributes(folder / "result.h5") == attributes(kept[0].parent / "run" / "result.h5")
         excitations.add(result.facts["resumed"][0]["excitation"])
     assert excitations == {"sources", "feed"}
 
@@ -105,9 +119,12 @@ def test_samples_that_a_file_held_are_in_the_checkpoint(tmp_path):
     pulse = nf.Samples(file=str(tmp_path / "pulse.txt"))
     source = nf.PointCurrent((2e-3,) * 3, "z", pulse)
     simulation = tiny().model_copy(update={"sources": (source,)})
-    simulation.run(output=tmp_path / "out" / "result.h5", checkpoint="every 20 steps")
+
+    def take_away(info) -> None:
+        (tmp_path / "pulse.txt").unlink(missing_ok=True)
+
+    simulation.run(output=tmp_path / "out" / "result.h5", checkpoint="every 20 steps", progress=take_away)
     before, text = arrays(tmp_path / "out" / "result.h5"), nf.open_result(tmp_path / "out" / "result.h5").model_text
-    (tmp_path / "pulse.txt").unlink()
     assert nf.resume(tmp_path / "out").model_text == text
     assert arrays(tmp_path / "out" / "result.h5") == before
 

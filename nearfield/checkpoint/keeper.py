@@ -60,6 +60,7 @@ class Checkpoints:
         self.setup, self.ranks, self.record = setup, ranks, record
         if self.schedule and ranks.rank == 0:
             remove_unfinished(self.folder)
+            self._model = self.resumed.manifest["model"] if self.resumed else self_contained(setup.simulation)
         if self.resumed:
             manifest = self.resumed.manifest
             agreed(ranks, lambda: self._refuse_other_plan(manifest))
@@ -191,10 +192,6 @@ class Checkpoints:
             "resumed": self.record.facts.get("resumed", []), "files": files,
         }))  # fmt: skip
         put_in_place(part, place)
-
-    @cached_property
-    def _model(self) -> str:
-        return self.resumed.manifest["model"] if self.resumed else self_contained(self.setup.simulation)
 
     def _give_up(self, part: Path, why: str) -> None:
         if self.ranks.rank == 0:
