@@ -154,11 +154,12 @@ def test_each_byte_of_a_checkpoint_that_is_flipped_is_noticed(small):
     assert opened(last, Alone())[1] == "" == opened(before, Alone())[1]
 
 
-def test_each_truncation_is_noticed_and_the_checkpoint_before_is_used(small):
+@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_each_truncation_is_noticed_and_the_checkpoint_before_is_used(every, small):
     last, before = checkpoints(small)
     for file in last.iterdir():
         content = file.read_bytes()
-        for length in [*range(0, len(content), 7), len(content) - 1, len(content) + 1]:
+        for length in [*range(0, len(content), every), len(content) - 1, len(content) + 1]:
             file.write_bytes((content + b" ")[:length])
             said: list[str] = []
             assert newest(small, Alone(), said.append).path == before
