@@ -30,6 +30,7 @@ _HOMES = {
     "nearfield.solver": ("Solver",),
     "nearfield.parallel.start": ("Parallel",),
     "nearfield.model_file": ("load",),
+    "nearfield.checkpoint.resume": ("resume",),
     "nearfield.results": ("Result", "open_result"),
     "nearfield.analysis.spectra": ("spectrum",),
 }

@@ -20,17 +20,20 @@ from nearfield.commands.options import (
     SETTINGS,
     TOPOLOGY,
     Bind,
+    Checkpoint,
     Domains,
     Force,
     HaloDepth,
     Json,
     Memory,
     Model,
+    ModelOrNone,
     Nodes,
     Output,
     Overlap,
     Precision,
     Ranks,
+    Resume,
     Template,
     Threads,
     Tiles,
@@ -39,7 +42,7 @@ from nearfield.commands.options import (
 )
 from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
-from nearfield.errors import NearfieldError
+from nearfield.errors import ModelError, NearfieldError
 from nearfield.interruption import terminable
 
 # typer brings its own click or uses click's: this is the base of usage errors in both
@@ -54,20 +57,26 @@ app.add_typer(ring, name="ring")
 
 
 @app.command()
-def run(model: Model, output: Output = None, force: Force = False, threads: Threads = None, tiles: Tiles = "auto",
+def run(model: ModelOrNone = None, output: Output = None, force: Force = False,
+        threads: Threads = None, tiles: Tiles = "auto",
         report: Annotated[bool, typer.Option(help="Draw the plots and the report.")] = True,
         ranks: Ranks = None, domains: Domains = None, bind: Bind = None, memory: Memory = None,
-        halo_depth: HaloDepth = None, overlap: Overlap = "split", as_json: Json = False) -> int:
+        halo_depth: HaloDepth = None, overlap: Overlap = "split", checkpoint: Checkpoint = None, resume: Resume = None,
+        as_json: Json = False) -> int:
     """Run a model; write result.h5, Touchstone, plots and report."""
-    from nearfield.commands.run import run_model
+    from nearfield.commands.run import Options, resume_run, run_model
     from nearfield.parallel.launch import relaunch
     from nearfield.parallel.start import Parallel
 
     ended = relaunch(ranks)
     if ended is not None:
         return ended
-    return run_model(model, output, force, threads, tiles, report, as_json,
-                     Parallel(domains, bind, memory, halo_depth, overlap))  # fmt: skip
+    options = Options(threads, tiles, report, as_json, Parallel(domains, bind, memory, halo_depth, overlap), checkpoint)
+    if resume is not None:
+        return resume_run(resume, model, output, options)
+    if model is None:
+        raise ModelError("a model is missing; give a model file, or --resume with the folder of a run to go on with")
+    return run_model(model, output, force, options)
 
 
 @app.command()
@@ -299,7 +308,7 @@ def complain(message: str, code: int, as_json: bool) -> None:
     if as_json:
         with contextlib.suppress(OSError):
             write(sys.stdout, json.dumps({"error": message, "exit_code": code}))
-    write(sys.stderr, message if code == 130 else f"error: {message}")
+    write(sys.stderr, message if code in (75, 130) else f"error: {message}")
 
 
 def usage_message(error: Exception) -> str:

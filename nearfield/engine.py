@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -273,6 +273,31 @@ class CpuEngine:
         """Everything back to zero: fields, states, recorders, the step counter."""
         self._core.reset()
         self._samples = [[] for _ in self._samples]
+
+    def resume(self, step: int, accumulated: Sequence[np.ndarray | None]) -> None:
+        """As after so many steps, with these recordings (None: nothing); states are zero, and the caller's to write."""
+        self._core.resume(step)
+        self._samples = [[] for _ in self._samples]
+        for (term, number), values in zip(self._recorders, accumulated, strict=True):
+            if isinstance(term, Functional):
+                self._samples[number] = [] if values is None else [values]
+            elif isinstance(term, DFTBox):
+                turned = values.transpose(0, 1, *(2 + axis for axis in self._axes))
+                self._core.set_fourier(number, np.ascontiguousarray(turned))
+            else:
+                turned = values.transpose(0, *(1 + axis for axis in self._axes))
+                self._core.set_snapshot(number, np.ascontiguousarray(turned))
+
+    def accumulated(self) -> Iterator[np.ndarray]:
+        """What each recording term gathered, as the engine adds it up: for `resume`. Axes x, y, z come last."""
+        turned = [self._axes.index(axis) for axis in range(3)]
+        for term, number in self._recorders:
+            if isinstance(term, Functional):
+                yield np.concatenate([np.zeros(0), *(self._samples[number] if term.whole else ())])
+            elif isinstance(term, DFTBox):
+                yield self._core.fourier(number).transpose(0, 1, *(2 + axis for axis in turned))
+            else:
+                yield self._core.snapshot(number).transpose(0, *(1 + axis for axis in turned))
 
     def state(self, component: int) -> np.ndarray:
         """Writable view of one component in its active shape, axes x, y, z; H as eta0 H."""

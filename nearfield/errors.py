@@ -27,6 +27,12 @@ class DivergedError(NearfieldError):
     result: Result | None = None
 
 
+class Requeue(NearfieldError):
+    """SIGTERM ended a run that can go on from a checkpoint."""
+
+    exit_code = 75
+
+
 class RunFailed(NearfieldError):
     """A run broke off under way (disk, memory); what was recorded so far is kept."""
 

@@ -101,6 +101,11 @@ class Functional:
     place: np.ndarray | None = None  # of each sample in the whole sum, where this is a part of one ...
     terms: int | None = None  # ... of so many
 
+    @property
+    def whole(self) -> bool:
+        """Whether all samples of the sum are here."""
+        return self.terms is None or len(self.i) == self.terms
+
 
 @dataclass(frozen=True)
 class DFTBox:
@@ -121,6 +126,10 @@ class SnapshotBox:
     lower: tuple[int, int, int]
     upper: tuple[int, int, int]
     steps: np.ndarray
+
+    def taken(self, step: int) -> int:
+        """How many there are after a step."""
+        return int(np.searchsorted(self.steps, step, side="right"))
 
 
 RecordingTerm = Functional | DFTBox | SnapshotBox

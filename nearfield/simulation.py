@@ -154,6 +154,7 @@ class Simulation(Schema):
         progress: Callable[[ProgressInfo], None] | None = None,
         tiling: str | Tiling | None = None,
         parallel: Parallel | None = None,
+        checkpoint: str | None = None,
     ) -> Result:
         """Run every excitation and give the results.
 
@@ -163,11 +164,17 @@ class Simulation(Schema):
         parallel: domains, binding, memory policy and halos (`Parallel`). Under `mpiexec` or `srun` all ranks call this;
         rank 0 writes the output and has the data, the others get a result without any.
 
+        checkpoint: "every 10 min" or "every 1000 steps", into folders beside the output, from which `resume` goes on;
+        the last two are kept. SIGTERM then ends the run with one more.
+
         Ctrl-C ends the run; the result then has status "interrupted". Errors: `ModelError` before anything is
         written; `DivergedError`, whose `result` holds what was recorded.
         """
+        from nearfield.checkpoint.resume import run_with_checkpoints
         from nearfield.time_loop import run
 
+        if checkpoint is not None:
+            return run_with_checkpoints(self, checkpoint, threads, output, progress, tiling, parallel)
         return run(self, threads, output, progress, tiling=tiling, parallel=parallel)
 
     def to_toml(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nearfield.cautions import cautions
 from nearfield.check import expected_steps
+from nearfield.checkpoint.keeper import Checkpoints
 from nearfield.discretization import Discretization
 from nearfield.engine import CpuEngine
 from nearfield.errors import DivergedError
@@ -30,24 +31,26 @@ class TimeLoop:
     """One excitation: advance in blocks, feed the guard, tell the progress."""
 
     def __init__(
-        self, setup: Discretization, tuner: RunTuner, ranks: Alone, excitation: str, progress
+        self, setup: Discretization, tuner: RunTuner, ranks: Alone, excitation: str, progress, checkpoints: Checkpoints
     ) -> None:
         self.setup, self.tuner, self.excitation, self.progress = setup, tuner, excitation, progress
+        self.checkpoints = checkpoints
         self.engine, self.ranks = tuner.engine, ranks
         volume = np.prod([line[-1] - line[0] for line in setup.grid.lines]) / np.prod(setup.grid.cells, dtype=float)
         self.guard = Guard(setup.source_end(excitation), setup.decay, float(volume))
         self.seconds = 0.0
         self.rate = 0.0  # steps a second, of the latest blocks
+        self.ended: str | None = None  # what the guard said
 
     def run(self, stop: Interruption) -> str:
         """Advance to the end; returns why it ended: "steps", "decayed", "diverged" or "interrupted"."""
         steps, every = self.setup.steps, self.setup.simulation.check_every
         block = 1
-        while self.engine.step < steps:
+        while self.engine.step < steps and not self.ended:
             to_check = every - self.engine.step % every
             depth = self.tuner.tiling.depth or 1
             whole = max(2 * depth, block // depth * depth)  # others would cut the tiles
-            size = self.ranks.from_root(min(whole, to_check, steps - self.engine.step))
+            size = self.ranks.from_root(min(whole, to_check, steps - self.engine.step, self.checkpoints.room))
             weigh = size == to_check or self.engine.step + size == steps
             begun = time.perf_counter()
             result = self.engine.advance(size, self.excitation, weigh, stop.asked)
@@ -58,11 +61,11 @@ class TimeLoop:
             self.rate = size / max(spent, 1e-9)
             block = min(2 * whole, int(self.rate * SECONDS_PER_BLOCK))
             self.tuner.add(size, spent, weigh)
-            verdict = self.guard.add(self.engine.step * self.setup.time_step, result.energy) if weigh else None
+            self.ended = self.guard.add(self.engine.step * self.setup.time_step, result.energy) if weigh else None
             self.tell()
-            if verdict:
-                return verdict
-        return "steps"
+            if self.ended != "diverged" and self.checkpoints.after(self, size, stop.terminated()):
+                return "interrupted"
+        return self.ended or "steps"
 
     def tell(self) -> None:
         """Report where the run stands."""
@@ -84,6 +87,8 @@ class TimeLoop:
                     return self.record(complete=True), ended
             except KeyboardInterrupt:
                 ended = "interrupted"
+                if stop.terminated():
+                    self.checkpoints.end(self)
         return self.record(complete=False), ended
 
     def record(self, complete: bool) -> ExcitationRecord:
@@ -145,6 +150,7 @@ def run(
     setup: Discretization | None = None,
     tiling: str | Tiling | None = None,
     parallel: Parallel | None = None,
+    checkpoints: Checkpoints | None = None,
 ):
     """Run all excitations of a simulation; see `Simulation.run`. `setup`: its discretisation, where it is known."""
     from nearfield.results import Result
@@ -158,20 +164,24 @@ def run(
     )  # fmt: skip
     started = start(setup.plan, threads, simulation.schedule, tiling, parallel)
     root = started.ranks.rank == 0
+    checkpoints = checkpoints or Checkpoints()
     warnings = [*warnings, *started.binding.warnings]
     steps = expected_steps(setup) * len(setup.excitations)
     tuner = RunTuner(started.engine, started.choice, steps, simulation.check_every)
     record.facts |= plan_facts(setup, started.engine, warnings) | tuner.facts() | started.facts()
     record.facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
-    with Interruption() as stop:
+    checkpoints.begin(setup, started.ranks, record)
+    with Interruption(checkpoints.schedule is not None) as stop:
 
         def keep() -> None:
             if output is not None and root:
                 Result(record).save(output)
 
-        failure = run_excitations(setup, tuner, started.ranks, progress if root else None, record, stop, keep)
+        told = progress if root else None
+        failure = run_excitations(setup, tuner, started.ranks, told, record, stop, keep, checkpoints)
         record.facts["rank_seconds"] = started.seconds()
-        record.facts["warnings"] = warnings + ending_warnings(record, setup)
+        record.facts["warnings"] = warnings + ending_warnings(record, setup) + checkpoints.warnings
+        record.facts |= checkpoints.facts()
         if root:
             finish(record, setup)
         keep()
@@ -193,16 +203,18 @@ def run_excitations(
     record: RunRecord,
     stop: Interruption,
     keep: Callable[[], None],
+    checkpoints: Checkpoints,
 ) -> str | None:
     """Run one excitation after the other into the record; returns what went wrong if a field diverged.
 
     Between two of them the record is kept, marked "failed", so that whatever ends the next one leaves the others.
     """
-    for number, excitation in enumerate(setup.excitations):
-        if number:
-            keep()
-        tuner.engine.reset()
-        loop = TimeLoop(setup, tuner, ranks, excitation, progress)
+    for excitation in setup.excitations[len(record.excitations) :]:
+        loop = TimeLoop(setup, tuner, ranks, excitation, progress, checkpoints)
+        if not checkpoints.restore(loop):
+            if record.excitations:
+                keep()
+            tuner.engine.reset()
         ended = loop.run(stop)
         record.excitations[excitation], ended = loop.recorded(ended, stop)
         record.facts["runs"][excitation] = run_facts(loop, ended)

@@ -27,7 +27,7 @@ API, MODEL_FILE = ROOT / "docs" / "api.md", ROOT / "docs" / "model-file.md"
 MARKER = "<!-- below: written from the code by scripts/write_docs.py -->"
 
 SECTIONS = {
-    "Simulation": ("Simulation", "load", "Check", "Solver", "Parallel"),
+    "Simulation": ("Simulation", "load", "resume", "Check", "Solver", "Parallel"),
     "Grids": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
     "Media and geometry": ("Medium", "Structure", "Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon",
                            "PEC", "PMC"),

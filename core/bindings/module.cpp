@@ -185,6 +185,7 @@ public:
 
     // Sums of recorder n as (frequencies, 2, ni, nj, nk), without dt; samples still kept are in them.
     nb::object fourier(std::size_t n) const {
+        const FlushedDenormals flushed;
         const Spectrum<Real>& box = *spectra_.at(n);
         const long rows = box.span.count(), parts = box.parts(), nk = box.length;
         std::vector<Real> out(rows * parts * nk), sums(box.row_sums());
@@ -203,6 +204,29 @@ public:
         const std::size_t number = box.taken(engine_.step());
         std::vector<Real> values(box.values.begin(), box.values.begin() + number * box.samples());
         return owned(std::move(values), box_shape({number}, box.span, box.length));
+    }
+
+    // As after so many steps; all states and recordings are zero, and the caller's to write.
+    void resume(long steps) {
+        engine_.resume(steps);
+        for (auto* box : spectra_) box->resume(steps);
+    }
+    // Sums of recorder n, as `fourier` gives them, after `resume`.
+    void set_fourier(std::size_t n, In<Real, nb::ndim<5>> sums) {
+        Spectrum<Real>& box = *spectra_.at(n);
+        const long rows = box.span.count(), parts = box.parts(), nk = box.length;
+        if (long(sums.size()) != rows * parts * nk) throw std::invalid_argument("these sums are not of this recorder");
+        for (long row = 0; row < rows; ++row)
+            for (long part = 0; part < parts; ++part)
+                for (long k = 0; k < nk; ++k)
+                    box.sums[row * box.row_sums() + box.sum(part, k)] = sums.data()[(part * rows + row) * nk + k];
+    }
+    // Snapshots of recorder n so far, as `snapshot` gives them, after `resume`.
+    void set_snapshot(std::size_t n, In<Real, nb::ndim<4>> taken) {
+        Snapshots<Real>& box = *snapshots_.at(n);
+        if (long(taken.size()) != box.taken(engine_.step()) * box.samples())
+            throw std::invalid_argument("these snapshots are not of this recorder");
+        box.values.assign(taken.data(), taken.data() + taken.size());
     }
 
     // Every state array by name, as a strided view: name -> (half step, array).
@@ -303,6 +327,9 @@ void bind(nb::module_& m, const char* name) {
         .def("pages", &S::pages, "sample"_a)
         .def("fourier", &S::fourier)
         .def("snapshot", &S::snapshot)
+        .def("resume", &S::resume, "steps"_a)
+        .def("set_fourier", &S::set_fourier)
+        .def("set_snapshot", &S::set_snapshot)
         .def("states", [](nb::handle_t<S> self) { return S::states(self); })
         .def("set_tiling", &S::set_tiling, "depth"_a, "width"_a, "segment"_a = 0, "fetch"_a = true)
         .def("reset", &S::reset)

@@ -25,12 +25,17 @@ Engine<Real>::Engine(const Layout& layout, const Cuts& cuts, const std::array<Ex
 
 template <class Real>
 void Engine<Real>::reset() {
+    resume(0);
+}
+
+template <class Real>
+void Engine<Real>::resume(long steps) {
     clear();
     for (auto& operation : owned_) operation->reset();
-    step_ = steps_ = 0;
+    step_ = steps, steps_ = 0;
     stop_.store(false);
 #ifdef NEARFIELD_DEBUG
-    for (auto& counts : made_) counts.assign(block_.layout.rows() * block_.layout.blocks, 0);
+    for (auto& counts : made_) counts.assign(block_.layout.rows() * block_.layout.blocks, steps);
 #endif
 }
 

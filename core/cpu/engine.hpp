@@ -77,6 +77,8 @@ public:
     void request_stop() { stop_.store(true); }
     const ExactSum& energy() const { return energy_; }
     void reset();
+    // As after so many steps; all states are zero, and the caller's to write.
+    void resume(long steps);
     std::vector<StateArray> states();
     std::size_t bytes() const { return block_.bytes() + operation_bytes_; }
     std::vector<PageCounts> pages(long sample);  // of each domain

@@ -12,6 +12,7 @@
 #include "block.hpp"
 #include "exact_sum.hpp"
 #include "rows.hpp"
+#include "team.hpp"
 
 namespace nearfield {
 
@@ -171,6 +172,7 @@ struct Spectrum final : RowOperation<Real> {
     void expect(long steps) override {
         const long wanted = 1 + (steps / every + room()) / room();
         if (wanted <= groups) return;
+        const FlushedDenormals flushed;
         for (long number = 0; number < this->span.count(); ++number) flush(number);
         groups = wanted;
         kept.assign(groups * room() * sample(), Real(0));
@@ -193,11 +195,13 @@ struct Spectrum final : RowOperation<Real> {
                 phasors.resize(phasors.size() + padded(parts()) - parts());
             }
     }
-    void reset() override {
-        phasors.clear();
+    void reset() override { resume(0); }
+    // As after so many steps, all samples of which are in the sums: those are zero, and the caller's to write.
+    void resume(long step) {
+        phasors.assign(step / every * padded(parts()), Real(0));
         std::fill(sums.begin(), sums.end(), Real(0));
-        std::fill(taken.begin(), taken.end(), 0);
-        std::fill(added.begin(), added.end(), 0);
+        std::fill(taken.begin(), taken.end(), static_cast<std::int32_t>(step / every));
+        std::fill(added.begin(), added.end(), static_cast<std::int32_t>(step / every));
     }
     std::size_t bytes() const {
         return (sums.size() + kept.size() + phasors.size()) * sizeof(Real) + 2 * taken.size() * sizeof(std::int32_t);

@@ -34,13 +34,21 @@ bool Progress::reached(long value, const std::atomic<bool>& stop) const {
     return true;
 }
 
-void flush_denormals() {
+FlushedDenormals::FlushedDenormals() {
 #if defined(__x86_64__)
-    _mm_setcsr(_mm_getcsr() | 0x8040);  // flush-to-zero and denormals-are-zero
+    before_ = _mm_getcsr();
+    _mm_setcsr(static_cast<unsigned>(before_) | 0x8040);  // flush-to-zero and denormals-are-zero
 #elif defined(__aarch64__)
-    unsigned long control;
-    asm volatile("mrs %0, fpcr" : "=r"(control));
-    asm volatile("msr fpcr, %0" : : "r"(control | (1ul << 24)));
+    asm volatile("mrs %0, fpcr" : "=r"(before_));
+    asm volatile("msr fpcr, %0" : : "r"(before_ | (1ul << 24)));
+#endif
+}
+
+FlushedDenormals::~FlushedDenormals() {
+#if defined(__x86_64__)
+    _mm_setcsr(static_cast<unsigned>(before_));
+#elif defined(__aarch64__)
+    asm volatile("msr fpcr, %0" : : "r"(before_));
 #endif
 }
 
@@ -66,7 +74,7 @@ void Team::close() {
 }
 
 void Team::serve(long thread) {
-    flush_denormals();
+    const FlushedDenormals flushed;
     std::exception_ptr mine;
     try {
         if (!processors_[thread].empty()) bind_this_thread(processors_[thread]);

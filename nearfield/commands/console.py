@@ -16,6 +16,7 @@ from nearfield.commands.streams import write
 
 REFUSED = 2
 FAILED = 4
+CHECKPOINTED = 75
 INTERRUPTED = 130
 CODE_OF_STATUS = {"done": 0, "diverged": 3, "failed": 4, "interrupted": INTERRUPTED}
 

@@ -41,6 +41,11 @@ class Schedule(StrEnum):
 
 
 Model = Annotated[Path, typer.Argument(help="Model file (TOML).")]
+ModelOrNone = Annotated[Path | None, typer.Argument(help="Model file (TOML); with --resume the run's own.")]
+Checkpoint = Annotated[str | None, typer.Option("--checkpoint", help='"every 10 min" or "every 1000 steps": keep all '
+                                                                     "that is needed to go on.")]  # fmt: skip
+Resume = Annotated[Path | None, typer.Option("--resume", help="Go on with the run in this folder from its newest whole "
+                                                              "checkpoint.")]  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, all else on stderr.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 Threads = Annotated[int | None,

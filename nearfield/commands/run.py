@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.cautions import cautions
-from nearfield.commands.console import CODE_OF_STATUS, Console, console, output_folder
+from nearfield.checkpoint.folder import checkpoints, remove_all
+from nearfield.checkpoint.keeper import Checkpoints
+from nearfield.checkpoint.resume import alone_in, going_on, refuse_unfinished
+from nearfield.checkpoint.schedule import Schedule
+from nearfield.commands.console import CHECKPOINTED, CODE_OF_STATUS, Console, console, output_folder
 from nearfield.commands.progress import progress
-from nearfield.errors import DivergedError, ModelError
+from nearfield.errors import DivergedError, ModelError, Requeue
+from nearfield.interruption import Terminated
 from nearfield.machine_rate import remember_rate
 from nearfield.model_file import load
 from nearfield.parallel.transport import world
@@ -24,36 +31,97 @@ if TYPE_CHECKING:
 RESULT_NAME = "result.h5"
 
 
-def run_model(
-    model: Path, output: Path | None, force: bool, threads: int | None, tiles: str, report: bool, as_json: bool,
-    parallel: Parallel | None = None,
-) -> int:  # fmt: skip
+@dataclass(frozen=True)
+class Options:
+    """What may be asked of a run beside its model."""
+
+    threads: int | None
+    tiles: str
+    report: bool
+    as_json: bool
+    parallel: Parallel | None = None
+    checkpoint: str | None = None  # a schedule
+
+
+def run_model(model: Path, output: Path | None, force: bool, options: Options) -> int:
     """Run a model file; the exit code follows from how it ended."""
+    schedule = None if options.checkpoint is None else Schedule.of(options.checkpoint)
     simulation = load(model)
     folder = output_folder(model, output)
     refuse_overwriting(folder, force)
-    with console(as_json) as out:
-        result = run_into(simulation, folder, threads, out, tiles, parallel)
-        files = write_files(result, simulation, folder, model.stem, report)
-        summary = summary_of(result, folder, files)
-        out.answer({"model": str(model), **summary})
-        if not as_json:
-            out.say(readable(summary))
-            if report and result.status == "done" and world().rank == 0:
-                from nearfield.report.page import answers
+    with console(options.as_json) as out, requeued(folder, schedule is not None):
+        kept = Checkpoints(folder, schedule, stem=model.stem, result=RESULT_NAME, tell=warning_to(out))
+        result = run_into(simulation, folder, options.threads, out, options.tiles, options.parallel, kept)
+        return presented(result, simulation, folder, kept, {"model": str(model)}, out, options)
 
-                for number, what in answers(result):
-                    out.say(f"{what}: {number}")
+
+def resume_run(folder: Path, model: Path | None, output: Path | None, options: Options) -> int:
+    """Go on with the run in a folder; `model`, where it is given, must be the run's own."""
+    if output is not None and output != folder:
+        raise ModelError(f"a run that is resumed writes into its own folder, {folder}; leave --output out")
+    if not folder.is_dir():
+        raise ModelError(f"{folder} is no folder; give that of a run with --checkpoint")
+    given = None if model is None else load(model)
+    with console(options.as_json) as out, requeued(folder, True), alone_in(folder, world()):
+        kept, simulation = going_on(folder, given, options.checkpoint, warning_to(out))
+        out.note(f"resumed from {kept.resumed.path} at {kept.resumed.place}")
+        result = run_into(simulation, folder, options.threads, out, options.tiles, options.parallel, kept)
+        heading = {"model": str(model or kept.resumed.path), "resumed": str(kept.resumed.path)}
+        return presented(result, simulation, folder, kept, heading, out, options)
+
+
+def presented(
+    result: Result, simulation: Simulation, folder: Path, kept: Checkpoints, heading: dict[str, str], out: Console,
+    options: Options,
+) -> int:  # fmt: skip
+    """Write the files of a run that has ended, and say what became of it; its exit code."""
+    files = write_files(result, simulation, folder, kept.names["stem"], options.report, name=kept.names["result"])
+    summary = summary_of(result, folder, files)
+    out.answer(heading | summary)
+    if not options.as_json:
+        out.say(readable(summary))
+        if options.report and result.status == "done" and world().rank == 0:
+            from nearfield.report.page import answers
+
+            for number, what in answers(result):
+                out.say(f"{what}: {number}")
+    if result.status == "interrupted" and kept.asked:
+        out.note(going_on_line(folder))
+        return CHECKPOINTED
     return CODE_OF_STATUS[result.status]
 
 
+def going_on_line(folder: Path) -> str:
+    """How to go on with what a signal ended."""
+    return f"ended by SIGTERM with a checkpoint; `nearfield run --resume {folder}` goes on"
+
+
+@contextmanager
+def requeued(folder: Path, with_checkpoints: bool) -> Iterator[None]:
+    """Before and after the steps, SIGTERM leaves a run that can go on where it can."""
+    try:
+        yield
+    except Terminated:
+        if with_checkpoints and checkpoints(folder):
+            raise Requeue(going_on_line(folder)) from None
+        raise
+
+
+def warning_to(out: Console) -> Callable[[str], None]:
+    """Says warnings at once."""
+    return lambda text: out.note(f"warning: {text}")
+
+
 def refuse_overwriting(folder: Path, force: bool) -> None:
-    """Refuse a folder that holds a result already."""
+    """Refuse a folder that holds a result already, or checkpoints."""
     try:
         there = (folder / RESULT_NAME).exists()
     except (OSError, ValueError):
         return  # `make_folder` says what is wrong with it
-    if there and not force:
+    if force:
+        return
+    refuse_unfinished(folder / RESULT_NAME, f"`nearfield run --resume {folder}`", "give --force")
+    if there:
         raise ModelError(
             f"{folder} holds a result already; give another folder with --output, or --force to replace it"
         )
@@ -73,12 +141,12 @@ def make_folder(folder: Path) -> None:
 
 def run_into(
     simulation: Simulation, folder: Path, threads: int | None, out: Console, tiles: str | None = None,
-    parallel: Parallel | None = None,
+    parallel: Parallel | None = None, kept: Checkpoints | None = None,
 ) -> Result:  # fmt: skip
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     from nearfield.time_loop import run
 
-    setup = simulation.setup()
+    setup, kept = simulation.setup(), kept or Checkpoints(result=RESULT_NAME)
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
     choose(setup.plan, threads, simulation.schedule, tiles)  # so do tiles that cannot be
@@ -87,16 +155,18 @@ def run_into(
         make_folder(folder)
     for warning in before:
         out.note(f"warning: {warning}")
-    with progress(setup.decay) as display:
+    with nullcontext() if kept.resumed else alone_in(folder, ranks), progress(setup.decay) as display:
+        if ranks.rank == 0 and not kept.resumed:
+            remove_all(folder)
         try:
-            result = run(simulation, threads, folder / RESULT_NAME, display, setup, tiles, parallel)
+            result = run(simulation, threads, folder / kept.names["result"], display, setup, tiles, parallel, kept)
         except DivergedError as error:
             if error.result is None:
                 raise
             result = error.result
             out.note(f"error: {error}")
     for warning in result.facts.get("warnings", ()):
-        if warning not in before:
+        if warning not in [*before, *kept.warnings]:
             out.note(f"warning: {warning}")
     if ranks.size == 1:
         remember_rates(result, simulation.precision)
@@ -104,10 +174,11 @@ def run_into(
 
 
 def write_files(
-    result: Result, simulation: Simulation, folder: Path, stem: str, report: bool = True, checks: Sequence[Any] = ()
-) -> list[Path]:
+    result: Result, simulation: Simulation, folder: Path, stem: str, report: bool = True, checks: Sequence[Any] = (),
+    name: str = RESULT_NAME,
+) -> list[Path]:  # fmt: skip
     """Touchstone, plots and report of a run that ended as it should; returns all files of the folder."""
-    files = [folder / RESULT_NAME]
+    files = [folder / name]
     if result.status != "done" or world().rank > 0:
         return files
     if result.record.sparameters:
@@ -135,7 +206,7 @@ def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any
         "status": result.status, "folder": str(folder), "files": [str(file) for file in files],
         "cells": facts.get("cells"), "time_step": facts.get("time_step"), "threads": facts.get("threads"),
         "isa": facts.get("isa"), "runs": facts.get("runs", {}), "warnings": facts.get("warnings", []),
-        **{name: facts[name] for name in (*TILE_FACTS, *PARALLEL_FACTS) if name in facts},
+        **{name: facts[name] for name in (*TILE_FACTS, *PARALLEL_FACTS, "checkpoints") if name in facts},
     }
 
 

@@ -95,7 +95,7 @@ def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
         finally:
             for number, handler in kept.items():
                 signal.signal(number, handler)
-    if code in (0, 1, 2, 3, 4, 130):
+    if code in (0, 1, 2, 3, 4, 75, 130):
         return code
     number = -code if code < 0 else code - 128 if code > 128 else code
     ended = f"was ended by signal {number}" if number in set(signal.Signals) else f"failed (exit code {code})"

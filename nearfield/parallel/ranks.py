@@ -75,6 +75,11 @@ class RankEngine:
         self._sums: dict[int, list[np.ndarray]] = {n: [] for n in self._shared}
 
     @property
+    def sums(self) -> dict[int, list[np.ndarray]]:
+        """Samples so far of the sums that ranks share, by recorder of the plan; on rank 0 alone."""
+        return self._sums if self.ranks.rank == 0 else {}
+
+    @property
     def step(self) -> int:
         """Steps made since the start or the last reset."""
         return self.engine.step

@@ -1,0 +1,185 @@
+"""What an engine holds between two steps, cut into named pieces of global arrays.
+
+Names and coordinates are those of the whole box, so that a checkpoint may be read by other domains, ranks and storage
+axes than wrote it. Every sample is in the piece of the rank that owns it; whoever reads takes all that it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.engine import CpuEngine
+from nearfield.parallel.decomposition import Box, Triple
+from nearfield.parallel.halo import in_blocks, slab_spans
+from nearfield.parallel.ranks import RankEngine
+from nearfield.plan import COMPONENTS, DFTBox, Functional, RecordingTerm
+from nearfield.prediction import LANES
+
+if TYPE_CHECKING:
+    from nearfield.checkpoint.store import Stored
+
+# The storage components whose differences along storage axis a, b, c have a psi, in the order of core/cpu/rows.cpp.
+SOURCES = ((2, 1), (2, 0), (1, 0))
+KNOWN = re.compile(r"[EH][012]|psi (electric|magnetic) [abc]")  # of the registry of states
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Part of a global array, or a whole one: its last three axes begin at sample `lower` of the box; None: whole."""
+
+    name: str
+    values: np.ndarray
+    lower: Triple | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """A state over a box of the engine's own coordinates; `read` gives it over x, y, z, `write` takes it so."""
+
+    name: str
+    box: Box
+    read: Callable[[Box], np.ndarray]
+    write: Callable[[np.ndarray], None]
+
+
+def states(engine: CpuEngine) -> Iterator[State]:
+    """Fields and psi of all that an engine holds, halos included. Error: it has states that are neither."""
+    arrays = engine.states()
+    if unknown := [name for name in arrays if not KNOWN.fullmatch(name)]:
+        raise NotImplementedError(f"a checkpoint would lose {', '.join(unknown)}")
+    for component, name in enumerate(COMPONENTS):
+        view = engine.state(component)
+
+        def write(values: np.ndarray, view=view) -> None:
+            view[...] = values
+
+        yield State(name, Box((0, 0, 0), view.shape), lambda box, view=view: view[box.slices()], write)
+    for position in range(3):
+        for kind in ("electric", "magnetic"):
+            if f"psi {kind} {'abc'[position]}" in arrays:
+                yield from slab_states(engine, kind, position, arrays[f"psi {kind} {'abc'[position]}"][1])
+
+
+def slab_states(engine: CpuEngine, kind: str, position: int, array: np.ndarray) -> Iterator[State]:
+    """The two psi of one half step in the slabs of one storage axis, each slab by itself."""
+    plan, axes = engine.plan, engine.plan.storage_axes
+    along = axes[position]
+    spans = slab_spans(plan.active[along], plan.cpml[along])
+    for (first, last), shift in zip(spans, stored_shifts(spans, position == 2)):
+        lower, upper = [0, 0, 0], list(plan.active)
+        lower[along], upper[along] = first, last
+        box = Box(tuple(lower), tuple(upper))
+        for number, source in enumerate(SOURCES[position] if box.size > 0 else ()):
+            cells = array[..., LANES * number : LANES * (number + 1)]  # (planes, rows, blocks, 16), strided
+            name = f"psi {kind} d{'xyz'[axes[source]]}/d{'xyz'[along]}"
+            yield State(name, box, *access(cells, axes, position, shift, box))
+
+
+def stored_shifts(spans: tuple, in_rows: bool) -> tuple[int, int]:
+    """How far in front of its place on the axis each slab is stored (core/layout.hpp)."""
+    (_, low), (high, _) = spans
+    if not in_rows:
+        return 0, high - low
+    (_, lower), (upper, _) = in_blocks(spans)
+    return 0, LANES * (upper - lower)
+
+
+def access(cells: np.ndarray, axes: Triple, position: int, shift: int, whole: Box) -> tuple[Callable, Callable]:
+    """Reading and writing of psi that are stored in blocks along the rows."""
+    turned = tuple(axes.index(axis) for axis in range(3))
+
+    def place(box: Box) -> tuple[slice, ...]:
+        shifts = [shift * (n == position) for n in range(3)]
+        return tuple(slice(box.lower[axis] - s, box.upper[axis] - s) for axis, s in zip(axes, shifts))
+
+    def read(box: Box) -> np.ndarray:
+        planes, rows, along = place(box)
+        part = cells[planes, rows]
+        return part.reshape(*part.shape[:2], -1)[..., along].transpose(turned)
+
+    def write(values: np.ndarray) -> None:
+        planes, rows, along = place(whole)
+        part = cells[planes, rows]
+        flat = part.reshape(*part.shape[:2], -1)  # a copy: blocks of 16 do not follow each other
+        flat[..., along] = values.transpose(axes)
+        part[...] = flat.reshape(part.shape)
+
+    return read, write
+
+
+@dataclass(frozen=True)
+class Holder:
+    """What one rank holds of a run: its engine, where that lies in the whole box, and whose recordings it keeps."""
+
+    engine: CpuEngine
+    origin: Triple
+    recorders: list[int]  # the number among all of the plan of each of the engine's
+    sums: dict[int, list[np.ndarray]]  # samples of functionals that rank 0 adds up for all
+
+    @classmethod
+    def of(cls, engine: CpuEngine | RankEngine) -> Holder:
+        """That of an engine of one process, or of this rank."""
+        if isinstance(engine, RankEngine):
+            return cls(engine.engine, engine.part.held.lower, engine.part.recorders, engine.sums)
+        count = sum(isinstance(term, RecordingTerm) for term in engine.plan.terms)
+        return cls(engine, (0, 0, 0), list(range(count)), {})
+
+    @property
+    def _terms(self) -> list[RecordingTerm]:
+        return [term for term in self.engine.plan.terms if isinstance(term, RecordingTerm)]
+
+    def placed(self, box: Box) -> Box:
+        """A box of the engine's coordinates in those of the whole."""
+        return Box(*(tuple(n + o for n, o in zip(end, self.origin)) for end in (box.lower, box.upper)))
+
+    def pieces(self) -> Iterator[Piece]:
+        """All that this rank owns; views where they can be."""
+        for state in states(self.engine):
+            own = self.engine.own.intersection(state.box)
+            if own:
+                yield Piece(state.name, state.read(own), self.placed(own).lower)
+        yield from self._circuits()
+        for number, term, values in zip(self.recorders, self._terms, self.engine.accumulated()):
+            if not isinstance(term, Functional):
+                yield Piece(f"recorder {number}", values, self.placed(Box(tuple(term.lower), tuple(term.upper))).lower)
+            elif term.whole:
+                yield Piece(f"recorder {number}", values)
+        for number, samples in self.sums.items():
+            yield Piece(f"recorder {number}", np.concatenate([np.zeros(0), *samples]))
+
+    def _circuits(self) -> Iterator[Piece]:
+        edges = np.array(self.engine.circuits, np.int64).reshape(-1, 4)
+        inside = (edges[:, 1:] >= self.engine.own.lower) & (edges[:, 1:] < self.engine.own.upper)
+        own = inside.all(axis=1)
+        yield Piece("circuits: component, i, j, k", edges[own] + (0, *self.origin))
+        yield Piece("circuits: states", self.engine.circuit_states()[own])
+
+    def restore(self, step: int, stored: Stored) -> None:
+        """Take all states of what is held, halos included, and what was recorded. Errors: those of `stored`."""
+        kept = [self._recorded(step, number, term, stored) for number, term in zip(self.recorders, self._terms)]
+        self.engine.resume(step, kept)
+        for state in states(self.engine):
+            state.write(stored.filled(state.name, self.placed(state.box)))
+        self._restore_circuits(stored)
+        for number in self.sums:
+            self.sums[number] = [stored.array(f"recorder {number}")]
+
+    def _recorded(self, step: int, number: int, term: RecordingTerm, stored: Stored) -> np.ndarray | None:
+        name = f"recorder {number}"
+        if isinstance(term, Functional):
+            return stored.array(name) if term.whole else None
+        leading = (len(term.frequencies), 2) if isinstance(term, DFTBox) else (term.taken(step),)
+        return stored.filled(name, self.placed(Box(tuple(term.lower), tuple(term.upper))), leading)
+
+    def _restore_circuits(self, stored: Stored) -> None:
+        edges = stored.joined("circuits: component, i, j, k").tolist()
+        known = dict(zip(map(tuple, edges), stored.joined("circuits: states")))
+        shifted = [(component, *(n + o for n, o in zip(at, self.origin))) for component, *at in self.engine.circuits]
+        if shifted:
+            found = np.array([stored.known(known, edge) for edge in shifted])
+            self.engine.set_circuit_states(np.arange(len(shifted)), found)

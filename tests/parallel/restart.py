@@ -1,0 +1,114 @@
+"""Run under mpiexec: random plans with every feature, kept by one engine and gone on with by another.
+
+One of the two is on all ranks, the other on all in another way, or one process alone; beside them one process alone
+that never stopped. Arguments: seed, number of plans, folder. Exits with 1 at the first difference.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from reference import same
+from spread import any_arrangement, any_plan
+
+from nearfield.checkpoint.pieces import Holder
+from nearfield.checkpoint.store import Stored, write_arrays
+from nearfield.engine import CpuEngine
+from nearfield.parallel.decomposition import groupings
+from nearfield.parallel.ranks import RankEngine
+from nearfield.parallel.transport import world
+from nearfield.plan import Plan
+from nearfield.tiling import STEPWISE, Tiling
+
+ALONE = ("alone",)
+
+
+def drawn(draw: random.Random, plan: Plan, thick: bool) -> tuple:
+    """Some way to spread a plan over all ranks."""
+    while True:
+        arrangement = any_arrangement(draw, plan, thick)
+        fitting = groupings(arrangement.counts, world().size)
+        if fitting:
+            tiling = Tiling(5, 4) if thick else draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), 3)])
+            return arrangement, draw.choice(fitting), draw.randint(1, 4), draw.randint(1, 3), tiling
+
+
+def made(plan: Plan, case: tuple) -> CpuEngine | RankEngine | None:
+    """An engine on all ranks, or on rank 0 alone."""
+    if case is ALONE:
+        return CpuEngine(plan, 1) if world().rank == 0 else None
+    arrangement, grouping, depth, threads, tiling = case
+    return RankEngine(plan, world(), arrangement, grouping, depth, threads=threads, tiling=tiling)
+
+
+def begin_with(engine: CpuEngine | RankEngine | None, plan: Plan) -> None:
+    """A state of random numbers."""
+    numbers = np.random.default_rng(1)
+    for component in range(6):
+        values = numbers.standard_normal(plan.active) * (plan.coefficients.dense(component)[1] != 0)
+        if isinstance(engine, RankEngine):
+            engine.set_state(component, values.astype(plan.dtype))
+        elif engine:
+            engine.state(component)[...] = values.astype(plan.dtype)
+
+
+def kept(engine: CpuEngine | RankEngine | None, folder: Path) -> Stored:
+    """The files of all ranks that hold something."""
+    name = f"rank-{world().rank}.bin"
+    (folder / name).unlink(missing_ok=True)
+    own = {name: write_arrays(folder / name, Holder.of(engine).pieces())} if engine else {}
+    return Stored(folder, {name: entry for each in world().everywhere(own) for name, entry in each.items()})
+
+
+def compare(plan: Plan, cases: tuple[tuple, tuple], blocks: tuple[int, int], folder: Path) -> None:
+    """Advance one engine, keep it, go on with the other; the end must be that of one that never stopped."""
+    through, (first, second) = made(plan, ALONE), (made(plan, case) for case in cases)
+    for engine in (through, first):
+        begin_with(engine, plan)
+    if through:
+        through.advance(blocks[0])
+        energy = through.advance(blocks[1], weigh=True).energy
+    if first:
+        first.advance(blocks[0])
+    stored = kept(first, folder)
+    if not second:
+        return
+    Holder.of(second).restore(blocks[0], stored)
+    found = second.advance(blocks[1], weigh=True).energy
+    fields = [second.gathered(component) for component in range(6)]
+    recorded = second.recordings()
+    if through:
+        assert found == energy, "energy"
+        assert all(same(fields[n], through.state(n)) for n in range(6)), "fields"
+        for number, (one, other) in enumerate(zip(recorded, through.recordings(), strict=True)):
+            assert same(one.time, other.time) and same(one.values, other.values), f"recording {number}"
+
+
+def main() -> None:
+    """Draw, compare, count."""
+    draw, folder = random.Random(int(sys.argv[1])), Path(sys.argv[3])
+    for number in range(int(sys.argv[2])):
+        thick = number % 6 == 0 and world().size in (2, 4)
+        plan = any_plan(draw, draw.randrange(1000), thick)
+        cases = [drawn(draw, plan, thick), drawn(draw, plan, thick)]
+        if number % 3:
+            cases[number % 3 - 1] = ALONE
+        blocks = draw.randint(1, 13), draw.randint(1, 13)
+        try:
+            compare(plan, tuple(cases), blocks, folder)
+        except Exception as error:
+            print(f"{type(error).__name__} {error}: {plan.active} {plan.cpml} {blocks} {cases}", flush=True)
+            world().abort(1)
+        world().everywhere(None)
+    if world().rank == 0:
+        print(f"{sys.argv[2]} plans went on on {world().size} ranks")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Checkpoints of ranks: written by any ranks, read by any others, the same bits; and SIGTERM reaches them all."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from checkpointed import rich
+from test_ranks import started
+from test_runs import cube
+from whole_runs import arrays
+
+import nearfield as nf
+from nearfield.checkpoint.folder import checkpoints
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("ranks, seed, plans", [(2, 1, 24), (3, 2, 16), (4, 4, 16)])
+def test_what_any_ranks_kept_any_others_go_on_with(ranks, seed, plans, tmp_path):
+    done = started(ranks, str(HERE / "restart.py"), str(seed), str(plans), str(tmp_path))
+    assert done.returncode == 0 and f"{plans} plans went on on {ranks} ranks" in done.stdout, done.stdout + done.stderr
+
+
+def test_ranks_go_on_with_the_second_excitation_that_other_ranks_began(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("model.toml").write_text(rich().to_toml())
+    line = [sys.executable, "-m", "nearfield", "run", "--no-report", "--threads", "1"]
+    first = [*line, "model.toml", "--output", "out", "--checkpoint", "every 150 steps", "--ranks", "2"]
+    assert subprocess.run(first, timeout=120, check=False).returncode == 0
+    wanted = arrays("out/result.h5")
+    Path("out/result.h5").unlink()
+    (checkpoint,) = Path("out").glob("checkpoint-*")
+    second = [*line, "--resume", "out", "--ranks", "3", "--domains", "1x3x1"]
+    assert subprocess.run(second, timeout=120, check=False).returncode == 0
+    assert nf.open_result("out/result.h5").facts["resumed"][0]["excitation"] == "feed"
+    assert checkpoint.name == "checkpoint-150" and arrays("out/result.h5") == wanted
+
+
+def test_sigterm_ends_all_ranks_with_a_checkpoint_that_others_go_on_from(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("model.toml").write_text(cube(steps=2500))
+    line = [sys.executable, "-m", "nearfield", "run"]
+    options = ["--no-report", "--threads", "1"]
+    ranks = [*line, "model.toml", *options, "--output", "out", "--checkpoint", "every 100 steps", "--ranks", "2"]
+    with subprocess.Popen(ranks, stderr=subprocess.PIPE, text=True) as on:
+        end = time.monotonic() + 30
+        while not checkpoints(Path("out")) and time.monotonic() < end:
+            time.sleep(0.02)
+        os.kill(on.pid, signal.SIGTERM)
+        _, said = on.communicate(timeout=60)
+    assert on.returncode == 75 and "nearfield run --resume out" in said and "Traceback" not in said, said
+    result = nf.open_result("out/result.h5")
+    checkpoint = checkpoints(Path("out"))[0]
+    assert checkpoint.name == f"checkpoint-{result['tip'].sizes['time']}"
+    assert result.status == "interrupted" and sorted(p.name for p in checkpoint.iterdir()) == [
+        "manifest.json", "rank-0.bin", "rank-1.bin", "run.bin",
+    ]  # fmt: skip
+    for more in (["--resume", "out", "--ranks", "3", "--checkpoint", "1 h"], ["model.toml", "--output", "whole"]):
+        assert subprocess.run([*line, *more, *options], timeout=120, check=False).returncode == 0
+    assert nf.open_result("out/result.h5").status == "done"
+    assert arrays("out/result.h5") == arrays("whole/result.h5")
