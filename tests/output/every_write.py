@@ -88,7 +88,7 @@ class Told(list):
 
     def __setitem__(self, key, number) -> None:
         super().__setitem__(key, number)
-        os.write(self.pipe, bytes([number]))
+        os.write(self.pipe, number.to_bytes(4, "little"))
 
 
 def killed(path: Path, told: FieldDescription, keep: int | None) -> tuple[int, bool]:
@@ -96,13 +96,16 @@ def killed(path: Path, told: FieldDescription, keep: int | None) -> tuple[int, b
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        attempt(path, told, keep, writer)
-        os._exit(0)
+        try:
+            attempt(path, told, keep, writer)
+            os._exit(0)
+        finally:
+            os._exit(1)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         numbers = pipe.read()
     _, status = os.waitpid(child, 0)
-    return (numbers[-1] if numbers else keep or 0), status == 0
+    return (int.from_bytes(numbers[-4:], "little") if numbers else keep or 0), status == 0
 
 
 def main() -> int:
