@@ -24,7 +24,7 @@ _HOMES = {
     ),
     "nearfield.sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
     "nearfield.ports": ("LumpedPort", "MicrostripPort", "LumpedElement"),
-    "nearfield.monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldDFT", "Flux", "FarField"),
+    "nearfield.monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
     "nearfield.simulation": ("Simulation",),
     "nearfield.check": ("Check",),
     "nearfield.solver": ("Solver",),

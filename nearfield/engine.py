@@ -25,6 +25,7 @@ from nearfield.plan import (
     Plan,
     Recording,
     RecordingTerm,
+    SnapshotBox,
     in_precision,
 )
 from nearfield.tiling import Machine, Rows, Tiling, choose_tiling, stays_in_l2
@@ -180,7 +181,7 @@ class CpuEngine:
             self._core.add_fourier(*box, len(term.frequencies), term.stride)
         else:
             box = (self._component(term.component), self._turn(term.lower), self._turn(term.upper))
-            self._core.add_snapshot(*box, np.ascontiguousarray(term.steps, np.int64))
+            self._core.add_snapshot(*box, np.ascontiguousarray(term.steps, np.int64), term.kept)
 
     def _add_circuit(self, term: CircuitTerm) -> None:
         indices, order = self._turned(term)
@@ -228,6 +229,17 @@ class CpuEngine:
         """Begin a block of steps, with these tables where they are known."""
         tables = tables or self.tables(steps, excitation)
         self._core.begin(steps, tables.electric, tables.magnetic, tables.phasors, weigh)
+
+    def place_snapshots(self, recorder: int, places: list[np.ndarray]) -> None:
+        """Where the snapshots that a recorder takes in the next block go: arrays as `snapshot_shape` says, C order.
+
+        They are written under way, as the engine stores fields: H as eta0 H.
+        """
+        self._core.place_snapshots(self._recorders[recorder][1], places)
+
+    def snapshot_shape(self, term: SnapshotBox) -> tuple[int, int, int]:
+        """The extents of a recorder's snapshot along the storage axes."""
+        return tuple(self._turn(np.subtract(term.upper, term.lower)))
 
     def tables(self, steps: int, excitation: str) -> Tables:
         """Amplitudes and phasors of the next steps."""

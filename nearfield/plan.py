@@ -120,12 +120,16 @@ class DFTBox:
 
 @dataclass(frozen=True)
 class SnapshotBox:
-    """Copies of one component over index ranges [lower, upper) after the given steps (sorted, counted from 1)."""
+    """Copies of one component over index ranges [lower, upper) after the given steps (sorted, counted from 1).
+
+    Those that are not `kept` go where the engine is told before each block of steps (`CpuEngine.place_snapshots`).
+    """
 
     component: int
     lower: tuple[int, int, int]
     upper: tuple[int, int, int]
     steps: np.ndarray
+    kept: bool = True
 
     def taken(self, step: int) -> int:
         """How many there are after a step."""

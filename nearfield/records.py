@@ -6,6 +6,7 @@ The HDF5 writer, the reader and xarray need to know nothing else; an author of a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,11 +45,12 @@ Variables = dict[str, Variable]
 
 @dataclass
 class MonitorRecord:
-    """What one monitor recorded: its kind, its entry in the model, its variables."""
+    """What one monitor recorded: its kind, its entry in the model, its variables, or the file that holds them."""
 
     kind: str
     entry: dict[str, Any]
     variables: Variables
+    file: Path | None = None
 
 
 @dataclass

@@ -108,7 +108,11 @@ def _series(excitation: ExcitationResult, monitor: MonitorRecord) -> xarray.Data
 
 
 def _snapshot(excitation: ExcitationResult, monitor: MonitorRecord) -> FieldResult:
-    return FieldResult(monitor.variables)
+    if monitor.file is None:
+        return FieldResult(monitor.variables)
+    from nearfield.output.formats.reading import stored_fields
+
+    return FieldResult(stored_fields(monitor.file).variables())
 
 
 def _field_dft(excitation: ExcitationResult, monitor: MonitorRecord) -> FieldResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +14,11 @@ from nearfield.check import expected_steps
 from nearfield.checkpoint.keeper import Checkpoints
 from nearfield.discretization import Discretization
 from nearfield.engine import CpuEngine
-from nearfield.errors import DivergedError
+from nearfield.errors import DivergedError, RunFailed
 from nearfield.facts import machine_facts
 from nearfield.guard import Guard, explain_divergence
 from nearfield.interruption import Interruption
+from nearfield.output.field_streams import FieldStreams
 from nearfield.parallel.start import Parallel, start
 from nearfield.parallel.transport import Alone
 from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
@@ -24,6 +26,7 @@ from nearfield.simulation import ProgressInfo, Simulation
 from nearfield.tiling import Tiling
 from nearfield.tuning import RunTuner
 
+HOW_ENDED = {"diverged": "diverged", "interrupted": "was interrupted"}
 SECONDS_PER_BLOCK = 0.2  # between looks at progress; results do not depend on where blocks end
 
 
@@ -31,10 +34,11 @@ class TimeLoop:
     """One excitation: advance in blocks, feed the guard, tell the progress."""
 
     def __init__(
-        self, setup: Discretization, tuner: RunTuner, ranks: Alone, excitation: str, progress, checkpoints: Checkpoints
-    ) -> None:
+        self, setup: Discretization, tuner: RunTuner, ranks: Alone, excitation: str, progress,
+        checkpoints: Checkpoints, fields: FieldStreams,
+    ) -> None:  # fmt: skip
         self.setup, self.tuner, self.excitation, self.progress = setup, tuner, excitation, progress
-        self.checkpoints = checkpoints
+        self.checkpoints, self.fields = checkpoints, fields
         self.engine, self.ranks = tuner.engine, ranks
         volume = np.prod([line[-1] - line[0] for line in setup.grid.lines]) / np.prod(setup.grid.cells, dtype=float)
         self.guard = Guard(setup.source_end(excitation), setup.decay, float(volume))
@@ -43,17 +47,20 @@ class TimeLoop:
         self.ended: str | None = None  # what the guard said
 
     def run(self, stop: Interruption) -> str:
-        """Advance to the end; returns why it ended: "steps", "decayed", "diverged" or "interrupted"."""
+        """Advance to the end; returns why it ended: "steps", "decayed", "diverged", "interrupted" or "failed"."""
         steps, every = self.setup.steps, self.setup.simulation.check_every
         block = 1
         while self.engine.step < steps and not self.ended:
             to_check = every - self.engine.step % every
             depth = self.tuner.tiling.depth or 1
             whole = max(2 * depth, block // depth * depth)  # others would cut the tiles
-            size = self.ranks.from_root(min(whole, to_check, steps - self.engine.step, self.checkpoints.room))
+            room = min(self.checkpoints.room, self.fields.room(self.engine.step))
+            size = self.ranks.from_root(min(whole, to_check, steps - self.engine.step, room))
             weigh = size == to_check or self.engine.step + size == steps
+            self.fields.before(self.engine.step, size)
             begun = time.perf_counter()
             result = self.engine.advance(size, self.excitation, weigh, stop.asked)
+            self.fields.after(result is not None)
             if result is None or self.ranks.any(stop.asked()):
                 return "interrupted"
             spent = time.perf_counter() - begun
@@ -63,6 +70,8 @@ class TimeLoop:
             self.tuner.add(size, spent, weigh)
             self.ended = self.guard.add(self.engine.step * self.setup.time_step, result.energy) if weigh else None
             self.tell()
+            if self.fields.failure:
+                return "failed"
             if self.ended != "diverged" and self.checkpoints.after(self, size, stop.terminated()):
                 return "interrupted"
         return self.ended or "steps"
@@ -111,6 +120,7 @@ class TimeLoop:
                     feature.item.kind,
                     feature.item.model_dump(mode="json"),
                     feature.item.complete(own(feature)) if complete else own(feature),
+                    self.fields.file_of(name, self.excitation),
                 )
                 for name, feature in monitors.items()
             },
@@ -151,6 +161,7 @@ def run(
     tiling: str | Tiling | None = None,
     parallel: Parallel | None = None,
     checkpoints: Checkpoints | None = None,
+    space_check: bool = True,
 ):
     """Run all excitations of a simulation; see `Simulation.run`. `setup`: its discretisation, where it is known."""
     from nearfield.results import Result
@@ -170,24 +181,27 @@ def run(
     tuner = RunTuner(started.engine, started.choice, steps, simulation.check_every)
     record.facts |= plan_facts(setup, started.engine, warnings) | tuner.facts() | started.facts()
     record.facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
+    fields = FieldStreams(setup, started, output, space_check)
     checkpoints.begin(setup, started.ranks, record)
-    with Interruption(checkpoints.schedule is not None) as stop:
+    with Interruption(checkpoints.schedule is not None) as stop, contextlib.closing(fields):
 
         def keep() -> None:
             if output is not None and root:
                 Result(record).save(output)
 
         told = progress if root else None
-        failure = run_excitations(setup, tuner, started.ranks, told, record, stop, keep, checkpoints)
+        failure = run_excitations(setup, tuner, started.ranks, told, record, stop, keep, checkpoints, fields)
         record.facts["rank_seconds"] = started.seconds()
         record.facts["warnings"] = warnings + ending_warnings(record, setup) + checkpoints.warnings
-        record.facts |= checkpoints.facts()
+        record.facts |= checkpoints.facts() | fields.facts()
         if root:
             finish(record, setup)
         keep()
     result = Result(record)  # empty but for its facts where the rest is with rank 0
     if stop.asked() and output is not None and record.status == "done":
         raise KeyboardInterrupt  # it came while the file was written
+    if fields.failure:
+        raise RunFailed(f"{fields.failure}. The run was ended; what else was recorded is kept")
     if failure:
         error = DivergedError(failure)
         error.result = result
@@ -204,27 +218,30 @@ def run_excitations(
     stop: Interruption,
     keep: Callable[[], None],
     checkpoints: Checkpoints,
+    fields: FieldStreams,
 ) -> str | None:
     """Run one excitation after the other into the record; returns what went wrong if a field diverged.
 
     Between two of them the record is kept, marked "failed", so that whatever ends the next one leaves the others.
     """
     for excitation in setup.excitations[len(record.excitations) :]:
-        loop = TimeLoop(setup, tuner, ranks, excitation, progress, checkpoints)
+        loop = TimeLoop(setup, tuner, ranks, excitation, progress, checkpoints, fields)
         if not checkpoints.restore(loop):
             if record.excitations:
                 keep()
             tuner.engine.reset()
+        fields.begin(excitation, tuner.engine.step)
         ended = loop.run(stop)
+        fields.end(ended in ("steps", "decayed"), f"the run {HOW_ENDED.get(ended, ended)}")
         record.excitations[excitation], ended = loop.recorded(ended, stop)
         record.facts["runs"][excitation] = run_facts(loop, ended)
         record.facts |= tuner.facts()
-        if ended in ("diverged", "interrupted"):
+        if ended in ("diverged", "interrupted", "failed"):
             record.status = ended
         if ended == "diverged":
             record.facts["divergence"] = explain_divergence(setup, tuner.engine)
             return record.facts["divergence"]
-        if ended == "interrupted":
+        if ended in ("interrupted", "failed") or fields.failure:
             return None
     record.status = "done"
     return None

@@ -22,6 +22,8 @@ namespace nearfield {
 template <class Real>
 class Solver {
 public:
+    using Place = nb::ndarray<Real, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
     Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, long threads, const std::string& isa,
            const AxisCuts& cuts, const Own& own, int weighed_along, std::vector<Processors> processors, const std::string& memory,
            std::vector<std::vector<int>> nodes)
@@ -111,9 +113,9 @@ public:
         engine_.add(std::move(box));
     }
 
-    void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps) {
+    void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps, bool keep) {
         auto box = std::make_unique<Snapshots<Real>>(component, span(component, lower, upper), lower[2], upper[2] - lower[2],
-                                                     std::vector<long>(steps.data(), steps.data() + steps.shape(0)));
+                                                     std::vector<long>(steps.data(), steps.data() + steps.shape(0)), keep);
         snapshots_.push_back(box.get());
         engine_.add(std::move(box));
     }
@@ -198,10 +200,20 @@ public:
         return owned(std::move(out), box_shape({std::size_t(box.frequencies), 2}, box.span, nk));
     }
 
-    // Those taken so far as (number, ni, nj, nk).
+    // Where the snapshots of recorder n in the next block go, (ni, nj, nk) each, if it keeps none.
+    void place_snapshots(std::size_t n, std::vector<Place> places) {
+        Snapshots<Real>& box = *snapshots_.at(n);
+        box.places.clear();
+        for (const Place& place : places) {
+            if (long(place.size()) != box.samples()) throw std::invalid_argument("a place is not of a snapshot's size");
+            box.places.push_back(place.data());
+        }
+    }
+
+    // Those taken so far and kept, as (number, ni, nj, nk).
     nb::object snapshot(std::size_t n) const {
         const Snapshots<Real>& box = *snapshots_.at(n);
-        const std::size_t number = box.taken(engine_.step());
+        const std::size_t number = box.kept ? box.taken(engine_.step()) : 0;
         std::vector<Real> values(box.values.begin(), box.values.begin() + number * box.samples());
         return owned(std::move(values), box_shape({number}, box.span, box.length));
     }
@@ -224,7 +236,7 @@ public:
     // Snapshots of recorder n so far, as `snapshot` gives them, after `resume`.
     void set_snapshot(std::size_t n, In<Real, nb::ndim<4>> taken) {
         Snapshots<Real>& box = *snapshots_.at(n);
-        if (long(taken.size()) != box.taken(engine_.step()) * box.samples())
+        if (long(taken.size()) != box.kept * box.taken(engine_.step()) * box.samples())
             throw std::invalid_argument("these snapshots are not of this recorder");
         box.values.assign(taken.data(), taken.data() + taken.size());
     }
@@ -318,6 +330,7 @@ void bind(nb::module_& m, const char* name) {
         .def("add_functional", &S::add_functional)
         .def("add_fourier", &S::add_fourier)
         .def("add_snapshot", &S::add_snapshot)
+        .def("place_snapshots", &S::place_snapshots)
         .def("begin", &S::begin, "steps"_a, "electric"_a, "magnetic"_a, "phasors"_a, "weigh"_a)
         .def("run", &S::run, "first"_a, "last"_a, "sides"_a.none(), "poll"_a.none(), "milliseconds"_a)
         .def("end", &S::end)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 #include "block.hpp"
@@ -208,15 +209,19 @@ struct Spectrum final : RowOperation<Real> {
     }
 };
 
-// Snapshots of one box: a run may end early, so room is made block by block for those that fall in it.
+// Snapshots of one box: a run may end early, so room is made block by block for those that fall in it. Those that go
+// elsewhere are written where the caller says before each block, and not kept.
 template <class Real>
 struct Snapshots final : RowOperation<Real> {
     long first, length;       // cells of each row
     std::vector<long> steps;  // sorted
     long every = 0;           // the largest number of steps that all of them are multiples of
+    bool kept;
     std::vector<Real> values;
-    Snapshots(int c, const RowSpan& rows, long k, long cells, std::vector<long> at)
-        : RowOperation<Real>(c, rows), first(k), length(cells), steps(std::move(at)) {
+    long first_of_block = 0;
+    std::vector<Real*> places;  // of those of this block, where they are not kept
+    Snapshots(int c, const RowSpan& rows, long k, long cells, std::vector<long> at, bool keep)
+        : RowOperation<Real>(c, rows), first(k), length(cells), steps(std::move(at)), kept(keep) {
         for (const long step : steps) every = std::gcd(every, step);
         every = std::max(1L, every);
     }
@@ -224,17 +229,24 @@ struct Snapshots final : RowOperation<Real> {
     long taken(long step) const { return std::upper_bound(steps.begin(), steps.end(), step) - steps.begin(); }
     long stride() const override { return every; }
     void begin_block(const Real*, long begin, long count) override {
-        const std::size_t needed = taken(begin + count - 1) * samples();
-        if (values.size() < needed) values.resize(needed);
+        const long last = taken(begin + count - 1);
+        first_of_block = taken(begin - 1);
+        if (kept)
+            values.resize(std::max<std::size_t>(values.size(), last * samples()));
+        else if (static_cast<long>(places.size()) != last - first_of_block)
+            throw std::logic_error("each snapshot of this block needs a place");
+    }
+    Real* place(long snapshot) {
+        return kept ? values.data() + snapshot * samples() : places[snapshot - first_of_block];
     }
     void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>&) override {
         const long snapshot = taken(step.number) - 1;
         if (snapshot < 0 || steps[snapshot] != step.number) return;
         const Cells part = cells.within({first, first + length});
-        Real* const copy = values.data() + snapshot * samples() + number * length - first;
+        Real* const copy = place(snapshot) + number * length - first;
         for (long k = part.first; k < part.last; ++k) copy[k] = row[k];
     }
-    void reset() override { values.clear(); }
+    void reset() override { values.clear(), places.clear(); }
 };
 
 }  // namespace nearfield

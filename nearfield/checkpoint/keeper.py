@@ -142,6 +142,7 @@ class Checkpoints:
     def write(self, loop: TimeLoop) -> None:
         """Write a checkpoint; where the disk refuses, say so once, and let the run go on."""
         begun = time.monotonic()
+        loop.fields.flush(loop.engine.step)
         place = self.folder / f"checkpoint-{self.made}"
         part = place.with_name(BESIDE.format(place.name))
         refused = self._refused(lambda: part.mkdir() if self.ranks.rank == 0 else None)

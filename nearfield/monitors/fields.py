@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from nearfield.edges import Name, ordered, snapped
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
+from nearfield.monitors.field_file import FieldFile
 from nearfield.plan import COMPONENTS, DFTBox, Recording, SnapshotBox, dft_stride
 from nearfield.quantities import Position, Times, Whole
 from nearfield.records import HALF, Variable, Variables
@@ -73,6 +74,8 @@ class Snapshot(BoxMonitor):
     """When (s)."""
     every: Annotated[Whole, Field(ge=1)] | None = None
     """Or: every so many steps."""
+    file: FieldFile | None = None
+    """A file of its own, written while the run goes on; left out, the result holds it, in memory until the end."""
 
     @model_validator(mode="after")
     def _one_schedule(self) -> Snapshot:
@@ -101,10 +104,13 @@ class Snapshot(BoxMonitor):
         """One copy of each component."""
         active, steps = active_shape(context), self.steps(context)
         held = [region.held(active) for region in self.regions(context).values() if region.is_held(active)]
-        return [SnapshotBox(region.component, region.lower, region.upper, steps) for region in held]
+        kept = self.file is None
+        return [SnapshotBox(region.component, region.lower, region.upper, steps, kept) for region in held]
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
-        """The components over time, those taken so far."""
+        """The components over time, those taken so far; nothing where they are in a file."""
+        if self.file is not None:
+            return {}
         active, left = active_shape(context), iter(recordings)
         variables = self.positions(context)
         for name, region in self.regions(context).items():

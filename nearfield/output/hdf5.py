@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +70,7 @@ def write_result(path: str | Path, record: RunRecord) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part, PatientFile(part) as raw:
             with h5py.File(raw, "w", track_order=True) as file:
-                _write_record(file, record)
+                _write_record(file, record, path.parent.absolute())
             raw.settle()
     except (OSError, RuntimeError) as error:
         raise RunFailed(
@@ -79,7 +80,7 @@ def write_result(path: str | Path, record: RunRecord) -> Path:
     return path
 
 
-def _write_record(file: h5py.File, record: RunRecord) -> None:
+def _write_record(file: h5py.File, record: RunRecord, folder: Path) -> None:
     file.attrs["nearfield_version"] = nearfield.__version__
     file.attrs["format_version"] = FORMAT_VERSION
     file.attrs["status"] = record.status
@@ -97,7 +98,7 @@ def _write_record(file: h5py.File, record: RunRecord) -> None:
         group.attrs.update({key: value for key, value in medium.items() if value is not None})
     excitations = file.create_group("excitations", track_order=True)
     for name, excitation in record.excitations.items():
-        _write_excitation(_named_group(excitations, name), excitation)
+        _write_excitation(_named_group(excitations, name), excitation, folder)
     if record.sparameters:
         _write_variables(file.create_group("sparameters", track_order=True), record.sparameters)
 
@@ -122,7 +123,7 @@ def _constants(group: h5py.Group) -> dict[str, Any]:
     return {key: value for key, value in group.attrs.items() if key != "entry_name"}
 
 
-def _write_excitation(group: h5py.Group, excitation: ExcitationRecord) -> None:
+def _write_excitation(group: h5py.Group, excitation: ExcitationRecord, folder: Path) -> None:
     _write_variables(group.create_group("energy", track_order=True), excitation.energy)
     if excitation.waveform:
         _write_variables(group.create_group("waveform", track_order=True), excitation.waveform)
@@ -134,6 +135,8 @@ def _write_excitation(group: h5py.Group, excitation: ExcitationRecord) -> None:
         place = _named_group(group["monitors"], name)
         place.attrs["kind"] = monitor.kind
         place.attrs["entry"] = json.dumps(_jsonable(monitor.entry))
+        if monitor.file is not None:
+            place.attrs["file"] = os.path.relpath(monitor.file, folder)
         _write_variables(place, monitor.variables)
 
 
@@ -209,11 +212,16 @@ def _read_excitation(group: h5py.Group) -> ExcitationRecord:
         energy=_read_variables(group["energy"]),
         ports={name: _read_variables(port) for name, port in _entries(group["ports"])},
         monitors={
-            name: MonitorRecord(item.attrs["kind"], json.loads(item.attrs["entry"]), _read_variables(item))
+            name: MonitorRecord(item.attrs["kind"], json.loads(item.attrs["entry"]), _read_variables(item), _file(item))
             for name, item in _entries(group["monitors"])
         },
         waveform=_read_variables(group["waveform"]) if "waveform" in group else None,
     )
+
+
+def _file(monitor: h5py.Group) -> Path | None:
+    """The file that holds a monitor's fields, if it has one: named from the folder of the result."""
+    return Path(monitor.file.filename).parent / monitor.attrs["file"] if "file" in monitor.attrs else None
 
 
 HDF5_OWN = ("CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS", "dims")

@@ -1,0 +1,94 @@
+"""How a snapshot monitor's fields are stored where they go to a file of their own while the run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from nearfield.grid import AXES
+from nearfield.quantities import PositiveNumber, Whole
+from nearfield.records import HALF
+from nearfield.schema import Schema
+
+if TYPE_CHECKING:
+    from nearfield.grid import YeeGrid
+    from nearfield.output.formats.description import FieldDescription
+    from nearfield.records import Variables
+    from nearfield.regions import Region
+
+SUFFIXES = {"hdf5": ".h5", "vtkhdf": ".vtkhdf", "binary": ".bin", "ascii": ".txt"}
+
+
+class FieldFile(Schema):
+    """A file of a monitor's own, written by another process while the run goes on; memory holds a few snapshots.
+
+    >>> import nearfield as nf
+    >>> nf.Snapshot("cut", (0, 0, 0), (1e-2, 1e-2, 0), every=20, file=nf.FieldFile(codec="zlib")).file.format
+    'hdf5'
+    """
+
+    format: Literal["hdf5", "vtkhdf", "binary", "ascii"] = "hdf5"
+    """`hdf5`; `vtkhdf`, which ParaView opens; `binary`, a header and numbers; `ascii`, a table with coordinates."""
+    codec: str = "none"
+    """Of `hdf5` and `vtkhdf`: `none`, `zlib`, `zstd`, `lz4`, `bitshuffle`; with a level as `zstd:3`."""
+    precision: Literal["half", "single", "double"] | None = None
+    """Of the numbers stored; left out, the run's."""
+    absolute_error: PositiveNumber | None = None
+    """Digits below this (V/m, A/m) may be rounded away, which compresses better."""
+    relative_error: PositiveNumber | None = None
+    """Or: below this part of each value."""
+    positions: Literal["yee", "cells"] | None = None
+    """Each component on its own Yee positions, or all averaged to the cell centres; left out: `cells` where the format
+    needs that (`vtkhdf`, `ascii`), else `yee`."""
+    sample_every: Annotated[Whole, Field(ge=1)] = 1
+    """Keep every so many samples along each axis."""
+    per_domain: bool = False
+    """One file for each rank, joined by one more, instead of one file."""
+
+    @model_validator(mode="after")
+    def _storable(self) -> FieldFile:
+        from nearfield.output.formats.description import of_points
+
+        of_points(((), (), ()), 0, **self.storage("single"))  # refuses what does not go together
+        if self.positions == "yee" and self.at_cells(None):
+            raise ValueError(f"format {self.format!r} needs all components at the same points; positions = \"cells\"")
+        if self.per_domain and (self.at_cells(self.positions) or self.sample_every > 1):
+            raise ValueError("files of domains hold Yee positions as they are; leave positions and sample_every out")
+        return self
+
+    def at_cells(self, positions: str | None) -> bool:
+        """Whether components are averaged to the cell centres, at these wished positions."""
+        return positions == "cells" or (positions is None and self.format in ("vtkhdf", "ascii"))
+
+    @property
+    def averaged(self) -> bool:
+        """Whether components are averaged to the cell centres."""
+        return self.at_cells(self.positions)
+
+    def storage(self, precision: str) -> dict[str, Any]:
+        """Format, precision, codec and bound of a `FieldDescription`. Error: what does not exist or go together."""
+        from nearfield.output.formats.bounds import Bound
+        from nearfield.output.formats.codecs import Codec
+
+        lossy = self.absolute_error is not None or self.relative_error is not None
+        found = {
+            "format": self.format, "precision": self.precision or precision, "codec": Codec.parse(self.codec),
+            "bound": Bound(self.absolute_error, self.relative_error) if lossy else None,
+        }  # fmt: skip
+        return found
+
+    def description(
+        self, grid: YeeGrid, regions: Mapping[str, Region], positions: Variables, snapshots: int, precision: str,
+        title: str,
+    ) -> FieldDescription:  # fmt: skip
+        """What the file of these regions, with these coordinates of nodes and half nodes, will hold."""
+        from nearfield.output.formats.description import of_points, of_regions
+
+        storage = self.storage(precision) | {"title": title}
+        if self.averaged:
+            axes = ((positions[axis].array, positions[axis + HALF].array) for axis in AXES)
+            lines = tuple((nodes if nodes.size == 1 else halves)[:: self.sample_every] for nodes, halves in axes)
+            return of_points(lines, snapshots, tuple(regions), **storage)
+        return of_regions(grid, regions, snapshots, **storage).thinned(self.sample_every)

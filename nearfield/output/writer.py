@@ -1,0 +1,264 @@
+"""The process beside a solver that writes its snapshots: empties rings of shared memory into field files.
+
+    python -m nearfield.output.writer 2,3        processors it may use; requests as lines of JSON on its input
+
+    {"do": "open", "tasks": [...]}               a file each, and the rings of the ranks that feed it
+    {"do": "flush", "counts": {"cut": 40}}       answered when so many snapshots are committed
+    {"do": "close", "complete": true}            answered when all files are closed
+
+Each file has a thread. It waits for a snapshot's pieces from all ranks, puts them together where they must be, and
+writes them; the codec's threads compress. A disk that refuses is told of once, and what comes after it is let go, so
+that the solver never waits for it. When the input ends the solver has: open files are closed as interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from nearfield import stream
+from nearfield.analysis.fields import FieldResult, collocate
+from nearfield.errors import NearfieldError
+from nearfield.output.formats.description import Block, FieldDescription
+from nearfield.output.formats.files import FieldFile, open_field_file
+from nearfield.output.formats.layout import DomainFiles
+from nearfield.records import HALF, Variable
+
+COMMIT_EVERY = 1.0  # s, at least, between two commits that nobody asked for
+LOOK_EVERY = 0.2  # s, between looks at requests while nothing comes
+DIED = "the solver ended without closing it"
+
+
+class Pieces:
+    """One snapshot as the ranks sent it: fields of components, by part and piece."""
+
+    def __init__(self, task: dict[str, Any], blocks: list[stream.Block]) -> None:
+        self.task, self.dtype = task, np.dtype(task["dtype"])
+        self._found: dict[str, list[tuple[list[int], np.ndarray, float]]] = {name: [] for name in task["regions"]}
+        for part, block in zip(task["parts"], blocks):
+            for piece in part["pieces"]:
+                count = int(np.prod(piece["shape"])) * self.dtype.itemsize
+                flat = block.data[piece["at"] : piece["at"] + count].view(self.dtype)
+                values = flat.reshape(piece["shape"]).transpose(piece["turned"])
+                self._found[piece["component"]].append((piece["offset"], values, piece["scale"]))
+
+    def whole(self, name: str) -> np.ndarray:
+        """A component in its region, SI; where no rank holds it, on a high wall, it is zero."""
+        shape, pieces = tuple(self.task["regions"][name]["shape"]), self._found[name]
+        if len(pieces) == 1 and pieces[0][1].shape == shape:
+            return self._scaled(*pieces[0][1:])
+        values = np.zeros(shape, self.dtype)
+        for offset, part, scale in pieces:
+            place = tuple(slice(first, first + n) for first, n in zip(offset, part.shape))
+            np.multiply(part, self.dtype.type(scale), out=values[place])
+        return values
+
+    def _scaled(self, values: np.ndarray, scale: float) -> np.ndarray:
+        return values if scale == 1.0 else values * self.dtype.type(scale)
+
+    def averaged(self, positions: dict[str, Variable], times: dict[str, float]) -> dict[str, np.ndarray]:
+        """All components at the cell centres."""
+        variables = dict(positions)
+        for name, region in self.task["regions"].items():
+            time_dim = "time" + HALF * (name[0] == "H")
+            variables[time_dim] = Variable((time_dim,), np.array([times[time_dim]]), {"units": "s"})
+            values = self.whole(name)[np.newaxis]
+            variables[name] = Variable((time_dim, *region["dims"]), values, {"units": ""})
+        found = collocate(FieldResult(variables))
+        return {name: found[name].values[0] for name in self.task["regions"]}
+
+
+class FileThread(threading.Thread):
+    """Receives the snapshots of one file and writes them."""
+
+    def __init__(self, task: dict[str, Any], compressors: int) -> None:
+        super().__init__(daemon=True)
+        self.task, self.written, self.failure = task, task["keep"] or 0, ""
+        self.ended = ""  # how the rings ended
+        self.committed = threading.Condition()
+        self.wanted = 0  # snapshots to be committed as soon as they are there
+        self._positions = {n: Variable((n,), np.array(v), {"units": "m"}) for n, v in task["positions"].items()}
+        self.readers = [stream.attach(part["ring"]) for part in task["parts"]]
+        description = FieldDescription.from_json(task["description"])
+        self.file: FieldFile | DomainFiles
+        if task["per_domain"]:
+            self.file = DomainFiles(task["path"], description, boxes(task), compressors, task["keep"])
+        else:
+            self.file = open_field_file(task["path"], description, compressors, task["keep"])
+
+    def run(self) -> None:
+        last = time.monotonic()
+        while not self.ended:
+            blocks = self._received()
+            try:
+                if blocks and not self.failure:
+                    self._write(blocks)
+                if not self.failure and (self._is_wanted() or time.monotonic() - last > COMMIT_EVERY):
+                    self._commit()
+                    last = time.monotonic()
+            except (NearfieldError, OSError) as error:
+                self.failure = str(error)
+                tell({"failed": self.failure})
+                self._commit_no_more()
+            for block in blocks:
+                block.release()
+        for reader in self.readers:
+            reader.close()
+
+    def _received(self) -> list[stream.Block]:
+        """The pieces of the next snapshot from all ranks; none while nothing comes."""
+        blocks: list[stream.Block] = []
+        try:
+            for reader in self.readers:
+                while True:
+                    try:
+                        blocks.append(reader.receive(LOOK_EVERY))
+                        break
+                    except stream.TimedOut:
+                        if not blocks:
+                            return []
+        except stream.EndOfStream:
+            self.ended = "closed"
+        except stream.StreamError:
+            self.ended = DIED
+        if self.ended:
+            for block in blocks:  # some ranks sent a snapshot that others did not
+                block.release()
+            return []
+        return blocks
+
+    def _write(self, blocks: list[stream.Block]) -> None:
+        number, pieces, every = self.written, Pieces(self.task, blocks), self.task["sample_every"]
+        times = {"time" + HALF * half: column[number] for half, column in enumerate(self.task["times"])}
+        averaged = pieces.averaged(self._positions, times) if self.task["averaged"] else None
+        for name, component in self.file.description.components.items():
+            values = averaged[name] if averaged else pieces.whole(name)
+            thinned = values[::every, ::every, ::every]
+            self.file.write(Block(name, number, self.task["steps"][number], times[component.dims[0]], thinned))
+        self.written += 1
+
+    def _is_wanted(self) -> bool:
+        return self.wanted > self.file.committed and self.written >= self.wanted
+
+    def _commit(self) -> None:
+        self.file.flush()
+        with self.committed:
+            self.committed.notify_all()
+
+    def _commit_no_more(self) -> None:
+        with self.committed:
+            self.committed.notify_all()
+
+    def commit_up_to(self, count: int) -> None:
+        """Return when so many snapshots are in the file, or never will be."""
+        self.wanted = count
+        with self.committed:
+            self.committed.wait_for(lambda: self.file.committed >= count or self.failure or not self.is_alive())
+
+    def finish(self, complete: bool, reason: str) -> None:
+        """Once the rings have ended: close the file."""
+        self.join()
+        if self.failure:
+            return
+        if self.ended != "closed":
+            complete, reason = False, DIED
+        self.file.close(complete, reason)
+
+
+def boxes(task: dict[str, Any]) -> list[dict[str, tuple[tuple[int, ...], tuple[int, ...]]]]:
+    """Offset and extent of what each rank's file holds of each component; zeros of high walls go to the last ones."""
+    found: list[dict[str, tuple[tuple[int, ...], tuple[int, ...]]]] = [{} for _ in task["parts"]]
+    for name, region in task["regions"].items():
+        pieces = [(number, piece) for number, part in enumerate(task["parts"])
+                  for piece in part["pieces"] if piece["component"] == name]  # fmt: skip
+        ends = [tuple(a + n for a, n in zip(piece["offset"], extent(piece))) for _, piece in pieces]
+        last = [max(column) for column in zip(*ends)]
+        for (number, piece), end in zip(pieces, ends):
+            upper = (whole if n == most else n for n, most, whole in zip(end, last, region["shape"]))
+            found[number][name] = tuple(piece["offset"]), tuple(n - a for n, a in zip(upper, piece["offset"]))
+        if not pieces:
+            found[0][name] = (0, 0, 0), tuple(region["shape"])
+    return found
+
+
+def extent(piece: dict[str, Any]) -> tuple[int, ...]:
+    """The extents of a piece along x, y, z."""
+    return tuple(piece["shape"][place] for place in piece["turned"])
+
+
+class Files:
+    """All files that are open."""
+
+    def __init__(self, compressors: int) -> None:
+        self.compressors = compressors
+        self.threads: list[FileThread] = []
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do what is asked. Errors: `NearfieldError`, it cannot be done."""
+        if request["do"] == "open":
+            opened: list[FileThread] = []
+            try:
+                for task in request["tasks"]:
+                    opened.append(FileThread(task, self.compressors))
+            except BaseException:
+                for thread in opened:
+                    thread.file.close(False, "another file could not be opened")
+                raise
+            for thread in opened:
+                thread.start()
+            self.threads = opened
+        elif request["do"] == "flush":
+            for thread in self.threads:
+                thread.commit_up_to(request["counts"][thread.task["name"]])
+        else:
+            self.finish(request["complete"], request.get("reason") or "the run was broken off")
+        return {"done": request["do"]}
+
+    def finish(self, complete: bool, reason: str) -> None:
+        """Close all files."""
+        threads, self.threads = self.threads, []
+        for thread in threads:
+            try:
+                thread.finish(complete, reason)
+            except NearfieldError as error:
+                tell({"failed": str(error)})
+
+
+speaking = threading.Lock()
+
+
+def tell(said: dict[str, Any]) -> None:
+    """A line of JSON to the solver, if it still listens."""
+    with speaking:
+        try:
+            print(json.dumps(said), flush=True)
+        except OSError:
+            pass
+
+
+def main(processors: str) -> None:
+    """Serve until the input ends. Signals of a terminal or a batch system are the solver's to heed."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    own = [int(number) for number in processors.split(",")]
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, own)
+    files = Files(len(own))
+    for line in sys.stdin:
+        try:
+            said = files.answer(json.loads(line))
+        except NearfieldError as error:
+            said = {"refused": str(error)}
+        tell(said)
+    files.finish(False, DIED)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
