@@ -132,8 +132,8 @@ class SnapshotBox:
     kept: bool = True
 
     def taken(self, step: int) -> int:
-        """How many there are after a step."""
-        return int(np.searchsorted(self.steps, step, side="right"))
+        """How many are kept after a step."""
+        return int(np.searchsorted(self.steps, step, side="right")) if self.kept else 0
 
 
 RecordingTerm = Functional | DFTBox | SnapshotBox

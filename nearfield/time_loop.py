@@ -183,6 +183,7 @@ def run(
     record.facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
     fields = FieldStreams(setup, started, output, space_check)
     checkpoints.begin(setup, started.ranks, record)
+    fields.claim(record)
     with Interruption(checkpoints.schedule is not None) as stop, contextlib.closing(fields):
 
         def keep() -> None:

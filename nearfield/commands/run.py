@@ -21,7 +21,7 @@ from nearfield.machine_rate import remember_rate
 from nearfield.model_file import load
 from nearfield.parallel.transport import world
 from nearfield.tuning import TILE_FACTS, choose, described
-from nearfield.wording import counted, duration
+from nearfield.wording import counted, duration, memory
 
 if TYPE_CHECKING:
     from nearfield.parallel.start import Parallel
@@ -206,7 +206,7 @@ def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any
         "status": result.status, "folder": str(folder), "files": [str(file) for file in files],
         "cells": facts.get("cells"), "time_step": facts.get("time_step"), "threads": facts.get("threads"),
         "isa": facts.get("isa"), "runs": facts.get("runs", {}), "warnings": facts.get("warnings", []),
-        **{name: facts[name] for name in (*TILE_FACTS, *PARALLEL_FACTS, "checkpoints") if name in facts},
+        **{name: facts[name] for name in (*TILE_FACTS, *PARALLEL_FACTS, "checkpoints", "fields") if name in facts},
     }
 
 
@@ -240,6 +240,11 @@ def spread_lines(summary: dict[str, Any]) -> list[str]:
         total = [sum(parts) for parts in zip(waits["compute"], waits["pack"], waits["wait"])]
         shares = [100 * wait / max(all_of_it, 1e-9) for wait, all_of_it in zip(waits["wait"], total)]
         lines.append(f"waiting for halos: {min(shares):.1f} to {max(shares):.1f} % of the ranks' time")
+    if fields := summary.get("fields"):
+        spent = sum(facts["seconds"] for facts in summary["runs"].values())
+        share = 100 * max(fields["stalled_seconds"]) / max(spent, 1e-9)
+        lines.append(f"fields: {memory(fields['bytes'])} into {Path(fields['folder']).name}; waiting for their writer: "
+                     f"{share:.1f} % of the steps' time")  # fmt: skip
     for rank, own in enumerate(placed):
         name = f"rank {rank} on {own['host']}: " if len(placed) > 1 else ""
         lines += [name + line for line in own["header"].splitlines()]

@@ -28,6 +28,7 @@ from nearfield.output.writer_process import WriterProcess
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.start import Started
 from nearfield.plan import VACUUM_IMPEDANCE, RecordingTerm
+from nearfield.records import RunRecord
 from nearfield.regions import active_shape
 
 RING_BYTES = 256 << 20  # of a monitor's ring, if its snapshots are small
@@ -119,6 +120,12 @@ class FieldStreams:
     def file_of(self, name: str, excitation: str) -> Path | None:
         """Where a monitor's fields are; None where the result holds them."""
         return self.path(name, excitation) if name in self.features else None
+
+    def claim(self, record: RunRecord) -> None:
+        """Say of excitations that an earlier run finished where the fields of their monitors are."""
+        for excitation, found in record.excitations.items():
+            for name, monitor in found.monitors.items():
+                monitor.file = self.file_of(name, excitation)
 
     def _outlet(self, name: str, feature: Feature) -> Outlet:
         """This rank's recorders of a monitor, and how they lie in a block."""

@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from nearfield.analysis.fields import FieldResult, collocate
 from nearfield.errors import NearfieldError
 from nearfield.output.formats.description import Block, FieldDescription
 from nearfield.output.formats.files import FieldFile, open_field_file
-from nearfield.output.formats.layout import DomainFiles
+from nearfield.output.formats.layout import Boxes, DomainFiles, stored_domains
 from nearfield.records import HALF, Variable
 
 COMMIT_EVERY = 1.0  # s, at least, between two commits that nobody asked for
@@ -89,7 +90,8 @@ class FileThread(threading.Thread):
         description = FieldDescription.from_json(task["description"])
         self.file: FieldFile | DomainFiles
         if task["per_domain"]:
-            self.file = DomainFiles(task["path"], description, boxes(task), compressors, task["keep"])
+            domains = boxes(task) if task["keep"] is None else stored_domains(Path(task["path"]))
+            self.file = DomainFiles(task["path"], description, domains, compressors, task["keep"])
         else:
             self.file = open_field_file(task["path"], description, compressors, task["keep"])
 
@@ -172,7 +174,7 @@ class FileThread(threading.Thread):
         self.file.close(complete, reason)
 
 
-def boxes(task: dict[str, Any]) -> list[dict[str, tuple[tuple[int, ...], tuple[int, ...]]]]:
+def boxes(task: dict[str, Any]) -> list[Boxes]:
     """Offset and extent of what each rank's file holds of each component; zeros of high walls go to the last ones."""
     found: list[dict[str, tuple[tuple[int, ...], tuple[int, ...]]]] = [{} for _ in task["parts"]]
     for name, region in task["regions"].items():

@@ -157,6 +157,18 @@ def _write_index(
     return file
 
 
+def stored_domains(path: Path) -> list[Boxes]:
+    """What each domain of the files that a file joins holds: for one who goes on with them."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            parts = json.loads(file["parts"].asstr()[()])
+    except (OSError, KeyError):
+        parts = read_index(path)[1]
+    return [{name: (tuple(offset), tuple(shape)) for name, (offset, shape) in part["boxes"].items()} for part in parts]
+
+
 def read_index(path: Path) -> tuple[FieldDescription, list[dict[str, Any]], str]:
     """Description, parts and status of a JSON file that joins binary or text parts."""
     try:
