@@ -257,6 +257,7 @@ bool Engine<Real>::run(const Region& region, long first, long last, const std::f
             stop_.store(true);
             throw;
         }
+        stream::settle_stores();
         if (!weigh_ || last < steps_) return;
         const std::lock_guard lock(energy_mutex_);
         energy_.add(energy);

@@ -13,6 +13,7 @@
 #include "block.hpp"
 #include "exact_sum.hpp"
 #include "rows.hpp"
+#include "stream/copy.hpp"
 #include "team.hpp"
 
 namespace nearfield {
@@ -243,8 +244,12 @@ struct Snapshots final : RowOperation<Real> {
         const long snapshot = taken(step.number) - 1;
         if (snapshot < 0 || steps[snapshot] != step.number) return;
         const Cells part = cells.within({first, first + length});
+        if (part.first >= part.last) return;
         Real* const copy = place(snapshot) + number * length - first;
-        for (long k = part.first; k < part.last; ++k) copy[k] = row[k];
+        if (kept)
+            std::copy(row + part.first, row + part.last, copy + part.first);
+        else  // another process reads it, or nobody before the next
+            stream::store_past_caches(copy + part.first, row + part.first, (part.last - part.first) * sizeof(Real));
     }
     void reset() override { values.clear(), places.clear(); }
 };

@@ -10,7 +10,7 @@
 namespace nearfield::stream {
 
 #if defined(__x86_64__)
-void copy_past_caches(void* to, const void* from, std::size_t bytes) {
+void store_past_caches(void* to, const void* from, std::size_t bytes) {
     constexpr std::size_t line = 64;
     char* out = static_cast<char*>(to);
     const char* in = static_cast<const char*>(from);
@@ -23,11 +23,17 @@ void copy_past_caches(void* to, const void* from, std::size_t bytes) {
         for (int n = 0; n < 4; ++n) _mm_stream_si128(reinterpret_cast<__m128i*>(out) + n, words[n]);
     }
     std::memcpy(out, in, bytes);
-    _mm_sfence();  // before anyone is told
 }
+void settle_stores() { _mm_sfence(); }
 #else
-void copy_past_caches(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+void store_past_caches(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+void settle_stores() {}
 #endif
+
+void copy_past_caches(void* to, const void* from, std::size_t bytes) {
+    store_past_caches(to, from, bytes);
+    settle_stores();
+}
 
 void write_words(void* to, std::size_t bytes, std::uint64_t first) {
     auto* const words = static_cast<std::uint64_t*>(to);

@@ -7,8 +7,11 @@
 
 namespace nearfield::stream {
 
-// A copy whose stores do not fetch the lines they overwrite. For what is read later or elsewhere.
+// A copy whose stores do not fetch the lines they overwrite. For what is read later or elsewhere. With `store_past_caches`
+// the thread must say `settle_stores` before it tells anyone of them.
 void copy_past_caches(void* to, const void* from, std::size_t bytes);
+void store_past_caches(void* to, const void* from, std::size_t bytes);
+void settle_stores();
 
 // Words of 8 bytes: `first`, `first + 1`, ... and their sum.
 void write_words(void* to, std::size_t bytes, std::uint64_t first);

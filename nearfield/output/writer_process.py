@@ -22,7 +22,7 @@ class WriterProcess:
     """
 
     def __init__(self, processors: list[int]) -> None:
-        command = [sys.executable, "-m", "nearfield.output.writer", ",".join(map(str, processors))]
+        command = [sys.executable, "-P", "-m", "nearfield.output.writer", ",".join(map(str, processors))]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
         self._failure: str | None = None
