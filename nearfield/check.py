@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield.cautions import cautions
 from nearfield.discretization import all_waveforms
+from nearfield.errors import ModelError
 from nearfield.machine_rate import free_memory, known_rate
 from nearfield.plan import VACUUM_SPEED
 from nearfield.prediction import HDF5_OVERHEAD, domain_bytes, term_bytes
@@ -47,6 +48,7 @@ class Check:
     threads: int
     tiles: dict[str, Any]  # schedule, depth, width, how they were chosen, footprint, predicted gain
     media: tuple[MediumCheck, ...]
+    field_files: str  # bytes of the monitors' own files, of all excitations; empty without any
     phase_error: float  # degrees across the longest side of the grid, in the medium where it is worst
     warnings: tuple[str, ...]
 
@@ -71,6 +73,7 @@ class Check:
             "threads": str(self.threads),
             "tiles": described(self.tiles),
             "output": memory(self.output_bytes),
+            **({"field files": self.field_files} if self.field_files else {}),
             "highest frequency": quantity(self.highest_frequency, "Hz") if self.highest_frequency else "none excited",
         }
         text = [self.title] if self.title else []
@@ -98,6 +101,7 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
     runs, steps = max(1, len(setup.excitations)), expected_steps(setup)
     fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision)
     in_terms, output = term_bytes(setup.terms, steps, simulation.precision)
+    files, rings, full = field_files(setup)
     waves = max(extent) * frequency / VACUUM_SPEED  # wavelengths in vacuum along the longest side
     return Check(
         title=simulation.title,
@@ -113,17 +117,33 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
         decay=setup.decay,
         excitations=setup.excitations,
         highest_frequency=frequency,
-        memory_bytes=fields + in_terms,
+        memory_bytes=fields + in_terms + rings,
         output_bytes=HDF5_OVERHEAD + output * runs,
         predicted_seconds=total * steps * runs / (rate.mcells_per_second * 1e6),
         mcells_per_second=rate.mcells_per_second,
         rate_source=rate.source,
         threads=threads,
         tiles=choice.facts(),
+        field_files=files,
         media=media,
         phase_error=max(medium.phase_error * waves * medium.refractive_index for medium in media) if waves else 0.0,
-        warnings=(*cautions(setup), *too_much_memory(fields + in_terms)),
+        warnings=(*cautions(setup), *too_much_memory(fields + in_terms + rings), *full),
     )
+
+
+def field_files(setup: Discretization) -> tuple[str, int, list[str]]:
+    """Size of the monitors' own files, memory of their rings, and a warning where the disk here has too little room."""
+    from nearfield.output.field_streams import features_with_files, file_sizes, ring_bytes
+    from nearfield.output.formats.sizes import PredictedSize, refuse_full_disk
+
+    if not features_with_files(setup):
+        return "", 0, []
+    sizes, full = file_sizes(setup), []
+    try:
+        refuse_full_disk(".", sizes)
+    except ModelError as error:
+        full.append(str(error))
+    return str(sum(sizes, PredictedSize(0, True))), ring_bytes(setup), full
 
 
 def expected_steps(setup: Discretization) -> int:

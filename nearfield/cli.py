@@ -62,6 +62,7 @@ def run(model: ModelOrNone = None, output: Output = None, force: Force = False,
         report: Annotated[bool, typer.Option(help="Draw the plots and the report.")] = True,
         ranks: Ranks = None, domains: Domains = None, bind: Bind = None, memory: Memory = None,
         halo_depth: HaloDepth = None, overlap: Overlap = "split", checkpoint: Checkpoint = None, resume: Resume = None,
+        space_check: Annotated[bool, typer.Option(help="Refuse field files that the disk has no room for.")] = True,
         as_json: Json = False) -> int:
     """Run a model; write result.h5, Touchstone, plots and report."""
     from nearfield.commands.run import Options, resume_run, run_model
@@ -71,7 +72,8 @@ def run(model: ModelOrNone = None, output: Output = None, force: Force = False,
     ended = relaunch(ranks)
     if ended is not None:
         return ended
-    options = Options(threads, tiles, report, as_json, Parallel(domains, bind, memory, halo_depth, overlap), checkpoint)
+    spread = Parallel(domains, bind, memory, halo_depth, overlap)
+    options = Options(threads, tiles, report, as_json, spread, checkpoint, space_check)
     if resume is not None:
         return resume_run(resume, model, output, options)
     if model is None:

@@ -61,7 +61,7 @@ def recorded_bytes(term: Term, steps: int, precision: str) -> int:
         return 8 * (steps // term.stride)
     if isinstance(term, DFTBox):
         return 2 * size * samples_in(term) * len(term.frequencies)
-    if isinstance(term, SnapshotBox):
+    if isinstance(term, SnapshotBox) and term.kept:
         return size * samples_in(term) * int(np.count_nonzero(np.asarray(term.steps) <= steps))
     return 0
 

@@ -41,6 +41,7 @@ class Options:
     as_json: bool
     parallel: Parallel | None = None
     checkpoint: str | None = None  # a schedule
+    space_check: bool = True
 
 
 def run_model(model: Path, output: Path | None, force: bool, options: Options) -> int:
@@ -51,7 +52,8 @@ def run_model(model: Path, output: Path | None, force: bool, options: Options) -
     refuse_overwriting(folder, force)
     with console(options.as_json) as out, requeued(folder, schedule is not None):
         kept = Checkpoints(folder, schedule, stem=model.stem, result=RESULT_NAME, tell=warning_to(out))
-        result = run_into(simulation, folder, options.threads, out, options.tiles, options.parallel, kept)
+        result = run_into(simulation, folder, options.threads, out, options.tiles, options.parallel, kept,
+                          options.space_check)  # fmt: skip
         return presented(result, simulation, folder, kept, {"model": str(model)}, out, options)
 
 
@@ -65,7 +67,8 @@ def resume_run(folder: Path, model: Path | None, output: Path | None, options: O
     with console(options.as_json) as out, requeued(folder, True), alone_in(folder, world()):
         kept, simulation = going_on(folder, given, options.checkpoint, warning_to(out))
         out.note(f"resumed from {kept.resumed.path} at {kept.resumed.place}")
-        result = run_into(simulation, folder, options.threads, out, options.tiles, options.parallel, kept)
+        result = run_into(simulation, folder, options.threads, out, options.tiles, options.parallel, kept,
+                          options.space_check)  # fmt: skip
         heading = {"model": str(model or kept.resumed.path), "resumed": str(kept.resumed.path)}
         return presented(result, simulation, folder, kept, heading, out, options)
 
@@ -141,7 +144,7 @@ def make_folder(folder: Path) -> None:
 
 def run_into(
     simulation: Simulation, folder: Path, threads: int | None, out: Console, tiles: str | None = None,
-    parallel: Parallel | None = None, kept: Checkpoints | None = None,
+    parallel: Parallel | None = None, kept: Checkpoints | None = None, space_check: bool = True,
 ) -> Result:  # fmt: skip
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     from nearfield.time_loop import run
@@ -159,7 +162,8 @@ def run_into(
         if ranks.rank == 0 and not kept.resumed:
             remove_all(folder)
         try:
-            result = run(simulation, threads, folder / kept.names["result"], display, setup, tiles, parallel, kept)
+            result = run(simulation, threads, folder / kept.names["result"], display, setup, tiles, parallel, kept,
+                         space_check)  # fmt: skip
         except DivergedError as error:
             if error.result is None:
                 raise

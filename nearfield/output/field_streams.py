@@ -7,6 +7,7 @@ solver (writer.py) puts the pieces of all ranks together and writes. Only a full
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
@@ -23,14 +24,17 @@ from nearfield.errors import ModelError, RunFailed
 from nearfield.machine.hardware import this_machine
 from nearfield.monitors.field_file import SUFFIXES
 from nearfield.output.formats.description import FieldDescription
-from nearfield.output.formats.sizes import predicted_size, refuse_full_disk
+from nearfield.output.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
 from nearfield.output.writer_process import WriterProcess
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.start import Started
 from nearfield.plan import VACUUM_IMPEDANCE, RecordingTerm
+from nearfield.prediction import BYTES_OF
 from nearfield.records import RunRecord
 from nearfield.regions import active_shape
+from nearfield.stream.rings import remove as remove_ring
 
+RING = "run."  # begins the names of rings
 RING_BYTES = 256 << 20  # of a monitor's ring, if its snapshots are small
 LEAST_BLOCKS, MOST_BLOCKS = 2, 64  # snapshots in a ring: one is recorded while another is written
 ALIGNED = 64  # bytes
@@ -71,7 +75,7 @@ class FieldStreams:
     def __init__(self, setup: Discretization, started: Started, output: str | Path | None, space_check: bool = True
                  ) -> None:  # fmt: skip
         self.setup, self.started, self.ranks = setup, started, started.ranks
-        self.features = {name: each for name, each in setup.lowered[2].items() if getattr(each.item, "file", None)}
+        self.features = features_with_files(setup)
         self.failure: str | None = None
         self.stalled = 0.0  # s, in waits for a free block
         self.sent = 0  # bytes
@@ -83,9 +87,10 @@ class FieldStreams:
         if self.features:
             self.folder = self._folder(output)
             self._refuse_hosts()
+            for feature in self.features.values():
+                feature.item.file.storage(setup.plan.precision)["codec"].refuse_missing()
             if space_check and self.ranks.rank == 0:
-                sizes = [predicted_size(self.description(name)) for name in self.features] * len(setup.excitations)
-                refuse_full_disk(self.folder, sizes)
+                refuse_full_disk(self.folder, file_sizes(setup), ", or run without the check: --no-space-check")
 
     def _folder(self, output: str | Path | None) -> Path:
         if output is None:
@@ -103,14 +108,6 @@ class FieldStreams:
                              "monitors, or run on one host")  # fmt: skip
 
     # ---- what is to be written
-
-    def description(self, name: str) -> FieldDescription:
-        """What the file of a monitor will hold."""
-        item, context = self.features[name].item, self.setup.context
-        return item.file.description(
-            context.grid, item.regions(context), item.positions(context), len(item.steps(context)), context.precision,
-            " ".join(filter(None, (self.setup.simulation.title, name))),
-        )  # fmt: skip
 
     def path(self, name: str, excitation: str) -> Path:
         """The file of a monitor in an excitation."""
@@ -162,7 +159,7 @@ class FieldStreams:
         file, steps = feature.item.file, np.asarray(feature.item.steps(context))
         return {
             "name": name, "path": str(self.path(name, self._excitation)), "keep": keep, "parts": pieces,
-            "description": self.description(name).to_json(), "dtype": np.dtype(plan.dtype).str,
+            "description": described(self.setup, feature).to_json(), "dtype": np.dtype(plan.dtype).str,
             "regions": {n: {"dims": r.dims, "shape": r.shape} for n, r in feature.item.regions(context).items()},
             "positions": {n: v.array.tolist() for n, v in feature.item.positions(context).items()},
             "steps": steps.tolist(), "times": [plan.recording_times(half, steps).tolist() for half in (False, True)],
@@ -176,16 +173,17 @@ class FieldStreams:
         if not self.features:
             return
         self._excitation, self._outlets = excitation, []
-        rings = {}
+        remove_left_rings()
+        sent: dict[str, dict[str, Any]] = {}
         for number, (name, feature) in enumerate(self.features.items()):
             outlet = self._outlet(name, feature)
             if not outlet.recorders:
                 continue
-            outlet.blocks = max(LEAST_BLOCKS, min(RING_BYTES // outlet.block_bytes, MOST_BLOCKS, len(outlet.steps)))
-            outlet.ring = stream.create(f"run.{os.getpid()}.{number}", outlet.blocks, outlet.block_bytes)
+            outlet.blocks = ring_blocks(outlet.block_bytes, len(outlet.steps))
+            outlet.ring = stream.create(f"{RING}{os.getpid()}.{number}", outlet.blocks, outlet.block_bytes)
             self._outlets.append(outlet)
-            rings[name] = {"ring": outlet.ring.name, "pieces": outlet.pieces}
-        everywhere = self.ranks.everywhere(rings)
+            sent[name] = {"ring": outlet.ring.name, "pieces": outlet.pieces}
+        everywhere = self.ranks.everywhere(sent)
         refused = None
         if self.ranks.rank == 0:
             parts = {name: [each[name] for each in everywhere if name in each] for name in self.features}
@@ -297,6 +295,49 @@ class FieldStreams:
         each = self.ranks.everywhere(own)
         return {"fields": {"folder": str(self.folder), "bytes": sum(one["bytes"] for one in each),
                            "stalled_seconds": [one["stalled_seconds"] for one in each]}}  # fmt: skip
+
+
+def features_with_files(setup: Discretization) -> dict[str, Feature]:
+    """The monitors that have files of their own."""
+    return {name: each for name, each in setup.lowered[2].items() if getattr(each.item, "file", None)}
+
+
+def described(setup: Discretization, feature: Feature) -> FieldDescription:
+    """What the file of a monitor will hold."""
+    item, context = feature.item, setup.context
+    return item.file.description(
+        context.grid, item.regions(context), item.positions(context), len(item.steps(context)), context.precision,
+        " ".join(filter(None, (setup.simulation.title, item.name))),
+    )  # fmt: skip
+
+
+def file_sizes(setup: Discretization) -> list[PredictedSize]:
+    """The size of every file of a run."""
+    found = [predicted_size(described(setup, feature)) for feature in features_with_files(setup).values()]
+    return found * len(setup.excitations)
+
+
+def ring_bytes(setup: Discretization) -> int:
+    """Memory of the rings of a run of one rank."""
+    total = 0
+    for feature in features_with_files(setup).values():
+        regions, steps = feature.item.regions(setup.context), feature.item.steps(setup.context)
+        size = sum(region.samples for region in regions.values()) * BYTES_OF[setup.plan.precision]
+        total += size * ring_blocks(size, len(steps))
+    return total
+
+
+def ring_blocks(size: int, snapshots: int) -> int:
+    """Blocks of a ring of snapshots of this size."""
+    return max(LEAST_BLOCKS, min(RING_BYTES // max(size, 1), MOST_BLOCKS, snapshots))
+
+
+def remove_left_rings() -> None:
+    """Remove what runs left that were killed together with their writers."""
+    for each in stream.rings():
+        if each.name.startswith(RING) and each.stale:
+            with contextlib.suppress(ModelError):
+                remove_ring(each)
 
 
 def spare_processors(started: Started) -> list[int]:

@@ -1,0 +1,197 @@
+"""Snapshots that go to files while a run goes on: the same numbers, whoever is killed, and a status that is true."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield import stream
+from nearfield.output.formats.reading import stored_fields
+
+MM = 1e-3
+CELLS = (14, 12, 18)
+CORNER = tuple(n * MM for n in CELLS)
+PLANE = ((5 * MM, 0, 0), (5 * MM, *CORNER[1:]))
+
+
+def model(file: nf.FieldFile | None, steps: int = 40, every: int = 7, **more) -> nf.Simulation:
+    """A pulse in a box with a wall of each kind, its whole volume and a plane recorded."""
+    return nf.Simulation(
+        grid=nf.Grid.uniform(MM, CELLS), boundaries=nf.Boundaries(all=nf.CPML(3), z_low=nf.PEC, y_high=nf.PMC),
+        sources=[nf.PointCurrent((7 * MM, 6 * MM, 9 * MM), "z", nf.Gaussian(20e9))],
+        monitors=[
+            nf.Snapshot("all", (0, 0, 0), CORNER, every=every, file=file),
+            nf.Snapshot("cut", *PLANE, ("Ex", "Hy"), every=3, file=file),
+        ],
+        steps=steps, check_every=27, **more,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def kept() -> nf.Result:
+    """The same run with its snapshots in memory."""
+    return model(None).run(threads=1)
+
+
+@pytest.mark.parametrize("file", [
+    nf.FieldFile(), nf.FieldFile(codec="zlib"), nf.FieldFile("binary"), nf.FieldFile(per_domain=True),
+    nf.FieldFile("binary", per_domain=True),
+], ids=str)  # fmt: skip
+def test_a_file_holds_the_bits_that_memory_would_have_held(file, kept, tmp_path):
+    ran = model(file).run(threads=2, output=tmp_path / "r.h5")
+    for result in (ran, nf.open_result(tmp_path / "r.h5")):
+        assert result.status == "done"
+        for monitor in ("all", "cut"):
+            for name in kept[monitor]:
+                wanted, found = kept[monitor][name], result[monitor][name]
+                assert found.dims == wanted.dims and found.attrs["units"] == wanted.attrs["units"]
+                assert np.array_equal(found.values, wanted.values) and wanted.values.any()
+                assert all(np.array_equal(found[dim], wanted[dim]) for dim in found.dims)
+    assert all(stored_fields(path).status == "complete" for path in (tmp_path / "r-fields").iterdir())
+
+
+@pytest.mark.parametrize("format", ["ascii", "vtkhdf"])
+def test_formats_of_points_hold_the_components_averaged_to_the_cells(format, kept, tmp_path):
+    model(nf.FieldFile(format)).run(threads=1, output=tmp_path / "r.h5")
+    result = nf.open_result(tmp_path / "r.h5")
+    for monitor in ("all", "cut"):
+        wanted = kept[monitor].collocated()
+        for name in kept[monitor]:
+            assert np.array_equal(result[monitor][name].values, wanted[name].values.astype(np.float32))
+            assert all(np.array_equal(result[monitor][name][axis], wanted[name][axis]) for axis in "xyz")
+
+
+def test_samples_and_precision_are_thinned(kept, tmp_path):
+    model(nf.FieldFile(sample_every=2, precision="half")).run(threads=1, output=tmp_path / "r.h5")
+    for name, wanted in kept["all"].items():
+        found = nf.open_result(tmp_path / "r.h5")["all"][name]
+        with np.errstate(over="ignore"):
+            assert np.array_equal(found.values, wanted.values[:, ::2, ::2, ::2].astype(np.float16))
+        assert np.array_equal(found["x"], wanted["x"][::2])
+
+
+def test_files_that_cannot_be_are_refused_before_the_run(tmp_path):
+    with pytest.raises(nf.ModelError, match="no output"):
+        model(nf.FieldFile()).run(threads=1)
+    for wrong, why in (({"codec": "zip"}, "codec"), ({"format": "ascii", "positions": "yee"}, "same points"),
+                       ({"format": "binary", "codec": "zlib"}, "never compressed"),
+                       ({"absolute_error": 1.0, "relative_error": 1e-3}, "error bound"),
+                       ({"per_domain": True, "sample_every": 2}, "domains")):  # fmt: skip
+        with pytest.raises(nf.ModelError, match=why):
+            nf.FieldFile(**wrong)
+    endless = model(nf.FieldFile(), steps=5_000_000, every=1)
+    with pytest.raises(nf.ModelError, match=r"free.*--no-space-check"):
+        endless.run(threads=1, output=tmp_path / "r.h5")
+    assert not list(tmp_path.iterdir())
+    check = endless.check()
+    assert any("free" in warning for warning in check.warnings) and "GB" in check.field_files
+
+
+@pytest.fixture
+def long_run(tmp_path, monkeypatch) -> Path:
+    """A folder with the model file of a run of some seconds."""
+    monkeypatch.chdir(tmp_path)
+    Path("model.toml").write_text(model(nf.FieldFile(), steps=12000, every=40).to_toml())
+    return tmp_path
+
+
+def started(*options: str) -> subprocess.Popen:
+    line = [sys.executable, "-m", "nearfield", "run", "model.toml", "--no-report", "--threads", "1", *options]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_snapshots(path: Path, count: int) -> None:
+    end = time.monotonic() + 60
+    while not path.exists() or len(stored_fields(path).steps) < count:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def writers_of(process: subprocess.Popen) -> list[int]:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [int(child) for child in children if "output.writer" in Path(f"/proc/{child}/cmdline").read_text()]
+
+
+def test_a_writer_that_is_killed_ends_the_run_which_says_so_and_keeps_what_it_has(long_run):
+    process, path = started("--output", "out"), Path("out/result-fields/cut-sources.h5")
+    wait_for_snapshots(path, 1)
+    (writer,) = writers_of(process)
+    os.kill(writer, signal.SIGKILL)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 4 and "signal 9" in said
+    assert nf.open_result("out/result.h5").status == "failed"
+    stored = stored_fields(path)
+    assert stored.status.startswith("interrupted") and len(stored.steps) > 0
+
+
+def test_a_solver_that_is_killed_leaves_files_that_can_be_read_and_no_ring(long_run):
+    process, path = started("--output", "out"), Path("out/result-fields/cut-sources.h5")
+    wait_for_snapshots(path, 1)
+    (writer,) = writers_of(process)
+    process.kill()
+    process.communicate()
+    end = time.monotonic() + 30
+    while Path(f"/proc/{writer}").exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    stored = stored_fields(path)
+    assert stored.status == "interrupted: the solver ended without closing it"
+    assert np.isfinite(stored.arrays["Ex"][:]).all() and len(stored.steps) > 0
+    assert not [each for each in stream.rings() if each.name.startswith(f"run.{process.pid}.")]
+
+
+def test_a_run_that_goes_on_from_a_checkpoint_leaves_the_same_files(long_run):
+    Path("model.toml").write_text(model(nf.FieldFile(codec="zlib"), steps=6000, every=40).to_toml())
+    process = started("--output", "out", "--checkpoint", "500 steps")
+    wait_for_snapshots(Path("out/result-fields/cut-sources.h5"), 400)
+    process.kill()
+    process.communicate()
+    command = [sys.executable, "-m", "nearfield", "run", "--resume", "out", "--no-report", "--threads", "2"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    command = [sys.executable, "-m", "nearfield", "run", "model.toml", "--no-report", "--output", "whole"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    found, wanted = nf.open_result("out/result.h5"), nf.open_result("whole/result.h5")
+    for monitor in ("all", "cut"):
+        for name in wanted[monitor]:
+            assert np.array_equal(found[monitor][name].values, wanted[monitor][name].values)
+            assert np.array_equal(found[monitor][name]["time"], wanted[monitor][name]["time"])
+
+
+def test_ranks_write_one_file_together(long_run):
+    pytest.importorskip("mpi4py")
+    Path("model.toml").write_text(model(nf.FieldFile()).to_toml())
+    process = started("--output", "out", "--ranks", "2", "--json")
+    said, complaint = process.communicate(timeout=90)
+    assert process.returncode == 0, complaint
+    fields = json.loads(said)["fields"]
+    assert len(fields["stalled_seconds"]) == 2 and fields["bytes"] > 0
+    wanted = model(None).run(threads=1)
+    found = nf.open_result("out/result.h5")
+    for monitor in ("all", "cut"):
+        assert all(np.array_equal(found[monitor][n].values, wanted[monitor][n].values) for n in wanted[monitor])
+
+
+def test_a_disk_that_fills_up_ends_the_run_and_keeps_whole_snapshots(long_run):
+    small = long_run / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "none", str(small)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("mounting a small disk needs root")
+    try:
+        process = started("--output", "small/out", "--no-space-check")
+        _, said = process.communicate(timeout=60)
+        stored = stored_fields(small / "out/result-fields/all-sources.h5")
+        assert process.returncode == 4 and "No space left" in said
+        assert stored.status.startswith("interrupted") and len(stored.steps) > 0
+        assert np.isfinite(stored.arrays["Hz"][:]).all()
+    finally:
+        subprocess.run(["umount", small], check=True)
