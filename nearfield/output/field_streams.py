@@ -78,7 +78,8 @@ class FieldStreams:
         self.features = features_with_files(setup)
         self.failure: str | None = None
         self.stalled = 0.0  # s, in waits for a free block
-        self.sent = 0  # bytes
+        self.opening = self.closing = 0.0  # s, until files are open, and until what is in rings is in files
+        self.sent = self.held = 0  # bytes that went out, and of rings
         self._outlets: list[Outlet] = []
         self._excitation = ""
         self._rooms: list[Outlet] = []  # of all ranks, for the length of blocks of steps
@@ -172,7 +173,7 @@ class FieldStreams:
         """Open the files of an excitation, or go on with those that hold what was recorded up to a step."""
         if not self.features:
             return
-        self._excitation, self._outlets = excitation, []
+        begun, self._excitation, self._outlets, self.held = time.perf_counter(), excitation, [], 0
         remove_left_rings()
         sent: dict[str, dict[str, Any]] = {}
         for number, (name, feature) in enumerate(self.features.items()):
@@ -182,6 +183,7 @@ class FieldStreams:
             outlet.blocks = ring_blocks(outlet.block_bytes, len(outlet.steps))
             outlet.ring = stream.create(f"{RING}{os.getpid()}.{number}", outlet.blocks, outlet.block_bytes)
             self._outlets.append(outlet)
+            self.held += outlet.blocks * outlet.block_bytes
             sent[name] = {"ring": outlet.ring.name, "pieces": outlet.pieces}
         everywhere = self.ranks.everywhere(sent)
         refused = None
@@ -194,6 +196,7 @@ class FieldStreams:
         for outlet in self._outlets:
             outlet.ring.wait_for_readers(1, PATIENCE)
         self._even_room()
+        self.opening += time.perf_counter() - begun
 
     def _even_room(self) -> None:
         """Ranks hold rings of different lengths; the shortest says how long blocks of steps may be."""
@@ -266,6 +269,7 @@ class FieldStreams:
 
     def end(self, complete: bool, reason: str = "") -> None:
         """Close the files of the excitation: complete, or broken off for a reason."""
+        begun = time.perf_counter()
         for outlet in self._outlets:
             outlet.ring.close()
         self._outlets = []
@@ -277,6 +281,7 @@ class FieldStreams:
                 broken = str(error)
         if self.features:
             self.failure = self.failure or self.ranks.from_root(broken)
+        self.closing += time.perf_counter() - begun
 
     def close(self) -> None:
         """Let go of rings and writer, whatever became of them."""
@@ -288,13 +293,16 @@ class FieldStreams:
             self._writer = None
 
     def facts(self) -> dict[str, Any]:
-        """Bytes that went out and seconds that each rank waited for room."""
+        """Bytes that went out and that rings held; seconds each rank waited for room, and all for files to be open and
+        to be whole.
+        """
         if not self.features:
             return {}
-        own = {"bytes": self.sent, "stalled_seconds": self.stalled}
-        each = self.ranks.everywhere(own)
-        return {"fields": {"folder": str(self.folder), "bytes": sum(one["bytes"] for one in each),
-                           "stalled_seconds": [one["stalled_seconds"] for one in each]}}  # fmt: skip
+        each = self.ranks.everywhere((self.sent, self.held, self.stalled, self.opening, self.closing))
+        sent, held, stalled, opening, closing = zip(*each)
+        return {"fields": {"folder": str(self.folder), "bytes": sum(sent), "ring_bytes": sum(held),
+                           "stalled_seconds": list(stalled), "opening_seconds": max(opening),
+                           "closing_seconds": max(closing)}}  # fmt: skip
 
 
 def features_with_files(setup: Discretization) -> dict[str, Feature]:

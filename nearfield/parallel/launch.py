@@ -30,13 +30,14 @@ def launcher() -> Path:
     return Path(found)
 
 
-def command(ranks: int, arguments: list[str], mpiexec: Path) -> tuple[list[str], dict[str, str]]:
-    """The command that starts so many ranks on this machine, and what it needs in its environment.
+def command(ranks: int, arguments: list[str], mpiexec: Path, module: str = "nearfield"
+            ) -> tuple[list[str], dict[str, str]]:  # fmt: skip
+    """The command that starts so many ranks of a module on this machine, and what it needs in its environment.
 
     Ranks bind themselves, so that the launcher must not; Open MPI refuses root and more ranks than cores unless told.
     """
     version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False).stdout
-    own = [sys.executable, "-m", "nearfield", *arguments]
+    own = [sys.executable, "-m", module, *arguments]
     if "OpenRTE" in version or "Open MPI" in version:
         return [str(mpiexec), "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *own], {
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
