@@ -40,6 +40,7 @@ from nearfield.commands.options import (
     Topology,
     Wall,
 )
+from nearfield.commands.output_cli import advise_output
 from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
 from nearfield.errors import ModelError, NearfieldError
@@ -54,6 +55,7 @@ app = typer.Typer(
 )
 app.add_typer(bench, name="bench")
 app.add_typer(ring, name="ring")
+app.command()(advise_output)
 
 
 @app.command()

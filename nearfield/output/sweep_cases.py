@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ STEPS = 10  # that are recorded
 SERVER, PER_DOMAIN, WHOLE = "server", "file-per-domain", "whole"
 FIELDS = ("filled", "early")
 OF_DISK, OF_MEMORY = 0.5, 0.5  # of what is free, at most
+Spent = tuple[int, float, float]  # points of a domain; seconds of all its cases, of which output
 MEMORY_A_POINT = 250  # bytes: fields 30 to 80, two snapshots in a ring, the writer's copies
 
 
@@ -92,7 +93,7 @@ class Case:
         side = self.size * CELL
         cuts = [number * side for number in (range(self.domains + 1) if split else (0, self.domains))]
         return tuple(Snapshot(f"record{number}", (0, 0, low), (side, side, high), file=file, **when)
-                     for number, (low, high) in enumerate(zip(cuts, cuts[1:])))  # fmt: skip
+                     for number, (low, high) in enumerate(pairwise(cuts)))  # fmt: skip
 
 
 def predicted(setup: Discretization) -> PredictedSize | None:
@@ -152,17 +153,16 @@ def measured(case: Case, folder: Path, ranks: Alone) -> dict[str, Any]:
 def times(case: Case, facts: dict[str, Any], elapsed: float) -> dict[str, Any]:
     """Seconds a rank: compute and communication of ten steps; until files were open; stalled; and until whole."""
     share, loop, ranks = STEPS / case.steps, facts["runs"]["sources"]["seconds"], facts["rank_seconds"]
-    found = {
-        "ranks": facts["ranks"], "elapsed": elapsed,
-        "compute": [share * each for each in ranks.get("compute", [loop])],
-        "communication": [share * (wait + pack) for wait, pack in zip(ranks.get("wait", [0.0]), ranks.get("pack", [0.0]))],
-    }  # fmt: skip
+    waited = zip(ranks.get("wait", [0.0]), ranks.get("pack", [0.0]))
+    found = {"ranks": facts["ranks"], "elapsed": elapsed,
+             "compute": [share * each for each in ranks.get("compute", [loop])],
+             "communication": [share * (wait + pack) for wait, pack in waited]}  # fmt: skip
     if case.mode == WHOLE:
         return found | {"opening": 0.0, "stalled": [0.0], "output": elapsed - facts["setup_seconds"] - loop}
     fields = facts["fields"]
     return found | {
-        "opening": fields["opening_seconds"], "stalled": fields["stalled_seconds"], "buffer_bytes": fields["ring_bytes"],
-        "output": max(fields["stalled_seconds"]) + fields["closing_seconds"],
+        "opening": fields["opening_seconds"], "stalled": fields["stalled_seconds"],
+        "buffer_bytes": fields["ring_bytes"], "output": max(fields["stalled_seconds"]) + fields["closing_seconds"],
     }  # fmt: skip
 
 
@@ -178,15 +178,26 @@ def sizes(setup: Discretization, place: Path, case: Case) -> dict[str, Any]:
 
 def lines(cases: list[Case], folder: Path, until: float | None, ranks: Alone) -> Iterator[dict[str, Any]]:
     """What becomes of each case. Sizes that would end after `until` (s since the epoch) are left out, but the first."""
-    spent = previous = 0.0
+    made: list[Spent] = []
     for size, group in groupby(cases, lambda case: case.size):
-        begun = time.time()
-        late = bool(until and previous and begun + spent * (size / previous) ** 3 > until)
+        begun, output = time.time(), 0.0
+        late = bool(until and made and begun + foreseen(made, size) > until)
         for case in group:
             found = {"left_out": True} if ranks.from_root(late) else measured(case, folder, ranks)
+            output += found.get("output", 0.0)
             yield {"case": asdict(case), **found}
         if not late:
-            spent, previous = time.time() - begun, size
+            made.append((size**3, time.time() - begun, output))
+
+
+def foreseen(made: list[Spent], size: int) -> float:
+    """Seconds that a size will take: on the line through the last two; after one its output alone is taken to grow."""
+    points, seconds, output = made[-1]
+    if len(made) == 1:
+        return seconds + output * (size**3 / points - 1)
+    before = made[-2]
+    slope = max(seconds - before[1], 0.0) / (points - before[0])
+    return seconds + slope * (size**3 - points)
 
 
 def main(text: str) -> None:

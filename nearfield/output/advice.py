@@ -1,0 +1,188 @@
+"""Which format, codec and mode suit this machine: lines through measured output times, kept, and asked.
+
+    seconds = start + domains * per_domain + bytes * per_byte      bytes: of the samples, before a codec
+
+by least squares on relative deviations; no coefficient is below zero. Bytes of files follow the same form. Errors are
+one standard deviation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.machine_file import MachineFile
+from nearfield.output.sweep_cases import FIELDS, PER_DOMAIN, SERVER
+
+STORE = MachineFile("output.json")
+SAMPLE = 24  # bytes of a point and step: six components, single precision
+NAMES = ("start", "per_domain", "per_byte")
+ALIKE = 0.25  # of the least time: more is never called equal, however large the errors
+
+
+@dataclass(frozen=True)
+class Line:
+    """start + domains * per_domain + bytes * per_byte, with what is known of it."""
+
+    start: float
+    per_domain: float
+    per_byte: float
+    covariance: tuple[tuple[float, ...], ...]  # of the three
+    scatter: float  # of one value, relative
+    count: int = 0
+
+    def errors(self) -> dict[str, float]:
+        """Standard errors of the coefficients."""
+        return {f"{name}_error": math.sqrt(max(self.covariance[n][n], 0.0)) for n, name in enumerate(NAMES)}
+
+    def at(self, domains: float, raw: float) -> tuple[float, float]:
+        """The value, and its standard error for one more run."""
+        place = np.array([1.0, domains, raw])
+        value = float(place @ [self.start, self.per_domain, self.per_byte])
+        return value, math.sqrt(max(float(place @ self.covariance @ place), 0.0) + (self.scatter * value) ** 2)
+
+    @property
+    def reliable(self) -> bool:
+        """Whether the slope is known to a half of itself."""
+        return self.per_byte > 0 and self.errors()["per_byte_error"] < 0.5 * self.per_byte
+
+
+def fit(domains: Sequence[float], raw: Sequence[float], values: Sequence[float], typical: Sequence[float] | None = None
+        ) -> Line | None:  # fmt: skip
+    """The line through values; `typical` are their expected sizes (default: themselves). None: too few to have errors.
+
+    A column that does not vary (one number of domains) is left out, and so is, one by one, what comes out below zero.
+    """
+    value = np.asarray(values, float)
+    design = np.stack([np.ones(len(value)), np.asarray(domains, float), np.asarray(raw, float)], axis=1)
+    weights = 1 / np.asarray(values if typical is None else typical, float)
+    used = [0, *(n for n in (1, 2) if np.ptp(design[:, n]) > 0)]
+    while 2 in used and len(value) > len(used):
+        scale = np.abs(design[:, used]).max(axis=0)
+        weighted = design[:, used] / scale * weights[:, None]
+        found = np.linalg.lstsq(weighted, value * weights, rcond=None)[0]
+        if found.min() < 0:
+            used.remove(used[int(np.argmin(found))])
+            continue
+        scatter = math.sqrt(np.square(weighted @ found - value * weights).sum() / (len(value) - len(used)))
+        whole, covariance = np.zeros(3), np.zeros((3, 3))
+        whole[used] = found / scale
+        covariance[np.ix_(used, used)] = scatter**2 * np.linalg.pinv(weighted.T @ weighted) / np.outer(scale, scale)
+        return Line(*map(float, whole), tuple(map(tuple, covariance.tolist())), scatter, len(value))
+    return None
+
+
+def fits(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A fit for each format, codec and mode of a sweep's rows; one domain's file counts for both modes."""
+    rows, found = list(rows), []
+    for key in dict.fromkeys((row["format"], row["codec"], row["mode"]) for row in rows):
+        mine = [row for row in rows if (row["format"], row["codec"]) == key[:2] and (
+                row["mode"] == key[2] or (key[2] == PER_DOMAIN and row["mode"] == SERVER and row["domains"] == 1))]
+        place = [(row["domains"], row["raw_bytes"], row["output"]["mean"]) for row in mine
+                 for _ in row["output"]["values"]]  # fmt: skip
+        times = [value for row in mine for value in row["output"]["values"]]
+        seconds = fit(*zip(*((domains, raw) for domains, raw, _ in place)), times, [mean for *_, mean in place])
+        size = fit([row["domains"] for row in mine], [row["raw_bytes"] for row in mine], [row["bytes"] for row in mine])
+        opening = [value for row in mine if row["mode"] == key[2] for value in row["opening"]["values"]]
+        if seconds and size:
+            found.append({
+                "format": key[0], "codec": key[1], "mode": key[2], "opening": float(np.mean(opening)),
+                "opening_error": float(np.std(opening)), "domains": sorted({row["domains"] for row in mine}),
+                "most_raw_bytes": max(row["raw_bytes"] for row in mine), "seconds": asdict(seconds) | seconds.errors(),
+                "bytes": asdict(size) | size.errors(), "reliable": seconds.reliable,
+            })  # fmt: skip
+    return found
+
+
+def line_of(stored: dict[str, Any]) -> Line:
+    """What `fits` stored."""
+    return Line(**{name: stored[name] for name in (*NAMES, "covariance", "scatter", "count")})
+
+
+def keep(found: dict[str, Any]) -> None:
+    """Keep a sweep's fits as this machine's, beside those of the other kind of fields."""
+    what = {name: found[name] for name in ("fields", "fits", "folder", "rounds", "when", "processor")}
+    STORE.keep(STORE.entries() | {found["fields"]: what})
+
+
+def kept() -> dict[str, Any]:
+    """This machine's fits; those of filled fields first. Error: there are none."""
+    entries = STORE.entries()
+    for fields in FIELDS:
+        entry = entries.get(fields)
+        if isinstance(entry, dict) and entry.get("fits"):
+            return entry
+    raise ModelError("nothing is known of output on this machine; run `nearfield bench output` first (minutes), in a "
+                     "folder on the disk that the runs will write to")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way to write, and what it is predicted to take."""
+
+    format: str
+    codec: str
+    mode: str
+    seconds: float
+    seconds_error: float
+    bytes: float
+    bytes_error: float
+    reliable: bool
+    fits_on_disk: bool = True
+
+
+def candidates(entry: dict[str, Any], ranks: int, points: int, steps: int, free: float = math.inf) -> list[Candidate]:
+    """All ways that were measured, the fastest first, for all points at every step. `free`: bytes on the disk."""
+    found = []
+    for each in entry["fits"]:
+        if each["mode"] not in (SERVER, PER_DOMAIN) or (ranks == 1 and each["mode"] == PER_DOMAIN):
+            continue
+        raw = points * steps * SAMPLE
+        seconds, error = line_of(each["seconds"]).at(ranks, raw)
+        size, size_error = line_of(each["bytes"]).at(ranks, raw)
+        found.append(Candidate(
+            each["format"], each["codec"], each["mode"], each["opening"] + seconds,
+            math.hypot(error, each["opening_error"]), size, size_error, each["reliable"], size < free,
+        ))  # fmt: skip
+    return sorted(found, key=lambda each: each.seconds)
+
+
+def best(found: Sequence[Candidate]) -> tuple[Candidate, str]:
+    """The one to take, and why: the fastest, or what is as fast within the errors and smaller. Error: none fits.
+
+    Lines that are not reliable count only where there are no others.
+    """
+    fitting = [each for each in found if each.fits_on_disk]
+    if not fitting:
+        raise ModelError("no format leaves these fields on the disk that is free here; record a smaller box, fewer "
+                         "steps or less precision, or give another folder with --output")  # fmt: skip
+    among = [each for each in fitting if each.reliable] or fitting
+    fastest = min(among, key=lambda each: each.seconds)
+    alike = [each for each in among if each.seconds - fastest.seconds <= min(
+        math.hypot(each.seconds_error, fastest.seconds_error), ALIKE * fastest.seconds)]  # fmt: skip
+    chosen = min(alike, key=lambda each: (each.bytes, each.seconds))
+    if chosen == fastest:
+        return chosen, "the fastest"
+    share = chosen.bytes / fastest.bytes
+    return chosen, f"as fast as {name(fastest)} within the errors, with {100 * share:.0f} % of its bytes"
+
+
+def name(way: Candidate | dict[str, Any]) -> str:
+    """`hdf5 zstd:1, one file` of a candidate or a fit."""
+    form, codec, mode = (way["format"], way["codec"], way["mode"]) if isinstance(way, dict) else (
+        way.format, way.codec, way.mode)  # fmt: skip
+    return f"{form}{'' if codec == 'none' else ' ' + codec}, {mode}"
+
+
+def where_faster(one: Line, other: Line, domains: float) -> tuple[str, float | None]:
+    """Where the first is the faster one: `always`, `never`, `above` or `below` so many bytes of samples."""
+    ahead = other.at(domains, 0.0)[0] - one.at(domains, 0.0)[0]
+    steeper = one.per_byte - other.per_byte
+    if ahead * steeper <= 0 or steeper == 0:
+        return ("always" if ahead > 0 or (ahead == 0 and steeper < 0) else "never"), None
+    return ("below" if steeper > 0 else "above"), ahead / steeper
