@@ -109,7 +109,7 @@ def warnings_of(found: dict[str, Any]) -> list[str]:
             for each in found["fits"] if not each["reliable"]]  # fmt: skip
     fitted = {(each["format"], each["codec"], each["mode"]) for each in found["fits"]}
     kinds = dict.fromkeys((row["format"], row["codec"], row["mode"]) for row in found["cases"])
-    text += [f"{name(dict(zip(('format', 'codec', 'mode'), kind)))}: too few cases for a fit"
+    text += [f"{' '.join(kind)}: no fit: too few cases, or times that do not grow with the bytes"
              for kind in kinds if kind not in fitted]  # fmt: skip
     if not found["mpi"] and any(row["domains"] > 1 for row in found["cases"]):
         text.append("there is no MPI here: the domains were those of one process, without communication")
@@ -209,7 +209,8 @@ def cautions(entry: dict[str, Any], chosen: Candidate, ranks: int, raw: int) -> 
         text.append(f"{readable(raw)} are extrapolated from up to {readable(measured)}: what the system keeps in "
                     "memory before it is written may hide the disk's own rate; measure larger --sizes")  # fmt: skip
     if not chosen.reliable:
-        text.append("no line is reliable; run `nearfield bench output` again in a quiet minute, with larger --sizes")
+        text.append(f"the line of {name(chosen)} is not well known; run `nearfield bench output` again in a quiet "
+                    "minute, with larger --sizes")  # fmt: skip
     return text
 
 

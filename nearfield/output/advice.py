@@ -17,6 +17,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.machine_file import MachineFile
+from nearfield.output.formats.sizes import readable
 from nearfield.output.sweep_cases import FIELDS, PER_DOMAIN, SERVER
 
 STORE = MachineFile("output.json")
@@ -89,7 +90,7 @@ def fits(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         seconds = fit(*zip(*((domains, raw) for domains, raw, _ in place)), times, [mean for *_, mean in place])
         size = fit([row["domains"] for row in mine], [row["raw_bytes"] for row in mine], [row["bytes"] for row in mine])
         opening = [value for row in mine if row["mode"] == key[2] for value in row["opening"]["values"]]
-        if seconds and size:
+        if seconds and size and seconds.per_byte > 0:
             found.append({
                 "format": key[0], "codec": key[1], "mode": key[2], "opening": float(np.mean(opening)),
                 "opening_error": float(np.std(opening)), "domains": sorted({row["domains"] for row in mine}),
@@ -155,15 +156,15 @@ def candidates(entry: dict[str, Any], ranks: int, points: int, steps: int, free:
 def best(found: Sequence[Candidate]) -> tuple[Candidate, str]:
     """The one to take, and why: the fastest, or what is as fast within the errors and smaller. Error: none fits.
 
-    Lines that are not reliable count only where there are no others.
+    The fastest has the least time with its error added, so that a line which is not well known counts as slow.
     """
     fitting = [each for each in found if each.fits_on_disk]
     if not fitting:
-        raise ModelError("no format leaves these fields on the disk that is free here; record a smaller box, fewer "
-                         "steps or less precision, or give another folder with --output")  # fmt: skip
-    among = [each for each in fitting if each.reliable] or fitting
-    fastest = min(among, key=lambda each: each.seconds)
-    alike = [each for each in among if each.seconds - fastest.seconds <= min(
+        least = min(found, key=lambda each: each.bytes)
+        raise ModelError(f"no format fits on the disk: the smallest, {name(least)}, takes {readable(least.bytes)}; "
+                         "record a smaller box, fewer steps or less precision, or give another folder with --output")
+    fastest = min(fitting, key=lambda each: each.seconds + each.seconds_error)
+    alike = [each for each in fitting if each.seconds - fastest.seconds <= min(
         math.hypot(each.seconds_error, fastest.seconds_error), ALIKE * fastest.seconds)]  # fmt: skip
     chosen = min(alike, key=lambda each: (each.bytes, each.seconds))
     if chosen == fastest:

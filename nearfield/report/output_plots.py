@@ -1,0 +1,209 @@
+"""What `nearfield bench output` measured, as the five figures of the paper on output (docs/literature.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.output.advice import PER_DOMAIN, SAMPLE, SERVER, line_of
+from nearfield.report.style import COLOURS, DASHES, INK, blank, headline, notice, panel_title, quantity, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKERS = ("x", "+", "*", "s", "^", "D")  # the first four as published, of 1, 2, 4 and 8 domains
+MODES = {SERVER: "one file", PER_DOMAIN: "a file a domain"}
+BEYOND = (16, 256)  # domains that the published curves are extended to
+ASCII_A_POINT = 145  # bytes of a point's line in text
+
+
+def pictures(found: dict[str, Any]) -> dict[str, Figure]:
+    """The figures by file name."""
+    return {
+        "fig1-hdf5-fits": hdf5_fits(found), "fig2-hdf5-time": hdf5_times(found),
+        "fig3-ascii-binary-time": plain_times(found), "fig4-file-sizes": file_sizes(found),
+        "fig5-ratios": ratios(found),
+    }  # fmt: skip
+
+
+def titled(figure: Figure, title: str, found: dict[str, Any]) -> Figure:
+    """With what it is of."""
+    headline(figure, title, f"{found['processor']}; {found['recorded_steps']} steps of {found['fields']} fields, mean "
+             f"and standard deviation of {found['rounds']} rounds")  # fmt: skip
+    return figure
+
+
+def codec_shown(found: dict[str, Any]) -> str:
+    """That of the HDF5 curves: zlib, as published, where it was measured."""
+    codecs = [row["codec"] for row in found["cases"] if row["format"] == "hdf5" and row["mode"] in MODES]
+    return next((codec for codec in codecs if codec.startswith("zlib")), codecs[0] if codecs else "none")
+
+
+def rows_of(found: dict[str, Any], form: str, mode: str, codec: str = "none") -> list[dict[str, Any]]:
+    """The cases of a format and mode, smallest first; the file of one domain stands for both modes."""
+    mine = [row for row in found["cases"] if (row["format"], row["codec"]) == (form, codec) and (
+            row["mode"] == mode or (row["domains"] == 1 and row["mode"] == SERVER and mode == PER_DOMAIN))]  # fmt: skip
+    return sorted(mine, key=lambda row: (row["domains"], row["size"]))
+
+
+def line_for(found: dict[str, Any], form: str, mode: str, codec: str = "none", what: str = "seconds"):
+    """The fitted line; None where there is none."""
+    for each in found["fits"]:
+        if (each["format"], each["codec"], each["mode"]) == (form, codec, mode):
+            return line_of(each[what])
+    return None
+
+
+def domains_of(rows: Iterable[dict[str, Any]]) -> list[int]:
+    """Numbers of domains, sorted."""
+    return sorted({row["domains"] for row in rows})
+
+
+def two_panels(title: str, found: dict[str, Any]) -> tuple[Figure, Sequence[Axes]]:
+    """A panel for each mode."""
+    figure = blank(10.4, 4.8)
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, name in zip(panels, MODES.values()):
+        panel_title(axes, name)
+    return titled(figure, title, found), panels
+
+
+def counted(domains: int) -> str:
+    """ "2 domains"."""
+    return f"{domains} domain{'s' * (domains > 1)}"
+
+
+def measured(axes: Axes, rows: Sequence[dict[str, Any]], x: Sequence[float], number: int, label: str) -> None:
+    """Means with their standard deviations."""
+    mean = np.array([row["output"]["mean"] for row in rows])
+    spread = mean * [row["output"]["spread"] for row in rows]
+    axes.errorbar(x, mean, spread, fmt=MARKERS[number % 6], color=COLOURS[number % 6], capsize=2, label=label)
+
+
+@styled
+def hdf5_fits(found: dict[str, Any]) -> Figure:
+    """Fig. 1: seconds over the points of a domain, measured and fitted, a colour a number of domains."""
+    codec = codec_shown(found)
+    figure, panels = two_panels(f"Fig. 1: fits to the time of HDF5 output, {codec}", found)
+    for axes, mode in zip(panels, MODES):
+        rows, line = rows_of(found, "hdf5", mode, codec), line_for(found, "hdf5", mode, codec)
+        for number, domains in enumerate(domains_of(rows)):
+            mine = [row for row in rows if row["domains"] == domains]
+            measured(axes, mine, [row["size"] ** 3 for row in mine], number, counted(domains))
+            if line:
+                points = np.geomspace(mine[0]["size"] ** 3, mine[-1]["size"] ** 3, 60)
+                value, error = np.array([line.at(domains, n * domains * SAMPLE * found["recorded_steps"])
+                                         for n in points]).T  # fmt: skip
+                axes.plot(points, value, color=COLOURS[number % 6])
+                axes.fill_between(points, np.maximum(value - error, 1e-6), value + error, color=COLOURS[number % 6],
+                                  alpha=0.12, linewidth=0)  # fmt: skip
+        finish(axes, rows, "Points of a domain", "Output time (s)")
+    return figure
+
+
+@styled
+def hdf5_times(found: dict[str, Any]) -> Figure:
+    """Fig. 2: the fitted time over all points, carried on to many domains (dashed: not measured)."""
+    codec = codec_shown(found)
+    figure, panels = two_panels(f"Fig. 2: time of HDF5 output, {codec}; dashed: beyond what was measured", found)
+    for axes, mode in zip(panels, MODES):
+        rows, line = rows_of(found, "hdf5", mode, codec), line_for(found, "hdf5", mode, codec)
+        counts = domains_of(rows)
+        for number, domains in enumerate([*counts, *BEYOND] if line else []):
+            points = np.geomspace(1e3, 1e9, 80)
+            value = [line.at(domains, n * SAMPLE * found["recorded_steps"])[0] for n in points]
+            axes.plot(points, value, linestyle=DASHES[0] if domains in counts else DASHES[1], color=COLOURS[number % 6],
+                      label=counted(domains))  # fmt: skip
+        finish(axes, rows and line, "Points in all", "Output time (s)")
+    return figure
+
+
+@styled
+def plain_times(found: dict[str, Any]) -> Figure:
+    """Fig. 3: text and raw binary over all points, beside the computation of the same steps."""
+    figure, panels = two_panels("Fig. 3: time of text and raw binary output, and of the computation", found)
+    for axes, mode in zip(panels, MODES):
+        shown = []
+        for number, form in enumerate(("ascii", "binary")):
+            rows, line = rows_of(found, form, mode), line_for(found, form, mode)
+            shown += rows
+            measured(axes, rows, [row["points"] for row in rows], number, form)
+            for domains in domains_of(rows) if line else []:
+                mine = [row["points"] for row in rows if row["domains"] == domains]
+                points = np.geomspace(min(mine), max(mine), 60)
+                axes.plot(points, [line.at(domains, n * SAMPLE * found["recorded_steps"])[0] for n in points],
+                          color=COLOURS[number], linewidth=1.2)  # fmt: skip
+        if shown:
+            rows = sorted((row for row in shown if row["format"] == shown[-1]["format"]), key=lambda row: row["points"])
+            axes.plot([row["points"] for row in rows], [row["compute"]["mean"] for row in rows], color=INK, marker=".",
+                      linestyle=DASHES[2], label="computation")  # fmt: skip
+        finish(axes, shown, "Points in all", "Time (s)")
+    return figure
+
+
+@styled
+def file_sizes(found: dict[str, Any]) -> Figure:
+    """Fig. 4: bytes over all points; symbols measured, lines as predicted before the runs where that is exact."""
+    figure = blank(7.6, 4.8)
+    axes = figure.subplots()
+    kinds = dict.fromkeys((row["format"], row["codec"]) for row in found["cases"] if row["mode"] == SERVER)
+    rows: list[dict[str, Any]] = []
+    for number, (form, codec) in enumerate(kinds):
+        rows = sorted(rows_of(found, form, SERVER, codec), key=lambda row: row["points"])
+        points = [row["points"] for row in rows]
+        axes.plot(points, [row["bytes"] / 1e6 for row in rows], MARKERS[number % 6], color=COLOURS[number % 6],
+                  label=f"{form}{'' if codec == 'none' else ' ' + codec}")  # fmt: skip
+        exact = all(row["predicted_exact"] for row in rows)
+        axes.plot(points, [row["predicted_bytes" if exact else "bytes"] / 1e6 for row in rows], linewidth=1,
+                  color=COLOURS[number % 6], linestyle=DASHES[0] if exact else DASHES[2])  # fmt: skip
+    finish(axes, rows, "Points in all", "File (MB)")
+    return titled(figure, "Fig. 4: size of the file; full lines as predicted", found)
+
+
+@styled
+def ratios(found: dict[str, Any]) -> Figure:
+    """Fig. 5: times relative to text over the size as text; below 1 in the right panel HDF5 beats raw binary."""
+    codec = codec_shown(found)
+    lines = {form: line_for(found, form, SERVER, codec if form == "hdf5" else "none")
+             for form in ("ascii", "binary", "hdf5")}  # fmt: skip
+    figure = blank(10.4, 4.8)
+    left, right = figure.subplots(1, 2)
+    panel_title(left, "relative to text")
+    panel_title(right, f"HDF5 {codec} / raw binary; below 1 HDF5 is faster")
+    samples = np.geomspace(1e5, 1e12, 120)
+    text = samples / SAMPLE * ASCII_A_POINT
+    counts = [*domains_of(found["cases"]), *BEYOND]
+    for number, domains in enumerate(counts):
+        time = {form: np.array([line.at(domains, n)[0] for n in samples]) for form, line in lines.items() if line}
+        for form, dash in (("binary", DASHES[1]), ("hdf5", DASHES[0])):
+            if form in time and "ascii" in time:
+                left.plot(text, time[form] / time["ascii"], color=COLOURS[number % 6], linestyle=dash,
+                          label=form if domains == counts[0] else None)  # fmt: skip
+        if {"hdf5", "binary"} <= set(time):
+            right.plot(text, time["hdf5"] / time["binary"], color=COLOURS[number % 6], label=counted(domains))
+    right.axhline(1, color=INK, linewidth=1)
+    for axes, forms in ((left, ("ascii", "binary")), (right, ("hdf5", "binary"))):
+        finish(axes, all(lines[form] for form in forms), "Size as text (bytes)", "Ratio of output times")
+    return titled(figure, "Fig. 5: raw binary and HDF5 against text, one file", found)
+
+
+def finish(axes: Axes, shown: Any, across: str, up: str) -> None:
+    """Logarithmic axes with their names, or a word where nothing was fitted."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.margins(y=0.12)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: quantity(value, "", 3)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    if shown:
+        axes.legend(loc="best")
+    else:
+        notice(axes, "not measured, or no fit")
