@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from nearfield.errors import ModelError
 from nearfield.facts import processor_name
 from nearfield.output.advice import SAMPLE, Candidate, best, candidates, fits, keep, kept, line_of, name, where_faster
 from nearfield.output.formats.sizes import free_bytes, readable
-from nearfield.output.sweep import FORMATS, PER_DOMAIN, SERVER, Sweep, installed_codecs, measure
+from nearfield.output.sweep import FORMATS, PER_DOMAIN, SERVER, WHOLE, Sweep, installed_codecs, measure
 from nearfield.output.sweep_cases import FIELDS
 from nearfield.parallel.transport import started
 
@@ -161,6 +162,7 @@ def tables(found: dict[str, Any]) -> str:
             f"{found['recorded_steps']} steps, all points and components; {found['fields']} fields", ""]  # fmt: skip
     text += [columns([FITS, *map(fit_line, found["fits"])]), "", "seconds = open + start + domains * a domain + GB of "
              "samples * a GB; +- one standard error", ""]  # fmt: skip
+    text += [*ranks_told(found["cases"]), *buffers_told(found["cases"])]
     text += [stated(each) for each in found["rules"]]
     text += [left_out(each) for each in found["left_out"]]
     text.append(f"{found['seconds']:.0f} s in all" + (
@@ -184,6 +186,30 @@ def fit_line(each: dict[str, Any]) -> Sequence[str]:
              for part, factor in (("start", 1), ("per_domain", 1), ("per_byte", 1e9))]  # fmt: skip
     return (each["format"], each["codec"], each["mode"], f"{each['opening']:.2f}", *terms,
             f"{100 * line['scatter']:.0f} %", f"{each['bytes']['per_byte']:.3g}")  # fmt: skip
+
+
+def ranks_told(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """How evenly ranks compute, and what communication takes beside it, where there are several."""
+    several = [row for row in rows if row["ranks"] > 1]
+    if not several:
+        return []
+    uneven = statistics.median(row["compute_spread_of_ranks"] for row in several)
+    share = statistics.median(row["communication"]["mean"] / row["compute"]["mean"] for row in several)
+    return [f"several ranks: computation differs by {100 * uneven:.0f} % (standard deviation) among them, "
+            f"communication takes {share:.2f} of it (medians of the cases)"]  # fmt: skip
+
+
+def buffers_told(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """What keeping the whole record takes beside a ring, for the largest case that was measured so."""
+    whole = max((row for row in rows if row["mode"] == WHOLE), key=lambda row: row["raw_bytes"], default=None)
+    if whole is None:
+        return []
+    rings = [row for row in rows if row["mode"] == SERVER and row["format"] == "hdf5"
+             and (row["size"], row["domains"]) == (whole["size"], whole["domains"])]  # fmt: skip
+    beside = "".join(f"; ring, {row['codec']}: {readable(row['buffer_bytes'])}, {row['output']['mean']:.3f} s"
+                     for row in rings)  # fmt: skip
+    return [f"{whole['size']}^3 x {whole['domains']}: whole record in memory: {readable(whole['buffer_bytes'])}, "
+            f"{whole['output']['mean']:.3f} s{beside}"]  # fmt: skip
 
 
 def left_out(each: dict[str, Any]) -> str:

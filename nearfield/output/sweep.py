@@ -12,6 +12,7 @@ import importlib.util
 import json
 import math
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -35,6 +36,7 @@ FORMATS = ("ascii", "binary", "hdf5")
 MODES = (SERVER, PER_DOMAIN, WHOLE)
 MOST_SIZE = 1000  # points along an axis
 LAUNCH = 60.0  # s, more than a launch takes to begin
+LINGERS = 10.0  # s, at most, in which what was ended lets go of its files
 LATE = 10.0  # times its share, after which a launch is ended
 MODULE = "nearfield.output.sweep_cases"
 
@@ -99,24 +101,19 @@ def has_mpi() -> bool:
 
 
 def measure(sweep: Sweep, folder: Path, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Run the sweep, its files in a folder within `folder` that is gone afterwards, whatever happens.
+    """Run the sweep, its files in a folder within `folder` that is gone afterwards, however it ends.
 
     `cases`: a row each (`row`); `left_out`: what the budget or a refusal took, with the reason.
     """
     mpi, begun = has_mpi(), time.time()
     said: dict[Case, list[dict[str, Any]]] = {}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        place = tempfile.TemporaryDirectory(prefix="nearfield-bench-", dir=folder)
-    except OSError as error:
-        raise ModelError(f"{folder}: {error.strerror}; choose a folder that can be written with --output") from None
-    with place as within:
+    with scratch(folder) as within:
         for number in range(sweep.rounds):
             for domains in sorted(set(sweep.domains)):
                 kept = [case for case in sweep.cases(domains)
                         if number == 0 or "compute" in said.get(case, [{}])[0]]  # fmt: skip
                 until = deadline(sweep, domains, begun) if number == 0 and sweep.seconds else None
-                for line in launched(kept, Path(within), until, mpi):
+                for line in launched(kept, within, until, mpi):
                     said.setdefault(Case(**line.pop("case")), []).append(line)
             tell(f"round {number + 1} of {sweep.rounds} done, {time.time() - begun:.0f} s")
     rows = [row(case, each) for case, each in said.items() if "compute" in each[0]]
@@ -125,6 +122,23 @@ def measure(sweep: Sweep, folder: Path, tell: Callable[[str], None]) -> dict[str
         "left_out": reasons(sweep, said), "seconds": time.time() - begun, "folder": str(folder.absolute()),
         "machine": machine_facts(),
     }  # fmt: skip
+
+
+@contextlib.contextmanager
+def scratch(folder: Path) -> Iterator[Path]:
+    """A folder within a folder, while it is needed; a writer that is just ending may hold it a moment longer."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix="nearfield-bench-", dir=folder))
+    except OSError as error:
+        raise ModelError(f"{folder}: {error.strerror}; choose a folder that can be written with --output") from None
+    try:
+        yield place
+    finally:
+        end = time.monotonic() + LINGERS
+        while place.exists() and time.monotonic() < end:
+            shutil.rmtree(place, ignore_errors=True)
+            time.sleep(0.05 * place.exists())
 
 
 def deadline(sweep: Sweep, domains: int, begun: float) -> float:
