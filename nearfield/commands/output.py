@@ -64,7 +64,7 @@ def measure_output(request: Request, folder: Path, plot: Path | None, as_json: b
         found = measure(sweep, folder, out.note)
         found |= {"fits": fits(found["cases"]), "when": datetime.now(UTC).isoformat(timespec="minutes"),
                   "processor": processor_name()}  # fmt: skip
-        found |= {"rules": rules(found["fits"]), "warnings": warnings_of(found)}
+        found |= {"rules": rules(found["fits"]), "warnings": warnings_of(found, sweep.rounds)}
         if found["fits"]:
             keep(found)
         if plot is not None:
@@ -104,7 +104,7 @@ def advise_output(ranks: int, points: float, steps: int, folder: Path, as_json: 
 # ---- what is said of a sweep
 
 
-def warnings_of(found: dict[str, Any]) -> list[str]:
+def warnings_of(found: dict[str, Any], wanted: int) -> list[str]:
     """Where the sweep says less than it should."""
     text = [f"{name(each)}: the times do not grow steadily with the bytes; measure larger --sizes or more --rounds"
             for each in found["fits"] if not each["reliable"]]  # fmt: skip
@@ -112,6 +112,8 @@ def warnings_of(found: dict[str, Any]) -> list[str]:
     kinds = dict.fromkeys((row["format"], row["codec"], row["mode"]) for row in found["cases"])
     text += [f"{' '.join(kind)}: no fit: too few cases, or times that do not grow with the bytes"
              for kind in kinds if kind not in fitted]  # fmt: skip
+    if found["rounds"] < wanted:
+        text.append(f"{found['rounds']} of {wanted} rounds: others would have ended beyond --seconds")
     if not found["mpi"] and any(row["domains"] > 1 for row in found["cases"]):
         text.append("there is no MPI here: the domains were those of one process, without communication")
     return text
@@ -125,30 +127,29 @@ def rules(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                   if (other["format"], other["codec"]) == (each["format"], each["codec"])}  # fmt: skip
         binary = [other for other in found if other["format"] == "binary" and other["mode"] == each["mode"]]
         if each["format"] == "hdf5" and binary:
-            stated.append(rule(each, binary[0]))
+            stated.append(rule(each, binary[0], ASKED))
         if each["mode"] == SERVER and PER_DOMAIN in others:
-            stated.append(rule(each, others[PER_DOMAIN]))
+            stated.append(rule(each, others[PER_DOMAIN], ASKED[1:]))
     return stated
 
 
-def rule(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def rule(one: dict[str, Any], other: dict[str, Any], asked: Sequence[int]) -> dict[str, Any]:
     """Where one way is faster than another, for several numbers of domains; and whether both lines can be trusted."""
     first, second = line_of(one["seconds"]), line_of(other["seconds"])
     where = {}
-    for domains in ASKED:
+    for domains in asked:
         shifted = first.__class__(**{**asdict(first), "start": first.start + one["opening"] - other["opening"]})
         where[str(domains)] = dict(zip(("faster", "raw_bytes"), where_faster(shifted, second, domains)))
     return {"one": name(one), "other": name(other), "domains": where, "reliable": one["reliable"] and other["reliable"]}
 
 
-def stated(each: dict[str, Any]) -> str:
-    """A rule as a sentence; equal answers for several numbers of domains together."""
-    answers: dict[str, list[str]] = {}
-    for domains, found in each["domains"].items():
-        size = "" if found["raw_bytes"] is None else f" {readable(found['raw_bytes'])}"
-        answers.setdefault(found["faster"] + size, []).append(domains)
-    text = "; ".join(f"{answer} ({', '.join(domains)} domains)" for answer, domains in answers.items())
-    return f"{each['one']} is faster than {each['other']}: {text}{'' if each['reliable'] else ' (uncertain)'}"
+def rule_line(each: dict[str, Any]) -> Sequence[str]:
+    """The cells of a rule's line."""
+    words = {"above": "> ", "below": "< "}
+    cells = [words[found["faster"]] + readable(found["raw_bytes"]) if found["faster"] in words else found["faster"]
+             for found in each["domains"].values()]  # fmt: skip
+    doubt = "" if each["reliable"] else "uncertain"
+    return (each["one"], each["other"], *["-"] * (len(ASKED) - len(cells)), *cells, doubt)
 
 
 CASES = ("points", "format", "codec", "mode", "compute ms", "wait ms", "output s", "spread", "file", "of raw", "MB/s")
@@ -163,7 +164,9 @@ def tables(found: dict[str, Any]) -> str:
     text += [columns([FITS, *map(fit_line, found["fits"])]), "", "seconds = open + start + domains * a domain + GB of "
              "samples * a GB; +- one standard error", ""]  # fmt: skip
     text += [*ranks_told(found["cases"]), *buffers_told(found["cases"])]
-    text += [stated(each) for each in found["rules"]]
+    if found["rules"]:
+        heads = ("faster", "than", *(f"{domains} dom." for domains in ASKED), "")
+        text += ["", columns([heads, *map(rule_line, found["rules"])]), "", "where, in bytes of samples; alike: within the errors", ""]
     text += [left_out(each) for each in found["left_out"]]
     text.append(f"{found['seconds']:.0f} s in all" + (
         "; the fits are kept, for `nearfield advise-output`" if found["fits"] else "; nothing could be fitted or kept"))

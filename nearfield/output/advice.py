@@ -9,6 +9,7 @@ one standard deviation.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -79,23 +80,25 @@ def fit(domains: Sequence[float], raw: Sequence[float], values: Sequence[float],
 
 
 def fits(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A fit for each format, codec and mode of a sweep's rows; one domain's file counts for both modes."""
+    """A fit for each format, codec and mode of a sweep's rows; one domain's file counts for both modes.
+
+    Through the medians of the rounds, so that a round in which something else ran does not count.
+    """
     rows, found = list(rows), []
     for key in dict.fromkeys((row["format"], row["codec"], row["mode"]) for row in rows):
         mine = [row for row in rows if (row["format"], row["codec"]) == key[:2] and (
                 row["mode"] == key[2] or (key[2] == PER_DOMAIN and row["mode"] == SERVER and row["domains"] == 1))]
-        place = [(row["domains"], row["raw_bytes"], row["output"]["mean"]) for row in mine
-                 for _ in row["output"]["values"]]  # fmt: skip
-        times = [value for row in mine for value in row["output"]["values"]]
-        seconds = fit(*zip(*((domains, raw) for domains, raw, _ in place)), times, [mean for *_, mean in place])
-        size = fit([row["domains"] for row in mine], [row["raw_bytes"] for row in mine], [row["bytes"] for row in mine])
+        domains, raw, size = ([row[name] for row in mine] for name in ("domains", "raw_bytes", "bytes"))
+        seconds = fit(domains, raw, [statistics.median(row["output"]["values"]) for row in mine])
+        sizes = fit(domains, raw, size)
         opening = [value for row in mine if row["mode"] == key[2] for value in row["opening"]["values"]]
-        if seconds and size and seconds.per_byte > 0:
+        middle = statistics.median(opening)
+        if seconds and sizes and seconds.per_byte > 0:
             found.append({
-                "format": key[0], "codec": key[1], "mode": key[2], "opening": float(np.mean(opening)),
-                "opening_error": float(np.std(opening)), "domains": sorted({row["domains"] for row in mine}),
-                "most_raw_bytes": max(row["raw_bytes"] for row in mine), "seconds": asdict(seconds) | seconds.errors(),
-                "bytes": asdict(size) | size.errors(), "reliable": seconds.reliable,
+                "format": key[0], "codec": key[1], "mode": key[2], "opening": middle,
+                "opening_error": statistics.median(abs(value - middle) for value in opening),
+                "domains": sorted(set(domains)), "most_raw_bytes": max(raw), "reliable": seconds.reliable,
+                "seconds": asdict(seconds) | seconds.errors(), "bytes": asdict(sizes) | sizes.errors(),
             })  # fmt: skip
     return found
 
@@ -181,9 +184,18 @@ def name(way: Candidate | dict[str, Any]) -> str:
 
 
 def where_faster(one: Line, other: Line, domains: float) -> tuple[str, float | None]:
-    """Where the first is the faster one: `always`, `never`, `above` or `below` so many bytes of samples."""
+    """Where the first is the faster one: `always`, `never`, `above` or `below` so many bytes of samples, or `alike`.
+
+    Starts, and slopes, that differ by less than their common standard error count as equal.
+    """
+    place = np.array([1.0, domains, 0.0])
     ahead = other.at(domains, 0.0)[0] - one.at(domains, 0.0)[0]
     steeper = one.per_byte - other.per_byte
-    if ahead * steeper <= 0 or steeper == 0:
-        return ("always" if ahead > 0 or (ahead == 0 and steeper < 0) else "never"), None
-    return ("below" if steeper > 0 else "above"), ahead / steeper
+    unsure = math.sqrt(sum(max(float(place @ line.covariance @ place), 0.0) for line in (one, other)))
+    ahead = ahead if abs(ahead) > unsure else 0.0
+    steeper = steeper if abs(steeper) > math.hypot(*(line.errors()["per_byte_error"] for line in (one, other))) else 0.0
+    if ahead * steeper > 0:
+        return ("below" if steeper > 0 else "above"), ahead / steeper
+    if ahead == steeper == 0:
+        return "alike", None
+    return ("always" if ahead > 0 or steeper < 0 else "never"), None

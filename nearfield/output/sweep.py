@@ -2,7 +2,7 @@
 
 Each number of domains is a launch of its own (sweep_cases.py): as many ranks as domains where MPI is there, else one
 process with so many domains. Small sizes go first. In the first round a size is left out, with all larger ones, if it
-would end after its launch's share of the time; later rounds repeat what was kept.
+would end after its launch's share of the time; later rounds, while there is time, repeat what was kept.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ FORMATS = ("ascii", "binary", "hdf5")
 MODES = (SERVER, PER_DOMAIN, WHOLE)
 MOST_SIZE = 1000  # points along an axis
 LAUNCH = 60.0  # s, more than a launch takes to begin
+SLACK = 1.25  # times the budget, that a last round may end at
 LINGERS = 10.0  # s, at most, in which what was ended lets go of its files
 LATE = 10.0  # times its share, after which a launch is ended
 MODULE = "nearfield.output.sweep_cases"
@@ -103,22 +104,25 @@ def has_mpi() -> bool:
 def measure(sweep: Sweep, folder: Path, tell: Callable[[str], None]) -> dict[str, Any]:
     """Run the sweep, its files in a folder within `folder` that is gone afterwards, however it ends.
 
-    `cases`: a row each (`row`); `left_out`: what the budget or a refusal took, with the reason.
+    `cases`: a row each (`row`); `left_out`: what the budget or a refusal took, with the reason. A round that would end
+    much later than the budget is left out as well: `rounds` are those made.
     """
     mpi, begun = has_mpi(), time.time()
     said: dict[Case, list[dict[str, Any]]] = {}
+    made, latest = 0, 0.0
     with scratch(folder) as within:
-        for number in range(sweep.rounds):
+        while made < sweep.rounds and not (made and time.time() + latest > begun + SLACK * (sweep.seconds or math.inf)):
+            started = time.time()
             for domains in sorted(set(sweep.domains)):
-                kept = [case for case in sweep.cases(domains)
-                        if number == 0 or "compute" in said.get(case, [{}])[0]]  # fmt: skip
-                until = deadline(sweep, domains, begun) if number == 0 and sweep.seconds else None
+                kept = [case for case in sweep.cases(domains) if not made or "compute" in said.get(case, [{}])[0]]
+                until = deadline(sweep, domains, begun) if sweep.seconds and not made else None
                 for line in launched(kept, within, until, mpi):
                     said.setdefault(Case(**line.pop("case")), []).append(line)
-            tell(f"round {number + 1} of {sweep.rounds} done, {time.time() - begun:.0f} s")
+            made, latest = made + 1, time.time() - started
+            tell(f"round {made} of {sweep.rounds} done, {time.time() - begun:.0f} s")
     rows = [row(case, each) for case, each in said.items() if "compute" in each[0]]
     return {
-        "fields": sweep.fields, "recorded_steps": STEPS, "rounds": sweep.rounds, "mpi": mpi, "cases": rows,
+        "fields": sweep.fields, "recorded_steps": STEPS, "rounds": made, "mpi": mpi, "cases": rows,
         "left_out": reasons(sweep, said), "seconds": time.time() - begun, "folder": str(folder.absolute()),
         "machine": machine_facts(),
     }  # fmt: skip

@@ -129,7 +129,7 @@ def refusal(case: Case, setup: Discretization, folder: Path) -> str | None:
 
 
 def measured(case: Case, folder: Path, ranks: Alone) -> dict[str, Any]:
-    """Run a case; its three times by rank, its bytes. Nothing is left in the folder."""
+    """Run a case; its three times by rank, its bytes. Nothing is left in the folder. A signal ends it for good."""
     simulation = case.simulation(ranks.size)
     setup = simulation.setup()
     if why := ranks.from_root(refusal(case, setup, folder) if ranks.rank == 0 else None):
@@ -140,6 +140,8 @@ def measured(case: Case, folder: Path, ranks: Alone) -> dict[str, Any]:
         result = simulation.run(1 if ranks.size == case.domains else None, place / "result.h5",
                                 parallel=Parallel(domains=f"1x1x{case.domains}"))  # fmt: skip
         elapsed = time.perf_counter() - begun
+        if result.status != "done":
+            raise KeyboardInterrupt
         if ranks.rank:
             return {}
         return times(case, result.facts, elapsed) | sizes(setup, place, case)

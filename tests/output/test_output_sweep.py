@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +16,8 @@ from nearfield.cli import main
 from nearfield.errors import ModelError, RunFailed
 from nearfield.output import sweep_cases
 from nearfield.output.formats import sizes
-from nearfield.output.sweep import Sweep, deadline, has_mpi, launched
-from nearfield.output.sweep_cases import Case, foreseen, lines, measured
+from nearfield.output.sweep import Sweep, deadline, has_mpi, launched, measure
+from nearfield.output.sweep_cases import Case, foreseen, lines
 from nearfield.parallel.transport import Alone
 
 
@@ -61,6 +66,35 @@ def test_sizes_beyond_the_time_are_left_out_but_the_first(tmp_path):
     assert found[0]["raw_bytes"] > 0 and list(tmp_path.iterdir()) == []
 
 
+def test_rounds_that_would_end_too_late_are_left_out_but_the_first(tmp_path):
+    told: list[str] = []
+    found = measure(Sweep((6,), (1,), formats=("binary",), rounds=3, seconds=1e-9), tmp_path, told.append)
+    assert found["rounds"] == 1 and len(told) == 1 and len(found["cases"]) == 1
+    assert found["cases"][0]["output"]["spread"] == 0 and found["left_out"] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+def test_a_sweep_that_is_broken_off_leaves_no_file_and_no_process(number, tmp_path):
+    line = [sys.executable, "-m", "nearfield", "bench", "output", "--sizes", "40", "--formats", "ascii",
+            "--rounds", "9", "--domains", "2", "--output", str(tmp_path)]  # fmt: skip
+    with subprocess.Popen(line, stderr=subprocess.PIPE, start_new_session=True) as sweep:
+        until = time.monotonic() + 60
+        while not list(tmp_path.glob("*/case/*/*")) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert list(tmp_path.glob("*/case/*/*"))
+        sweep.send_signal(number)
+        sweep.communicate(timeout=60)
+    assert sweep.returncode == 130 and list(tmp_path.iterdir()) == []
+    assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path) in text_of(path)]
+
+
+def text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 def test_what_a_size_will_take_follows_from_those_before():
     assert foreseen([(1000, 5.0, 2.0)], 20) == pytest.approx(3.0 + 2.0 * 8)
     assert foreseen([(1000, 5.0, 2.0), (8000, 12.0, 9.0)], 30) == pytest.approx(12.0 + 19000 * 1e-3)
@@ -77,13 +111,13 @@ def test_the_time_of_the_first_round_is_shared_by_points():
 
 def test_a_case_that_would_fill_the_disk_is_refused_before_it_begins(tmp_path, monkeypatch):
     monkeypatch.setattr(sizes, "free_bytes", lambda folder: 100_000)
-    found = measured(Case(10, 1, "binary", "none", "server"), tmp_path, Alone())
+    found = sweep_cases.measured(Case(10, 1, "binary", "none", "server"), tmp_path, Alone())
     assert "on a disk with 100 kB free" in found["refused"] and list(tmp_path.iterdir()) == []
 
 
 def test_a_case_that_needs_too_much_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(sweep_cases, "free_memory", lambda: 1000)
-    assert "of memory" in measured(Case(10, 1, "binary", "none", "server"), tmp_path, Alone())["refused"]
+    assert "of memory" in sweep_cases.measured(Case(10, 1, "binary", "none", "server"), tmp_path, Alone())["refused"]
 
 
 def test_a_launch_that_breaks_down_is_told_with_its_last_word(tmp_path):
