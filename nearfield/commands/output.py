@@ -166,7 +166,8 @@ def tables(found: dict[str, Any]) -> str:
     text += [*ranks_told(found["cases"]), *buffers_told(found["cases"])]
     if found["rules"]:
         heads = ("faster", "than", *(f"{domains} dom." for domains in ASKED), "")
-        text += ["", columns([heads, *map(rule_line, found["rules"])]), "", "where, in bytes of samples; alike: within the errors", ""]
+        text += ["", columns([heads, *map(rule_line, found["rules"])]), "",
+                 "where, in bytes of samples; alike: within the errors", ""]  # fmt: skip
     text += [left_out(each) for each in found["left_out"]]
     text.append(f"{found['seconds']:.0f} s in all" + (
         "; the fits are kept, for `nearfield advise-output`" if found["fits"] else "; nothing could be fitted or kept"))
