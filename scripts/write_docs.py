@@ -35,7 +35,7 @@ SECTIONS = {
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
     "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
     "Ports and circuits": ("LumpedPort", "MicrostripPort", "LumpedElement"),
-    "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldDFT", "Flux", "FarField"),
+    "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
     "Results": ("open_result", "Result", "spectrum"),
     "Errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
 }
