@@ -5,14 +5,17 @@ import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 REPORT = re.compile(r"Time for (\d+) iterations with ([\d.e+]+) cells : ([\d.]+) sec")
+DUMPED = re.compile(r"dumped (\d+) bytes")
 
 
-def run(solver, threads):
-    """Run openEMS in this process; its report goes to stdout, its files away."""
-    with tempfile.TemporaryDirectory() as folder:
+def run(solver, threads, place=None):
+    """Run openEMS in this process; its report and the bytes of its dumps go to stdout, its files away."""
+    with tempfile.TemporaryDirectory(dir=place) as folder:
         solver.Run(folder, numThreads=threads, verbose=0)
+        print(f"dumped {sum(file.stat().st_size for file in Path(folder).glob('*.h5'))} bytes", flush=True)
 
 
 def report(cells, **facts):
@@ -24,5 +27,6 @@ def report(cells, **facts):
     steps, seconds = int(found[1]), float(found[3])
     print(json.dumps({
         "code": "openEMS", "precision": "single", "cells": cells, "steps": steps, **facts, "seconds": seconds,
+        "dumped_bytes": int(DUMPED.search(done.stdout)[1]),
         "mcells_per_second": cells * steps / seconds / 1e6,
     }))
