@@ -1,6 +1,6 @@
 """Nearfield and openEMS on the empty PEC box, each with and without dumps of its whole volume, the four in turn.
 
-    .venv/bin/python benchmarks/peers/dumps.py --cells 200 --steps 200 --every 20 --pairs 5
+    .venv/bin/python benchmarks/peers/dumps.py --cells 200 --steps 1000 --every 200 --pairs 5
 
 Both write E and H of every point to HDF5, single precision, each component where it lies in the Yee cell, without
 compression, as often: openEMS dumps step 0 and makes one step less. It pads every component to a point more than cells
@@ -77,8 +77,8 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> int:
-    made = parser(__doc__, cells=128, pairs=3)
-    made.add_argument("--every", type=int, default=20, help="steps between dumps")
+    made = parser(__doc__, cells=128, steps=1000, pairs=3)
+    made.add_argument("--every", type=int, default=200, help="steps between dumps")
     made.add_argument("--folder", default=tempfile.gettempdir(), help="where the dumps go")
     given = made.parse_args()
     peer = PEERS["openems"]
