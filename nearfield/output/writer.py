@@ -109,13 +109,13 @@ class FileThread(threading.Thread):
             self.file = PartFiles(task["path"], description, domains, compressors, task["keep"], task["here"])
 
     def run(self) -> None:
-        last = time.monotonic()
+        last = -COMMIT_EVERY  # the first snapshot at once
         while not self.ended:
             blocks = self._received()
             try:
                 if blocks and not self.failure:
                     self._write(blocks)
-                if not self.failure and (self._is_wanted() or time.monotonic() - last > COMMIT_EVERY):
+                if not self.failure and (self._is_wanted() or self._is_due(last)):
                     self._commit()
                     last = time.monotonic()
             except (NearfieldError, OSError) as error:
@@ -173,6 +173,9 @@ class FileThread(threading.Thread):
 
     def _is_wanted(self) -> bool:
         return self.wanted > self.file.committed and self.written >= self.wanted
+
+    def _is_due(self, last: float) -> bool:
+        return self.written > self.file.committed and time.monotonic() - last > COMMIT_EVERY
 
     def _commit(self) -> None:
         self.file.flush()
