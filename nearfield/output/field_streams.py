@@ -2,7 +2,8 @@
 
 Each monitor that has a file gets a ring on every rank. Before a block of steps the blocks of the ring that its
 snapshots need are acquired, and the sweep records straight into them; after it they are committed. A process beside the
-solver (writer.py) puts the pieces of all ranks together and writes. Only a full ring makes the solver wait.
+solver (writer.py) puts the pieces of all ranks of a host together and writes: into one file, or where ranks run on
+several hosts into one a rank, joined by one more. Only a full ring makes the solver wait.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ import numpy as np
 from nearfield import stream
 from nearfield.discretization import Discretization, Feature
 from nearfield.engine import CpuEngine
-from nearfield.errors import ModelError, RunFailed
-from nearfield.machine.hardware import this_machine
+from nearfield.errors import ModelError
 from nearfield.monitors.field_file import SUFFIXES
 from nearfield.output.formats.description import FieldDescription
+from nearfield.output.formats.layout import Boxes, stored_domains
 from nearfield.output.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
-from nearfield.output.writer_process import WriterProcess
+from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.ranks import RankEngine
-from nearfield.parallel.start import Started
+from nearfield.parallel.start import Started, agreed
 from nearfield.plan import VACUUM_IMPEDANCE, RecordingTerm
 from nearfield.prediction import BYTES_OF
 from nearfield.records import RunRecord
@@ -83,15 +84,11 @@ class FieldStreams:
         self._outlets: list[Outlet] = []
         self._excitation = ""
         self._rooms: list[Outlet] = []  # of all ranks, for the length of blocks of steps
-        self._writer: WriterProcess | None = None  # rank 0's
         self._engine: CpuEngine = started.local
         if self.features:
+            self._writers = Writers(started)
             self.folder = self._folder(output)
-            self._refuse_hosts()
-            for feature in self.features.values():
-                feature.item.file.storage(setup.plan.precision)["codec"].refuse_missing()
-            if space_check and self.ranks.rank == 0:
-                refuse_full_disk(self.folder, file_sizes(setup), ", or run without the check: --no-space-check")
+            agreed(self.ranks, lambda: self._refuse(space_check and self.ranks.rank == 0))
 
     def _folder(self, output: str | Path | None) -> Path:
         if output is None:
@@ -101,12 +98,21 @@ class FieldStreams:
         path = Path(output).absolute()
         return path.parent / f"{path.stem}-fields"
 
-    def _refuse_hosts(self) -> None:
-        hosts = sorted(set(self.ranks.hosts))
-        if len(hosts) > 1:
-            raise ModelError(f"the ranks run on {len(hosts)} hosts ({', '.join(hosts[:4])}), but files of monitors are "
-                             "so far written by one process, beside ranks of one host; leave `file` out of the "
-                             "monitors, or run on one host")  # fmt: skip
+    def _refuse(self, space_check: bool) -> None:
+        for feature in self.features.values():
+            file = feature.item.file
+            file.storage(self.setup.plan.precision)["codec"].refuse_missing()
+            if feature.count == 0:
+                raise ModelError(f"{feature.item.place} has a file, but lies on a wall where all that it records is "
+                                 "zero; leave `file` out, or move it")  # fmt: skip
+            if self._writers.several and (file.averaged or file.sample_every > 1):
+                raise ModelError(
+                    f"{feature.item.place}: ranks on several hosts write a file each, of Yee positions as they are; "
+                    "leave out sample_every and positions = \"cells\" (formats vtkhdf and ascii need them), or run on "
+                    "one host"
+                )
+        if space_check:
+            refuse_full_disk(self.folder, file_sizes(self.setup), ", or run without the check: --no-space-check")
 
     # ---- what is to be written
 
@@ -154,18 +160,62 @@ class FieldStreams:
     def _itemsize(self) -> int:
         return np.dtype(self._engine.plan.dtype).itemsize
 
+    def _keep(self, name: str, step: int) -> int | None:
+        """Snapshots that a file has behind it where a run goes on from a step; None where it begins."""
+        return self._count(name, step) if step else None
+
+    def _count(self, name: str, step: int) -> int:
+        return int(np.searchsorted(self.features[name].item.steps(self.setup.context), step, side="right"))
+
+    def _boxes(self, name: str, parts: list[dict[str, Any]]) -> list[Boxes]:
+        """What each rank that sends something of a monitor sends of it."""
+        regions = self.features[name].item.regions(self.setup.context)
+        return boxes({n: r.shape for n, r in regions.items()}, [part["pieces"] for part in parts])
+
+    def _domains(self, name: str, parts: list[dict[str, Any]], step: int) -> list[Boxes] | None:
+        """What each of the files of a monitor holds; None: there is one. A run that goes on keeps what it finds."""
+        several = self._writers.several
+        now = self._boxes(name, parts) if several or self.features[name].item.file.per_domain else None
+        if not step:
+            return now
+        path = self.path(name, self._excitation)
+        stored = stored_domains(path)
+        if several and stored != now:
+            raise ModelError(f"{path} was begun by other ranks, and ranks on several hosts each go on with a file of "
+                             "their own; go on with the ranks it was begun with, or on one host")  # fmt: skip
+        return stored
+
+    def _tasks(self, everywhere: list[dict[str, Any]], domains: dict[str, list[Boxes] | None], step: int
+               ) -> list[dict[str, Any]]:  # fmt: skip
+        """What the writer of this host must know."""
+        found = []
+        for name, layout in domains.items():
+            senders = [rank for rank, sent in enumerate(everywhere) if name in sent]
+            here = [number for number, rank in enumerate(senders) if rank in self._writers.here]
+            parts = [everywhere[rank][name] for rank in senders]
+            task = self._task(name, [parts[number] for number in here], self._keep(name, step)) if here else None
+            if task and layout:
+                sent = self._boxes(name, parts)
+                files = here if self._writers.several else list(range(len(layout)))
+                task |= {"domains": layout, "here": files, "boxes": [sent[number] for number in here]}
+            found += [task] if task else []
+        return found
+
     def _task(self, name: str, pieces: list[dict[str, Any]], keep: int | None) -> dict[str, Any]:
-        """What the writer must know of a file."""
+        """What the writer must know of a file, the same for one and for one a domain."""
         feature, context, plan = self.features[name], self.setup.context, self.setup.plan
         file, steps = feature.item.file, np.asarray(feature.item.steps(context))
         return {
-            "name": name, "path": str(self.path(name, self._excitation)), "keep": keep, "parts": pieces,
-            "description": described(self.setup, feature).to_json(), "dtype": np.dtype(plan.dtype).str,
+            **self._whole(name), "name": name, "keep": keep, "parts": pieces, "dtype": np.dtype(plan.dtype).str,
             "regions": {n: {"dims": r.dims, "shape": r.shape} for n, r in feature.item.regions(context).items()},
             "positions": {n: v.array.tolist() for n, v in feature.item.positions(context).items()},
             "steps": steps.tolist(), "times": [plan.recording_times(half, steps).tolist() for half in (False, True)],
-            "averaged": file.averaged, "sample_every": file.sample_every, "per_domain": file.per_domain,
+            "averaged": file.averaged, "sample_every": file.sample_every, "domains": None,
         }  # fmt: skip
+
+    def _whole(self, name: str) -> dict[str, Any]:
+        description = described(self.setup, self.features[name]).to_json()
+        return {"path": str(self.path(name, self._excitation)), "description": description}
 
     # ---- under way
 
@@ -186,17 +236,24 @@ class FieldStreams:
             self.held += outlet.blocks * outlet.block_bytes
             sent[name] = {"ring": outlet.ring.name, "pieces": outlet.pieces}
         everywhere = self.ranks.everywhere(sent)
-        refused = None
-        if self.ranks.rank == 0:
-            parts = {name: [each[name] for each in everywhere if name in each] for name in self.features}
-            refused = self._opened(parts, step)
-        if refused := self.ranks.from_root(refused):
-            self.close()
-            raise ModelError(refused)
+        agreed(self.ranks, self._make_folder)
+        domains = agreed(self.ranks, lambda: self._layouts(everywhere, step), at_root=True)
+        joined = [self._whole(name) | {"domains": layout} for name, layout in domains.items() if layout]
+        self._writers.open(self._tasks(everywhere, domains, step), joined)
         for outlet in self._outlets:
             outlet.ring.wait_for_readers(1, PATIENCE)
         self._even_room()
         self.opening += time.perf_counter() - begun
+
+    def _make_folder(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ModelError(f"{self.folder} cannot be made ({error.strerror}); choose another --output") from error
+
+    def _layouts(self, everywhere: list[dict[str, Any]], step: int) -> dict[str, list[Boxes] | None]:
+        return {name: self._domains(name, [each[name] for each in everywhere if name in each], step)
+                for name in self.features}  # fmt: skip
 
     def _even_room(self) -> None:
         """Ranks hold rings of different lengths; the shortest says how long blocks of steps may be."""
@@ -206,21 +263,6 @@ class FieldStreams:
                 fewest[name] = min(blocks, fewest.get(name, blocks))
         steps = {name: np.asarray(each.item.steps(self.setup.context)) for name, each in self.features.items()}
         self._rooms = [Outlet(name, steps[name], blocks=blocks) for name, blocks in fewest.items()]
-
-    def _opened(self, parts: dict[str, list[dict[str, Any]]], step: int) -> str | None:
-        """Have the writer open the files; what it refuses."""
-        tasks = []
-        for name, pieces in parts.items():
-            steps = np.asarray(self.features[name].item.steps(self.setup.context))
-            keep = int(np.searchsorted(steps, step, side="right")) if step else None
-            tasks.append(self._task(name, pieces, keep))
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._writer = self._writer or WriterProcess(spare_processors(self.started))
-            self._writer.ask({"do": "open", "tasks": tasks})
-        except (OSError, RunFailed, ModelError) as error:
-            return str(error)
-        return None
 
     def room(self, step: int) -> int:
         """Steps that the next block may have: no more snapshots than half of a ring holds."""
@@ -251,21 +293,13 @@ class FieldStreams:
                     outlet.ring.abandon()
             outlet.waiting = []
         if self.features and self.failure is None:
-            self.failure = self.ranks.from_root(self._writer.failure if self._writer else None)
+            self.failure = self._writers.failure()
 
     def flush(self, step: int) -> None:
         """Return when all that was recorded up to a step is in the files; for a checkpoint."""
         if not self.features or self.failure:
             return
-        broken = None
-        if self._writer:
-            counts = {name: int(np.searchsorted(each.item.steps(self.setup.context), step, side="right"))
-                      for name, each in self.features.items()}  # fmt: skip
-            try:
-                self._writer.ask({"do": "flush", "counts": counts})
-            except RunFailed as error:
-                broken = str(error)
-        self.failure = self.ranks.from_root(broken)
+        self.failure = self._writers.flush({name: self._count(name, step) for name in self.features})
 
     def end(self, complete: bool, reason: str = "") -> None:
         """Close the files of the excitation: complete, or broken off for a reason."""
@@ -273,14 +307,9 @@ class FieldStreams:
         for outlet in self._outlets:
             outlet.ring.close()
         self._outlets = []
-        broken = None
-        if self._writer and self.failure is None:
-            try:
-                self._writer.ask({"do": "close", "complete": complete, "reason": reason})
-            except RunFailed as error:
-                broken = str(error)
         if self.features:
-            self.failure = self.failure or self.ranks.from_root(broken)
+            broken = self._writers.finish(complete and not self.failure, self.failure or reason)
+            self.failure = self.failure or broken
         self.closing += time.perf_counter() - begun
 
     def close(self) -> None:
@@ -288,9 +317,8 @@ class FieldStreams:
         for outlet in self._outlets:
             outlet.ring.close()
         self._outlets = []
-        if self._writer:
-            self._writer.close()
-            self._writer = None
+        if self.features:
+            self._writers.close()
 
     def facts(self) -> dict[str, Any]:
         """Bytes that went out and that rings held; seconds each rank waited for room, and all for files to be open and
@@ -346,10 +374,3 @@ def remove_left_rings() -> None:
         if each.name.startswith(RING) and each.stale:
             with contextlib.suppress(ModelError):
                 remove_ring(each)
-
-
-def spare_processors(started: Started) -> list[int]:
-    """Processors of this host that no thread of a rank was bound to; all where there is none."""
-    everything = set(this_machine().processors)
-    used = {processor for processors in started.binding.processors for processor in processors}
-    return sorted(everything - used) or sorted(everything)

@@ -3,23 +3,26 @@
     python -m nearfield.output.writer 2,3        processors it may use; requests as lines of JSON on its input
 
     {"do": "open", "tasks": [...]}               a file each, and the rings of the ranks that feed it
+    {"do": "join", "files": [...]}               files that join the parts which the writers of all hosts have opened
     {"do": "flush", "counts": {"cut": 40}}       answered when so many snapshots are committed
     {"do": "close", "complete": true}            answered when all files are closed
+    {"do": "settle", "complete": true}           once the writers of all hosts have closed theirs: end the joining files
 
-Each file has a thread. It waits for a snapshot's pieces from all ranks, puts them together where they must be, and
-writes them; the codec's threads compress. A disk that refuses is told of once, and what comes after it is let go, so
-that the solver never waits for it. When the input ends the solver has: open files are closed as interrupted.
+Each file has a thread. It waits for a snapshot's pieces from all ranks of its host, puts them together where they must
+be, and writes them; the codec's threads compress. A disk that refuses is told of once, and what comes after it is let
+go, so that the solver never waits for it. When the input ends the solver has: open files are closed as interrupted.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import sys
 import threading
 import time
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +32,7 @@ from nearfield.analysis.fields import FieldResult, collocate
 from nearfield.errors import NearfieldError
 from nearfield.output.formats.description import Block, FieldDescription
 from nearfield.output.formats.files import FieldFile, open_field_file
-from nearfield.output.formats.layout import Boxes, DomainFiles, stored_domains
+from nearfield.output.formats.layout import JoinedFile, PartFiles, boxes_from
 from nearfield.records import HALF, Variable
 
 COMMIT_EVERY = 1.0  # s, at least, between two commits that nobody asked for
@@ -38,7 +41,7 @@ DIED = "the solver ended without closing it"
 
 
 class Pieces:
-    """One snapshot as the ranks sent it: fields of components, by part and piece."""
+    """One snapshot as the ranks of a host sent it: pieces of components."""
 
     def __init__(self, task: dict[str, Any], blocks: list[stream.Block]) -> None:
         self.task, self.dtype = task, np.dtype(task["dtype"])
@@ -52,12 +55,17 @@ class Pieces:
 
     def whole(self, name: str) -> np.ndarray:
         """A component in its region, SI; where no rank holds it, on a high wall, it is zero."""
-        shape, pieces = tuple(self.task["regions"][name]["shape"]), self._found[name]
-        if len(pieces) == 1 and pieces[0][1].shape == shape:
-            return self._scaled(*pieces[0][1:])
+        return self.box(name, (0, 0, 0), self.task["regions"][name]["shape"])
+
+    def box(self, name: str, lower: Sequence[int], shape: Sequence[int]) -> np.ndarray:
+        """The same in a box, which cuts no piece."""
+        ends = [low + n for low, n in zip(lower, shape)]
+        inside = [each for each in self._found[name] if is_inside(each[0], each[1].shape, lower, ends)]
+        if len(inside) == 1 and inside[0][1].shape == tuple(shape):
+            return self._scaled(*inside[0][1:])
         values = np.zeros(shape, self.dtype)
-        for offset, part, scale in pieces:
-            place = tuple(slice(first, first + n) for first, n in zip(offset, part.shape))
+        for offset, part, scale in inside:
+            place = tuple(slice(first - low, first - low + n) for first, low, n in zip(offset, lower, part.shape))
             np.multiply(part, self.dtype.type(scale), out=values[place])
         return values
 
@@ -76,6 +84,11 @@ class Pieces:
         return {name: found[name].values[0] for name in self.task["regions"]}
 
 
+def is_inside(offset: Sequence[int], shape: Sequence[int], lower: Sequence[int], ends: Sequence[int]) -> bool:
+    """Whether a box lies in another one."""
+    return all(low <= first and first + n <= end for first, n, low, end in zip(offset, shape, lower, ends))
+
+
 class FileThread(threading.Thread):
     """Receives the snapshots of one file and writes them."""
 
@@ -88,21 +101,21 @@ class FileThread(threading.Thread):
         self._positions = {n: Variable((n,), np.array(v), {"units": "m"}) for n, v in task["positions"].items()}
         self.readers = [stream.attach(part["ring"]) for part in task["parts"]]
         description = FieldDescription.from_json(task["description"])
-        self.file: FieldFile | DomainFiles
-        if task["per_domain"]:
-            domains = boxes(task) if task["keep"] is None else stored_domains(Path(task["path"]))
-            self.file = DomainFiles(task["path"], description, domains, compressors, task["keep"])
-        else:
+        self.file: FieldFile | PartFiles
+        if task["domains"] is None:
             self.file = open_field_file(task["path"], description, compressors, task["keep"])
+        else:
+            domains = [boxes_from(each) for each in task["domains"]]
+            self.file = PartFiles(task["path"], description, domains, compressors, task["keep"], task["here"])
 
     def run(self) -> None:
-        last = time.monotonic()
+        last = -COMMIT_EVERY  # the first snapshot at once
         while not self.ended:
             blocks = self._received()
             try:
                 if blocks and not self.failure:
                     self._write(blocks)
-                if not self.failure and (self._is_wanted() or time.monotonic() - last > COMMIT_EVERY):
+                if not self.failure and (self._is_wanted() or self._is_due(last)):
                     self._commit()
                     last = time.monotonic()
             except (NearfieldError, OSError) as error:
@@ -137,17 +150,32 @@ class FileThread(threading.Thread):
         return blocks
 
     def _write(self, blocks: list[stream.Block]) -> None:
-        number, pieces, every = self.written, Pieces(self.task, blocks), self.task["sample_every"]
+        number, pieces = self.written, Pieces(self.task, blocks)
         times = {"time" + HALF * half: column[number] for half, column in enumerate(self.task["times"])}
         averaged = pieces.averaged(self._positions, times) if self.task["averaged"] else None
         for name, component in self.file.description.components.items():
-            values = averaged[name] if averaged else pieces.whole(name)
-            thinned = values[::every, ::every, ::every]
-            self.file.write(Block(name, number, self.task["steps"][number], times[component.dims[0]], thinned))
+            for offset, values in self._boxes(pieces, name, averaged):
+                moment = self.task["steps"][number], times[component.dims[0]]
+                self.file.write(Block(name, number, *moment, values, offset))
         self.written += 1
+
+    def _boxes(
+        self, pieces: Pieces, name: str, averaged: dict[str, np.ndarray] | None
+    ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+        """Offset and values of what is written of a component: box by box into files of domains, else whole."""
+        if self.task["domains"] is None:
+            every, values = self.task["sample_every"], averaged[name] if averaged else pieces.whole(name)
+            yield (0, 0, 0), values[::every, ::every, ::every]
+            return
+        for box in self.task["boxes"]:
+            if name in box:
+                yield tuple(box[name][0]), pieces.box(name, *box[name])
 
     def _is_wanted(self) -> bool:
         return self.wanted > self.file.committed and self.written >= self.wanted
+
+    def _is_due(self, last: float) -> bool:
+        return self.written > self.file.committed and time.monotonic() - last > COMMIT_EVERY
 
     def _commit(self) -> None:
         self.file.flush()
@@ -174,63 +202,67 @@ class FileThread(threading.Thread):
         self.file.close(complete, reason)
 
 
-def boxes(task: dict[str, Any]) -> list[Boxes]:
-    """Offset and extent of what each rank's file holds of each component; zeros of high walls go to the last ones."""
-    found: list[dict[str, tuple[tuple[int, ...], tuple[int, ...]]]] = [{} for _ in task["parts"]]
-    for name, region in task["regions"].items():
-        pieces = [(number, piece) for number, part in enumerate(task["parts"])
-                  for piece in part["pieces"] if piece["component"] == name]  # fmt: skip
-        ends = [tuple(a + n for a, n in zip(piece["offset"], extent(piece))) for _, piece in pieces]
-        last = [max(column) for column in zip(*ends)]
-        for (number, piece), end in zip(pieces, ends):
-            upper = (whole if n == most else n for n, most, whole in zip(end, last, region["shape"]))
-            found[number][name] = tuple(piece["offset"]), tuple(n - a for n, a in zip(upper, piece["offset"]))
-        if not pieces:
-            found[0][name] = (0, 0, 0), tuple(region["shape"])
-    return found
-
-
-def extent(piece: dict[str, Any]) -> tuple[int, ...]:
-    """The extents of a piece along x, y, z."""
-    return tuple(piece["shape"][place] for place in piece["turned"])
-
-
 class Files:
     """All files that are open."""
 
     def __init__(self, compressors: int) -> None:
         self.compressors = compressors
         self.threads: list[FileThread] = []
+        self.joined: list[JoinedFile] = []
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Do what is asked. Errors: `NearfieldError`, it cannot be done."""
-        if request["do"] == "open":
-            opened: list[FileThread] = []
-            try:
-                for task in request["tasks"]:
-                    opened.append(FileThread(task, self.compressors))
-            except BaseException:
-                for thread in opened:
-                    thread.file.close(False, "another file could not be opened")
-                raise
-            for thread in opened:
-                thread.start()
-            self.threads = opened
-        elif request["do"] == "flush":
+        wanted = request["do"]
+        if wanted == "open":
+            self._open(request["tasks"])
+        elif wanted == "join":
+            for file in request["files"]:
+                description = FieldDescription.from_json(file["description"])
+                domains = [boxes_from(each) for each in file["domains"]]
+                self.joined.append(JoinedFile(file["path"], description, domains))
+        elif wanted == "flush":
             for thread in self.threads:
                 thread.commit_up_to(request["counts"][thread.task["name"]])
         else:
-            self.finish(request["complete"], request.get("reason") or "the run was broken off")
-        return {"done": request["do"]}
+            end = self.close if wanted == "close" else self.settle
+            end(request["complete"], request["reason"] or "the run was broken off")
+        return {"done": wanted}
 
-    def finish(self, complete: bool, reason: str) -> None:
-        """Close all files."""
+    def _open(self, tasks: list[dict[str, Any]]) -> None:
+        opened: list[FileThread] = []
+        try:
+            for task in tasks:
+                opened.append(FileThread(task, self.compressors))
+        except BaseException:
+            for thread in opened:
+                thread.file.close(False, "another file could not be opened")
+            raise
+        for thread in opened:
+            thread.start()
+        self.threads = opened
+
+    def close(self, complete: bool, reason: str) -> None:
+        """Close all files but those that join them."""
         threads, self.threads = self.threads, []
         for thread in threads:
-            try:
+            with told():
                 thread.finish(complete, reason)
-            except NearfieldError as error:
-                tell({"failed": str(error)})
+
+    def settle(self, complete: bool, reason: str) -> None:
+        """Close the files that join others."""
+        joined, self.joined = self.joined, []
+        for file in joined:
+            with told():
+                file.close(complete, reason)
+
+
+@contextlib.contextmanager
+def told() -> Iterator[None]:
+    """What fails is told to the solver, and the rest goes on."""
+    try:
+        yield
+    except NearfieldError as error:
+        tell({"failed": str(error)})
 
 
 speaking = threading.Lock()
@@ -259,7 +291,8 @@ def main(processors: str) -> None:
         except NearfieldError as error:
             said = {"refused": str(error)}
         tell(said)
-    files.finish(False, DIED)
+    files.close(False, DIED)
+    files.settle(False, DIED)
 
 
 if __name__ == "__main__":

@@ -88,6 +88,9 @@ def test_files_that_cannot_be_are_refused_before_the_run(tmp_path):
                        ({"per_domain": True, "sample_every": 2}, "domains")):  # fmt: skip
         with pytest.raises(nf.ModelError, match=why):
             nf.FieldFile(**wrong)
+    on_wall = nf.Snapshot("wall", (CORNER[0], 0, 0), CORNER, ("Ey",), every=3, file=nf.FieldFile())
+    with pytest.raises(nf.ModelError, match="on a wall where all that it records is zero"):
+        model(None).model_copy(update={"monitors": [on_wall]}).run(threads=1, output=tmp_path / "r.h5")
     endless = model(nf.FieldFile(), steps=5_000_000, every=1)
     with pytest.raises(nf.ModelError, match=r"free.*--no-space-check"):
         endless.run(threads=1, output=tmp_path / "r.h5")

@@ -26,7 +26,8 @@ def write_joined(
         joined["parts"] = json.dumps(parts)
         folder = file.path.parent
         for name in ("step", *description.time_dims):
-            _join_moments(joined, name, folder, parts, length)
+            holds = [part for part in parts if name == "step" or name in description.part(part["boxes"]).time_dims]
+            _join_moments(joined, name, folder, holds[0], length)
         for dim in (*description.coordinates, *description.time_dims):
             joined[dim].make_scale(dim)
         for name in description.components:
@@ -41,22 +42,18 @@ def write_joined(
     raw.commit()
 
 
-def _join_moments(joined: h5py.File, name: str, folder: Path, parts: list[dict[str, Any]], length: int | None) -> None:
-    """Steps and times: those of the first part that has them."""
+def _join_moments(joined: h5py.File, name: str, folder: Path, part: dict[str, Any], length: int | None) -> None:
+    """Steps or times: those of a part that has them."""
     kind, units = ("i8", "") if name == "step" else ("f8", "s")
-    for part in parts:
+    if length is not None:
         with h5py.File(folder / part["file"], "r") as one:
-            if name not in one:
-                continue
-            if length is not None:
-                joined.create_dataset(name, data=one[name][:length])
-            else:
-                layout = h5py.VirtualLayout((1,), kind, (None,))
-                source = h5py.VirtualSource(part["file"], name, (1,), kind, (None,))
-                layout[0 : h5py.h5s.UNLIMITED] = source[0 : h5py.h5s.UNLIMITED]
-                joined.create_virtual_dataset(name, layout)
-        joined[name].attrs.update(units=units, dims=json.dumps([name]))
-        return
+            joined.create_dataset(name, data=one[name][:length])
+    else:
+        layout = h5py.VirtualLayout((1,), kind, (None,))
+        source = h5py.VirtualSource(part["file"], name, (1,), kind, (None,))
+        layout[0 : h5py.h5s.UNLIMITED] = source[0 : h5py.h5s.UNLIMITED]
+        joined.create_virtual_dataset(name, layout)
+    joined[name].attrs.update(units=units, dims=json.dumps([name]))
 
 
 def _join_component(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nearfield.regions import Region
 
 Boxes = Mapping[str, tuple[Shape, Shape]]  # of each component offset and shape in its own box
+UNEQUAL = "the domains have different numbers of snapshots"
 FIRST = b'{"nearfield_field_parts": 1'
 
 
@@ -46,25 +47,25 @@ def part_path(path: str | Path, number: int) -> Path:
     return path.with_name(f"{path.stem}.d{number}{path.suffix}")
 
 
-class DomainFiles:
-    """A field file cut into one a domain; takes blocks as any `FieldFile` does, also such that reach over several.
+class PartFiles:
+    """The files of domains that this process writes; takes blocks as any `FieldFile` does, also over several domains.
 
-    `domains` say what each holds; together they hold every sample once. Errors: as `FieldFile`.
+    `domains` say what each holds, wherever it is written; together they hold every sample once. `here` are the numbers
+    of those whose files are written here, None: all. Errors: as `FieldFile`.
     """
 
     def __init__(
         self, path: str | Path, description: FieldDescription, domains: Sequence[Boxes], threads: int = 1,
-        keep: int | None = None,
+        keep: int | None = None, here: Sequence[int] | None = None,
     ) -> None:  # fmt: skip
-        self.path, self.description = Path(path), description
-        self.domains = [boxes for boxes in domains if boxes]
-        _refuse_gaps(description, self.domains)
+        self.path, self.description, self.domains = Path(path), description, domains
+        _refuse_gaps(description, domains)
+        self._here = range(len(domains)) if here is None else here
         self.parts: list[FieldFile] = []
         try:
-            for number, boxes in enumerate(self.domains):
+            for number in self._here:
                 part = part_path(path, number)
-                self.parts.append(open_field_file(part, description.part(boxes), threads, keep))
-            self._index = _write_index(self.path, description, self.domains, RUNNING)
+                self.parts.append(open_field_file(part, description.part(domains[number]), threads, keep))
         except BaseException as error:
             self._close_parts(False, str(error))
             raise
@@ -76,10 +77,10 @@ class DomainFiles:
 
     def write(self, block: Block) -> None:
         """Give each part what is its own."""
-        for part, boxes in zip(self.parts, self.domains):
-            if block.component not in boxes:
+        for part, number in zip(self.parts, self._here):
+            if block.component not in self.domains[number]:
                 continue
-            offset, shape = boxes[block.component]
+            offset, shape = self.domains[number][block.component]
             lower = tuple(max(a, b) for a, b in zip(offset, block.offset))
             upper = tuple(min(a + n, b + m) for a, n, b, m in zip(offset, shape, block.offset, block.values.shape))
             if all(a < b for a, b in zip(lower, upper)):
@@ -91,15 +92,12 @@ class DomainFiles:
         return min(part.flush() for part in self.parts)
 
     def close(self, complete: bool = True, reason: str = "the run was broken off") -> None:
-        """End all parts and fix the length of what joins them."""
+        """End all parts."""
         if not any(part.is_open for part in self.parts):
             return
         if len({part.tally.complete for part in self.parts}) > 1:
-            complete, reason = False, "the domains have different numbers of snapshots"
+            complete, reason = False, UNEQUAL
         failed = self._close_parts(complete, reason)
-        self._index.close()
-        status = COMPLETE if complete and failed is None else interrupted(str(failed or reason))
-        _write_index(self.path, self.description, self.domains, status, self.committed).close()
         if failed is not None:
             raise failed
 
@@ -111,6 +109,66 @@ class DomainFiles:
             except RunFailed as error:
                 failed = failed or error
         return failed
+
+
+class JoinedFile:
+    """What joins the files of domains: grows with them while it is open, ends with the length that all of them have.
+
+    The parts must be there. Errors: `ModelError` where they are not, or another run has the file; `RunFailed` from the
+    disk, after which the parts can be read.
+    """
+
+    def __init__(self, path: str | Path, description: FieldDescription, domains: Sequence[Boxes]) -> None:
+        self.path, self.description, self.domains = Path(path), description, domains
+        self._parts = [part_path(path, number) for number in range(len(domains))]
+        missing = [part for part in self._parts if not part.is_file()]
+        if missing:
+            raise ModelError(f"{missing[0]} is not there, though a process on its host has made it; choose an --output "
+                             "on a file system that all hosts share")  # fmt: skip
+        self._file: ClaimedFile | None = _write_index(self.path, description, domains, RUNNING)
+
+    def close(self, complete: bool = True, reason: str = "the run was broken off") -> None:
+        """Once the parts are closed: fix the length; complete if all of them are."""
+        if self._file is None:
+            return
+        from nearfield.output.formats.reading import stored_fields
+
+        self._file.close()
+        self._file = None
+        try:
+            parts = [stored_fields(part) for part in self._parts]
+        except ModelError as error:
+            raise RunFailed(str(error)) from error
+        lengths = [len(part.steps) for part in parts]
+        if len(set(lengths)) > 1:
+            complete, reason = False, UNEQUAL if complete else reason
+        status = next((part.status for part in parts if part.status != COMPLETE), COMPLETE)
+        status = status if complete else interrupted(reason)
+        _write_index(self.path, self.description, self.domains, status, min(lengths)).close()
+
+
+class DomainFiles(PartFiles):
+    """A field file cut into one a domain, all written here, and the file that joins them."""
+
+    def __init__(
+        self, path: str | Path, description: FieldDescription, domains: Sequence[Boxes], threads: int = 1,
+        keep: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(path, description, [boxes for boxes in domains if boxes], threads, keep)
+        try:
+            self._joined = JoinedFile(path, description, self.domains)
+        except BaseException as error:
+            self._close_parts(False, str(error))
+            raise
+
+    def close(self, complete: bool = True, reason: str = "the run was broken off") -> None:
+        """End all parts and fix the length of what joins them."""
+        try:
+            super().close(complete, reason)
+        except RunFailed as error:
+            self._joined.close(False, str(error))
+            raise
+        self._joined.close(complete, reason)
 
     def __enter__(self) -> DomainFiles:
         return self
@@ -157,16 +215,20 @@ def _write_index(
     return file
 
 
-def stored_domains(path: Path) -> list[Boxes]:
-    """What each domain of the files that a file joins holds: for one who goes on with them."""
-    import h5py
+def stored_domains(path: Path) -> list[Boxes] | None:
+    """What each domain of the files that a file joins holds, for one who goes on with them; None: it joins none.
 
-    try:
-        with h5py.File(path, "r") as file:
-            parts = json.loads(file["parts"].asstr()[()])
-    except (OSError, KeyError):
-        parts = read_index(path)[1]
-    return [{name: (tuple(offset), tuple(shape)) for name, (offset, shape) in part["boxes"].items()} for part in parts]
+    Error: it is not there, or cannot be read.
+    """
+    from nearfield.output.formats.reading import joined_parts
+
+    parts = joined_parts(path)
+    return None if parts is None else [boxes_from(part["boxes"]) for part in parts]
+
+
+def boxes_from(found: Mapping[str, Any]) -> Boxes:
+    """Boxes as JSON gives them back."""
+    return {name: (tuple(offset), tuple(shape)) for name, (offset, shape) in found.items()}
 
 
 def read_index(path: Path) -> tuple[FieldDescription, list[dict[str, Any]], str]:

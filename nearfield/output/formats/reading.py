@@ -94,6 +94,21 @@ def stored_fields(path: str | Path) -> StoredFields:
     return _read_hdf5(path)
 
 
+def joined_parts(path: Path) -> list[dict[str, Any]] | None:
+    """File and boxes of each part that a field file joins; None where it holds the fields itself."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(layout.FIRST))
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read ({error.strerror}); run from the start") from error
+    if start == layout.FIRST:
+        return layout.read_index(path)[1]
+    if start.startswith((binary.MAGIC, text_format.FIRST)):
+        return None
+    with _hdf5(path) as file:
+        return json.loads(file["parts"].asstr()[()]) if "parts" in file else None
+
+
 def open_fields(path: str | Path) -> xarray.Dataset:
     """The committed snapshots of a field file as an `xarray.Dataset`, values read when they are asked for.
 
