@@ -119,6 +119,7 @@ def test_a_writer_killed_on_the_second_host_ends_the_run_on_all(folder):
     assert np.isfinite(stored.arrays["Ex"][:]).all()
 
 
+@pytest.mark.slow
 def test_a_run_on_two_hosts_goes_on_there_and_on_one_host_but_not_by_other_ranks_there(folder):
     Path("model.toml").write_text(model(nf.FieldFile(codec="zlib"), steps=2000, every=20))
     process = begun("model.toml", "--output", "out", "--checkpoint", "200 steps", *TWO)
