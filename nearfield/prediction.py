@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-import numpy as np
-
 from nearfield.plan import CircuitTerm, CurrentTerm, DFTBox, Functional, SnapshotBox, Term, unit_stride_axis
 
 LANES = 16  # cells of a block of the core's layout, core/layout.hpp
@@ -61,8 +59,8 @@ def recorded_bytes(term: Term, steps: int, precision: str) -> int:
         return 8 * (steps // term.stride)
     if isinstance(term, DFTBox):
         return 2 * size * samples_in(term) * len(term.frequencies)
-    if isinstance(term, SnapshotBox) and term.kept:
-        return size * samples_in(term) * int(np.count_nonzero(np.asarray(term.steps) <= steps))
+    if isinstance(term, SnapshotBox):
+        return size * samples_in(term) * term.taken(steps)
     return 0
 
 

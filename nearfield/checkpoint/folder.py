@@ -14,6 +14,7 @@ from typing import Any
 import nearfield
 from nearfield.checkpoint.store import FORMAT, Damaged, Stored, read_manifest, verify
 from nearfield.errors import ModelError
+from nearfield.output.whole_file import flush_to_disk
 from nearfield.parallel.transport import Alone
 
 NAME = re.compile(r"checkpoint-(\d+)")
@@ -44,7 +45,7 @@ def remove_all(folder: Path) -> None:
 
 def put_in_place(part: Path, place: Path) -> None:
     """Give a checkpoint, whole and on the disk, its name. Error: `OSError`."""
-    flush_folder(part)
+    flush_to_disk(part)
     if place.exists():  # one that was damaged, or of the same steps
         old = place.with_name(BESIDE.format(place.name + ".old"))
         os.rename(place, old)
@@ -52,16 +53,7 @@ def put_in_place(part: Path, place: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
     else:
         os.rename(part, place)
-    flush_folder(place.parent)
-
-
-def flush_folder(folder: Path) -> None:
-    """Have the disk know what a folder holds."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    flush_to_disk(place.parent)
 
 
 def keep_only(folder: Path, kept: list[Path]) -> None:

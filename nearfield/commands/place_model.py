@@ -20,7 +20,7 @@ from nearfield.parallel.decomposition import (
     indices,
     parse_domains,
 )
-from nearfield.parallel.halo_depth import DEPTHS, Tiles, cheapest, halo_cost, links
+from nearfield.parallel.halo_depth import DEPTHS, Tiles, cheapest, halo_costs
 from nearfield.parallel.halo_sizes import HaloSize, halo_sizes
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan import Plan
@@ -123,14 +123,11 @@ def placed(plan: Plan, machine: Machine, profile: Profile, request: Request) -> 
     spread = min(nodes, machine.threads) if machine.scheme != "none" else 1
     domains = parse_domains(request.domains if request.domains is not None else machine.ranks * max(1, spread))
     weights = Weights.of(plan)
-    total = math.prod(domains) if isinstance(domains, tuple) else domains
     depths = [request.depth] if request.depth else DEPTHS if machine.ranks > 1 else [1]
-    far, near = links(profile, len(machine.hosts), len(machine.hardware.numa))
-    rate = profile.rates().core * 1e6 * machine.threads * machine.ranks / total
-    size, ranks_a_host = BYTES_OF[plan.precision], machine.ranks_a_host
-    halos = [halo_cost(depth, far, rate, size, near=near, ranks_a_host=ranks_a_host) for depth in depths]
+    halos = halo_costs(depths, profile, len(machine.hosts), len(machine.hardware.numa), machine.threads, machine.ranks,
+                       domains, BYTES_OF[plan.precision])  # fmt: skip
     tiles = Tiles.on(plan, machine.hardware, machine.threads)
-    halo = halos[0] if len(halos) == 1 else cheapest(weights, domains, machine.ranks, halos, tiles)
+    halo = cheapest(weights, domains, machine.ranks, halos, tiles)
     found = decompositions(weights, domains, machine.ranks, halo=halo)
     return Placing(plan, weights, machine, halo, domains, request.depth is not None, found)
 

@@ -10,7 +10,7 @@ from nearfield.machine.launchers import ranges
 from nearfield.parallel.decomposition import Decomposition, even_speeds, indices, sides, times
 from nearfield.parallel.halo_sizes import HaloSize
 from nearfield.parallel.weights import Weights
-from nearfield.wording import memory
+from nearfield.wording import counted, memory
 
 MOST_SHOWN = 64  # domains, and ranks, in the text
 DOUBLE_WORK = 0.25  # of the work computed twice is too much
@@ -20,15 +20,15 @@ NOTABLE = 0.02  # of the work
 def readable(request: Request, placing: Placing, sizes: Sequence[HaloSize]) -> str:
     """The whole text."""
     machine, best, unit = placing.machine, placing.best, "xyz"[placing.plan.unit_axis]
-    of_ranks = f" on {plural(machine.ranks, 'rank')} ({times(best.grouping.ranks)})" if machine.ranks > 1 else ""
+    of_ranks = f" on {counted(machine.ranks, 'rank')} ({times(best.grouping.ranks)})" if machine.ranks > 1 else ""
     simulated = ", SIMULATED" if machine.hardware.simulated else ""
-    hosts = f"{plural(len(machine.hosts), 'host')}, --bind {machine.scheme}"
+    hosts = f"{counted(len(machine.hosts), 'host')}, --bind {machine.scheme}"
     where = f"\nmachine {machine.hardware.name}{simulated}, {hosts}"
     count = math.prod(best.arrangement.counts)
     text = [
         f"{request.model}: {times(placing.plan.active)} samples, rows along {unit}{where if machine.described else ''}",
-        f"{plural(count, 'domain')}, {times(best.arrangement.counts)}{of_ranks}, "
-        f"{plural(machine.threads, 'thread')} a rank",
+        f"{counted(count, 'domain')}, {times(best.arrangement.counts)}{of_ranks}, "
+        f"{counted(machine.threads, 'thread')} a rank",
         "", *table(domain_rows(placing)), "",
         f"imbalance {best.imbalance:.3f} (slowest domain over the mean)",
     ]  # fmt: skip
@@ -62,7 +62,7 @@ def seat(machine: Machine, rank: int, domain: int, domains: int) -> str:
 def halo_rows(placing: Placing, sizes: Sequence[HaloSize]) -> list[list[str]]:
     """The lines of the ranks."""
     depth = placing.halo.depth
-    lines = [["rank", f"halo of {plural(depth, 'layer')}", "a step", "messages", "R"]]
+    lines = [["rank", f"halo of {counted(depth, 'layer')}", "a step", "messages", "R"]]
     for size in sizes[:MOST_SHOWN]:
         lines.append([str(size.rank), memory(size.bytes_per_exchange), memory(size.bytes_per_step),
                       f"{size.messages / depth:.3g} a step", f"{size.surface_ratio:.1f}"])  # fmt: skip
@@ -96,7 +96,7 @@ def why(placing: Placing) -> list[str]:
     said.append(rows(placing))
     if math.prod(best.grouping.ranks) > 1:
         how = "as asked for" if placing.depth_given else "of the depths that fit the fastest by latency and bandwidth"
-        said.append(f"halos are {plural(placing.halo.depth, 'layer')} deep, {how}")
+        said.append(f"halos are {counted(placing.halo.depth, 'layer')} deep, {how}")
     return said
 
 
@@ -168,8 +168,8 @@ def warnings(placing: Placing, sizes: Sequence[HaloSize]) -> list[str]:
                     f"{halo.depth} layers are deep for so thin a box. Use --depth 1 or fewer ranks")  # fmt: skip
     units = len(machine.hardware.units(machine.scheme))
     if machine.described and machine.ranks_a_host > units:
-        said.append(f"{machine.ranks_a_host} ranks on {plural(units, 'unit')} of a host: they share cores. Use --ranks "
-                    f"{units * len(machine.hosts)} or smaller units (--bind)")  # fmt: skip
+        said.append(f"{machine.ranks_a_host} ranks on {counted(units, 'unit')} of a host: they share cores. Use "
+                    f"--ranks {units * len(machine.hosts)} or smaller units (--bind)")  # fmt: skip
     return said
 
 
@@ -198,8 +198,3 @@ def grown_cells(placing: Placing) -> list[float]:
 def percent(part: float) -> str:
     """`3.2 %`."""
     return f"{100 * part:.2g} %" if part < 0.1 else f"{100 * part:.0f} %"
-
-
-def plural(count: int, name: str) -> str:
-    """`1 rank`, `2 ranks`."""
-    return f"{count} {name}{'' if count == 1 else 's'}"

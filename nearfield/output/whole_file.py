@@ -16,9 +16,9 @@ def replacing(path: Path) -> Iterator[Path]:
     part = path.with_name(f".{path.name}.part")
     try:
         yield part
-        _flush_to_disk(part)
+        flush_to_disk(part)
         os.replace(part, path)
-        _flush_to_disk(path.parent)
+        flush_to_disk(path.parent)
     except BaseException:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
@@ -31,7 +31,8 @@ def write_whole(path: Path, content: bytes | str) -> None:
         part.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def _flush_to_disk(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
+    """Have the disk know a file, or what a folder holds."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

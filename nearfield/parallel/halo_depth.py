@@ -106,7 +106,13 @@ def alike_time(weights: Weights, grouping: Grouping, halo: HaloCost, tiles: Tile
     return rough_time(weights, grouping, halo) + float(extra) * weights.total / math.prod(grouping.counts)
 
 
-def links(profile: Profile, hosts: int, numa_nodes: int) -> tuple[Link, Link | None]:
-    """The link that sets the pace of halos, and that of ranks of one host where there are several hosts."""
+def halo_costs(
+    depths: Sequence[int], profile: Profile, hosts: int, numa_nodes: int, threads: int, ranks: int,
+    domains: int | Triple, number_bytes: int, overlap: bool = True,
+) -> list[HaloCost]:  # fmt: skip
+    """The price of halos of these depths between ranks of so many threads, in vacuum cells of a domain's threads."""
+    total = domains if isinstance(domains, int) else math.prod(domains)
+    rate = profile.rates().core * 1e6 * threads * ranks / total
     here = profile.link("across" if numa_nodes > 1 else "numa")
-    return (profile.link("hosts"), here) if hosts > 1 else (here, None)
+    far, near = (profile.link("hosts"), here) if hosts > 1 else (here, None)
+    return [halo_cost(depth, far, rate, number_bytes, overlap, near, -(-ranks // hosts)) for depth in depths]

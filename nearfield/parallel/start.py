@@ -15,7 +15,7 @@ from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
 from nearfield.parallel.decomposition import Arrangement, Decomposition, Triple, decompose, parse_domains
-from nearfield.parallel.halo_depth import DEPTHS, Tiles, cheapest, halo_cost, links
+from nearfield.parallel.halo_depth import DEPTHS, Tiles, cheapest, halo_costs
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.transport import Alone, world
@@ -192,23 +192,14 @@ def divided(
     if ranks.size > 1:
         overlap = wishes.overlap == "split"
         depths = [wishes.halo_depth] if wishes.halo_depth else DEPTHS
-        halos = [halo_between(plan, domains, ranks, choice, depth, overlap) for depth in depths]
+        halos = halo_costs(depths, load_profile(None), len(set(ranks.hosts)), len(this_machine().numa),
+                           choice.machine.threads, ranks.size, domains, BYTES_OF[plan.precision], overlap)  # fmt: skip
         tiles = Tiles.of(choice.tiling, choice.rows, choice.machine)
         halo = cheapest(weights, domains, ranks.size, halos, tiles, overlap)
     found = decompose(weights, domains, ranks.size, speeds, halo)
     if found.grouping.ranks[plan.weighed_axis] > 1:
         found = in_blocks(found, plan.weighed_axis)
     return found, halo.depth
-
-
-def halo_between(plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, depth: int, overlap: bool
-                 ) -> HaloCost:  # fmt: skip
-    """The price of halos between these ranks, in vacuum cells of a domain's threads."""
-    profile, hosts = load_profile(None), len(set(ranks.hosts))
-    total = domains if isinstance(domains, int) else math.prod(domains)
-    rate = profile.rates().core * 1e6 * choice.machine.threads * ranks.size / total
-    far, near = links(profile, hosts, len(this_machine().numa))
-    return halo_cost(depth, far, rate, BYTES_OF[plan.precision], overlap, near, -(-ranks.size // hosts))
 
 
 def in_blocks(found: Decomposition, axis: int) -> Decomposition:

@@ -21,7 +21,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.output.formats.description import Block, FieldDescription
-from nearfield.output.formats.files import RUNNING, FieldFile, same_description, too_short
+from nearfield.output.formats.files import RUNNING, FieldFile, refuse_unfit
 
 FIRST = b"# nearfield fields 1\n"
 STATUS_BYTES, COMMITTED_BYTES, MOMENT_BYTES = 200, 20, 120
@@ -127,9 +127,7 @@ class AsciiFieldFile(FieldFile):
 
     def _continue(self, keep: int) -> None:
         found, committed, _, self._begin = read_header(self.path)
-        same_description(self.path, found, self.description)
-        if keep > committed:
-            raise too_short(self.path, committed, keep)
+        refuse_unfit(self.path, found, self.description, committed, keep)
         self._held = {}
         self._file.write_at(STATUS_AT, _status_line(RUNNING))  # first: not complete with fewer snapshots
         self._file.write_at(COMMITTED_AT, _committed_line(keep))

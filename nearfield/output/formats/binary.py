@@ -23,7 +23,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.output.formats.description import Block, FieldDescription
-from nearfield.output.formats.files import RUNNING, FieldFile, same_description, too_short
+from nearfield.output.formats.files import RUNNING, FieldFile, refuse_unfit
 
 MAGIC, VERSION = b"NFFIELDS", 1
 START = struct.Struct("<8sIIQ200s")
@@ -70,9 +70,7 @@ class BinaryFieldFile(FieldFile):
 
     def _continue(self, keep: int) -> None:
         found, committed, _, self._begin = read_header(self.path)
-        same_description(self.path, found, self.description)
-        if keep > committed:
-            raise too_short(self.path, committed, keep)
+        refuse_unfit(self.path, found, self.description, committed, keep)
         self._type = record_type(self.description)
         self._status(RUNNING)  # first: it must not be called complete with fewer snapshots
         self._file.write_at(COMMITTED_AT, struct.pack("<Q", keep))

@@ -178,6 +178,15 @@ def same_description(path: Path, found: FieldDescription, given: FieldDescriptio
         )
 
 
+def refuse_unfit(
+    path: Path, found: FieldDescription, given: FieldDescription, committed: int, keep: int
+) -> None:
+    """Refuse to go on with a file of other fields, or of fewer snapshots than are to be kept."""
+    same_description(path, found, given)
+    if keep > committed:
+        raise too_short(path, committed, keep)
+
+
 def too_short(path: Path, committed: int, keep: int) -> ModelError:
     """A file that cannot be gone on with, because it lost snapshots that the run has behind it."""
     return ModelError(f"{path} holds {committed} snapshots, {keep} are needed to go on; run from the start")
