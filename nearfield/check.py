@@ -42,6 +42,7 @@ class Check:
     highest_frequency: float  # Hz, where the excitation is 20 dB down; 0 without any
     memory_bytes: int
     output_bytes: int
+    checkpoint_bytes: int  # of one checkpoint; two are kept, and one more while it is written
     predicted_seconds: float  # all excitations, all steps
     mcells_per_second: float
     rate_source: str
@@ -74,6 +75,7 @@ class Check:
             "tiles": described(self.tiles),
             "output": memory(self.output_bytes),
             **({"field files": self.field_files} if self.field_files else {}),
+            "a checkpoint": memory(self.checkpoint_bytes),
             "highest frequency": quantity(self.highest_frequency, "Hz") if self.highest_frequency else "none excited",
         }
         text = [self.title] if self.title else []
@@ -119,6 +121,7 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
         highest_frequency=frequency,
         memory_bytes=fields + in_terms + rings,
         output_bytes=HDF5_OVERHEAD + output * runs,
+        checkpoint_bytes=fields + in_terms,
         predicted_seconds=total * steps * runs / (rate.mcells_per_second * 1e6),
         mcells_per_second=rate.mcells_per_second,
         rate_source=rate.source,

@@ -181,7 +181,8 @@ class CpuEngine:
             self._core.add_fourier(*box, len(term.frequencies), term.stride)
         else:
             box = (self._component(term.component), self._turn(term.lower), self._turn(term.upper))
-            self._core.add_snapshot(*box, np.ascontiguousarray(term.steps, np.int64), term.kept)
+            unit = 1.0 if term.kept or term.component < 3 else 1.0 / VACUUM_IMPEDANCE
+            self._core.add_snapshot(*box, np.ascontiguousarray(term.steps, np.int64), term.kept, unit)
 
     def _add_circuit(self, term: CircuitTerm) -> None:
         indices, order = self._turned(term)
@@ -231,9 +232,9 @@ class CpuEngine:
         self._core.begin(steps, tables.electric, tables.magnetic, tables.phasors, weigh)
 
     def place_snapshots(self, recorder: int, places: list[np.ndarray]) -> None:
-        """Where the snapshots that a recorder takes in the next block go: arrays as `snapshot_shape` says, C order.
+        """Where the snapshots that a recorder takes in the next block go: arrays as `snapshot_shape` says.
 
-        They are written under way, as the engine stores fields: H as eta0 H.
+        Their last axis has unit stride. They are written under way, in V/m and A/m.
         """
         self._core.place_snapshots(self._recorders[recorder][1], places)
 

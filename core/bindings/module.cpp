@@ -22,7 +22,7 @@ namespace nearfield {
 template <class Real>
 class Solver {
 public:
-    using Place = nb::ndarray<Real, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+    using Place = nb::ndarray<Real, nb::numpy, nb::ndim<3>, nb::device::cpu>;
 
     Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, long threads, const std::string& isa,
            const AxisCuts& cuts, const Own& own, int weighed_along, std::vector<Processors> processors, const std::string& memory,
@@ -113,9 +113,10 @@ public:
         engine_.add(std::move(box));
     }
 
-    void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps, bool keep) {
+    void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps, bool keep,
+                      Real unit) {
         auto box = std::make_unique<Snapshots<Real>>(component, span(component, lower, upper), lower[2], upper[2] - lower[2],
-                                                     std::vector<long>(steps.data(), steps.data() + steps.shape(0)), keep);
+                                                     std::vector<long>(steps.data(), steps.data() + steps.shape(0)), keep, unit, engine_.rows());
         snapshots_.push_back(box.get());
         engine_.add(std::move(box));
     }
@@ -200,13 +201,16 @@ public:
         return owned(std::move(out), box_shape({std::size_t(box.frequencies), 2}, box.span, nk));
     }
 
-    // Where the snapshots of recorder n in the next block go, (ni, nj, nk) each, if it keeps none.
+    // Where the snapshots of recorder n in the next block go, (ni, nj, nk) each with rows of unit stride, if it keeps none.
     void place_snapshots(std::size_t n, std::vector<Place> places) {
         Snapshots<Real>& box = *snapshots_.at(n);
         box.places.clear();
         for (const Place& place : places) {
-            if (long(place.size()) != box.samples()) throw std::invalid_argument("a place is not of a snapshot's size");
-            box.places.push_back(place.data());
+            const RowSpan& span = box.span;
+            if (long(place.shape(0)) != span.a[1] - span.a[0] || long(place.shape(1)) != span.b[1] - span.b[0] ||
+                long(place.shape(2)) != box.length || place.stride(2) != 1)
+                throw std::invalid_argument("a place is not of a snapshot's shape");
+            box.places.push_back({place.data(), place.stride(0), place.stride(1)});
         }
     }
 

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "stream/copy.hpp"
+
 namespace nearfield {
 
 namespace {

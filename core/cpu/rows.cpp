@@ -9,6 +9,10 @@
 
 #include <cstring>
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "update.h"
 
 namespace nearfield::NEARFIELD_ISA {
@@ -236,8 +240,40 @@ void accumulate(Real* sums, long rows, long columns, const Real* left, long left
         }
 }
 
+// A store that does not fetch the line it overwrites.
 template <class Real>
-constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>};
+inline void store_past_caches(Real* p, typename Vector<Real>::type v) {
+#if NEARFIELD_VECTOR_BYTES == 64
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(p), __m512i(v));
+#elif NEARFIELD_VECTOR_BYTES == 32
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(p), __m256i(v));
+#elif defined(__SSE2__)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(p), __m128i(v));
+#else
+    store(p, v);
+#endif
+}
+
+// Reads up to a line past the end, which rows are padded for.
+template <class Real>
+void send(Real* to, const Real* from, long count, Real unit) {
+    constexpr long W = Vector<Real>::width, line = 64 / sizeof(Real);
+    const auto scale = broadcast(unit);
+    const auto part_of_line = [&](long n, long cells) {
+        alignas(64) Real scaled[line];
+        for (long k = 0; k < line; k += W) store(scaled + k, load(from + n + k) * scale);
+        std::memcpy(to + n, scaled, cells * sizeof(Real));
+    };
+    const long past = reinterpret_cast<std::uintptr_t>(to) / sizeof(Real) % line;
+    long n = std::min(count, (line - past) % line);
+    if (n) part_of_line(0, n);
+    for (; n + line <= count; n += line)
+        for (long k = 0; k < line; k += W) store_past_caches(to + n + k, load(from + n + k) * scale);
+    if (n < count) part_of_line(n, count - n);
+}
+
+template <class Real>
+constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>, send<Real>};
 
 const Rows<float>& rows_single() { return table<float>; }
 const Rows<double>& rows_double() { return table<double>; }

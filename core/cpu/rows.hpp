@@ -21,6 +21,9 @@ struct Rows {
     // `columns` is a multiple of 16; `left_term`, `right_term`: from one n to the next.
     void (*accumulate)(Real* sums, long rows, long columns, const Real* left, long left_term, const Real* right,
                        long right_term, long terms);
+    // to[n] = from[n] * unit, past the caches: for another process, or for nobody before the next block of steps. The
+    // thread must say `stream::settle_stores` before it tells anyone.
+    void (*send)(Real* to, const Real* from, long count, Real unit);
 };
 
 // Names known to this build and supported by this processor, best last.

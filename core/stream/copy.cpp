@@ -8,6 +8,7 @@
 #endif
 
 namespace nearfield::stream {
+namespace {
 
 #if defined(__x86_64__)
 void store_past_caches(void* to, const void* from, std::size_t bytes) {
@@ -24,11 +25,16 @@ void store_past_caches(void* to, const void* from, std::size_t bytes) {
     }
     std::memcpy(out, in, bytes);
 }
-void settle_stores() { _mm_sfence(); }
 #else
 void store_past_caches(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-void settle_stores() {}
 #endif
+}  // namespace
+
+void settle_stores() {
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
 
 void copy_past_caches(void* to, const void* from, std::size_t bytes) {
     store_past_caches(to, from, bytes);

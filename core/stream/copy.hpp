@@ -7,10 +7,9 @@
 
 namespace nearfield::stream {
 
-// A copy whose stores do not fetch the lines they overwrite. For what is read later or elsewhere. With `store_past_caches`
-// the thread must say `settle_stores` before it tells anyone of them.
+// A copy whose stores do not fetch the lines they overwrite. For what is read later or elsewhere.
 void copy_past_caches(void* to, const void* from, std::size_t bytes);
-void store_past_caches(void* to, const void* from, std::size_t bytes);
+// Others see this thread's stores past the caches, here or in a row kernel, before they see what it does next.
 void settle_stores();
 
 // Words of 8 bytes: `first`, `first + 1`, ... and their sum.

@@ -10,6 +10,7 @@ Every file has a checksum for each chunk of 1 MiB in the manifest, so that no by
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import zlib
 from collections.abc import Iterable
@@ -22,6 +23,7 @@ import numpy as np
 
 from nearfield.checkpoint.pieces import Piece
 from nearfield.errors import NearfieldError
+from nearfield.output.direct import DirectWriter, write_all
 from nearfield.parallel.decomposition import Box, Triple
 
 CHUNK = 2**20  # bytes
@@ -39,7 +41,8 @@ class ChunkedFile:
     """A file written from one end to the other, with the checksum of each chunk."""
 
     def __init__(self, path: Path) -> None:
-        self._file, self._chunk, self._filled = open(path, "xb", buffering=0), bytearray(CHUNK), 0
+        self._file, self._chunk, self._filled = open(path, "xb", buffering=0), mmap.mmap(-1, CHUNK), 0
+        self._direct = DirectWriter(self._file.fileno())
         self.crc32: list[int] = []
         self.bytes = 0
 
@@ -55,10 +58,10 @@ class ChunkedFile:
                 self._flush()
 
     def _flush(self) -> None:
-        content = memoryview(self._chunk)[: self._filled]
+        content, at = memoryview(self._chunk)[: self._filled], len(self.crc32) * CHUNK
         self.crc32.append(zlib.crc32(content))
-        while len(content):
-            content = content[self._file.write(content) :]
+        if not self._direct.write(at, content):
+            write_all(self._file.fileno(), at, content)
         self._filled = 0
 
     def __enter__(self) -> ChunkedFile:
@@ -69,8 +72,10 @@ class ChunkedFile:
             if kind is None:
                 if self._filled:
                     self._flush()
+                self._direct.flush()
                 os.fsync(self._file.fileno())
         finally:
+            self._direct.close()
             self._file.close()
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import shutil
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,23 +23,27 @@ from nearfield import stream
 from nearfield.discretization import Discretization, Feature
 from nearfield.engine import CpuEngine
 from nearfield.errors import ModelError
+from nearfield.machine_rate import free_memory
 from nearfield.monitors.field_file import SUFFIXES
+from nearfield.output.direct import PAGE
 from nearfield.output.formats.description import FieldDescription
 from nearfield.output.formats.layout import Boxes, stored_domains
 from nearfield.output.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
 from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.start import Started, agreed
-from nearfield.plan import VACUUM_IMPEDANCE, RecordingTerm
+from nearfield.plan import RecordingTerm
 from nearfield.prediction import BYTES_OF
 from nearfield.records import RunRecord
 from nearfield.regions import active_shape
+from nearfield.stream.names import folder as shared_memory
 from nearfield.stream.rings import remove as remove_ring
 
 RING = "run."  # begins the names of rings
-RING_BYTES = 256 << 20  # of a monitor's ring, if its snapshots are small
+RING_BYTES = 1 << 30  # of a monitor's rings on a host, if its snapshots are small
+RING_SHARE = 1 / 8  # at most, of the room that is left for shared memory
 LEAST_BLOCKS, MOST_BLOCKS = 2, 64  # snapshots in a ring: one is recorded while another is written
-ALIGNED = 64  # bytes
+ALIGNED = PAGE  # bytes: the disk takes components from where they lie
 PATIENCE = 60.0  # s, for the writer to open its files
 MANY = 1 << 62  # steps
 
@@ -51,6 +56,7 @@ class Outlet:
     steps: np.ndarray
     recorders: list[int] = field(default_factory=list)  # of the rank's own engine
     pieces: list[dict[str, Any]] = field(default_factory=list)  # of each: what the writer must know of it
+    recorded: list[tuple[slice, ...]] = field(default_factory=list)  # of each: the rest is zero, on a high wall
     block_bytes: int = 0
     blocks: int = LEAST_BLOCKS
     ring: stream.Writer | None = None
@@ -89,6 +95,7 @@ class FieldStreams:
             self._writers = Writers(started)
             self.folder = self._folder(output)
             agreed(self.ranks, lambda: self._refuse(space_check and self.ranks.rank == 0))
+            self._writers.start()
 
     def _folder(self, output: str | Path | None) -> Path:
         if output is None:
@@ -145,13 +152,17 @@ class FieldStreams:
                 continue
             component, region = held[everywhere - feature.first]
             shift = part.held.lower if part else (0, 0, 0)
-            shape = self._engine.snapshot_shape(term)
+            upper = [int(n + s) for n, s in zip(term.upper, shift)]
+            upper = [whole if n == end else n for n, end, whole in zip(upper, active, region.upper)]  # with high walls
+            lower = [int(n + s) for n, s in zip(term.lower, shift)]
+            axes = self._engine.plan.storage_axes
+            shape = tuple(int(upper[axis] - lower[axis]) for axis in axes)
             found.recorders.append(number)
+            found.recorded.append(tuple(slice(0, n) for n in self._engine.snapshot_shape(term)))
             found.pieces.append({
                 "component": component, "at": found.block_bytes, "shape": shape,
-                "turned": [self._engine.plan.storage_axes.index(axis) for axis in range(3)],
-                "offset": [int(a + s - b) for a, s, b in zip(term.lower, shift, region.lower)],
-                "scale": 1.0 / VACUUM_IMPEDANCE if term.component >= 3 else 1.0,
+                "turned": [axes.index(axis) for axis in range(3)],
+                "offset": [int(a - b) for a, b in zip(lower, region.lower)],
             })  # fmt: skip
             found.block_bytes += -(-math.prod(shape) * self._itemsize // ALIGNED) * ALIGNED
         return found
@@ -230,7 +241,7 @@ class FieldStreams:
             outlet = self._outlet(name, feature)
             if not outlet.recorders:
                 continue
-            outlet.blocks = ring_blocks(outlet.block_bytes, len(outlet.steps))
+            outlet.blocks = ring_blocks(outlet.block_bytes * len(self._writers.here), len(outlet.steps))
             outlet.ring = stream.create(f"{RING}{os.getpid()}.{number}", outlet.blocks, outlet.block_bytes)
             self._outlets.append(outlet)
             self.held += outlet.blocks * outlet.block_bytes
@@ -275,10 +286,10 @@ class FieldStreams:
             steps = outlet.steps[outlet.taken(step) : outlet.taken(step + size)]
             blocks = [outlet.ring.acquire() for _ in steps]
             outlet.waiting = steps.tolist()
-            for recorder, piece in zip(outlet.recorders, outlet.pieces):
+            for recorder, piece, recorded in zip(outlet.recorders, outlet.pieces, outlet.recorded):
                 count = math.prod(piece["shape"]) * self._itemsize
-                places = [block[piece["at"] : piece["at"] + count].view(self._engine.plan.dtype).reshape(piece["shape"])
-                          for block in blocks]  # fmt: skip
+                flat = [block[piece["at"] : piece["at"] + count].view(self._engine.plan.dtype) for block in blocks]
+                places = [values.reshape(piece["shape"])[recorded] for values in flat]
                 self._engine.place_snapshots(recorder, places)
         self.stalled += time.perf_counter() - begun
 
@@ -364,8 +375,9 @@ def ring_bytes(setup: Discretization) -> int:
 
 
 def ring_blocks(size: int, snapshots: int) -> int:
-    """Blocks of a ring of snapshots of this size."""
-    return max(LEAST_BLOCKS, min(RING_BYTES // max(size, 1), MOST_BLOCKS, snapshots))
+    """Blocks of the rings of snapshots of this size on a host."""
+    room = min(RING_BYTES, RING_SHARE * min(shutil.disk_usage(shared_memory()).free, free_memory() or math.inf))
+    return max(LEAST_BLOCKS, min(int(room / max(size, 1)), MOST_BLOCKS, snapshots))
 
 
 def remove_left_rings() -> None:

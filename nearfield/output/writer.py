@@ -33,6 +33,7 @@ from nearfield.errors import NearfieldError
 from nearfield.output.formats.description import Block, FieldDescription
 from nearfield.output.formats.files import FieldFile, open_field_file
 from nearfield.output.formats.layout import JoinedFile, PartFiles, boxes_from
+from nearfield.output.pieced import Pieced
 from nearfield.records import HALF, Variable
 
 COMMIT_EVERY = 1.0  # s, at least, between two commits that nobody asked for
@@ -45,32 +46,21 @@ class Pieces:
 
     def __init__(self, task: dict[str, Any], blocks: list[stream.Block]) -> None:
         self.task, self.dtype = task, np.dtype(task["dtype"])
-        self._found: dict[str, list[tuple[list[int], np.ndarray, float]]] = {name: [] for name in task["regions"]}
+        self._found: dict[str, list[tuple[list[int], np.ndarray]]] = {name: [] for name in task["regions"]}
         for part, block in zip(task["parts"], blocks):
             for piece in part["pieces"]:
                 count = int(np.prod(piece["shape"])) * self.dtype.itemsize
                 flat = block.data[piece["at"] : piece["at"] + count].view(self.dtype)
                 values = flat.reshape(piece["shape"]).transpose(piece["turned"])
-                self._found[piece["component"]].append((piece["offset"], values, piece["scale"]))
+                self._found[piece["component"]].append((piece["offset"], values))
 
-    def whole(self, name: str) -> np.ndarray:
-        """A component in its region, SI; where no rank holds it, on a high wall, it is zero."""
+    def box(self, name: str, lower: Sequence[int], shape: Sequence[int]) -> Pieced:
+        """A component in a box of its region, SI."""
+        return Pieced(self._found[name], shape, self.dtype, lower)
+
+    def whole(self, name: str) -> Pieced:
+        """A component in its region."""
         return self.box(name, (0, 0, 0), self.task["regions"][name]["shape"])
-
-    def box(self, name: str, lower: Sequence[int], shape: Sequence[int]) -> np.ndarray:
-        """The same in a box, which cuts no piece."""
-        ends = [low + n for low, n in zip(lower, shape)]
-        inside = [each for each in self._found[name] if is_inside(each[0], each[1].shape, lower, ends)]
-        if len(inside) == 1 and inside[0][1].shape == tuple(shape):
-            return self._scaled(*inside[0][1:])
-        values = np.zeros(shape, self.dtype)
-        for offset, part, scale in inside:
-            place = tuple(slice(first - low, first - low + n) for first, low, n in zip(offset, lower, part.shape))
-            np.multiply(part, self.dtype.type(scale), out=values[place])
-        return values
-
-    def _scaled(self, values: np.ndarray, scale: float) -> np.ndarray:
-        return values if scale == 1.0 else values * self.dtype.type(scale)
 
     def averaged(self, positions: dict[str, Variable], times: dict[str, float]) -> dict[str, np.ndarray]:
         """All components at the cell centres."""
@@ -78,15 +68,10 @@ class Pieces:
         for name, region in self.task["regions"].items():
             time_dim = "time" + HALF * (name[0] == "H")
             variables[time_dim] = Variable((time_dim,), np.array([times[time_dim]]), {"units": "s"})
-            values = self.whole(name)[np.newaxis]
+            values = np.asarray(self.whole(name))[np.newaxis]
             variables[name] = Variable((time_dim, *region["dims"]), values, {"units": ""})
         found = collocate(FieldResult(variables))
         return {name: found[name].values[0] for name in self.task["regions"]}
-
-
-def is_inside(offset: Sequence[int], shape: Sequence[int], lower: Sequence[int], ends: Sequence[int]) -> bool:
-    """Whether a box lies in another one."""
-    return all(low <= first and first + n <= end for first, n, low, end in zip(offset, shape, lower, ends))
 
 
 class FileThread(threading.Thread):
@@ -161,11 +146,11 @@ class FileThread(threading.Thread):
 
     def _boxes(
         self, pieces: Pieces, name: str, averaged: dict[str, np.ndarray] | None
-    ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    ) -> Iterator[tuple[tuple[int, ...], np.ndarray | Pieced]]:
         """Offset and values of what is written of a component: box by box into files of domains, else whole."""
         if self.task["domains"] is None:
             every, values = self.task["sample_every"], averaged[name] if averaged else pieces.whole(name)
-            yield (0, 0, 0), values[::every, ::every, ::every]
+            yield (0, 0, 0), values if every == 1 else np.asarray(values)[::every, ::every, ::every]
             return
         for box in self.task["boxes"]:
             if name in box:

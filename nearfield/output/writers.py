@@ -29,16 +29,19 @@ class Writers:
         used = self._ranks.everywhere([number for each in started.binding.processors for number in each])
         self._used = {number for rank in self.here for number in used[rank]}
         self._process: WriterProcess | None = None
+        self._not_started: str | None = None
 
-    def open(self, tasks: list[dict[str, Any]], joined: list[dict[str, Any]]) -> None:
-        """Open the files of this host's tasks, then those that join the files of all. Error: `ModelError`."""
-        refused = None
+    def start(self) -> None:
+        """Start the process of this host, and do not wait for it."""
         if self._leads and self._process is None:
             try:
                 self._process = WriterProcess(spare_processors(self._used))
             except OSError as error:
-                refused = f"the process that writes the fields could not be started: {error}"
-        refused = self._first(refused) or self._ask({"do": "open", "tasks": tasks})
+                self._not_started = f"the process that writes the fields could not be started: {error}"
+
+    def open(self, tasks: list[dict[str, Any]], joined: list[dict[str, Any]]) -> None:
+        """Open the files of this host's tasks, then those that join the files of all. Error: `ModelError`."""
+        refused = self._first(self._not_started) or self._ask({"do": "open", "tasks": tasks})
         refused = refused or (self._ask_root({"do": "join", "files": joined}) if joined else None)
         if refused:
             raise ModelError(refused)
@@ -89,16 +92,12 @@ def spare_processors(used: set[int]) -> list[int]:
 
 
 def boxes(regions: Mapping[str, Sequence[int]], parts: Sequence[Sequence[Piece]]) -> list[Boxes]:
-    """What each rank's file holds of regions of these shapes; zeros of high walls go to the last ones."""
-    found: list[dict[str, tuple[tuple[int, ...], tuple[int, ...]]]] = [{} for _ in parts]
+    """What each rank's file holds of regions of these shapes; the first one has those that are zero throughout."""
+    found: list[dict[str, tuple[tuple[int, ...], tuple[int, ...]]]] = [
+        {piece["component"]: (tuple(piece["offset"]), extent(piece)) for piece in part} for part in parts
+    ]
     for name, whole in regions.items():
-        pieces = [(number, piece) for number, part in enumerate(parts) for piece in part if piece["component"] == name]
-        ends = [tuple(a + n for a, n in zip(piece["offset"], extent(piece))) for _, piece in pieces]
-        last = [max(column) for column in zip(*ends)]
-        for (number, piece), end in zip(pieces, ends):
-            upper = (all_ if n == most else n for n, most, all_ in zip(end, last, whole))
-            found[number][name] = tuple(piece["offset"]), tuple(n - a for n, a in zip(upper, piece["offset"]))
-        if not pieces:
+        if not any(name in box for box in found):
             found[0][name] = (0, 0, 0), tuple(whole)
     return found
 

@@ -1,9 +1,10 @@
 """Run with failing_disk preloaded: writes a small field file with each of its writes failing in turn, or killing.
 
-    python every_write.py SHIM FORMAT CODEC SNAPSHOTS ENOSPC|EIO|KILL EVERY KEEP FOLDER
+    python every_write.py SHIM FORMAT CODEC SNAPSHOTS ENOSPC|EIO|KILL EVERY KEEP FOLDER [direct]
 
-Of the writes it takes one in EVERY. KEEP >= 0 goes on with a whole file, of which so many snapshots are kept. Prints a
-line for each state that is wrong, then `calls CALLS`.
+Of the writes it takes one in EVERY. KEEP >= 0 goes on with a whole file, of which so many snapshots are kept. With
+`direct` fields are larger and samples pass the page cache. Prints a line for each state that is wrong, then
+`calls CALLS`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from pathlib import Path
 import numpy as np
 
 from nearfield.errors import ModelError, RunFailed
+from nearfield.output import direct
+from nearfield.output.formats import hdf5
 from nearfield.output.formats.codecs import Codec
 from nearfield.output.formats.description import Block, FieldDescription, of_points
 from nearfield.output.formats.files import open_field_file
 from nearfield.output.formats.reading import stored_fields
 
 SHAPE, MARK = (3, 4, 5), b"fields."
+LARGE = (3, 24, 40)  # samples of some pages
 
 
 def description(kind: str, codec: str, snapshots: int) -> FieldDescription:
@@ -108,8 +112,17 @@ def killed(path: Path, told: FieldDescription, keep: int | None) -> tuple[int, b
     return (int.from_bytes(numbers[-4:], "little") if numbers else keep or 0), status == 0
 
 
+def pass_page_cache() -> None:
+    """Take the way of long runs of bytes for short ones."""
+    global SHAPE
+    SHAPE, direct.LEAST, direct.PART = LARGE, 1, 2 * direct.PAGE
+    hdf5.ALIGNED["alignment_threshold"] = direct.PAGE
+
+
 def main() -> int:
-    shim, kind, codec, snapshots, fault, every, kept, folder = sys.argv[1:]
+    shim, kind, codec, snapshots, fault, every, kept, folder, *more = sys.argv[1:]
+    if more == ["direct"]:
+        pass_page_cache()
     fail = ctypes.CDLL(shim).failing_disk
     fail.restype, fail.argtypes = ctypes.c_long, [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
     told, path = description(kind, codec, int(snapshots)), Path(folder) / "fields.dat"

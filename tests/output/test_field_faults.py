@@ -34,10 +34,11 @@ def shim(tmp_path_factory) -> Path:
 
 
 def states(
-    shim: Path, folder: Path, kind: str, codec: str, snapshots: int, fault: str, every: int = 1, keep: int = -1
-) -> tuple[int, str]:
+    shim: Path, folder: Path, kind: str, codec: str, snapshots: int, fault: str, every: int = 1, keep: int = -1,
+    *more: str,
+) -> tuple[int, str]:  # fmt: skip
     """Calls that were made to fail, and what was wrong with any state that was left."""
-    command = [sys.executable, HERE / "every_write.py", shim, kind, codec, snapshots, fault, every, keep, folder]
+    command = [sys.executable, HERE / "every_write.py", shim, kind, codec, snapshots, fault, every, keep, folder, *more]
     done = subprocess.run(list(map(str, command)), env={**ENVIRONMENT, "LD_PRELOAD": str(shim)}, capture_output=True,
                           text=True, timeout=580)  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -51,6 +52,13 @@ def states(
 def test_a_disk_that_fails_at_any_write_leaves_all_committed_snapshots(kind, codec, snapshots, fault, shim, tmp_path):
     calls, wrong = states(shim, tmp_path, kind, codec, snapshots, fault)
     assert calls > 3 * snapshots and wrong == ""
+
+
+@pytest.mark.parametrize("fault", ["ENOSPC", "EIO", "KILL"])
+@pytest.mark.parametrize("kind, codec", [("hdf5", "none"), ("hdf5", "zlib"), ("binary", "none")])
+def test_so_does_one_that_is_written_past_the_page_cache(kind, codec, fault, shim, tmp_path):
+    calls, wrong = states(shim, tmp_path, kind, codec, 3, fault, 3, -1, "direct")
+    assert calls > 9 and wrong == ""
 
 
 @pytest.mark.parametrize("kind, codec, every", [("hdf5", "zlib", 17), ("binary", "none", 2), ("ascii", "none", 3)])

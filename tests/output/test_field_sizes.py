@@ -7,6 +7,7 @@ import pytest
 from fields_made import at_points, blocks, bytes_of, staggered, storage
 
 from nearfield.errors import ModelError
+from nearfield.output.formats import description as described
 from nearfield.output.formats import sizes
 from nearfield.output.formats.bounds import Bound
 from nearfield.output.formats.description import of_points
@@ -43,7 +44,8 @@ def test_the_size_of_an_uncompressed_file_is_known_to_the_byte(format, precision
     assert predicted.bytes == size_of(tmp_path, description, flush_every=1) == size_of(tmp_path, description, 1000)
 
 
-def test_chunks_that_are_padded_count_too(tmp_path):
+def test_chunks_that_are_padded_count_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(described, "PLAIN_CHUNK_BYTES", 1 << 20)
     description = of_points((np.arange(23.0), np.arange(120.0), np.arange(130.0)), 2, ("Ez", "Hx"))
     assert description.chunk("Ez")[0] * 2 == 24  # two chunks, the second one plane short
     assert predicted_size(description) == PredictedSize(size_of(tmp_path, description), True)

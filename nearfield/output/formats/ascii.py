@@ -149,7 +149,7 @@ class AsciiFieldFile(FieldFile):
         place = self._place(snapshot) + MOMENT_BYTES
         for plane in range(values[0].shape[0]):
             text = table_text(self.description, plane, [part[plane] for part in values])
-            self._file.write_at(place, text)
+            self._file.stream_at(place, text)
             place += len(text)
 
     def _commit(self, moments: dict[int, tuple[int, dict[str, float]]]) -> None:

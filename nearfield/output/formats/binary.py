@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from nearfield.errors import ModelError
+from nearfield.output.direct import PART
 from nearfield.output.formats.description import Block, FieldDescription
 from nearfield.output.formats.files import RUNNING, FieldFile, refuse_unfit
 
@@ -78,18 +79,18 @@ class BinaryFieldFile(FieldFile):
     def _put(self, block: Block) -> None:
         """Write runs of samples that lie together in the file."""
         type_, first = self._type.fields[block.component]
-        shape = self.description.components[block.component].shape
-        with np.errstate(over="ignore"):  # beyond half precision: infinity
-            values = np.ascontiguousarray(block.values, self.description.dtype)
-        axes = 0  # along so many of the first axes the block is walked
-        while axes < 3 and values.shape[axes:] != shape[axes:]:
-            axes += 1
-        axes = max(axes - 1, 0)
+        shape, given = self.description.components[block.component].shape, block.values.shape
         strides = np.array([shape[1] * shape[2], shape[2], 1]) * type_.base.itemsize
+        axis = next((axis for axis in range(2) if given[axis + 1 :] == shape[axis + 1 :]), 2)  # whole behind it
+        count = max(PART // int(strides[axis]), 1)
         begin = self._begin + block.snapshot * self._type.itemsize + first
-        for index in itertools.product(*map(range, values.shape[:axes])):
-            place = np.array([*index, *(0,) * (3 - axes)]) + block.offset
-            self._file.write_at(begin + int(place @ strides), np.ascontiguousarray(values[index]))
+        for index in itertools.product(*map(range, given[:axis]), range(0, given[axis], count)):
+            box = (*(slice(n, n + 1) for n in index[:-1]), slice(index[-1], index[-1] + count))
+            box += (slice(None),) * (2 - axis)
+            place = np.array([*index, *(0,) * (2 - axis)]) + block.offset
+            with np.errstate(over="ignore"):  # beyond half precision: infinity
+                values = np.ascontiguousarray(block.values[box], self.description.dtype)
+            self._file.stream_at(begin + int(place @ strides), values)
 
     def _finish(self, snapshot: int) -> None:
         """All of it is written already."""

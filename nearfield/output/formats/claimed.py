@@ -15,6 +15,8 @@ import struct
 from pathlib import Path
 
 from nearfield.errors import ModelError
+from nearfield.output import direct
+from nearfield.output.direct import DirectWriter, write_all
 
 FAR = 1 << 62
 SHAPE = struct.Struct("hhqqi4x")  # struct flock of 64-bit Linux: type, whence, start, length, process
@@ -29,6 +31,7 @@ class ClaimedFile:
 
     def __init__(self, path: Path, existing: bool = False) -> None:
         self.path = path
+        self._direct: DirectWriter | None = None
         self._place = path if existing else path.with_name(f".{path.name}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,16 +58,32 @@ class ClaimedFile:
         self._place = self.path
 
     def write_at(self, offset: int, content: memoryview | bytes) -> None:
-        """Write all of it, or raise OSError."""
+        """Write all of it, after all that came before, or raise OSError."""
+        self.flush()
+        write_all(self.descriptor, offset, memoryview(content).cast("B"))
+
+    def stream_at(self, offset: int, content: memoryview | bytes) -> None:
+        """Take part of a long run of bytes; it is written by the next `flush`, which may raise its OSError."""
         content = memoryview(content).cast("B")
-        while len(content):
-            written = os.pwrite(self.descriptor, content, offset)
-            if written == 0:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            content, offset = content[written:], offset + written
+        if self._direct is None and len(content) >= direct.LEAST:
+            self._direct = DirectWriter(self.descriptor)
+        if self._direct is None or not self._direct.write(offset, content):
+            write_all(self.descriptor, offset, content)
+
+    def flush(self) -> None:
+        """Return when the system has all that was written."""
+        if self._direct is not None:
+            self._direct.flush()
+
+    def drop(self) -> None:
+        """Forget what `stream_at` took and the system has not."""
+        if self._direct is not None:
+            self._direct.close()
+            self._direct = None
 
     def read_at(self, offset: int, count: int) -> bytes:
         """Up to `count` bytes."""
+        self.flush()
         parts = []
         while count and (part := os.pread(self.descriptor, count, offset)):
             parts.append(part)
@@ -74,20 +93,24 @@ class ClaimedFile:
     @property
     def size(self) -> int:
         """Length in bytes."""
+        self.flush()
         return os.fstat(self.descriptor).st_size
 
     def truncate(self, size: int) -> None:
         """Set the length."""
+        self.flush()
         os.ftruncate(self.descriptor, size)
 
     def settle(self) -> None:
         """Wait until the disk has everything."""
+        self.flush()
         os.fsync(self.descriptor)
 
     def close(self) -> None:
         """Let the file go; one that was never shown is removed."""
         if self.descriptor < 0:
             return
+        self.drop()
         if self._place != self.path:
             with contextlib.suppress(OSError):
                 self._place.unlink()

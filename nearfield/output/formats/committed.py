@@ -1,11 +1,11 @@
 """A file under HDF5 whose every state on the disk can be opened, at any write where the process or the disk gives up.
 
-What HDF5 writes behind the committed end goes to the disk at once: nothing there refers to it yet. What it writes over
-committed bytes waits in memory until `commit()`, which lengthens the file, then writes the superblock (it holds the
-end), then children before those that refer to them: chunks, blocks of the chunk index, its header, object headers, and
-of these the given ones last. Each is one write and has its own checksum; the text of the status lies in a heap right
-behind the root's header and is written with it. A file with superblock version 2 bears no mark of being open, and an
-extensible array as chunk index never moves what it holds.
+What HDF5 writes behind the committed end may go to the disk at once: nothing there refers to it yet. What it writes
+over committed bytes waits in memory until `commit()`, which lengthens the file, then writes the superblock (it holds
+the end), then children before those that refer to them: chunks, blocks of the chunk index, its header, object headers,
+and of these the given ones last. Each is one write and has its own checksum; the text of the status lies in a heap
+right behind the root's header and is written with it. A file with superblock version 2 bears no mark of being open,
+and an extensible array as chunk index never moves what it holds.
 
 A disk that refuses ends all writing without telling HDF5, which cannot close a file whose writes fail (it tries again
 when the process exits, and crashes: HDF5 2.0); `error` says what happened.
@@ -84,7 +84,7 @@ class CommittedFile(io.RawIOBase):
         content = memoryview(content).cast("B")
         offset, count = self._position, len(content)
         if offset >= self._committed:
-            self._attempt(lambda: self.file.write_at(offset, content))
+            self._attempt(lambda: self.file.stream_at(offset, content))
         else:
             self._keep(offset, bytes(content))
         self._position = offset + count
@@ -110,6 +110,7 @@ class CommittedFile(io.RawIOBase):
         """The bytes as HDF5 believes them to be."""
         view = memoryview(buffer).cast("B")
         count = max(min(len(view), self._end - self._position), 0)
+        self._attempt(self.file.flush)
         found = bytearray(self.file.read_at(self._position, count).ljust(count, b"\0"))
         for other in self._overlapping(self._position, count):
             held, shift = self._waiting[other], other - self._position

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Shape = tuple[int, int, int]
 FORMATS = ("hdf5", "vtkhdf", "binary", "ascii")
 PRECISIONS = {"half": np.dtype("<f2"), "single": np.dtype("<f4"), "double": np.dtype("<f8")}
+PLAIN_CHUNK_BYTES = 1 << 26  # without a codec: readers then take of a chunk what they need
 CHUNK_BYTES = 1 << 20  # what a reader's chunk cache holds (HDF5's default), and some ms of a compressor
 
 
@@ -48,7 +49,8 @@ class Component:
 class Block:
     """A box of one component at one step: `values` (nx, ny, nz) begin at `offset` in the component's own box.
 
-    `snapshot` counts from 0; `time` (s) is that of the component's samples, half a step later for H.
+    They may be anything that has a shape, can be sliced and becomes an array (`Pieced`). `snapshot` counts from 0;
+    `time` (s) is that of the component's samples, half a step later for H.
     """
 
     component: str
@@ -118,13 +120,19 @@ class FieldDescription:
         return sum(component.samples for component in self.components.values())
 
     def chunk(self, name: str) -> Shape:
-        """Shape of the pieces in which a component is compressed: slabs of x of at most 1 MiB, cut in y if need be."""
+        """Shape of the pieces in which a component is stored: slabs of x, cut in y if need be."""
         nx, ny, nz = self.components[name].shape
+        most = PLAIN_CHUNK_BYTES if self.is_plain else CHUNK_BYTES
         plane = max(ny * nz * self.dtype.itemsize, 1)
-        if plane <= CHUNK_BYTES:
-            return even_share(nx, CHUNK_BYTES // plane), ny, nz
+        if plane <= most:
+            return even_share(nx, most // plane), ny, nz
         row = nz * self.dtype.itemsize
-        return 1, even_share(ny, max(CHUNK_BYTES // row, 1)), nz
+        return 1, even_share(ny, max(most // row, 1)), nz
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether samples lie in the file as they are."""
+        return self.codec.name == "none" and self.bound is None
 
     def bound_of(self, name: str) -> Bound | None:
         """The error bound of a component in its own unit; an absolute one is that of E, and of H divided by 377 ohm."""

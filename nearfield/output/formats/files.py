@@ -48,6 +48,7 @@ class FieldFile(ABC):
             else:
                 self._continue(keep)
         except BaseException as error:
+            self._file.drop()
             self._discard()
             self._file.close()
             if not isinstance(error, OSError):
@@ -119,6 +120,7 @@ class FieldFile(ABC):
                 "can be read. "
                 "Free some space or choose another folder with --output"
             )
+            self._file.drop()
             self._discard()
             with contextlib.suppress(Exception):  # a broken disk makes h5py raise every kind
                 self._abandon(interrupted(str(error)))

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import itertools
 import json
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ import h5py
 import numpy as np
 
 import nearfield
+from nearfield.output.direct import PAGE, PART
 from nearfield.output.formats.committed import CommittedFile
 from nearfield.output.formats.description import Block, FieldDescription, Shape
 from nearfield.output.formats.files import FIELDS_VERSION, RUNNING, FieldFile, same_description, too_short
@@ -34,6 +37,7 @@ from nearfield.output.hdf5 import CONVENTIONS
 # what is in it alone; datasets made with the later bound have an extensible array as index of their chunks
 CREATED: dict[str, Any] = {"libver": ("v108", "latest"), "fs_strategy": "none"}
 EXTENDED: dict[str, Any] = {"libver": ("v110", "latest")}
+ALIGNED: dict[str, Any] = {"alignment_threshold": PART, "alignment_interval": PAGE}  # of chunks that go out as they are
 MOMENTS_CHUNK = 1024
 
 
@@ -43,7 +47,8 @@ class Hdf5FieldFile(FieldFile):
     def __init__(
         self, path: str | Path, description: FieldDescription, threads: int = 1, keep: int | None = None
     ) -> None:
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 and not description.is_plain else None
         self._h5: h5py.File | None = None
         self._partial: dict[tuple[str, int, Shape], tuple[np.ndarray, list[int]]] = {}
         super().__init__(path, description, keep)
@@ -72,7 +77,7 @@ class Hdf5FieldFile(FieldFile):
         self._cut(keep)
 
     def _open(self) -> None:
-        self._h5 = h5py.File(self._raw, "r+", **EXTENDED)
+        self._h5 = h5py.File(self._raw, "r+", **EXTENDED, **(ALIGNED if self.description.is_plain else {}))
 
     def _ready(self) -> None:
         """Compressors of the chunks, and the objects whose headers are written last."""
@@ -90,16 +95,24 @@ class Hdf5FieldFile(FieldFile):
         dataset = self._h5[block.component]
         if dataset.shape[0] <= block.snapshot:
             dataset.resize(block.snapshot + 1, 0)
-        begun = []
-        for index, values in self._whole_chunks(block):
-            made = self._made if self._pool is None else self._pool.submit
-            arguments = (block.component, values)
-            begun.append((index, made(*arguments) if self._pool is None else made(self._made, *arguments)))
-        for index, found in begun:
-            content = found if self._pool is None else found.result()
+        for index, content in self._contents(block):
             place = index[::-1] if self._transposed else index
             dataset.id.write_direct_chunk((block.snapshot, *place), content)
         self._raw.raise_error()
+
+    def _contents(self, block: Block) -> Iterator[tuple[Shape, Any]]:
+        """First sample and bytes of each chunk; some are made ahead in threads, few enough to stay in cache."""
+        begun: deque[tuple[Shape, Future]] = deque()
+        for index, values in self._whole_chunks(block):
+            if self._pool is None:
+                yield index, self._made(block.component, values)
+                continue
+            begun.append((index, self._pool.submit(self._made, block.component, values)))
+            if len(begun) > 2 * self.threads:
+                first, made = begun.popleft()
+                yield first, made.result()
+        for first, made in begun:
+            yield first, made.result()
 
     @property
     def _transposed(self) -> bool:
@@ -199,7 +212,7 @@ class Hdf5FieldFile(FieldFile):
 
 def stored_chunk(values: np.ndarray, description: FieldDescription, name: str) -> np.ndarray:
     """Samples as they lie in a chunk: of its full shape, precision and order, within the error bound."""
-    chunk, bound = description.chunk(name), description.bound_of(name)
+    values, chunk, bound = np.asarray(values), description.chunk(name), description.bound_of(name)
     if description.format == "vtkhdf":
         values, chunk = values.T, chunk[::-1]
     if values.shape == chunk and values.dtype == description.dtype and values.flags.c_contiguous:

@@ -175,6 +175,8 @@ class ImaginedFile:
             self._pages.setdefault(page, bytearray(PAGE))[at : at + len(part)] = part
             content, offset = content[len(part) :], offset + len(part)
 
+    stream_at = write_at
+
     def read_at(self, offset: int, count: int) -> bytes:
         """What was kept, zeros elsewhere."""
         first, last = offset // PAGE, (offset + count) // PAGE
@@ -188,6 +190,11 @@ class ImaginedFile:
 
     def show(self) -> None:
         """There is nothing to see."""
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    drop = flush
 
     def settle(self) -> None:
         """There is no disk."""
