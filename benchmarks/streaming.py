@@ -1,10 +1,10 @@
 """A run that streams snapshots of its whole volume to a file, beside the same run without, in turn.
 
-    .venv/bin/python benchmarks/streaming.py --cells 200 --steps 600 --pairs 5
+    .venv/bin/python benchmarks/streaming.py --cells 200 --steps 6000 --pairs 5 --folder FOLDER
 
 With all threads solving there is a snapshot every 200 steps, with one core left to the writer every 20. `steps` are
 the steps with all waits for the writer, `whole` also the start of the writer and the end of its files. `--folder` says
-where the files go: /dev/shm stands for a disk that keeps up with anything.
+where the files go; in the second case a disk must take more than 1 GB/s to keep up.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def main() -> int:
     given = made.parse_args()
     rows = [compare(f"all {given.threads} threads, every 200 steps", given, given.threads, 200, given.steps),
             compare("one core left, every 20 steps", given, given.threads - 1, 20, given.steps // 6)]
-    given.folder = str(given.folder)
+    given.folder = given.folder.name
     write(given.name, given, comparisons=rows)
     return 0
 

@@ -68,7 +68,7 @@ def test_tables_refuse_components_on_their_own_positions(format):
 
 @pytest.mark.parametrize("format", ["hdf5", "vtkhdf", "binary", "ascii"])
 def test_blocks_of_any_cut_fill_chunks_of_any_cut(format, tmp_path, monkeypatch):
-    monkeypatch.setattr(described, "PLAIN_CHUNK_BYTES", 200)  # chunks of two rows and less; the blocks cut them anywhere
+    monkeypatch.setattr(described, "PLAIN_CHUNK_BYTES", 200)  # chunks of two rows and less, which blocks cut
     description = at_points(1, shape=(5, 9, 6), **storage(format))
     values = values_of(description)
     cuts = ((0, 3, 5), (0, 1, 4, 9), (0, 5, 6))
