@@ -120,6 +120,7 @@ private:
     void weigh_across(long thread, ExactSum& energy);
     void arrange();
     Operations list(const std::vector<RowOperation<Real>*>& wanted);
+    void precede(int half, long i, long j, const Blocks& part);
     void apply(int half, long i, long j, const Blocks& part, const Step& step);
     Blocks whole_row() const { return {0, block_.layout.blocks}; }
     Step step_at(long in_block, ExactSum& energy) const {
@@ -154,6 +155,7 @@ private:
     std::vector<RowOperation<Real>*> lists_;  // in the order in which they were added; equal neighbours share one
     std::size_t arranged_ = 0;                // how many operations the lists know
     std::vector<Operations> operations_[2];   // of each row at each half step; empty where there are none at all
+    std::vector<Operations> preceding_[2];    // those of them that look at the row before its update
     std::vector<long> strides_;               // the distinct ones, at most as many as bits; the last bit is always due
     std::vector<std::uint32_t> due_;          // which of them act in each step of the block
     std::size_t operation_bytes_ = 0;

@@ -1,4 +1,5 @@
-// What else happens in a row at one half step, right after the update of the same cells: currents, circuits, recorders.
+// What else happens in a row at one half step, right after the update of the same cells: currents, circuits, recorders,
+// poles, which also have a look at the row before it.
 // A new feature is a new RowOperation; nothing else grows a branch.
 #pragma once
 
@@ -55,6 +56,9 @@ struct RowOperation {
     // and writes those alone. The cells of a row come in one piece or in several, from the first to the last; several
     // rows may come at once, in several threads.
     virtual void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>& tables) = 0;
+    // Just before the update of the same cells: whether it has something to do then, and what.
+    virtual bool precedes() const { return false; }
+    virtual void before(const Real* /*row*/, long /*number*/, const Cells& /*cells*/) {}
     // It acts on multiples of this step alone.
     virtual long stride() const { return 1; }
     // Before the first of `steps` steps; `row`, the first of the span, as the block finds it, perhaps written by the user.

@@ -237,7 +237,40 @@ void accumulate(Real* sums, long rows, long columns, const Real* left, long left
 }
 
 template <class Real>
-constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>};
+void poles(Real* drop, const Real* field, const std::uint32_t* weight_of, const Real* weights, Real* states, const Real* numbers,
+           long firsts, long seconds, long blocks) {
+    using V = typename Vector<Real>::type;
+    const long parts = firsts + 2 * seconds;
+    for (long block = 0; block < blocks; ++block, field += lanes, drop += lanes, states += lanes * parts) {
+        const Real* const weight = weights + lanes * weight_of[block];
+        for (long o = 0; o < lanes; o += Vector<Real>::width) {
+            const V e = load(field + o);
+            V sum{};
+            Real* s = states + o;
+            const Real* c = numbers;
+            for (long n = 0; n < firsts; ++n, c += 2, s += lanes) {
+                const V t = load(s);
+                sum += t;
+                store(s, t + (broadcast(c[0]) * t + broadcast(c[1]) * e));
+            }
+            for (long n = 0; n < seconds; ++n, c += 4, s += 2 * lanes) {
+                const V t = load(s), u = load(s + lanes), k = broadcast(c[0]);
+                sum += t;
+                store(s, t + ((k * t + u) + broadcast(c[2]) * e));
+                store(s + lanes, u + ((broadcast(c[1]) * t + k * u) + broadcast(c[3]) * e));
+            }
+            store(drop + o, load(weight + o) * sum);
+        }
+    }
+}
+
+template <class Real>
+void subtract(Real* field, const Real* drop, long cells) {
+    for (long k = 0; k < cells; k += Vector<Real>::width) store(field + k, load(field + k) - load(drop + k));
+}
+
+template <class Real>
+constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>, poles<Real>, subtract<Real>};
 
 const Rows<float>& rows_single() { return table<float>; }
 const Rows<double>& rows_double() { return table<double>; }

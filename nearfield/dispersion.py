@@ -1,0 +1,75 @@
+"""Dispersive media on the grid: what their poles add to an update's coefficients, and what they weigh in each sample.
+
+With f the part of a sample's space that a medium fills, and (before, now) the sums of its poles' over a step,
+
+    drive = 1/(eps_r (1 + s) + sum f now),   stay = (eps_r (1 - s) - sum f before) drive,   weight = f drive
+
+of each medium: the engine takes weight (sum of states) off the sample. H alike, with mu_r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.materials import Medium
+from nearfield.plan import PoleMedium
+from nearfield.poles import AnyPole
+
+
+@dataclass(frozen=True)
+class PolePlane:
+    """What a medium weighs in planes alike: its number, and (3, nb, nc) float64 for x, y, z of its half step."""
+
+    medium: int
+    weight: np.ndarray
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Poles that one or several media have in common."""
+
+    magnetic: bool
+    poles: tuple[AnyPole, ...]
+    column: int  # of the table of media: 1 where they are
+    before: float
+    now: float
+    medium: int | None  # its number for the engine; None where nothing is remembered
+
+
+class Dispersion:
+    """The distinct sets of poles of some media; `columns` of the table of media belong to them, from `first` on."""
+
+    def __init__(self, media: Sequence[Medium], time_step: float, first: int) -> None:
+        self.kinds: list[Kind] = []
+        self.media: list[PoleMedium] = []
+        for medium in media:
+            for magnetic, poles in ((False, medium.poles), (True, medium.magnetic_poles)):
+                if poles and not any(kind.magnetic == magnetic and kind.poles == poles for kind in self.kinds):
+                    self._add(magnetic, poles, time_step, first + len(self.kinds))
+
+    def _add(self, magnetic: bool, poles: tuple[AnyPole, ...], time_step: float, column: int) -> None:
+        steps = [pole.step(time_step) for pole in poles]
+        firsts = np.array([step.states for step in steps if len(step.states) == 2]).reshape(-1, 2)
+        seconds = np.array([step.states for step in steps if len(step.states) == 4]).reshape(-1, 4)
+        number = None
+        if len(firsts) + len(seconds):
+            number = len(self.media)
+            self.media.append(PoleMedium(magnetic, firsts, seconds))
+        before, now = sum(step.before for step in steps), sum(step.now for step in steps)
+        self.kinds.append(Kind(magnetic, poles, column, before, now, number))
+
+    def row(self, medium: Medium) -> list[float]:
+        """The medium's columns."""
+        return [float((medium.magnetic_poles if kind.magnetic else medium.poles) == kind.poles) for kind in self.kinds]
+
+    def sums(self, magnetic: bool, part: Callable[[int], np.ndarray | float]) -> tuple[np.ndarray | float, ...]:
+        """(sum f before, sum f now), given f by column."""
+        kinds = [kind for kind in self.kinds if kind.magnetic == magnetic]
+        return tuple(sum(part(kind.column) * getattr(kind, name) for kind in kinds) for name in ("before", "now"))
+
+    def remembered(self, magnetic: bool) -> list[Kind]:
+        """The kinds of a half step that have states."""
+        return [kind for kind in self.kinds if kind.magnetic == magnetic and kind.medium is not None]
