@@ -125,22 +125,28 @@ class Coefficients:
                 start, signature = plane, following
 
     def dense(self, component: int) -> tuple[np.ndarray, np.ndarray]:
-        """(Ca, Cb) of a component in the active shape, or (Da, Db); for small models."""
+        """(Ca, Cb) of a component in the active shape, or (Da, Db), as `planes` has them; for small models."""
         window = (0, self.active[1]), (0, self.active[2])
+        if self.pole_media:
+            halves = [self._plane(0, plane, window)[component // 3] for plane in range(self.active[0])]
+            return tuple(np.stack([half[component % 3, part] for half in halves]) for part in range(2))
         pairs = [self._pair(component, 0, plane, window, {}) for plane in range(self.active[0])]
         return tuple(np.stack([pair[part] for pair in pairs]) for part in range(2))
 
-    def dense_weight(self, medium: int, component: int) -> np.ndarray:
-        """What a dispersive medium weighs in a component, active shape; for small models."""
-        window, found = ((0, self.active[1]), (0, self.active[2])), np.zeros(self.active)
+    def dense_poles(self, medium: int, component: int) -> tuple[np.ndarray, np.ndarray]:
+        """(stay, weight) of a dispersive medium in a component, active shape; for small models."""
+        window, stay, weight = ((0, self.active[1]), (0, self.active[2])), np.ones(self.active), np.zeros(self.active)
         for plane in range(self.active[0]):
             for poles in self._plane(0, plane, window)[2]:
                 if poles.medium == medium and self.pole_media[medium].magnetic == (component >= 3):
-                    found[plane] = poles.weight[component % 3]
-        return found
+                    stay[plane], weight[plane] = poles.stay[component % 3], poles.weight[component % 3]
+        return stay, weight
 
     def at(self, component: int, i, j, k) -> tuple[np.ndarray, np.ndarray]:
-        """(Ca, Cb), or (Da, Db), of single samples; i, j, k are equal arrays within the component's full shape."""
+        """(Ca, Cb), or (Da, Db), of single samples; i, j, k are equal arrays within the component's full shape.
+
+        Ca is the whole of it, where `planes` leaves a part to what acts before the update.
+        """
         return self._gathered(i, j, k, lambda plane, window: self._pair(component, 0, plane, window, {}))
 
     def is_metal(self, component: int, i, j, k) -> np.ndarray:
@@ -192,14 +198,10 @@ class Coefficients:
     def _plane(self, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray, tuple[PolePlane, ...]]:
         memory: dict = {}
         pairs = [np.stack(self._pair(component, axis, plane, window, memory)) for component in range(6)]
-        poles = []
-        for kind in (*self._dispersion.remembered(False), *self._dispersion.remembered(True)):
-            half = range(3, 6) if kind.magnetic else range(3)
-            parts = [self._mean(component, axis, plane, window, kind.column, memory) for component in half]
-            weight = np.stack([part * pairs[component][1] for part, component in zip(parts, half)])
-            if weight.any():
-                poles.append(PolePlane(kind.medium, weight))
-        return np.stack(pairs[:3]), np.stack(pairs[3:]), tuple(poles)
+        pairs, poles = self._dispersion.planes(
+            pairs, lambda component, column: self._mean(component, axis, plane, window, column, memory)
+        )
+        return np.stack(pairs[:3]), np.stack(pairs[3:]), poles
 
     def _pair(self, component: int, axis: int, plane: int, window: Window, memory: dict):
         """(Ca, Cb) or (Da, Db) of a component in a window of a plane across `axis`."""

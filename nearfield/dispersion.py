@@ -4,7 +4,8 @@ With f the part of a sample's space that a medium fills, and (before, now) the s
 
     drive = 1/(eps_r (1 + s) + sum f now),   stay = (eps_r (1 - s) - sum f before) drive,   weight = f drive
 
-of each medium: the engine takes weight (sum of states) off the sample. H alike, with mu_r.
+of each medium. Where a medium weighs anything, E <- stay E - weight (sum of states) comes before the update, whose own
+factor of E is then 1; of several media in one sample, the first one's stay acts. H alike, with mu_r.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from nearfield.poles import AnyPole
 
 @dataclass(frozen=True)
 class PolePlane:
-    """What a medium weighs in planes alike: its number, and (3, nb, nc) float64 for x, y, z of its half step."""
+    """What a medium does in planes alike: its number, and (3, nb, nc) float64 for x, y, z of its half step."""
 
     medium: int
+    stay: np.ndarray
     weight: np.ndarray
 
 
@@ -69,6 +71,24 @@ class Dispersion:
         """(sum f before, sum f now), given f by column."""
         kinds = [kind for kind in self.kinds if kind.magnetic == magnetic]
         return tuple(sum(part(kind.column) * getattr(kind, name) for kind in kinds) for name in ("before", "now"))
+
+    def planes(
+        self, pairs: Sequence[np.ndarray], part: Callable[[int, int], np.ndarray | float]
+    ) -> tuple[list[np.ndarray], tuple[PolePlane, ...]]:
+        """The six components' (stay, drive) of a plane with what acts before the update taken out, and that.
+
+        `part(component, column)` is the part of the samples that a medium fills.
+        """
+        pairs, poles = [pair.copy() for pair in pairs], []
+        for kind in (*self.remembered(False), *self.remembered(True)):
+            half = range(3, 6) if kind.magnetic else range(3)
+            weight = np.stack([part(component, kind.column) * pairs[component][1] for component in half])
+            if weight.any():
+                stay = np.where(weight != 0.0, [pairs[component][0] for component in half], 1.0)
+                for component, own in zip(half, weight):
+                    pairs[component][0][own != 0.0] = 1.0
+                poles.append(PolePlane(kind.medium, stay, weight))
+        return pairs, tuple(poles)
 
     def remembered(self, magnetic: bool) -> list[Kind]:
         """The kinds of a half step that have states."""

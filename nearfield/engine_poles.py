@@ -23,15 +23,15 @@ class EnginePoles:
             core.add_medium(*numbers)
 
     def set_planes(self, planes) -> None:
-        """What the media weigh in some planes (`PlaneCoefficients`)."""
+        """What the media do in some planes (`PlaneCoefficients`)."""
         media = self._plan.pole_media
         for magnetic in (False, True) if media else ():
             poles = [pole for pole in planes.poles if media[pole.medium].magnetic == magnetic]
             if poles:
-                weights = np.stack([pole.weight[list(self._axes)] for pole in poles])
-                numbers = [pole.medium for pole in poles]
-                weights = np.ascontiguousarray(weights, self._plan.dtype)
-                self._core.set_planes(magnetic, planes.start, planes.stop, numbers, weights)
+                order = list(self._axes)
+                cells = np.array([[getattr(pole, name)[order] for pole in poles] for name in ("stay", "weight")])
+                cells = np.ascontiguousarray(cells, self._plan.dtype)
+                self._core.set_planes(magnetic, planes.start, planes.stop, [pole.medium for pole in poles], cells)
 
     def finish(self) -> None:
         """After the last planes: the states exist, all zero."""

@@ -138,13 +138,13 @@ class SnapshotBox:
 
 @dataclass(frozen=True)
 class PoleMedium:
-    """What a dispersive medium remembers in each sample where it weighs anything, E (or H, where it is magnetic).
+    """What a dispersive medium remembers in each sample where it weighs anything, of E (or H, where it is magnetic).
 
-    before the update:  drop = weight (sum of all T), then with E as it still is
-        T <- T + (k T + q E)                                        of `firsts`, (n, 2): k, q
-        T <- T + (k T + U + q E),  U <- U + (rho T + k U + r E)     of `seconds`, (n, 4): k, rho, q, r
-    after it:           E <- E - drop
-    The weights come with the coefficients, a plane at a time.
+    Just before the update, with e for E as it is before the first medium acts,
+        E <- stay E - weight (sum of all T)
+        T <- T + (k T + q e)                                        of `firsts`, (n, 2): k, q
+        T <- T + (k T + U + q e),  U <- U + (rho T + k U + r e)     of `seconds`, (n, 4): k, rho, q, r
+    stay and weight come with the coefficients, a plane at a time.
     """
 
     magnetic: bool

@@ -40,28 +40,28 @@ class Planes:
 class DenseCoefficients:
     """The interface of `nearfield.coefficients.Coefficients` over one dense array (6, 2, active shape).
 
-    `weights`: of dispersive media, (3, active shape) by number; `pole_media`: these.
+    `poles`: stay and weight of dispersive media, (2, 3, active shape) by number; `pole_media`: these.
     """
 
-    def __init__(self, values: np.ndarray, weights: Sequence[np.ndarray] = (), pole_media=()) -> None:
-        self.values, self.weights, self.pole_media = values, weights, tuple(pole_media)
+    def __init__(self, values: np.ndarray, poles: Sequence[np.ndarray] = (), pole_media=()) -> None:
+        self.values, self.poles, self.pole_media = values, poles, tuple(pole_media)
 
     def planes(self, axis: int, lower=None, upper=None) -> Iterator[Planes]:
         part = tuple(slice(*ends) for ends in zip(lower or (0, 0, 0), upper or self.values.shape[2:]))
         values = self.values[(slice(None), slice(None), *part)]
         turned = values.transpose(0, 1, 2 + axis, 2 + (axis + 1) % 3, 2 + (axis + 2) % 3)
-        weights = [w[(slice(None), *part)].transpose(0, 1 + axis, 1 + (axis + 1) % 3, 1 + (axis + 2) % 3)
-                   for w in self.weights]  # fmt: skip
+        turn = (0, 1, 2 + axis, 2 + (axis + 1) % 3, 2 + (axis + 2) % 3)
+        cells = [p[(slice(None), slice(None), *part)].transpose(turn) for p in self.poles]
         start = 0
         for stop in range(1, turned.shape[2] + 1):
             alike = stop < turned.shape[2] and np.array_equal(turned[:, :, stop], turned[:, :, start])
-            if not alike or any(not np.array_equal(w[:, stop], w[:, start]) for w in weights):
-                poles = tuple(PolePlane(n, w[:, start]) for n, w in enumerate(weights) if w[:, start].any())
+            if not alike or any(not np.array_equal(c[:, :, stop], c[:, :, start]) for c in cells):
+                poles = tuple(PolePlane(n, *c[:, :, start]) for n, c in enumerate(cells) if c[1, :, start].any())
                 yield Planes(start, stop, turned[:3, :, start], turned[3:, :, start], poles)
                 start = stop
 
-    def dense_weight(self, medium: int, component: int) -> np.ndarray:
-        return self.weights[medium][component % 3]
+    def dense_poles(self, medium: int, component: int) -> np.ndarray:
+        return self.poles[medium][:, component % 3]
 
     def dense(self, component: int) -> tuple[np.ndarray, np.ndarray]:
         return self.values[component, 0], self.values[component, 1]
@@ -103,9 +103,13 @@ def random_coefficients(rng, cells, active, walls, media: str, metal: float) -> 
         free = exists(cells, active, walls, component) & (rng.random(active) >= metal)
         values[component] = np.where(free, stay, 0.0), np.where(free, drive, 0.0)
     poles = [random_poles(rng, active, magnetic) for magnetic in (False, True, False) if media == "dispersive"]
-    live = {magnetic: values[3:, 1] if magnetic else values[:3, 1] for magnetic in (False, True)}
-    weights = [weight * (live[medium.magnetic] != 0) for medium, weight in poles]
-    return DenseCoefficients(values, weights, [medium for medium, _ in poles])
+    cells = []
+    for medium, weight in poles:
+        half = values[3:] if medium.magnetic else values[:3]
+        weight = weight * (half[:, 1] != 0)
+        cells.append(np.stack((np.where(weight != 0, half[:, 0], 1.0), weight)))
+        half[:, 0][weight != 0] = 1.0
+    return DenseCoefficients(values, cells, [medium for medium, _ in poles])
 
 
 def random_poles(rng, active, magnetic: bool) -> tuple[PoleMedium, np.ndarray]:

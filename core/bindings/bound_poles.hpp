@@ -29,18 +29,17 @@ public:
         medium.numbers.insert(medium.numbers.end(), seconds.data(), seconds.data() + seconds.size());
         media_.push_back(std::move(medium));
     }
-    // What these media weigh in the samples of planes [first, last), (media, 3, nb, nc).
-    void set_planes(bool magnetic, long first, long last, const std::vector<long>& media, In<Real, nb::ndim<4>> weights) {
+    // What these media do to the samples of planes [first, last), (stay and weight, media, 3, nb, nc).
+    void set_planes(bool magnetic, long first, long last, const std::vector<long>& media, In<Real, nb::ndim<5>> cells) {
         const Layout& l = engine_.block().layout;
-        if (weights.shape(0) != media.size() || weights.shape(1) != 3 || long(weights.shape(2)) != l.nb || long(weights.shape(3)) != l.nc)
-            throw std::invalid_argument("weights of media must be (media, 3, nb, nc)");
+        const std::size_t wanted[5] = {2, media.size(), 3, std::size_t(l.nb), std::size_t(l.nc)};
+        if (!std::equal(wanted, wanted + 5, cells.shape_ptr()))
+            throw std::invalid_argument("what media do to planes must be (2, media, 3, nb, nc)");
         if (first < 0 || last > l.na) throw std::invalid_argument("planes lie outside the domain");
         for (const long medium : media) media_.at(medium);
-        for (int n = 0; n < 3; ++n) {
-            auto& made = fresh_[3 * magnetic + n];
-            if (!made) made = std::make_unique<Poles<Real>>(3 * magnetic + n, l, media_, engine_.rows());
-            made->set_planes(first, last, media, weights.data() + n * l.nb * l.nc, 3 * l.nb * l.nc);
-        }
+        auto& made = fresh_[magnetic];
+        if (!made) made = std::make_unique<Poles<Real>>(magnetic, l, media_, engine_.rows());
+        made->set_planes(first, last, media, cells.data(), cells.data() + cells.size() / 2);
     }
     // After the last planes.
     void finish() {
@@ -119,21 +118,21 @@ private:
     template <class F>
     void visit(int component, long medium, const std::array<long, 3>& lower, const std::array<long, 3>& upper, F&& f) const {
         for (Poles<Real>* poles : made_)
-            if (poles->component == component)
-                poles->visit(medium, {Extent{lower[0], upper[0]}, Extent{lower[1], upper[1]}, Extent{lower[2], upper[2]}}, f);
+            if (poles->component == component / 3 * 3)
+                poles->visit(component % 3, medium, {Extent{lower[0], upper[0]}, Extent{lower[1], upper[1]}, Extent{lower[2], upper[2]}}, f);
     }
     template <class F>
     void exchange(const std::array<long, 3>& lower, const std::array<long, 3>& upper, F&& f) const {
-        for (const Poles<Real>* poles : made_)
-            for (long medium = 0; medium < poles->media(); ++medium)
-                visit(poles->component, medium, lower, upper, [&](long, long, long, Real* state) {
-                    for (long n = 0; n < poles->states_of(medium); ++n) f(state[n * lanes]);
+        for (int component = 0; component < 6; ++component)
+            for (long medium = 0; medium < long(media_.size()); ++medium)
+                visit(component, medium, lower, upper, [&](long, long, long, Real* state) {
+                    for (long n = 0; n < media_[medium].states(); ++n) f(state[n * lanes]);
                 });
     }
 
     Engine<Real>& engine_;
     std::vector<PoleMedium<Real>> media_;
-    std::array<std::unique_ptr<Poles<Real>>, 6> fresh_;  // that are still to be finished, by component
+    std::array<std::unique_ptr<Poles<Real>>, 2> fresh_;  // that are still to be finished, by half step
     std::vector<Poles<Real>*> made_;
 };
 

@@ -59,7 +59,7 @@ void Engine<Real>::arrange() {
             std::vector<std::vector<RowOperation<Real>*>> of_row(l.rows());
             bool any = false;
             for (const auto& operation : owned_) {
-                if (operation->component / 3 != half || (preceding && !operation->precedes())) continue;
+                if (operation->component / 3 != half || operation->precedes() != preceding) continue;
                 any = true;
                 const RowSpan& span = operation->span;
                 for (long i = span.a[0]; i < span.a[1]; ++i)
@@ -91,19 +91,9 @@ auto Engine<Real>::list(const std::vector<RowOperation<Real>*>& wanted) -> Opera
 }
 
 template <class Real>
-void Engine<Real>::precede(int half, long i, long j, const Blocks& part) {
-    if (preceding_[half].empty()) return;
-    const Operations& row = preceding_[half][block_.layout.row(i, j)];
-    for (std::uint32_t n = row.first; n < row.first + row.count; ++n) {
-        RowOperation<Real>& operation = *lists_[n];
-        operation.before(block_.field(operation.component, i, j), operation.span.index(i, j), part.cells());
-    }
-}
-
-template <class Real>
-void Engine<Real>::apply(int half, long i, long j, const Blocks& part, const Step& step) {
-    if (operations_[half].empty()) return;
-    const Operations& row = operations_[half][block_.layout.row(i, j)];
+void Engine<Real>::apply(const std::vector<Operations>& of_rows, long i, long j, const Blocks& part, const Step& step) {
+    if (of_rows.empty()) return;
+    const Operations& row = of_rows[block_.layout.row(i, j)];
     if (!(row.strides & due_[step.in_block])) return;
     for (std::uint32_t n = row.first; n < row.first + row.count; ++n) {
         RowOperation<Real>& operation = *lists_[n];
@@ -140,9 +130,9 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
     require(1, i, j - 1, part, step.number - 1, "E update");
     count(0, i, j, part);
 #endif
-    precede(0, i, j, part);
+    apply(preceding_[0], i, j, part, step);
     rows_.electric(half_step_[0], i, j, part.first, part.last);
-    apply(0, i, j, part, step);
+    apply(operations_[0], i, j, part, step);
 }
 
 template <class Real>
@@ -155,9 +145,9 @@ void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& 
     require(0, i, j + 1, part, step.number, "H update");
     count(1, i, j, part);
 #endif
-    precede(1, i, j, part);
+    apply(preceding_[1], i, j, part, step);
     rows_.magnetic(half_step_[1], i, j, part.first, part.last);
-    apply(1, i, j, part, step);
+    apply(operations_[1], i, j, part, step);
     if (step.energy && part.last == block_.layout.blocks) weigh_row(i, j, *step.energy);
 }
 

@@ -21,12 +21,10 @@ struct Rows {
     // `columns` is a multiple of 16; `left_term`, `right_term`: from one n to the next.
     void (*accumulate)(Real* sums, long rows, long columns, const Real* left, long left_term, const Real* right,
                        long right_term, long terms);
-    // Poles of one medium in consecutive blocks of a row (core/cpu/poles.hpp): drop = weight sum T, then with e = field
-    //   T += k T + q e, or T += k T + U + q e, U += rho T + k U + r e.
-    void (*poles)(Real* drop, const Real* field, const std::uint32_t* weight_of, const Real* weights, Real* states,
+    // Poles of one medium in consecutive blocks of a row (core/cpu/poles.hpp), with e = old:
+    //   field = stay field - weight sum T;  T += k T + q e,  or T += k T + U + q e, U += rho T + k U + r e.
+    void (*poles)(Real* field, const Real* old, const std::uint32_t* cells_of, const Real* cells, Real* states,
                   const Real* numbers, long firsts, long seconds, long blocks);
-    // field -= drop
-    void (*subtract)(Real* field, const Real* drop, long cells);
 };
 
 // Names known to this build and supported by this processor, best last.
