@@ -49,7 +49,7 @@ LOWERING = {  # methods of model entries that only the program itself calls
     "grid_span", "loads", "model_post_init", "normal", "place", "places", "plane_node", "positions", "reach", "regions",
     "setup", "shape", "sign", "signal", "source", "steps", "terms", "walls", "axis_number",
     "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights",
-    "step", "susceptibility",
+    "step", "susceptibility", "fraction",
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',
