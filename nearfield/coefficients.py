@@ -166,6 +166,20 @@ class Coefficients:
         properties = [medium.permittivity, medium.permeability, medium.conductivity, medium.magnetic_conductivity]
         return [*properties, *self._dispersion.row(medium)]
 
+    def kept_numbers(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
+        """Numbers that poles keep in each cell of the lattice of three lists of cells, by what fills its centre."""
+        place = []
+        for axis, index in enumerate((i, j, k)):
+            low, high = self._interior[axis]
+            shape = [-1 if axis == other else 1 for other in range(3)]
+            place.append(self.grid.centres(axis)[np.clip(index, low, high - 1)].reshape(shape))
+        found = np.full((len(i), len(j), len(k)), self._dispersion.numbers(self._background))
+        for structure, medium in self._structures:
+            if structure.shape.kind != "wire":
+                inside = np.broadcast_to(structure.shape.contains(*place), found.shape)
+                found[inside] = self._dispersion.numbers(medium) if isinstance(medium, Medium) else 0
+        return found
+
     def _gathered(self, i, j, k, evaluate) -> tuple[np.ndarray, ...]:
         """Values of single samples, evaluated on one small window for each plane along x."""
         index = np.broadcast_arrays(*(np.asarray(n, dtype=np.int64) for n in (i, j, k)))

@@ -122,7 +122,8 @@ class Discretization:
         self.band_edge = max((waveform.maximum_frequency for waveform in used), default=0.0)  # Hz, -20 dB
         self.highest_frequency = max((waveform.highest_frequency for waveform in used), default=0.0)  # Hz, -60 dB
         refuse_on_grid(simulation, self.grid)
-        refuse_coarse_grid(self.band_edge, cells_in_media(simulation, self.grid))
+        waves = cells_in_media(simulation, self.grid, lambda medium: medium.wave_index_at(self.band_edge))
+        refuse_coarse_grid(self.band_edge, waves)
         self.steps, self.decay = choose_steps(simulation, self.grid, self.time_step)
         self.waveforms = self._waveforms()
 

@@ -67,6 +67,12 @@ class Dispersion:
         """The medium's columns."""
         return [float((medium.magnetic_poles if kind.magnetic else medium.poles) == kind.poles) for kind in self.kinds]
 
+    def numbers(self, medium: Medium) -> int:
+        """Numbers that a cell of the medium keeps, of six components."""
+        media = [self.media[kind.medium] for kind in (*self.remembered(False), *self.remembered(True))
+                 if kind.poles == (medium.magnetic_poles if kind.magnetic else medium.poles)]  # fmt: skip
+        return 3 * sum(kept.states for kept in media)
+
     def sums(self, magnetic: bool, part: Callable[[int], np.ndarray | float]) -> tuple[np.ndarray | float, ...]:
         """(sum f before, sum f now), given f by column."""
         kinds = [kind for kind in self.kinds if kind.magnetic == magnetic]

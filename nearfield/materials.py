@@ -90,6 +90,14 @@ class Medium(Schema):
         square = self.relative_permittivity(band) * self.relative_permeability(band)
         return float(np.max(np.sqrt(np.abs(square)) * band) / frequency)
 
+    def wave_index_at(self, frequency: float) -> float:
+        """`index_at` where a wave goes further than it is long, 2 pi times; 1 in a medium that keeps waves out."""
+        if not self.dispersive or not frequency > 0.0:
+            return self.index
+        square = self.relative_permittivity(frequency) * self.relative_permeability(frequency)
+        index = np.sqrt(complex(square))
+        return self.index_at(frequency) if abs(index.imag) < abs(index.real) else 1.0
+
     def wavelength(self, frequency: float) -> float:
         """Wavelength (m) at a frequency (Hz), by `index_at`."""
         return VACUUM_SPEED / (self.index_at(frequency) * frequency)

@@ -1,6 +1,6 @@
 """Reflection of a half space at normal incidence: a parallel-plate line whose far part is the medium, CPML included.
 
-Two runs, with and without the medium. The line is long enough in front that nothing comes back from its near end in time.
+Two runs, with and without the medium. The line is so long in front that nothing comes back from its near end in time.
 """
 
 from __future__ import annotations
