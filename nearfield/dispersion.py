@@ -85,8 +85,9 @@ class Dispersion:
 
         `part(component, column)` is the part of the samples that a medium fills.
         """
-        pairs, poles = [pair.copy() for pair in pairs], []
-        for kind in (*self.remembered(False), *self.remembered(True)):
+        kinds, poles = (*self.remembered(False), *self.remembered(True)), []
+        pairs = [pair.copy() for pair in pairs] if kinds else list(pairs)
+        for kind in kinds:
             half = range(3, 6) if kind.magnetic else range(3)
             weight = np.stack([part(component, kind.column) * pairs[component][1] for component in half])
             if weight.any():

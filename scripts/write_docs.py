@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import nearfield
-from nearfield.quantities import Quantity
+from nearfield.quantities import ComplexQuantity, Quantity
 from nearfield.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -75,7 +75,8 @@ def type_name(annotation: Any) -> str:
         for note in notes:
             if isinstance(note, Quantity):
                 unit = f" ({note.dimension.unit})" if note.dimension.unit else ""
-                return note.dimension.name.removeprefix("an ").removeprefix("a ") + unit
+                kind = "complex " if isinstance(note, ComplexQuantity) else ""
+                return kind + note.dimension.name.removeprefix("an ").removeprefix("a ") + unit
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Literal:
         return " or ".join(f'"{value}"' for value in arguments)

@@ -59,11 +59,16 @@ public:
         const long at = place(number), states = programs_[row_program_[at]].states;
         fetch(states_.get() + first_state_[at], lanes * states * sizeof(Real), part, parts);
     }
-    void reset() override { std::fill_n(states_.get(), length_, Real(0)); }
+    void begin_block(const Real*, long, long) override { written_ = true; }
+    // Pages are left to the threads that will write them first.
+    void reset() override {
+        if (written_) std::fill_n(states_.get(), length_, Real(0));
+    }
 
     // Calls f(i, j, k, states) for each sample of a component (0 to 2) and medium in a box; its states are `lanes` apart.
     template <class F>
     void visit(int component, long medium, const std::array<Extent, 3>& box, F&& f) {
+        written_ = true;
         for (long i = std::max(this->span.a[0], box[0].first); i < std::min(this->span.a[1], box[0].last); ++i)
             for (long j = std::max(this->span.b[0], box[1].first); j < std::min(this->span.b[1], box[1].last); ++j) {
                 const long at = layout_.row(i, j);
@@ -124,6 +129,7 @@ private:
     std::vector<Real> cells_;               // 16 of stay, 16 of weight
     std::vector<std::size_t> first_state_;  // of each row
     std::size_t length_ = 0;
+    bool written_ = false;
     Array<Real> states_;
     std::unordered_map<std::string, std::uint32_t> block_of_, program_of_;
 };
