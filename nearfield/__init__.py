@@ -16,6 +16,7 @@ PMC = "pmc"  #: perfect magnetic conductor, as a medium and as a boundary
 _HOMES = {
     "nearfield.errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
     "nearfield.materials": ("Medium",),
+    "nearfield.poles": ("Debye", "Drude", "Lorentz", "PoleResidue"),
     "nearfield.geometry": ("Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Structure"),
     "nearfield.grid": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
     "nearfield.boundaries": ("CPML", "Boundaries"),

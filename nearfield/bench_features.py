@@ -15,6 +15,7 @@ from nearfield.materials import Medium
 from nearfield.memory_rate import triad
 from nearfield.monitors import FieldDFT, Flux, Snapshot
 from nearfield.plan import DFTBox, Plan, SnapshotBox
+from nearfield.poles import Debye
 from nearfield.ports import LumpedElement, LumpedPort, MicrostripPort
 from nearfield.prediction import BYTES_OF, samples_in
 from nearfield.shapes import Box, Sheet, Sphere
@@ -45,6 +46,14 @@ def lossy_palette(cells: int, steps: int, precision: str) -> Simulation:
         ball = Sphere((side / 2,) * 3, (0.4 - 0.1 * number) * side)
         shells.append(Structure(ball, Medium(2.0, conductivity=0.02 * (number + 1))))
     return vacuum(cells, steps, precision, structures=[*layers, *shells[:3]])
+
+
+def debye(cells: int, steps: int, precision: str) -> Simulation:
+    """Two Debye poles in a tenth of the cells: a cube."""
+    low = cells // 4 * CELL
+    high = low + round(cells / 10 ** (1 / 3)) * CELL
+    soil = Medium(4.0, poles=[Debye(3.0, 10e-12), Debye(8.0, 100e-12)])
+    return vacuum(cells, steps, precision, structures=[Structure(Box((low,) * 3, (high,) * 3), soil)])
 
 
 def cpml(cells: int, steps: int, precision: str) -> Simulation:
@@ -116,7 +125,8 @@ def ports(cells: int, steps: int, precision: str) -> Simulation:
 
 
 CASES: dict[str, Case] = {
-    "vacuum": vacuum, "lossy palette": lossy_palette, "CPML": cpml, "graded grid": graded,
+    "vacuum": vacuum, "lossy palette": lossy_palette, "two Debye poles in a tenth": debye, "CPML": cpml,
+    "graded grid": graded,
     "DFT plane along rows": dft_plane(0), "DFT plane across rows": dft_plane(2), "DFT box": dft_box,
     "flux box": flux_box, "snapshots": snapshots, "ports": ports,
 }  # fmt: skip

@@ -122,7 +122,7 @@ def no_decay(setup: Discretization) -> Iterator[str]:
     faces = [simulation.boundaries.face(axis, side) for axis in range(3) for side in ("low", "high")]
     media = [simulation.background, *(medium for _, medium, _ in media_of_structures(simulation))]
     if not any(isinstance(face, CPML) for face in faces) and not any(
-        medium.conductivity or medium.magnetic_conductivity for medium in media
+        medium.conductivity or medium.magnetic_conductivity or medium.dispersive for medium in media
     ):
         yield "nothing absorbs energy in this model, so it never decays and the run goes to its last step; give `steps`"
 

@@ -11,6 +11,7 @@ from nearfield.discretization import all_waveforms
 from nearfield.errors import ModelError
 from nearfield.machine_rate import free_memory, known_rate
 from nearfield.plan import VACUUM_SPEED
+from nearfield.pole_sizes import kept_numbers, pole_bytes, pole_cost
 from nearfield.prediction import HDF5_OVERHEAD, domain_bytes, term_bytes
 from nearfield.resolution import MediumCheck, largest_cell, resolved_media, smallest_cell
 from nearfield.tuning import choose, described
@@ -100,8 +101,9 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
     choice = choose(setup.plan, threads, simulation.schedule)
     threads = threads or choice.machine.threads
     rate = known_rate(simulation.precision, threads, total)
+    speed = rate.mcells_per_second / (1.0 + float(pole_cost(kept_numbers(setup.plan)).mean()))
     runs, steps = max(1, len(setup.excitations)), expected_steps(setup)
-    fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision)
+    fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision) + pole_bytes(setup.plan)
     in_terms, output = term_bytes(setup.terms, steps, simulation.precision)
     files, rings, full = field_files(setup)
     waves = max(extent) * frequency / VACUUM_SPEED  # wavelengths in vacuum along the longest side
@@ -122,8 +124,8 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
         memory_bytes=fields + in_terms + rings,
         output_bytes=HDF5_OVERHEAD + output * runs,
         checkpoint_bytes=fields + in_terms,
-        predicted_seconds=total * steps * runs / (rate.mcells_per_second * 1e6),
-        mcells_per_second=rate.mcells_per_second,
+        predicted_seconds=total * steps * runs / (speed * 1e6),
+        mcells_per_second=speed,
         rate_source=rate.source,
         threads=threads,
         tiles=choice.facts(),

@@ -6,7 +6,7 @@
 eps_r of an edge is the arithmetic mean over its dual face and the series (harmonic) mean along the edge, so that both
 a boundary along the edge and one across it keep what is continuous there; sigma is the arithmetic mean over all of that
 space. mu_r and sigma_m of a face likewise, with the dual edge through it. Samples in metal, on a conducting wall, or
-that do not exist have (0, 0).
+that do not exist have (0, 0). Poles of dispersive media add to Ca and Cb (nearfield/dispersion.py).
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.boundaries import Boundaries
+from nearfield.dispersion import Dispersion, PolePlane
 from nearfield.errors import ModelError
 from nearfield.geometry import Structure
 from nearfield.grid import YeeGrid, is_half
 from nearfield.materials import MEDIA_WORDS, Medium
 from nearfield.metal import Metal, Window, body_of
-from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, Triple
+from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, PoleMedium, Triple
 from nearfield.subcells import CutAxis, Painter, mean
 
 PERMITTIVITY, PERMEABILITY, CONDUCTIVITY, MAGNETIC_CONDUCTIVITY = range(4)  # columns of the table of media
@@ -33,13 +34,14 @@ class PlaneCoefficients:
     """Planes start to stop along an axis, all alike.
 
     electric, magnetic: (3, 2, nb, nc) float64: component x, y, z; Ca or Da, then Cb or Db; nb, nc active samples
-    along the two cyclically next axes.
+    along the two cyclically next axes. poles: what dispersive media weigh, where they weigh anything.
     """
 
     start: int
     stop: int
     electric: np.ndarray
     magnetic: np.ndarray
+    poles: tuple[PolePlane, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,16 @@ class Coefficients:
         self._interior = boundaries.interior(grid)
         self._structures = [(structure, medium_of(structure, media)) for structure in structures]
         self._background = background
-        rows, painted, bodies = [_row(background)], [], []
+        media_here = [background, *(medium for _, medium in self._structures if isinstance(medium, Medium))]
+        self._dispersion = Dispersion(media_here, time_step, first=4)
+        rows, painted, bodies = [self._row(background)], [], []
         for structure, medium in self._structures:
             kind = "medium" if isinstance(medium, Medium) else medium
             body = body_of(structure.shape, kind, grid, self._interior)
             _refuse_thin(structure, kind)
             if kind == "medium":
-                rows += [row for row in (_row(medium),) if row not in rows]
-                painted.append((structure.shape, rows.index(_row(medium))))
+                rows += [row for row in (self._row(medium),) if row not in rows]
+                painted.append((structure.shape, rows.index(self._row(medium))))
             bodies.append(body)
         self._table = np.array(rows)
         faces = [[shape.bounds()[end][a] for shape, _ in painted if shape.constant_along(a) for end in (0, 1)]
@@ -97,6 +101,11 @@ class Coefficients:
         self._painters = [Painter(self._cuts, painted, self._table, a) for a in range(3)]
         self._metals = [Metal(grid, self._interior, bodies, a) for a in range(3)]
         self._loads = _flat_loads(loads)
+
+    @property
+    def pole_media(self) -> list[PoleMedium]:
+        """The media that remember, by number."""
+        return self._dispersion.media
 
     def planes(
         self, axis: int, lower: Triple | None = None, upper: Triple | None = None
@@ -116,13 +125,28 @@ class Coefficients:
                 start, signature = plane, following
 
     def dense(self, component: int) -> tuple[np.ndarray, np.ndarray]:
-        """(Ca, Cb) of a component in the active shape, or (Da, Db); for small models."""
+        """(Ca, Cb) of a component in the active shape, or (Da, Db), as `planes` has them; for small models."""
         window = (0, self.active[1]), (0, self.active[2])
+        if self.pole_media:
+            halves = [self._plane(0, plane, window)[component // 3] for plane in range(self.active[0])]
+            return tuple(np.stack([half[component % 3, part] for half in halves]) for part in range(2))
         pairs = [self._pair(component, 0, plane, window, {}) for plane in range(self.active[0])]
         return tuple(np.stack([pair[part] for pair in pairs]) for part in range(2))
 
+    def dense_poles(self, medium: int, component: int) -> tuple[np.ndarray, np.ndarray]:
+        """(stay, weight) of a dispersive medium in a component, active shape; for small models."""
+        window, stay, weight = ((0, self.active[1]), (0, self.active[2])), np.ones(self.active), np.zeros(self.active)
+        for plane in range(self.active[0]):
+            for poles in self._plane(0, plane, window)[2]:
+                if poles.medium == medium and self.pole_media[medium].magnetic == (component >= 3):
+                    stay[plane], weight[plane] = poles.stay[component % 3], poles.weight[component % 3]
+        return stay, weight
+
     def at(self, component: int, i, j, k) -> tuple[np.ndarray, np.ndarray]:
-        """(Ca, Cb), or (Da, Db), of single samples; i, j, k are equal arrays within the component's full shape."""
+        """(Ca, Cb), or (Da, Db), of single samples; i, j, k are equal arrays within the component's full shape.
+
+        Ca is the whole of it, where `planes` leaves a part to what acts before the update.
+        """
         return self._gathered(i, j, k, lambda plane, window: self._pair(component, 0, plane, window, {}))
 
     def is_metal(self, component: int, i, j, k) -> np.ndarray:
@@ -137,6 +161,24 @@ class Coefficients:
             if structure.shape.kind != "wire" and structure.shape.contains(*place):
                 return medium.label() if isinstance(medium, Medium) else medium
         return self._background.label()
+
+    def _row(self, medium: Medium) -> list[float]:
+        properties = [medium.permittivity, medium.permeability, medium.conductivity, medium.magnetic_conductivity]
+        return [*properties, *self._dispersion.row(medium)]
+
+    def kept_numbers(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
+        """Numbers that poles keep in each cell of the lattice of three lists of cells, by what fills its centre."""
+        place = []
+        for axis, index in enumerate((i, j, k)):
+            low, high = self._interior[axis]
+            shape = [-1 if axis == other else 1 for other in range(3)]
+            place.append(self.grid.centres(axis)[np.clip(index, low, high - 1)].reshape(shape))
+        found = np.full((len(i), len(j), len(k)), self._dispersion.numbers(self._background))
+        for structure, medium in self._structures:
+            if structure.shape.kind != "wire":
+                inside = np.broadcast_to(structure.shape.contains(*place), found.shape)
+                found[inside] = self._dispersion.numbers(medium) if isinstance(medium, Medium) else 0
+        return found
 
     def _gathered(self, i, j, k, evaluate) -> tuple[np.ndarray, ...]:
         """Values of single samples, evaluated on one small window for each plane along x."""
@@ -167,10 +209,13 @@ class Coefficients:
         alone = plane if loaded.any() or plane in (0, self.grid.cells[axis]) else None
         return media, metal.signature(plane - 1), metal.signature(plane), alone
 
-    def _plane(self, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray]:
+    def _plane(self, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray, tuple[PolePlane, ...]]:
         memory: dict = {}
         pairs = [np.stack(self._pair(component, axis, plane, window, memory)) for component in range(6)]
-        return np.stack(pairs[:3]), np.stack(pairs[3:])
+        pairs, poles = self._dispersion.planes(
+            pairs, lambda component, column: self._mean(component, axis, plane, window, column, memory)
+        )
+        return np.stack(pairs[:3]), np.stack(pairs[3:]), poles
 
     def _pair(self, component: int, axis: int, plane: int, window: Window, memory: dict):
         """(Ca, Cb) or (Da, Db) of a component in a window of a plane across `axis`."""
@@ -182,8 +227,11 @@ class Coefficients:
             relative, conductivity = self._loaded(component, axis, plane, window, relative, conductivity)
         constant = VACUUM_PERMITTIVITY if electric else VACUUM_PERMEABILITY
         loss = conductivity * self.time_step / (2.0 * constant * relative)
-        drive = np.array(np.broadcast_to(1.0 / (relative * (1.0 + loss)), shape))
-        stay = np.array(np.broadcast_to((1.0 - loss) / (1.0 + loss), shape))
+        before, now = self._dispersion.sums(
+            not electric, lambda column: self._mean(component, axis, plane, window, column, memory) / relative
+        )
+        drive = np.array(np.broadcast_to(1.0 / (relative * (1.0 + loss + now)), shape))
+        stay = np.array(np.broadcast_to((1.0 - loss - before) / (1.0 + loss + now), shape))
         nothing = self._conducts(component, axis, plane, window) | self._absent(component, axis, plane, window)
         stay[nothing] = drive[nothing] = 0.0
         return stay, drive
@@ -285,10 +333,6 @@ def _combined(layers: list, series: bool):
     if series:
         return total / sum(weight / values for weight, values in layers)
     return sum(weight * values for weight, values in layers) / total
-
-
-def _row(medium: Medium) -> list[float]:
-    return [medium.permittivity, medium.permeability, medium.conductivity, medium.magnetic_conductivity]
 
 
 def _refuse_thin(structure: Structure, kind: str) -> None:

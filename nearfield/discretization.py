@@ -13,7 +13,6 @@ from nearfield.errors import ModelError
 from nearfield.grid import YeeGrid
 from nearfield.plan import VACUUM_SPEED, Context, Plan, RecordingTerm, Waveform, build_plan
 from nearfield.refusals import (
-    index_of,
     media_in_use,
     refuse_coarse_grid,
     refuse_entries,
@@ -22,6 +21,7 @@ from nearfield.refusals import (
     refuse_time_step,
 )
 from nearfield.resolution import cells_in_media
+from nearfield.stability import refuse_active
 from nearfield.waveforms import Gaussian
 
 if TYPE_CHECKING:
@@ -68,8 +68,13 @@ def all_waveforms(simulation: Simulation) -> list:
 
 
 def lowest_index(simulation: Simulation) -> float:
-    """Smallest refractive index of any medium of the model, at most 1."""
-    return min(1.0, *(index_of(medium) for medium in media_in_use(simulation).values()))
+    """Smallest refractive index that edges and faces of any two media can have between them, at most 1.
+
+    Of dispersive media that at infinite frequency, which is what bounds the time step (nearfield/stability.py).
+    """
+    media = media_in_use(simulation).values()
+    least = min(medium.permittivity for medium in media) * min(medium.permeability for medium in media)
+    return min(1.0, least**0.5)
 
 
 def choose_steps(simulation: Simulation, grid: YeeGrid, time_step: float) -> tuple[int, float | None]:
@@ -109,13 +114,16 @@ class Discretization:
         self.excitations = excitation_names(simulation)
         self.grid = simulation.grid.resolve(simulation)
         self.time_step_limit = self.grid.maximum_time_step(lowest_index(simulation))
+        for name, medium in media_in_use(simulation).items():
+            refuse_active(name, medium)
         refuse_time_step(simulation, self.grid, self.time_step_limit)
         self.time_step = simulation.time_step or simulation.courant * self.time_step_limit
         used = all_waveforms(simulation)
         self.band_edge = max((waveform.maximum_frequency for waveform in used), default=0.0)  # Hz, -20 dB
         self.highest_frequency = max((waveform.highest_frequency for waveform in used), default=0.0)  # Hz, -60 dB
         refuse_on_grid(simulation, self.grid)
-        refuse_coarse_grid(self.band_edge, cells_in_media(simulation, self.grid))
+        waves = cells_in_media(simulation, self.grid, lambda medium: medium.wave_index_at(self.band_edge))
+        refuse_coarse_grid(self.band_edge, waves)
         self.steps, self.decay = choose_steps(simulation, self.grid, self.time_step)
         self.waveforms = self._waveforms()
 

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from nearfield.engine_poles import EnginePoles
 from nearfield.errors import ModelError
 from nearfield.parallel.decomposition import Arrangement, Box
 from nearfield.plan import (
@@ -117,6 +118,7 @@ class CpuEngine:
             [list(numbers) for numbers in placement.processors], placement.memory,
             [list(numbers) for numbers in placement.nodes],
         )  # fmt: skip
+        self.poles = EnginePoles(plan, self._core.poles)
         self._set_profiles()
         self._set_coefficients()
         rows, machine = Rows.of(plan), Machine.here(self.facts()["threads"], isa)
@@ -160,6 +162,8 @@ class CpuEngine:
                 stay = np.ascontiguousarray(values[order, 0], self.plan.dtype)
                 drive = np.ascontiguousarray(values[order, 1] * self.plan.scale, self.plan.dtype)
                 self._core.set_planes(magnetic, planes.start, planes.stop, stay, drive)
+            self.poles.set_planes(planes)
+        self.poles.finish()
 
     def _add(self, term) -> None:
         if isinstance(term, CurrentTerm):

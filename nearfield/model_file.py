@@ -163,6 +163,8 @@ def plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
+    if isinstance(value, complex):
+        return [value.real, value.imag]
     return str(value) if isinstance(value, Path) else value
 
 

@@ -136,6 +136,27 @@ class SnapshotBox:
         return int(np.searchsorted(self.steps, step, side="right")) if self.kept else 0
 
 
+@dataclass(frozen=True)
+class PoleMedium:
+    """What a dispersive medium remembers in each sample where it weighs anything, of E (or H, where it is magnetic).
+
+    Just before the update, with e for E as it is before the first medium acts,
+        E <- stay E - weight (sum of all T)
+        T <- T + (k T + q e)                                        of `firsts`, (n, 2): k, q
+        T <- T + (k T + U + q e),  U <- U + (rho T + k U + r e)     of `seconds`, (n, 4): k, rho, q, r
+    stay and weight come with the coefficients, a plane at a time.
+    """
+
+    magnetic: bool
+    firsts: np.ndarray
+    seconds: np.ndarray
+
+    @property
+    def states(self) -> int:
+        """Numbers a sample."""
+        return len(self.firsts) + 2 * len(self.seconds)
+
+
 RecordingTerm = Functional | DFTBox | SnapshotBox
 Term = CurrentTerm | CircuitTerm | Functional | DFTBox | SnapshotBox
 
@@ -230,6 +251,7 @@ class Plan:
     scale: float = 1.0  # c dt / u: what Cb and Db are multiplied by, since the profiles are lengths over u
     rows_axis: int | None = None  # the axis of unit stride, where it is not this plan's own choice
     blocks_axis: int | None = None  # that along which energy is summed in blocks of 16 cells, likewise
+    pole_media: tuple[PoleMedium, ...] = ()  # by number
 
     @property
     def dtype(self) -> type:
@@ -348,4 +370,5 @@ def build_plan(
         precision=precision,
         terms=terms,
         scale=VACUUM_SPEED * time_step / unit,
+        pole_media=tuple(coefficients.pole_media),
     )

@@ -81,10 +81,13 @@ VOLTAGE_MOMENT = Dimension("a voltage moment", "V m", "volt*meter", {"V m": 0, "
 SHEET_CURRENT = Dimension("a current per width", "A/m", "ampere/meter", {"A/m": 0, "mA/m": -3, "kA/m": 3}, {}, "1 A/m")
 DEGREE = math.pi / 180
 ANGLE = Dimension("an angle", "rad", "radian", {"rad": 0, "mrad": -3}, {"deg": DEGREE, "\u00b0": DEGREE}, "30 deg")
+RATE = Dimension(
+    "a rate", "1/s", "1/second", {"1/s": 0, "1/ms": 3, "1/us": 6, "1/ns": 9, "1/ps": 12, "1/fs": 15}, {}, "20 1/ns"
+)
 NUMBER = Dimension("a number", "", "dimensionless", {}, {}, "1.5")
 DIMENSIONS = (
     LENGTH, FREQUENCY, TIME, RESISTANCE, INDUCTANCE, CAPACITANCE, CURRENT, VOLTAGE, CONDUCTIVITY,
-    MAGNETIC_CONDUCTIVITY, CURRENT_MOMENT, VOLTAGE_MOMENT, SHEET_CURRENT, ANGLE,
+    MAGNETIC_CONDUCTIVITY, CURRENT_MOMENT, VOLTAGE_MOMENT, SHEET_CURRENT, ANGLE, RATE,
 )
 
 
@@ -163,6 +166,21 @@ class Quantity:
         return {"type": ["number", "string"], "description": self.dimension.allowed()}
 
 
+@dataclass(frozen=True)
+class ComplexQuantity(Quantity):
+    """Annotation of a complex field: a complex number, [real part, imaginary part], or a real number."""
+
+    def read(self, value: Any) -> complex:  # type: ignore[override]
+        """The value in SI; ValueError says what was given and what is allowed."""
+        if isinstance(value, (complex, np.complexfloating)):
+            value = [value.real, value.imag]
+        if not isinstance(value, (list, tuple)):
+            return complex(super().read(value))
+        if len(value) != 2:
+            raise ValueError(f"given {shown(value)}; allowed: [real part, imaginary part], or a real number")
+        return complex(*(super(ComplexQuantity, self).read(part) for part in value))
+
+
 def three(value: Any) -> Any:
     """A position or three spacings: a sequence of exactly three."""
     if isinstance(value, np.ndarray):
@@ -219,6 +237,8 @@ CurrentMoment = Annotated[float, Quantity(CURRENT_MOMENT)]
 VoltageMoment = Annotated[float, Quantity(VOLTAGE_MOMENT)]
 SheetCurrent = Annotated[float, Quantity(SHEET_CURRENT)]
 Angle = Annotated[float, Quantity(ANGLE)]
+NonNegativeRate = Annotated[float, Quantity(RATE, "non-negative")]
+ComplexRate = Annotated[complex, ComplexQuantity(RATE)]
 
 Whole = Annotated[int, BeforeValidator(not_bool)]  # add pydantic.Field(ge=..., le=...) where it is used
 Position = Annotated[tuple[Length, Length, Length], BeforeValidator(three)]

@@ -73,21 +73,21 @@ def media_in_use(simulation: Simulation) -> dict[str, Medium]:
     return {simulation.background.name or "background": simulation.background} | found
 
 
-def index_of(medium: Medium) -> float:
-    """Refractive index of a medium without its losses."""
-    return medium.index
-
-
 def refuse_time_step(simulation: Simulation, grid: YeeGrid, limit: float) -> None:
     """Refuse a time step over the stable limit (s)."""
     if simulation.time_step is None or simulation.time_step <= limit * (1 + ROUNDING):
         return
     axis = min(range(3), key=lambda a: grid.primary(a).min())
     number = int(np.argmin(grid.primary(axis)))
+    name, medium = min(media_in_use(simulation).items(), key=lambda entry: entry[1].index)
+    where = ""
+    if medium.index < 1.0:
+        at = ", at infinite frequency" if medium.dispersive else ""
+        where = f" in medium {name} (permittivity {medium.permittivity:g}, permeability {medium.permeability:g}{at})"
     raise ModelError(
-        f"time_step={simulation.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid (smallest cell "
-        f"{grid.primary(axis)[number] * 1e3:.6g} mm at {AXES[axis]}={grid.lines[axis][number]:.6g}); the fields would "
-        f"grow without bound. Lower it, or leave it out to use {simulation.courant:g} of the limit"
+        f"time_step={simulation.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid{where} (smallest "
+        f"cell {grid.primary(axis)[number] * 1e3:.6g} mm at {AXES[axis]}={grid.lines[axis][number]:.6g}); the fields "
+        f"would grow without bound. Lower it, or leave it out to use {simulation.courant:g} of the limit"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ class MediumCheck:
     """How finely the grid resolves the waves in one medium, at the highest excited frequency."""
 
     name: str
-    refractive_index: float
+    refractive_index: float  # abs(n), `Medium.index_at`
     largest_cell: float  # m
     cells_per_wavelength: float
     phase_error: float  # degrees per wavelength, along an axis
@@ -66,19 +67,21 @@ def media_of_structures(simulation: Simulation) -> list[tuple[str, Medium, int]]
     return found
 
 
-def cells_in_media(simulation: Simulation, grid: YeeGrid) -> dict[str, tuple[float, float]]:
-    """Largest cell (m) and refractive index where each medium may be: in the boxes about its structures.
+def cells_in_media(
+    simulation: Simulation, grid: YeeGrid, index: Callable[[Medium], float]
+) -> dict[str, tuple[float, float]]:
+    """Largest cell (m) and `index` of each medium where it may be: in the boxes about its structures.
 
     The background may be anywhere. A structure outside the grid counts for nothing.
     """
     background = simulation.background
     everywhere = max(float(grid.primary(axis).max()) for axis in wave_axes(grid))
-    found = {background.name or "background": (everywhere, background.index)}
+    found = {background.name or "background": (everywhere, index(background))}
     for name, medium, number in media_of_structures(simulation):
         cell = largest_cell_between(grid, *simulation.structures[number].shape.bounds())
         if cell > 0:
-            known = found.get(name, (0.0, medium.index))
-            found[name] = (max(cell, known[0]), max(medium.index, known[1]))
+            known = found.get(name, (0.0, index(medium)))
+            found[name] = (max(cell, known[0]), max(index(medium), known[1]))
     return found
 
 
@@ -104,7 +107,8 @@ def largest_cell_between(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[f
 def resolved_media(setup: Discretization) -> tuple[MediumCheck, ...]:
     """Resolution in every medium."""
     frequency, found = setup.band_edge, []
-    for name, (cell, index) in cells_in_media(setup.simulation, setup.grid).items():
+    media = cells_in_media(setup.simulation, setup.grid, lambda medium: medium.index_at(frequency))
+    for name, (cell, index) in media.items():
         speed = VACUUM_SPEED / index
         per_wavelength = speed / (frequency * cell) if frequency > 0 else math.inf
         error = phase_error_per_wavelength(cell, setup.time_step, frequency, speed)

@@ -2,10 +2,12 @@
 
 What a step m = 1, 2, ... makes in every row, in whatever order the schedule takes the rows (core/cpu/engine.cpp):
 
-    E <- Ca E + Cb curl H        E now at m dt
+    E <- Ca E - poles            what dispersive media remember
+    E <- E + Cb curl H           E now at m dt
     E <- E + currents, circuits  at (m - 1/2) dt
     record E                     probes, voltages, running Fourier sums, snapshots
-    H <- Da H - Db curl E        H now at (m + 1/2) dt
+    H <- Da H - poles
+    H <- H - Db curl E           H now at (m + 1/2) dt
     H <- H + magnetic currents   at m dt
     record H
 """

@@ -17,6 +17,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.plan import Plan
+from nearfield.pole_sizes import fullest_row_bytes
 from nearfield.prediction import BYTES_OF, LANES, blocks, record_bytes
 from nearfield.topology import topology
 
@@ -94,7 +95,7 @@ class Rows:
     planes: int
     rows: int
     cells: int  # of a row
-    record_bytes: int
+    record_bytes: int  # with what dispersive media keep in the fullest row
     precision: str = "single"
     cpml: float = 0.0  # part of the cells in slabs, counted once an axis; of rows' own axis it is in the record
 
@@ -103,7 +104,7 @@ class Rows:
         """The rows of a plan."""
         a, b, c = plan.storage_axes
         slabs = sum(sum(plan.cpml[axis]) / plan.active[axis] for axis in (a, b))
-        record = record_bytes(plan.active, plan.cpml, plan.precision)
+        record = record_bytes(plan.active, plan.cpml, plan.precision) + fullest_row_bytes(plan)
         return cls(plan.active[a], plan.active[b], plan.active[c], record, plan.precision, slabs)
 
     def segment_bytes(self, segment: int) -> int:

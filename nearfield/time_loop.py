@@ -18,6 +18,8 @@ from nearfield.errors import DivergedError, RunFailed
 from nearfield.facts import machine_facts
 from nearfield.guard import Guard, explain_divergence
 from nearfield.interruption import Interruption
+from nearfield.materials import Medium
+from nearfield.model_file import inline, plain
 from nearfield.output.field_streams import FieldStreams
 from nearfield.parallel.start import Parallel, start
 from nearfield.parallel.transport import Alone
@@ -142,14 +144,21 @@ def series(times: np.ndarray, values: np.ndarray, name: str, units: str) -> Vari
 
 
 def media_table(simulation: Simulation) -> dict[str, dict]:
-    """Every medium of the model by name."""
-    table = {"background": simulation.background.model_dump(mode="json")}
-    table |= {name: medium.model_dump(mode="json") for name, medium in simulation.media.items()}
+    """The constants of every medium of the model by name; poles as a model file has them."""
+    table = {"background": media_row(simulation.background)}
+    table |= {name: media_row(medium) for name, medium in simulation.media.items()}
     for number, structure in enumerate(simulation.structures):
         if not isinstance(structure.medium, str):
             name = structure.medium.name or f"structure {number}"
-            table.setdefault(name, structure.medium.model_dump(mode="json"))
+            table.setdefault(name, media_row(structure.medium))
     return table
+
+
+def media_row(medium: Medium) -> dict:
+    """A medium's constants."""
+    row = {name: getattr(medium, name) for name in type(medium).model_fields}
+    return {name: inline(plain(value)) if isinstance(value, tuple) else value
+            for name, value in row.items() if value != ()}  # fmt: skip
 
 
 def run(

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import nearfield
-from nearfield.quantities import Quantity
+from nearfield.quantities import ComplexQuantity, Quantity
 from nearfield.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,8 +29,8 @@ MARKER = "<!-- below: written from the code by scripts/write_docs.py -->"
 SECTIONS = {
     "Simulation": ("Simulation", "load", "resume", "Check", "Solver", "Parallel"),
     "Grids": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
-    "Media and geometry": ("Medium", "Structure", "Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon",
-                           "PEC", "PMC"),
+    "Media and geometry": ("Medium", "Debye", "Drude", "Lorentz", "PoleResidue", "Structure", "Box", "Sphere",
+                           "Cylinder", "Sheet", "Wire", "Polygon", "PEC", "PMC"),
     "Boundaries": ("Boundaries", "CPML"),
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
     "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
@@ -49,6 +49,7 @@ LOWERING = {  # methods of model entries that only the program itself calls
     "grid_span", "loads", "model_post_init", "normal", "place", "places", "plane_node", "positions", "reach", "regions",
     "setup", "shape", "sign", "signal", "source", "steps", "terms", "walls", "axis_number",
     "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights",
+    "step", "susceptibility", "fraction",
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',
@@ -74,7 +75,8 @@ def type_name(annotation: Any) -> str:
         for note in notes:
             if isinstance(note, Quantity):
                 unit = f" ({note.dimension.unit})" if note.dimension.unit else ""
-                return note.dimension.name.removeprefix("an ").removeprefix("a ") + unit
+                kind = "complex " if isinstance(note, ComplexQuantity) else ""
+                return kind + note.dimension.name.removeprefix("an ").removeprefix("a ") + unit
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Literal:
         return " or ".join(f'"{value}"' for value in arguments)

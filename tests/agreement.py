@@ -6,6 +6,7 @@ import plans
 from reference import ReferenceEngine, same
 
 from nearfield.engine import CpuEngine
+from nearfield.parallel.decomposition import Box
 from nearfield.plan import COMPONENTS, Plan
 from nearfield.tiling import STEPWISE, Tiling
 
@@ -56,9 +57,14 @@ def assert_tiled(engine: CpuEngine, least: int = LEAST_DEPTH) -> None:
 
 
 def assert_equal(engine, other) -> None:
-    """The fields and the recordings of two engines are equal."""
+    """The fields, the states of poles and the recordings of two engines are equal."""
     for component, name in enumerate(COMPONENTS):
         assert same(engine.state(component), other.state(component)), name
+    if isinstance(other, ReferenceEngine):
+        whole = Box((0, 0, 0), engine.plan.active)
+        assert {(medium, component) for component, medium, _ in engine.poles.boxes()} == set(other.pole_states)
+        for (medium, component), states in other.pole_states.items():
+            assert same(engine.poles.states(component, medium, whole), states), (medium, COMPONENTS[component])
     for found, expected in zip(engine.recordings(), other.recordings(), strict=True):
         assert same(found.time, expected.time), expected
         assert same(found.values, expected.values), (found.values, expected.values)

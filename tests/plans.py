@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nearfield.dispersion import PolePlane
 from nearfield.grid import YeeGrid
 from nearfield.plan import (
     VACUUM_SPEED,
@@ -16,6 +17,7 @@ from nearfield.plan import (
     DFTBox,
     Functional,
     Plan,
+    PoleMedium,
     SnapshotBox,
     Waveform,
 )
@@ -32,23 +34,34 @@ class Planes:
     stop: int
     electric: np.ndarray
     magnetic: np.ndarray
+    poles: tuple[PolePlane, ...] = ()
 
 
 class DenseCoefficients:
-    """The interface of `nearfield.coefficients.Coefficients` over one dense array (6, 2, active shape)."""
+    """The interface of `nearfield.coefficients.Coefficients` over one dense array (6, 2, active shape).
 
-    def __init__(self, values: np.ndarray) -> None:
-        self.values = values
+    `poles`: stay and weight of dispersive media, (2, 3, active shape) by number; `pole_media`: these.
+    """
+
+    def __init__(self, values: np.ndarray, poles: Sequence[np.ndarray] = (), pole_media=()) -> None:
+        self.values, self.poles, self.pole_media = values, poles, tuple(pole_media)
 
     def planes(self, axis: int, lower=None, upper=None) -> Iterator[Planes]:
         part = tuple(slice(*ends) for ends in zip(lower or (0, 0, 0), upper or self.values.shape[2:]))
         values = self.values[(slice(None), slice(None), *part)]
         turned = values.transpose(0, 1, 2 + axis, 2 + (axis + 1) % 3, 2 + (axis + 2) % 3)
+        turn = (0, 1, 2 + axis, 2 + (axis + 1) % 3, 2 + (axis + 2) % 3)
+        cells = [p[(slice(None), slice(None), *part)].transpose(turn) for p in self.poles]
         start = 0
         for stop in range(1, turned.shape[2] + 1):
-            if stop == turned.shape[2] or not np.array_equal(turned[:, :, stop], turned[:, :, start]):
-                yield Planes(start, stop, turned[:3, :, start], turned[3:, :, start])
+            alike = stop < turned.shape[2] and np.array_equal(turned[:, :, stop], turned[:, :, start])
+            if not alike or any(not np.array_equal(c[:, :, stop], c[:, :, start]) for c in cells):
+                poles = tuple(PolePlane(n, *c[:, :, start]) for n, c in enumerate(cells) if c[1, :, start].any())
+                yield Planes(start, stop, turned[:3, :, start], turned[3:, :, start], poles)
                 start = stop
+
+    def dense_poles(self, medium: int, component: int) -> np.ndarray:
+        return self.poles[medium][:, component % 3]
 
     def dense(self, component: int) -> tuple[np.ndarray, np.ndarray]:
         return self.values[component, 0], self.values[component, 1]
@@ -73,7 +86,10 @@ def exists(cells: tuple, active: tuple, walls: tuple, component: int) -> np.ndar
 
 
 def random_coefficients(rng, cells, active, walls, media: str, metal: float) -> DenseCoefficients:
-    """`media`: "vacuum", "layers" (lossless, of a few values), "lossless", "lossy"; `metal`: fraction of zero edges."""
+    """`media`: "vacuum", "layers" (lossless, of a few values), "lossless", "lossy", "dispersive" (lossy with poles).
+
+    `metal`: fraction of zero edges.
+    """
     values = np.zeros((6, 2, *active))
     for component in range(6):
         stay, drive = np.ones(active), np.ones(active)
@@ -81,12 +97,36 @@ def random_coefficients(rng, cells, active, walls, media: str, metal: float) -> 
             drive = np.broadcast_to(rng.choice([1.0, 0.5, 0.25], size=active[0]).reshape(-1, 1, 1), active)
         elif media != "vacuum":
             drive = rng.uniform(0.1, 1.0, active)
-        if media == "lossy":
+        if media in ("lossy", "dispersive"):
             loss = np.where(rng.random(active) < 0.5, rng.uniform(0.0, 3.0, active), 0.0)
             stay, drive = (1 - loss) / (1 + loss), drive / (1 + loss)
         free = exists(cells, active, walls, component) & (rng.random(active) >= metal)
         values[component] = np.where(free, stay, 0.0), np.where(free, drive, 0.0)
-    return DenseCoefficients(values)
+    poles = [random_poles(rng, active, magnetic) for magnetic in (False, True, False) if media == "dispersive"]
+    cells = []
+    for medium, weight in poles:
+        half = values[3:] if medium.magnetic else values[:3]
+        weight = weight * (half[:, 1] != 0)
+        cells.append(np.stack((np.where(weight != 0, half[:, 0], 1.0), weight)))
+        half[:, 0][weight != 0] = 1.0
+    return DenseCoefficients(values, cells, [medium for medium, _ in poles])
+
+
+def random_poles(rng, active, magnetic: bool) -> tuple[PoleMedium, np.ndarray]:
+    """Recursions of some number, that decay by themselves, and what they weigh: in part of a box, the same in the rest.
+    """
+    firsts, seconds = int(rng.integers(0, 4)), int(rng.integers(0, 3))
+    medium = PoleMedium(
+        magnetic,
+        np.stack([rng.uniform(-1.2, 0.0, firsts), rng.uniform(-0.2, 0.2, firsts)], axis=1),
+        rng.uniform([-0.8, -0.2, -0.2, -0.1], [-0.1, 0.0, 0.2, 0.1], (seconds, 4)),
+    )
+    lower = [int(rng.integers(n)) for n in active]
+    box = tuple(slice(low, int(rng.integers(low + 1, n + 1))) for low, n in zip(lower, active))
+    weights = np.zeros((3, *active))
+    inside = weights[(slice(None), *box)]
+    inside[...] = np.where(rng.random(inside.shape) < 0.3, rng.uniform(0.0, 0.5, inside.shape), 0.25)
+    return medium, weights * bool(medium.states)
 
 
 def profile(rng, grid: YeeGrid, axis: int, active: int, slabs: tuple, unit: float, halved: bool) -> AxisProfile:
@@ -138,6 +178,7 @@ def make_plan(
     coefficients = random_coefficients(rng, cells, active, walls, media, metal)
     scale = VACUUM_SPEED * time_step / unit
     bare = Plan(tuple(cells), active, slabs, profiles, coefficients, time_step, precision, scale=scale)
+    bare = replace(bare, pole_media=coefficients.pole_media)
     return replace(bare, terms=terms(rng, bare))
 
 

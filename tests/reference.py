@@ -73,6 +73,12 @@ class ReferenceEngine:
         for component in range(6):
             stay, drive = plan.coefficients.dense(component)
             self.coefficients.append((stay.astype(plan.dtype), (drive * plan.scale).astype(plan.dtype)))
+        self.pole_cells = {}  # stay and weight by (medium, component), where that weighs anything at all
+        for number, medium in enumerate(plan.pole_media):
+            for component in range(3, 6) if medium.magnetic else range(3):
+                stay, weight = plan.coefficients.dense_poles(number, component)
+                if weight.any():
+                    self.pole_cells[number, component] = stay.astype(plan.dtype), weight.astype(plan.dtype)
         self.reset()
 
     def reset(self) -> None:
@@ -82,6 +88,9 @@ class ReferenceEngine:
         self.fields = [np.zeros(plan.active, plan.dtype) for _ in range(6)]
         pairs = [(c, axis) for c in range(6) for axis in range(3) if axis != c % 3]
         self.psi = {pair: np.zeros(plan.active, plan.dtype) for pair in pairs}
+        self.pole_states = {
+            (n, c): np.zeros((plan.pole_media[n].states, *plan.active), plan.dtype) for n, c in self.pole_cells
+        }
         self.circuit_states = {n: np.zeros((len(t.i), 2)) for n, t in self._numbered(CircuitTerm)}
         self.samples = {n: [] for n, _ in self._numbered(Functional)}
         self.sums = {n: self._empty((len(t.frequencies), 2), t) for n, t in self._numbered(DFTBox)}
@@ -108,8 +117,10 @@ class ReferenceEngine:
         self.step += 1
         electric, magnetic = self.plan.amplitudes(self.step, 1, excitation)
         before = [field.copy() for field in self.fields[:3]]
+        self._advance_poles(range(3))
         self._update_electric()
         self._apply_terms(False, electric[0], before)
+        self._advance_poles(range(3, 6))
         self._update_magnetic()
         self._apply_terms(True, magnetic[0], before)
 
@@ -163,6 +174,30 @@ class ReferenceEngine:
         index = [slice(None)] * 3
         index[axis] = np.r_[0:low, length - high : length]
         return tuple(index)
+
+    # ---- poles of dispersive media
+
+    def _advance_poles(self, components: range) -> None:
+        """The formulas of PoleMedium, with the fields as they are before the update."""
+        old = [field.copy() for field in self.fields]
+        for (number, component), (stay, weight) in self.pole_cells.items():
+            if component not in components:
+                continue
+            medium, e, place = self.plan.pole_media[number], old[component], 0
+            states = self.pole_states[number, component]
+            total = np.zeros_like(e)
+            for k, q in medium.firsts.astype(self.plan.dtype):
+                t = states[place]
+                total = total + t
+                states[place] = t + (k * t + q * e)
+                place += 1
+            for k, rho, q, r in medium.seconds.astype(self.plan.dtype):
+                t, u = states[place], states[place + 1]
+                total = total + t
+                states[place], states[place + 1] = t + ((k * t + u) + q * e), u + ((rho * t + k * u) + r * e)
+                place += 2
+            states *= weight != 0
+            self.fields[component] = stay * self.fields[component] - weight * total
 
     # ---- sources, circuits, recorders
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "arguments.hpp"
+#include "bound_poles.hpp"
 #include "recorded.hpp"
 
 namespace nb = nanobind;
@@ -265,6 +266,8 @@ public:
         engine_.set_tiling({depth, width, segment, fetch});
     }
 
+    BoundPoles<Real>& poles() { return poles_; }
+
     void reset() { engine_.reset(); }
 
     long step() const { return engine_.step(); }
@@ -278,7 +281,7 @@ public:
         std::size_t recorders = 0;
         for (const auto* box : spectra_) recorders += box->bytes();
         for (const auto* box : snapshots_) recorders += box->values.size() * sizeof(Real);
-        d["bytes"] = engine_.bytes() + recorders;
+        d["bytes"] = engine_.bytes() + recorders + poles_.bytes();
         d["palette_blocks"] = engine_.block().electric.distinct_blocks() + engine_.block().magnetic.distinct_blocks();
         d["step"] = step();
         d["record_bytes"] = engine_.block().layout.record_length * sizeof(Real);
@@ -312,6 +315,7 @@ private:
     }
 
     Engine<Real> engine_;
+    BoundPoles<Real> poles_{engine_};
     std::array<std::vector<Real>, 2> waveforms_;  // of the block under way
     std::vector<Functional<Real>> functionals_;
     std::vector<Circuit<Real>*> circuits_;
@@ -322,6 +326,7 @@ private:
 
 template <class Real>
 void bind(nb::module_& m, const char* name) {
+    BoundPoles<Real>::bind(m, (std::string(name) + "Poles").c_str());
     using S = Solver<Real>;
     nb::class_<S>(m, name)
         .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, long, const std::string&, const AxisCuts&, const Own&, int,
@@ -329,6 +334,7 @@ void bind(nb::module_& m, const char* name) {
              "shape"_a, "slabs"_a, "threads"_a, "isa"_a, "cuts"_a, "own"_a, "weighed_along"_a, "processors"_a, "memory"_a, "nodes"_a)
         .def("set_profile", &S::set_profile)
         .def("set_planes", &S::set_planes)
+        .def_prop_ro("poles", &S::poles, nb::rv_policy::reference_internal)
         .def("add_current", &S::add_current)
         .def("add_circuit", &S::add_circuit)
         .def("add_functional", &S::add_functional)

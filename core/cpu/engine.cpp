@@ -55,19 +55,22 @@ void Engine<Real>::arrange() {
     lists_.clear(), strides_.clear();
     const Layout& l = block_.layout;
     for (int half = 0; half < 2; ++half) {
-        operations_[half].clear();
-        std::vector<std::vector<RowOperation<Real>*>> of_row(l.rows());
-        bool any = false;
-        for (const auto& operation : owned_) {
-            if (operation->component / 3 != half) continue;
-            any = true;
-            const RowSpan& span = operation->span;
-            for (long i = span.a[0]; i < span.a[1]; ++i)
-                for (long j = span.b[0]; j < span.b[1]; ++j) of_row[l.row(i, j)].push_back(operation.get());
+        for (const bool preceding : {false, true}) {
+            auto& of_rows = (preceding ? preceding_ : operations_)[half];
+            of_rows.clear();
+            std::vector<std::vector<RowOperation<Real>*>> of_row(l.rows());
+            bool any = false;
+            for (const auto& operation : owned_) {
+                if (operation->component / 3 != half || operation->precedes() != preceding) continue;
+                any = true;
+                const RowSpan& span = operation->span;
+                for (long i = span.a[0]; i < span.a[1]; ++i)
+                    for (long j = span.b[0]; j < span.b[1]; ++j) of_row[l.row(i, j)].push_back(operation.get());
+            }
+            if (!any) continue;
+            of_rows.resize(l.rows());
+            for (long row = 0; row < l.rows(); ++row) of_rows[row] = list(of_row[row]);
         }
-        if (!any) continue;
-        operations_[half].resize(l.rows());
-        for (long row = 0; row < l.rows(); ++row) operations_[half][row] = list(of_row[row]);
     }
 }
 
@@ -90,9 +93,9 @@ auto Engine<Real>::list(const std::vector<RowOperation<Real>*>& wanted) -> Opera
 }
 
 template <class Real>
-void Engine<Real>::apply(int half, long i, long j, const Blocks& part, const Step& step) {
-    if (operations_[half].empty()) return;
-    const Operations& row = operations_[half][block_.layout.row(i, j)];
+void Engine<Real>::apply(const std::vector<Operations>& of_rows, long i, long j, const Blocks& part, const Step& step) {
+    if (of_rows.empty()) return;
+    const Operations& row = of_rows[block_.layout.row(i, j)];
     if (!(row.strides & due_[step.in_block])) return;
     for (std::uint32_t n = row.first; n < row.first + row.count; ++n) {
         RowOperation<Real>& operation = *lists_[n];
@@ -129,8 +132,9 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
     require(1, i, j - 1, part, step.number - 1, "E update");
     count(0, i, j, part);
 #endif
+    apply(preceding_[0], i, j, part, step);
     rows_.electric(half_step_[0], i, j, part.first, part.last);
-    apply(0, i, j, part, step);
+    apply(operations_[0], i, j, part, step);
 }
 
 template <class Real>
@@ -143,8 +147,9 @@ void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& 
     require(0, i, j + 1, part, step.number, "H update");
     count(1, i, j, part);
 #endif
+    apply(preceding_[1], i, j, part, step);
     rows_.magnetic(half_step_[1], i, j, part.first, part.last);
-    apply(1, i, j, part, step);
+    apply(operations_[1], i, j, part, step);
     if (step.energy && part.last == block_.layout.blocks) weigh_row(i, j, *step.energy);
 }
 

@@ -120,7 +120,7 @@ private:
     void weigh_across(long thread, ExactSum& energy);
     void arrange();
     Operations list(const std::vector<RowOperation<Real>*>& wanted);
-    void apply(int half, long i, long j, const Blocks& part, const Step& step);
+    void apply(const std::vector<Operations>& of_rows, long i, long j, const Blocks& part, const Step& step);
     Blocks whole_row() const { return {0, block_.layout.blocks}; }
     Step step_at(long in_block, ExactSum& energy) const {
         return {step_ + in_block + 1, in_block, weigh_ && weighed_along_ == 2 && in_block == steps_ - 1 ? &energy : nullptr};
@@ -153,7 +153,8 @@ private:
     std::vector<std::unique_ptr<RowOperation<Real>>> owned_;
     std::vector<RowOperation<Real>*> lists_;  // in the order in which they were added; equal neighbours share one
     std::size_t arranged_ = 0;                // how many operations the lists know
-    std::vector<Operations> operations_[2];   // of each row at each half step; empty where there are none at all
+    // Of each row at each half step, after the update and before it; empty where there are none at all.
+    std::vector<Operations> operations_[2], preceding_[2];
     std::vector<long> strides_;               // the distinct ones, at most as many as bits; the last bit is always due
     std::vector<std::uint32_t> due_;          // which of them act in each step of the block
     std::size_t operation_bytes_ = 0;

@@ -1,4 +1,5 @@
-// What else happens in a row at one half step, right after the update of the same cells: currents, circuits, recorders.
+// What else happens in a row at one half step, right after the update of the same cells: currents, circuits, recorders;
+// or right before it: poles.
 // A new feature is a new RowOperation; nothing else grows a branch.
 #pragma once
 
@@ -54,6 +55,10 @@ struct RowOperation {
     // and writes those alone. The cells of a row come in one piece or in several, from the first to the last; several
     // rows may come at once, in several threads.
     virtual void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>& tables) = 0;
+    // It acts just before the update of the same cells, not after it; it may then change all three components.
+    virtual bool precedes() const { return false; }
+    // Part `part` of `parts` of what it will read for a row is fetched into the second-level cache, if it precedes.
+    virtual void fetch_ahead(long /*number*/, long /*part*/, long /*parts*/) const {}
     // It acts on multiples of this step alone.
     virtual long stride() const { return 1; }
     // Before the first of `steps` steps; `row`, the first of the span, as the block finds it, perhaps written by the user.

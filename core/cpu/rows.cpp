@@ -272,8 +272,69 @@ void send(Real* to, const Real* from, long count, Real unit) {
     if (n < count) part_of_line(n, count - n);
 }
 
+// One vector of cells with the recursions of one medium, whose numbers are vectors in registers or are broadcast here.
+template <class Real, class Number>
+inline typename Vector<Real>::type remembered(typename Vector<Real>::type e, Real* s, const Number* c, long firsts, long seconds) {
+    using V = typename Vector<Real>::type;
+    const auto number = [](const Number& value) {
+        if constexpr (sizeof(Number) == sizeof(V)) return value;
+        else return broadcast<Real>(value);
+    };
+    V sum{};
+    for (long n = 0; n < firsts; ++n, c += 2, s += lanes) {
+        const V t = load(s);
+        sum += t;
+        store(s, t + (number(c[0]) * t + number(c[1]) * e));
+    }
+    for (long n = 0; n < seconds; ++n, c += 4, s += 2 * lanes) {
+        const V t = load(s), u = load(s + lanes), k = number(c[0]);
+        sum += t;
+        store(s, t + ((k * t + u) + number(c[2]) * e));
+        store(s + lanes, u + ((number(c[1]) * t + k * u) + number(c[3]) * e));
+    }
+    return sum;
+}
+
+template <class Real, class Number>
+inline void poles_in(Real* field, const Real* old, const std::uint32_t* cells_of, const Real* cells, Real* states,
+                     const Number* numbers, long firsts, long seconds, long blocks) {
+    for (const std::uint32_t* end = cells_of + blocks; cells_of != end; ++cells_of) {
+        const Real* const stay = cells + 2 * lanes * *cells_of;
+        for (long o = 0; o < lanes; o += Vector<Real>::width) {
+            const auto sum = remembered<Real>(load(old + o), states + o, numbers, firsts, seconds);
+            store(field + o, load(stay + o) * load(field + o) - load(stay + lanes + o) * sum);
+        }
+        field += lanes, old += lanes, states += lanes * (firsts + 2 * seconds);
+    }
+}
+
+// A function for each usual number of poles: loops unrolled, and numbers in registers, which the stores cannot change.
+template <class Real, int firsts, int seconds>
+void poles_of(Real* field, const Real* old, const std::uint32_t* cells_of, const Real* cells, Real* states, const Real* numbers,
+              long, long, long blocks) {
+    typename Vector<Real>::type kept[2 * firsts + 4 * seconds + 1];
+    for (long n = 0; n < 2 * firsts + 4 * seconds; ++n) kept[n] = broadcast(numbers[n]);
+    poles_in(field, old, cells_of, cells, states, kept, firsts, seconds, blocks);
+}
+
 template <class Real>
-constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>, send<Real>};
+void poles(Real* field, const Real* old, const std::uint32_t* cells_of, const Real* cells, Real* states, const Real* numbers,
+           long firsts, long seconds, long blocks) {
+    static constexpr decltype(&poles<Real>) usual[4][3] = {
+        {poles_of<Real, 0, 0>, poles_of<Real, 0, 1>, poles_of<Real, 0, 2>},
+        {poles_of<Real, 1, 0>, poles_of<Real, 1, 1>, poles_of<Real, 1, 2>},
+        {poles_of<Real, 2, 0>, poles_of<Real, 2, 1>, poles_of<Real, 2, 2>},
+        {poles_of<Real, 3, 0>, poles_of<Real, 3, 1>, poles_of<Real, 3, 2>},
+    };
+    if (firsts < 4 && seconds < 3)
+        usual[firsts][seconds](field, old, cells_of, cells, states, numbers, firsts, seconds, blocks);
+    else
+        poles_in(field, old, cells_of, cells, states, numbers, firsts, seconds, blocks);
+}
+
+template <class Real>
+constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>, send<Real>,
+                                poles<Real>};
 
 const Rows<float>& rows_single() { return table<float>; }
 const Rows<double>& rows_double() { return table<double>; }

@@ -24,6 +24,10 @@ struct Rows {
     // to[n] = from[n] * unit, past the caches: for another process, or for nobody before the next block of steps. The
     // thread must say `stream::settle_stores` before it tells anyone.
     void (*send)(Real* to, const Real* from, long count, Real unit);
+    // Poles of one medium in consecutive blocks of a row (core/cpu/poles.hpp), with e = old:
+    //   field = stay field - weight sum T;  T += k T + q e,  or T += k T + U + q e, U += rho T + k U + r e.
+    void (*poles)(Real* field, const Real* old, const std::uint32_t* cells_of, const Real* cells, Real* states,
+                  const Real* numbers, long firsts, long seconds, long blocks);
 };
 
 // Names known to this build and supported by this processor, best last.

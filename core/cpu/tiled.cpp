@@ -14,23 +14,15 @@
 // Traffic: 48 / depth bytes a cell and step in single precision, plus the edges of the tiles.
 
 #include "engine.hpp"
+#include "fetch.hpp"
 
 namespace nearfield {
 
 namespace {
 constexpr long paired = 2;
-constexpr long line = 64;  // bytes
-
-// Fetches part `part` of `parts` of `bytes` towards L2. Inlined always: GCC takes a function of prefetches alone for one
-// without effect, and drops its calls.
-__attribute__((always_inline)) inline void fetch(const void* from, long bytes, long part, long parts) {
-    const long lines = bytes / line, share = (lines + parts - 1) / parts;
-    const char* p = static_cast<const char*>(from);
-    for (long n = part * share, end = std::min(lines, n + share); n < end; ++n) __builtin_prefetch(p + n * line, 0, 2);
-}
 }  // namespace
 
-// Of row (i, j): its record, and its psi in the slabs along a and b.
+// Of row (i, j): its record, its psi in the slabs along a and b, what operations keep for it.
 template <class Real>
 __attribute__((always_inline)) inline void Engine<Real>::fetch_row(long i, long j, long part, long parts) const {
     const Layout& l = block_.layout;
@@ -39,6 +31,11 @@ __attribute__((always_inline)) inline void Engine<Real>::fetch_row(long i, long 
     fetch(block_.records.get() + l.record(i, j), l.record_length * size, part, parts);
     if (l.slab[0].holds(i, l.na)) fetch(block_.a_psi.get() + l.a_psi(i, j), l.psi_row * size, part, parts);
     if (l.slab[1].holds(j, l.nb)) fetch(block_.b_psi.get() + l.b_psi(i, j), l.psi_row * size, part, parts);
+    for (const auto& of_rows : preceding_) {
+        if (of_rows.empty()) continue;
+        const Operations& row = of_rows[l.row(i, j)];
+        for (std::uint32_t n = row.first; n < row.first + row.count; ++n) lists_[n]->fetch_ahead(lists_[n]->span.index(i, j), part, parts);
+    }
 }
 
 // One position of one band: pairs of steps along the diagonal, a segment of the rows after the other, row after row.

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <system_error>
 
@@ -31,7 +32,7 @@ std::size_t whole_pages(std::size_t bytes) {
 void* map_pages(std::size_t bytes, bool) {
     void* const p = std::aligned_alloc(sysconf(_SC_PAGESIZE), whole_pages(bytes));
     if (!p) throw std::bad_alloc();
-    return p;
+    return std::memset(p, 0, whole_pages(bytes));
 }
 void unmap_pages(void* address, std::size_t) { std::free(address); }
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # The storage components whose differences along storage axis a, b, c have a psi, in the order of core/cpu/rows.cpp.
 SOURCES = ((2, 1), (2, 0), (1, 0))
+PLANES = 16  # across x, of poles' states in one piece
 KNOWN = re.compile(r"[EH][012]|psi (electric|magnetic) [abc]")  # of the registry of states
 
 
@@ -39,16 +40,21 @@ class Piece:
 
 @dataclass(frozen=True)
 class State:
-    """A state over a box of the engine's own coordinates; `read` gives it over x, y, z, `write` takes it so."""
+    """A state over a box of the engine's own coordinates; `read` gives it over x, y, z, `write` takes it so.
+
+    leading: its axes before these. sparse: it is not everywhere in the box.
+    """
 
     name: str
     box: Box
     read: Callable[[Box], np.ndarray]
     write: Callable[[np.ndarray], None]
+    leading: tuple[int, ...] = ()
+    sparse: bool = False
 
 
 def states(engine: CpuEngine) -> Iterator[State]:
-    """Fields and psi of all that an engine holds, halos included. Error: it has states that are neither."""
+    """Fields, psi and poles of all that an engine holds, halos included. Error: its registry has other states."""
     arrays = engine.states()
     if unknown := [name for name in arrays if not KNOWN.fullmatch(name)]:
         raise NotImplementedError(f"a checkpoint would lose {', '.join(unknown)}")
@@ -63,6 +69,24 @@ def states(engine: CpuEngine) -> Iterator[State]:
         for kind in ("electric", "magnetic"):
             if f"psi {kind} {'abc'[position]}" in arrays:
                 yield from slab_states(engine, kind, position, arrays[f"psi {kind} {'abc'[position]}"][1])
+    yield from pole_states(engine)
+
+
+def pole_states(engine: CpuEngine) -> Iterator[State]:
+    """What dispersive media remember, some planes at a time."""
+    for component, medium, whole in engine.poles.boxes():
+        for first in range(whole.lower[0], whole.upper[0], PLANES):
+            last = min(first + PLANES, whole.upper[0])
+            box = Box((first, *whole.lower[1:]), (last, *whole.upper[1:]))
+
+            def read(part: Box, key=(component, medium)) -> np.ndarray:
+                return engine.poles.states(*key, part)
+
+            def write(values: np.ndarray, key=(component, medium, box)) -> None:
+                engine.poles.set_states(*key, values)
+
+            leading = (engine.plan.pole_media[medium].states,)
+            yield State(f"poles of medium {medium} {COMPONENTS[component]}", box, read, write, leading, sparse=True)
 
 
 def slab_states(engine: CpuEngine, kind: str, position: int, array: np.ndarray) -> Iterator[State]:
@@ -164,7 +188,7 @@ class Holder:
         kept = [self._recorded(step, number, term, stored) for number, term in zip(self.recorders, self._terms)]
         self.engine.resume(step, kept)
         for state in states(self.engine):
-            state.write(stored.filled(state.name, self.placed(state.box)))
+            state.write(stored.filled(state.name, self.placed(state.box), state.leading, state.sparse))
         self._restore_circuits(stored)
         for number in self.sums:
             self.sums[number] = [stored.array(f"recorder {number}")]

@@ -168,8 +168,8 @@ class Stored:
         """A whole array of any shape."""
         return np.array(self._open(*self._pieces(name)[0]))
 
-    def filled(self, name: str, box: Box, leading: tuple[int, ...] = ()) -> np.ndarray:
-        """A box of a global array, put together from the pieces that reach into it."""
+    def filled(self, name: str, box: Box, leading: tuple[int, ...] = (), sparse: bool = False) -> np.ndarray:
+        """A box of a global array, put together from the pieces that reach into it; `sparse`: zero where none does."""
         pieces, there = self._pieces(name), 0
         values = np.zeros((*leading, *box.shape), pieces[0][1]["dtype"])
         for file, array in pieces:
@@ -180,7 +180,7 @@ class Stored:
                 part = self._open(file, array)[(..., *common.slices(lower))]
                 values[(..., *common.slices(box.lower))] = part
                 there += common.size
-        if there != box.size:
+        if there != box.size and not sparse:
             raise Damaged(f"it holds {there} of the {box.size} samples of {name} that are wanted")
         return values
 

@@ -2,7 +2,7 @@
 
 A rank's halo is held by other ranks as their own. So a message is an intersection of two boxes: what I own and another
 holds. Of a halo of several layers all goes that the engine's registry of states has there: fields, psi of the CPML,
-memories of circuits.
+memories of poles and circuits.
 
 One layer needs tangential H alone, two components a face. The holder makes E in the layer above as its owner does,
 with its psi and circuits, ever since the first step: E reads H at its own index and the one below. The H normal to the
@@ -88,7 +88,9 @@ class Region:
         # in an order on which both sides agree, whatever their own coordinates are
         self._circuits = np.array(sorted(chosen, key=lambda n: engine.circuits[n]), np.int64)
         self._fields = sum(view.nbytes for view in self._views)
-        self.buffer = np.zeros(self._fields + 16 * len(self._circuits), np.uint8)
+        self._box, size = here, np.dtype(engine.plan.dtype).itemsize
+        self._poles = size * engine.poles.count(here) if depth > 1 else 0
+        self.buffer = np.zeros(self._fields + self._poles + 16 * len(self._circuits), np.uint8)
 
     def _parts(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         at = 0
@@ -96,20 +98,29 @@ class Region:
             yield view, self.buffer[at : at + view.nbytes].view(view.dtype).reshape(view.shape)
             at += view.nbytes
 
+    def _pole_values(self) -> np.ndarray:
+        return self.buffer[self._fields : self._fields + self._poles].view(self._engine.plan.dtype)
+
+    def _circuit_values(self) -> np.ndarray:
+        return self.buffer[self._fields + self._poles :].view(float)
+
     def pack(self) -> None:
         """Copy the states into the buffer."""
         for view, place in self._parts():
             np.copyto(place, view)
+        if self._poles:
+            self._engine.poles.pack(self._box, self._pole_values())
         if len(self._circuits):
-            self.buffer[self._fields :].view(float)[:] = self._engine.circuit_states()[self._circuits].ravel()
+            self._circuit_values()[:] = self._engine.circuit_states()[self._circuits].ravel()
 
     def unpack(self) -> None:
         """Copy the buffer into the states."""
         for view, place in self._parts():
             np.copyto(view, place)
+        if self._poles:
+            self._engine.poles.unpack(self._box, self._pole_values())
         if len(self._circuits):
-            states = self.buffer[self._fields :].view(float).reshape(-1, 2)
-            self._engine.set_circuit_states(self._circuits, states)
+            self._engine.set_circuit_states(self._circuits, self._circuit_values().reshape(-1, 2))
 
 
 def holds(box: Box, index: tuple[int, ...]) -> bool:

@@ -10,6 +10,7 @@ from itertools import product
 from nearfield.parallel.decomposition import Box, Decomposition
 from nearfield.parallel.part import held_box
 from nearfield.plan import Plan
+from nearfield.pole_sizes import kept_numbers
 from nearfield.prediction import BYTES_OF
 
 TANGENTIAL, HALF, ALL = 2, 3, 6  # components: H of one layer at a face, at an edge; of several layers (halo.py)
@@ -77,7 +78,8 @@ def received(plan: Plan, layer: Box, off: int, depth: int) -> int:
     """Values that come for a part of the halo."""
     if depth == 1:
         return (TANGENTIAL if off == 1 else HALF) * layer.size
-    return ALL * layer.size + STATES * slab_samples(plan, layer)
+    kept = float(kept_numbers(plan, layer.lower, layer.upper).mean()) if plan.pole_media else 0.0
+    return ALL * layer.size + STATES * slab_samples(plan, layer) + round(kept * layer.size)
 
 
 def slab_samples(plan: Plan, box: Box) -> int:

@@ -108,6 +108,10 @@ class CoefficientsPart:
     def __init__(self, whole, box: Box) -> None:
         self._whole, self._box = whole, box
 
+    def kept_numbers(self, *index):
+        """What poles keep in a lattice of cells of the box."""
+        return self._whole.kept_numbers(*(n + low for n, low in zip(index, self._box.lower)))
+
     def planes(self, axis: int):
         """Planes of the box, which count from its own first one."""
         return self._whole.planes(axis, self._box.lower, self._box.upper)

@@ -13,6 +13,7 @@ import numpy as np
 
 from nearfield.parallel.weights import Triple, Weights
 from nearfield.plan import DFTBox, Plan, SnapshotBox
+from nearfield.pole_sizes import kept_numbers_at, pole_cost
 from nearfield.prediction import LANES
 
 CPML = (0.7, 0.8, 1.2)  # of a cell in a slab across planes, rows, samples of a row: benchmarks/weights.py
@@ -97,7 +98,8 @@ def media_weights(plan: Plan) -> tuple[list[np.ndarray], np.ndarray]:
                 index[a], index[b], index[unit] = np.full(samples.size, i), np.full(samples.size, j), samples.ravel()
                 stay, drive = (column.reshape(samples.shape) for column in plan.coefficients.at(component, *index))
                 found[number_a, number_b] += media_cost(stay, drive)
-    return lines, np.moveaxis(found, (0, 1, 2), (a, b, unit))
+    found = np.moveaxis(found, (0, 1, 2), (a, b, unit))
+    return lines, found + pole_cost(kept_numbers_at(plan, middles))
 
 
 def media_cost(stay: np.ndarray, drive: np.ndarray) -> np.ndarray:

@@ -233,5 +233,5 @@ def _value(key: str, value: Any) -> str:
 
 def media_rows(media: Mapping[str, Mapping[str, Any]]) -> list[dict[str, str]]:
     """The media's numbers."""
-    keys = ("permittivity", "permeability", "conductivity", "magnetic_conductivity")
+    keys = ("permittivity", "permeability", "conductivity", "magnetic_conductivity", "poles", "magnetic_poles")
     return [{"name": name, **{key: _value(key, entry.get(key, "")) for key in keys}} for name, entry in media.items()]

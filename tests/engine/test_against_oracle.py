@@ -53,7 +53,7 @@ def test_cpml_that_fills_the_whole_domain(precision):
 
 
 @precisions
-@pytest.mark.parametrize("media", ["layers", "lossless", "lossy"])
+@pytest.mark.parametrize("media", ["layers", "lossless", "lossy", "dispersive"])
 @pytest.mark.parametrize("metal", [0.0, 0.3])
 def test_random_media_electric_and_magnetic(media, metal, precision):
     assert_agrees(make_plan((7, 6, 21), CPML, precision=precision, media=media, metal=metal, graded=True))
@@ -71,7 +71,8 @@ def test_metal_in_vacuum_stays_without_field(precision):
 @pytest.mark.parametrize("cells", list(itertools.permutations((4, 9, 17))))
 def test_any_axis_may_be_the_longest(cells, precision):
     walls = ((2, "pec"), ("pmc", 3), (1, 2))
-    assert_agrees(make_plan(cells, walls, precision=precision, media="lossy", graded=True, terms=plans.some_of_each))
+    terms = plans.some_of_each
+    assert_agrees(make_plan(cells, walls, precision=precision, media="dispersive", graded=True, terms=terms))
 
 
 @precisions
@@ -80,7 +81,7 @@ def test_any_axis_may_be_the_longest(cells, precision):
 )
 @pytest.mark.parametrize("wall", ["pec", "pmc"])
 def test_thin_and_odd_shapes(cells, wall, precision):
-    assert_agrees(make_plan(cells, ((wall, wall),) * 3, precision=precision, media="lossy", graded=True))
+    assert_agrees(make_plan(cells, ((wall, wall),) * 3, precision=precision, media="dispersive", graded=True))
 
 
 @precisions
@@ -136,7 +137,7 @@ def test_snapshots(component, precision):
 @precisions
 @pytest.mark.parametrize("cells", [(4, 5, 16), (4, 5, 17), (40, 3, 2)])
 def test_energy(cells, precision):
-    assert_agrees(make_plan(cells, ((1, 1), ("pmc", "pmc"), ("pec", "pec")), precision=precision, media="lossy"))
+    assert_agrees(make_plan(cells, ((1, 1), ("pmc", "pmc"), ("pec", "pec")), precision=precision, media="dispersive"))
 
 
 @precisions

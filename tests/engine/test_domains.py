@@ -48,7 +48,7 @@ def assert_domains_agree(plan, domains, threads, tiling, blocks=(11, 4)):
 def test_any_arrangement_gives_the_oracles_bits(counts, threads, precision):
     cells = (9, 12, 70)
     plan = make_plan(
-        cells, WALLS, precision=precision, graded=True, media="lossy", metal=0.1, terms=plans.some_of_each, seed=3
+        cells, WALLS, precision=precision, graded=True, media="dispersive", metal=0.1, terms=plans.some_of_each, seed=3
     )
     for tiling in (STEPWISE, Tiling(4, 3), Tiling(7, 2)):
         assert_domains_agree(plan, arrangement(plan, counts), threads, tiling)
@@ -79,7 +79,8 @@ def test_running_spectra_survive_a_change_of_tiles_between_domains_along_the_row
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_rows_along_any_axis_give_the_same_bits(precision, rows_axis):
     plan = make_plan(
-        (9, 21, 37), WALLS, precision=precision, graded=True, media="lossy", metal=0.1, terms=plans.some_of_each, seed=5
+        (9, 21, 37), WALLS, precision=precision, graded=True, media="dispersive", metal=0.1,
+        terms=plans.some_of_each, seed=5,
     )
     turned = replace(plan, rows_axis=rows_axis)
     assert_domains_agree(turned, arrangement(turned, (2, 2, 2)), 3, Tiling(4, 3))

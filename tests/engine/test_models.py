@@ -34,12 +34,17 @@ def rich_model(by: int, precision: str, **options) -> nf.Simulation:
     faces = {"x_low": nf.CPML(3), "x_high": nf.CPML(2), "y_low": nf.PMC, "y_high": nf.CPML(2), "z_high": nf.PMC}
     faces = {axis("xyz".index(name[0]), by) + name[1:]: face for name, face in faces.items()}
     dielectric, lossy = nf.Medium(4.0, 1.5), nf.Medium(2.2, 1.0, 0.5, 1000.0)
+    water = nf.Medium(4.9, 1.0, 0.1, poles=[nf.Debye(75.2, 9.2e-12), nf.Debye(2.0, 1e-12)])
+    charges = [nf.Drude(30e9, 2e10), nf.Lorentz(2.0, 20e9, 3e9)]
+    plasma = nf.Medium(1.5, poles=charges, magnetic_poles=nf.Debye(1.0, 1e-11))
     return nf.Simulation(
         grid=nf.Grid(*(tuple(line) for line in lines)),
         boundaries=nf.Boundaries(nf.PEC, **faces),
         structures=[
             nf.Structure(nf.Box(at(0, 0, 0), at(20, 20, 2)), lossy),
             nf.Structure(nf.Sphere(at(9, 6, 6), 2.2 * MM), dielectric),
+            nf.Structure(nf.Box(at(-1, 8, 3), at(6.3, 12, 7.4)), water),
+            nf.Structure(nf.Sphere(at(5, 9, 5), 2.5 * MM), plasma),
             nf.Structure(nf.Cylinder(at(9, 6, 0), at(9, 6, 3), 1.1 * MM), nf.PEC),
             nf.Structure(nf.Box(at(5, 7, 5), at(7, 9, 7)), nf.PMC),
         ],
@@ -75,12 +80,20 @@ def by_planes(plan: Plan) -> Plan:
     `dense` averages the media along x first: in double that may differ from it in the last bit.
     """
     along = plan.storage_axes[0]
-    turned = np.empty((6, 2, *(plan.active[(along + n) % 3] for n in range(3))))
+    shape = tuple(plan.active[(along + n) % 3] for n in range(3))
+    turned, cells = np.empty((6, 2, *shape)), np.zeros((len(plan.pole_media), 2, 3, *shape))
+    cells[:, 0] = 1.0
     for planes in plan.coefficients.planes(along):
         turned[:3, :, planes.start : planes.stop] = planes.electric[:, :, None]
         turned[3:, :, planes.start : planes.stop] = planes.magnetic[:, :, None]
+        for poles in planes.poles:
+            for place, values in enumerate((poles.stay, poles.weight)):
+                cells[poles.medium, place, :, planes.start : planes.stop] = values[:, None]
     back = [2 + (axis - along) % 3 for axis in range(3)]
-    return replace(plan, coefficients=DenseCoefficients(turned.transpose(0, 1, *back)))
+    dense = DenseCoefficients(
+        turned.transpose(0, 1, *back), cells.transpose(0, 1, 2, *(1 + n for n in back)), plan.pole_media
+    )
+    return replace(plan, coefficients=dense)
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -101,7 +114,11 @@ def test_coefficients_are_the_same_by_planes_along_any_axis_and_dense(by):
         for found, dense in zip(gathered.dense(component), plan.coefficients.dense(component)):
             assert np.array_equal(found == 0, dense == 0)
             # a mean over at most 64 pieces, in another order
-            np.testing.assert_allclose(found, dense, rtol=1e-14)
+            np.testing.assert_allclose(found, dense, rtol=1e-14, atol=1e-15)
+    for medium, component in ((0, 1), (1, 2), (2, 4)):
+        found, dense = (np.array(c.dense_poles(medium, component)) for c in (gathered, plan.coefficients))
+        assert found[1].any()
+        np.testing.assert_allclose(found, dense, rtol=1e-14, atol=1e-15)
 
 
 def test_the_solver_gives_the_fields_in_si_units_and_full_shapes():

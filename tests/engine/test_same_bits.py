@@ -19,7 +19,7 @@ precisions = pytest.mark.parametrize("precision", ["single", "double"])
 def rich_plan(precision: str, cells=(9, 8, 23)):
     """Every feature at once."""
     return make_plan(
-        cells, WALLS, precision=precision, graded=True, media="lossy", metal=0.1, terms=plans.some_of_each, seed=3
+        cells, WALLS, precision=precision, graded=True, media="dispersive", metal=0.1, terms=plans.some_of_each, seed=3
     )
 
 
@@ -148,7 +148,7 @@ def any_plans(draw):
         seed=draw(st.integers(0, 2**20)),
         precision=draw(st.sampled_from(["single", "double"])),
         graded=draw(st.booleans()),
-        media=draw(st.sampled_from(["vacuum", "layers", "lossless", "lossy"])),
+        media=draw(st.sampled_from(["vacuum", "layers", "lossless", "lossy", "dispersive"])),
         metal=draw(st.sampled_from([0.0, 0.0, 0.2, 0.8])),
         terms=draw(st.sampled_from([plans.some_of_each, lambda rng, plan: ()])),
     )

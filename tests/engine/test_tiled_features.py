@@ -45,7 +45,7 @@ def test_walls(wall, precision):
 
 
 @precisions
-@pytest.mark.parametrize("media", ["layers", "lossless", "lossy"])
+@pytest.mark.parametrize("media", ["layers", "lossless", "lossy", "dispersive"])
 def test_media_and_loss(media, precision):
     assert_agrees_in_deep_tiles(make_plan(CELLS, precision=precision, media=media, metal=0.1))
 
@@ -117,7 +117,7 @@ def test_energy_after_steps_amid_a_tile(walls, precision):
 @precisions
 def test_everything_together(precision):
     plan = make_plan(
-        CELLS, CPML, precision=precision, graded=True, media="lossy", metal=0.1, terms=plans.some_of_each, seed=5
+        CELLS, CPML, precision=precision, graded=True, media="dispersive", metal=0.1, terms=plans.some_of_each, seed=5
     )
     assert_agrees_in_deep_tiles(plan, start=False, threads=3)
 

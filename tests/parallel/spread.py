@@ -37,7 +37,7 @@ def any_plan(draw: random.Random, seed: int, thick: bool):
         walls.append((low, high) if thick <= n else ("pec", "pmc"))
     return plans.make_plan(
         cells, tuple(walls), seed=seed, precision=draw.choice(["single", "double"]), graded=draw.random() < 0.7,
-        media=draw.choice(["vacuum", "lossless", "lossy"]), metal=0.1, terms=plans.some_of_each,
+        media=draw.choice(["vacuum", "lossless", "lossy", "dispersive"]), metal=0.1, terms=plans.some_of_each,
     )  # fmt: skip
 
 

@@ -18,14 +18,10 @@ CELL = 0.375e-3  # m, 40 cells in the slab, 64 per wavelength in it at 6.25 GHz
 FRONT = 200  # grid line of the slab's front
 
 
-EPS0 = 1 / (376.730313412 * C)  # F/m
-
-
 def expected(frequencies: np.ndarray, medium: nf.Medium, thickness: float = THICKNESS) -> tuple[np.ndarray, np.ndarray]:
     """Complex (r, t) at the slab's front and back, from the Airy sum of its two faces."""
     omega = 2 * np.pi * frequencies
-    permittivity = medium.permittivity - 1j * medium.conductivity / (omega * EPS0)
-    permeability = medium.permeability - 1j * medium.magnetic_conductivity * EPS0 * C**2 / omega
+    permittivity, permeability = medium.relative_permittivity(frequencies), medium.relative_permeability(frequencies)
     impedance, index = np.sqrt(permeability / permittivity), np.sqrt(permittivity * permeability)
     face = (impedance - 1) / (impedance + 1)
     delay = np.exp(-1j * omega * index * thickness / C)
