@@ -188,7 +188,8 @@ class Discretization:
 
     def source_end(self, excitation: str) -> float:
         """When (s) the last source of an excitation is off."""
-        ends = [waveform.end for waveform in self.plan.waveforms if waveform.excitation == excitation]
+        drives = (*self.plan.waveforms, *self.plan.waves)
+        ends = [drive.end for drive in drives if drive.excitation == excitation]
         return max(ends, default=0.0)
 
     def excitation_waveform(self, excitation: str):

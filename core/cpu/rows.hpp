@@ -2,6 +2,7 @@
 // set; `rows_for` picks the best that this processor has.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct Rows {
     // `columns` is a multiple of 16; `left_term`, `right_term`: from one n to the next.
     void (*accumulate)(Real* sums, long rows, long columns, const Real* left, long left_term, const Real* right,
                        long right_term, long terms);
+    // f[k] += weight[k] v[k]: an incident wave. v is the sum, in order, of share[n] table[column[n] + k], n below `taps`;
+    // one tap has no share. Not `along`: v is that of k = 0 throughout.
+    void (*incident)(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share,
+                     long taps, bool along);
 };
 
 // Names known to this build and supported by this processor, best last.
