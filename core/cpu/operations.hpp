@@ -55,6 +55,8 @@ struct RowOperation {
     // and writes those alone, of this component or of the three that were updated with it. The cells of a row come in one
     // piece or in several, from the first to the last; several rows may come at once, in several threads.
     virtual void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>& tables) = 0;
+    // Whether there is anything to do in a row of the span.
+    virtual bool acts_on(long /*number*/) const { return true; }
     // It acts on multiples of this step alone.
     virtual long stride() const { return 1; }
     // Before the first of `steps` steps; `row`, the first of the span, as the block finds it, perhaps written by the user.

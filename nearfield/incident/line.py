@@ -59,65 +59,27 @@ class LineMarch:
 
     def __init__(self, line: IncidentLine, dtype: type) -> None:
         self.line, self.dtype = line, dtype
-        self._electric, self._magnetic = (
-            tuple(np.asarray(values, dtype) for values in part) for part in (line.profile.electric, line.profile.magnetic)
-        )
+        self._numbers = np.ascontiguousarray([line.profile.electric, line.profile.magnetic], dtype)
         self._restart()
 
     def _restart(self) -> None:
-        nodes = self._electric[0].shape[1]
+        nodes = self._numbers.shape[-1]
         self.step = 0
-        # H of half node n + 1/2 in column n + 1, so that both ends read a zero
-        self.e, self.h = np.zeros((2, nodes + 1), self.dtype), np.zeros((2, nodes + 1), self.dtype)
-        self._psi = [np.zeros((2, nodes), self.dtype) for _ in range(2)]
-        self._work = [np.zeros((2, nodes), self.dtype) for _ in range(2)]
+        self._states = np.zeros((2, 2, nodes + 1), self.dtype)  # E and H; row 0, row 1
+        self._psi = np.zeros((2, 2, nodes), self.dtype)
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
         """See `nearfield.incident.term.March`; steps gone by are made again from rest."""
+        from nearfield.engine import core
+
         if first <= self.step:
             self._restart()
-        line = self.line
+        line, skipped = self.line, first - self.step - 1
         now = np.arange(self.step + 1, first + steps) * line.time_step
-        signal = np.asarray(line.signal(now), self.dtype)
-        columns = slice(line.first, line.last + 2)
         table = np.zeros((2, steps, line.last - line.first + 2), self.dtype)
-        with np.errstate(under="ignore"):
-            for n, value in enumerate(signal):
-                row = n - (now.size - steps)
-                if row >= 0:
-                    table[0, row] = self.h[1, columns]
-                self._advance_electric(value)
-                if row >= 0:
-                    table[1, row, :-1] = self.e[1, line.first : line.last + 1]
-                self._advance_magnetic()
+        core().march_line(
+            self._numbers, self._states, self._psi, np.ascontiguousarray(line.signal(now), self.dtype),
+            skipped, table, line.entry, line.direction, line.first, line.last,
+        )  # fmt: skip
         self.step = first + steps - 1
         return table if table.any() else None
-
-    def _advance_electric(self, signal: np.floating) -> None:
-        line, (_, drive, inverse, *_) = self.line, self._electric
-        self._update(self.e[:, :-1], self.h[:, 1:], self.h[:, :-1], self._electric, self._psi[0])
-        side = line.entry + (line.direction == BACKWARD)  # column of the H before the entry
-        self.e[1, line.entry] += line.direction * (drive[1, line.entry] * (self.h[0, side] * inverse[1, line.entry]))
-        self.e[0, line.entry - line.direction] = signal
-
-    def _advance_magnetic(self) -> None:
-        line, (_, drive, inverse, *_) = self.line, self._magnetic
-        self._update(self.h[:, 1:], self.e[:, 1:], self.e[:, :-1], self._magnetic, self._psi[1])
-        before = line.entry - (line.direction == FORWARD)  # half node before the entry
-        self.h[1, before + 1] += line.direction * (
-            drive[1, before] * (self.e[0, line.entry] * inverse[1, before])
-        )
-
-    def _update(self, field, upper, lower, numbers, psi) -> None:
-        """field <- stay field - drive (difference inverse + psi), psi <- decay psi + psi_drive difference."""
-        stay, drive, inverse, decay, psi_drive = numbers
-        difference, product = self._work
-        np.subtract(upper, lower, out=difference)
-        np.multiply(psi, decay, out=psi)
-        np.multiply(difference, psi_drive, out=product)
-        np.add(psi, product, out=psi)
-        np.multiply(difference, inverse, out=difference)
-        np.add(difference, psi, out=difference)
-        np.multiply(difference, drive, out=difference)
-        np.multiply(field, stay, out=field)
-        np.subtract(field, difference, out=field)
