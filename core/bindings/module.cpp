@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "arguments.hpp"
-#include "incident.hpp"
 #include "recorded.hpp"
+#include "waves.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -121,45 +121,23 @@ public:
         engine_.add(std::move(box));
     }
 
-    // Samples of E or of H in the order (a, b, component, c), (samples, taps) columns and shares of table `wave`.
+    // Samples of E or of H in the order (a, b, component), (samples, taps) columns and shares of table `wave`.
     void add_incident(bool magnetic, long wave, In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k,
                       In<Real, nb::ndim<1>> weight, In<std::int32_t, nb::ndim<2>> column, In<Real, nb::ndim<2>> share) {
-        const std::size_t count = i.shape(0), taps = column.shape(1);
-        RowSpan rows{{i(0), i(0) + 1}, {j(0), j(0) + 1}};
-        for (std::size_t n = 0; n < count; ++n) {
-            check(int(component(n)), i(n), j(n), k(n));
-            if (std::any_of(column.data() + n * taps, column.data() + (n + 1) * taps, [](auto c) { return c < 0; }))
-                throw std::out_of_range("a column lies outside the table of its incident wave");
-            if (component(n) / 3 != magnetic) throw std::invalid_argument("an incident wave drives E or H, not both");
-            rows.a = {std::min<long>(rows.a[0], i(n)), std::max<long>(rows.a[1], i(n) + 1)};
-            rows.b = {std::min<long>(rows.b[0], j(n)), std::max<long>(rows.b[1], j(n) + 1)};
-        }
-        auto fresh = std::make_unique<Incident<Real>>(magnetic, rows, taps, engine_.block().layout, engine_.rows());
-        std::vector<typename Incident<Real>::Sample> samples;
-        for (std::size_t n = 0; n < count; ++n) {
-            const std::int32_t* const columns = column.data() + n * taps;
-            const Real* const shares = share.data() + n * taps;
-            samples.push_back({component(n) % 3, k(n), weight(n), {columns, columns + taps}, {shares, shares + taps}});
-            if (n + 1 == count || i(n + 1) != i(n) || j(n + 1) != j(n)) {
-                fresh->set_row(i(n), j(n), samples);
-                samples.clear();
-            }
-        }
-        fresh->settled();
-        incident_.push_back({fresh.get(), wave});
-        engine_.add(std::move(fresh));
+        for (std::size_t n = 0; n < i.shape(0); ++n) check(int(component(n)), i(n), j(n), k(n));
+        waves_.add(engine_, magnetic, wave, component, i, j, k, weight, column, share);
     }
 
     // Begins a block of steps; `run` makes them, `end` tells what was recorded.
     void begin(long steps, In<Real, nb::ndim<2>> electric, In<Real, nb::ndim<2>> magnetic,
-               std::vector<In<Real, nb::ndim<3>>> phasors, std::vector<std::optional<In<Real, nb::ndim<3>>>> waves, bool weigh) {
+               std::vector<In<Real, nb::ndim<3>>> phasors, typename Waves<Real>::Given waves, bool weigh) {
         if (steps < 1 || long(electric.shape(0)) < steps || long(magnetic.shape(0)) < steps || phasors.size() != spectra_.size())
             throw std::invalid_argument("tables do not fit the block of steps");
         for (std::size_t n = 0; n < phasors.size(); ++n) {
             if (long(phasors[n].shape(0)) < steps || long(phasors[n].shape(1)) != spectra_[n]->frequencies || phasors[n].shape(2) != 2)
                 throw std::invalid_argument("phasor table does not fit its Fourier recorder");
         }
-        set_waves(steps, waves);
+        waves_.begin(steps, waves);
         waveforms_[0].assign(electric.data(), electric.data() + electric.size());
         waveforms_[1].assign(magnetic.data(), magnetic.data() + magnetic.size());
         engine_.begin(steps, {waveforms_[0].data(), waveforms_[1].data(), long(electric.shape(1))}, weigh);
@@ -324,23 +302,6 @@ public:
     }
 
 private:
-    // waves: each (2, steps, columns), for E and for H samples; None: silent in this block.
-    void set_waves(long steps, const std::vector<std::optional<In<Real, nb::ndim<3>>>>& waves) {
-        waves_.clear();
-        for (const auto& wave : waves) {
-            if (wave && (wave->shape(0) != 2 || long(wave->shape(1)) != steps))
-                throw std::invalid_argument("the table of an incident wave does not fit the block of steps");
-            waves_.emplace_back();
-            if (wave) waves_.back().assign(wave->data(), wave->data() + wave->size());
-        }
-        for (const auto& [operation, number] : incident_) {
-            const std::vector<Real>& values = waves_.at(number);
-            operation->width = values.size() / (2 * steps);
-            operation->table = values.empty() ? nullptr : values.data() + (operation->component / 3) * steps * operation->width;
-            if (operation->table && operation->needed > operation->width)
-                throw std::out_of_range("a column lies outside the table of its incident wave");
-        }
-    }
     RowSpan span(int component, const std::array<long, 3>& lower, const std::array<long, 3>& upper) const {
         check(component, lower[0], lower[1], lower[2]), check(component, upper[0] - 1, upper[1] - 1, upper[2] - 1);
         return {{lower[0], upper[0]}, {lower[1], upper[1]}};
@@ -357,8 +318,7 @@ private:
 
     Engine<Real> engine_;
     std::array<std::vector<Real>, 2> waveforms_;  // of the block under way
-    std::vector<std::vector<Real>> waves_;        // likewise, of each incident wave
-    std::vector<std::pair<Incident<Real>*, long>> incident_;  // each with the number of its wave
+    Waves<Real> waves_;
     std::vector<Functional<Real>> functionals_;
     std::vector<Circuit<Real>*> circuits_;
     std::vector<Spectrum<Real>*> spectra_;
