@@ -11,6 +11,7 @@ from nearfield.edges import Name, ordered
 from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid
 from nearfield.incident.along_axis import incident_line
+from nearfield.incident.at_angle import oblique_terms
 from nearfield.incident.box import Nodes, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
 from nearfield.incident.term import IncidentTerm
 from nearfield.plan import Context
@@ -140,7 +141,11 @@ class PlaneWave(ImpressedCurrent):
             across = reads(context.grid, context.time_step, first, last, faces, magnetic)
             refuse_crossing(context, self.place, first, last, across, self.axis)
             found.append(weighted(context, across))
-        return self._along_axis(context, first, last, found)
+        if self.axis is not None:
+            return self._along_axis(context, first, last, found)
+        return oblique_terms(
+            context, self.place, self.travels, self.electric, first, last, found, self.signal, self.waveform.end, SOURCES
+        )
 
     def signal(self, t: np.ndarray) -> np.ndarray:
         """E (V/m) where it enters the box."""
@@ -174,7 +179,7 @@ class PlaneWave(ImpressedCurrent):
                     fits = (self.travels[wall_axis] > 0) == (side == "high")
                 else:
                     tangential = self.electric if wall == "pec" else np.cross(self.travels, self.electric)
-                    fits = self.axis is not None and not np.delete(tangential, wall_axis).any()
+                    fits = self.travels[wall_axis] == 0.0 and not np.delete(tangential, wall_axis).any()
                 if not fits:
                     raise ModelError(
                         f"{self.place}: its box touches the {wall.upper()} wall {AXES[wall_axis]}_{side}, which this "

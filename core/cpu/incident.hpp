@@ -83,6 +83,10 @@ struct Incident final : RowOperation<Real> {
         for (const Point *point = points.data() + program.first_point, *end = point + program.points; point != end; ++point)
             if (cells.hold(point->at % field)) row[point->at] += point->weight * now[point->column];
         for (const Run *run = runs.data() + program.first_run, *end = run + program.runs; run != end; ++run) {
+            if (run->count == 1) {
+                if (cells.hold(run->k)) row[run->component * field + run->k] += weights[run->weight] * read(now, *run);
+                continue;
+            }
             const Cells part = cells.within({run->k, run->k + run->count});
             const long skipped = part.first - run->k;
             if (part.first < part.last)
@@ -90,6 +94,14 @@ struct Incident final : RowOperation<Real> {
                                  part.last - part.first, now + (run->along ? skipped : 0), columns.data() + run->tap,
                                  shares.data() + run->tap, taps, run->along);
         }
+    }
+    Real read(const Real* now, const Run& run) const {
+        const std::int32_t* const column = columns.data() + run.tap;
+        const Real* const share = shares.data() + run.tap;
+        if (taps == 1) return now[column[0]];
+        Real value = share[0] * now[column[0]];
+        for (long n = 1; n < taps; ++n) value += share[n] * now[column[n]];
+        return value;
     }
     std::size_t bytes() const {
         return (program_of.size() + columns.size()) * 4 + programs.size() * sizeof(Program) + points.size() * sizeof(Point) + runs.size() * sizeof(Run) +
