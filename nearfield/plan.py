@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nearfield.boundaries import Boundaries
     from nearfield.coefficients import Coefficients
     from nearfield.grid import YeeGrid
+    from nearfield.incident.seen import Illumination
 
 Triple = tuple[int, int, int]
 ROW_LENGTHS = (128, 400)  # cells that suit rows
@@ -161,6 +162,7 @@ class Context:
     precision: str  # "single" | "double"
     steps: int  # at most so many will run
     waveforms: dict[str, Waveform] = field(default_factory=dict)
+    illuminations: tuple[Illumination, ...] = ()  # plane waves of the excitation "sources"
 
 
 def dft_stride(context: Context, frequencies: np.ndarray) -> int:

@@ -7,12 +7,14 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
+from nearfield.boundaries import Boundaries
 from nearfield.edges import Name, ordered
 from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid
 from nearfield.incident.along_axis import incident_line
 from nearfield.incident.at_angle import oblique_terms
 from nearfield.incident.box import Nodes, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
+from nearfield.incident.seen import Illumination
 from nearfield.incident.term import IncidentTerm
 from nearfield.plan import Context
 from nearfield.quantities import ANGLE, NUMBER, ElectricField, Position, Quantity, shown
@@ -123,7 +125,7 @@ class PlaneWave(ImpressedCurrent):
         along = np.flatnonzero(self.travels)
         return int(along[0]) if along.size == 1 else None
 
-    def corners(self, grid: YeeGrid, boundaries) -> tuple[Nodes, Nodes]:
+    def corners(self, grid: YeeGrid, boundaries: Boundaries) -> tuple[Nodes, Nodes]:
         """The corners of its box as nodes."""
         return box_nodes(grid, boundaries, self.lower, self.upper, self.place)
 
@@ -150,6 +152,18 @@ class PlaneWave(ImpressedCurrent):
     def signal(self, t: np.ndarray) -> np.ndarray:
         """E (V/m) where it enters the box."""
         return self.amplitude * self.waveform.value(t)
+
+    def illumination(self, grid: YeeGrid, boundaries: Boundaries, alone: bool) -> Illumination:
+        """What monitors need to know of it."""
+        first, last = self.corners(grid, boundaries)
+        corner = tuple(
+            float(line[a if u >= 0 else b]) for line, a, b, u in zip(grid.lines, first, last, self.travels)
+        )
+
+        def spectrum(frequencies: np.ndarray) -> np.ndarray:
+            return self.amplitude * self.waveform.spectrum(frequencies)
+
+        return Illumination(first, last, self.travels, self.electric, corner, spectrum, alone)
 
     def _along_axis(self, context: Context, first: Nodes, last: Nodes, found: list) -> list[IncidentTerm]:
         axis, electric = self.axis, self.electric

@@ -119,7 +119,7 @@ class TimeLoop:
                 name: MonitorRecord(
                     feature.item.kind,
                     feature.item.model_dump(mode="json"),
-                    feature.item.complete(own(feature)) if complete else own(feature),
+                    setup.seen(feature, feature.item.complete(own(feature)) if complete else own(feature), self.excitation),
                     self.fields.file_of(name, self.excitation),
                 )
                 for name, feature in monitors.items()
