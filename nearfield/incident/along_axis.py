@@ -114,6 +114,7 @@ def _profile(context: Context, cells, dual, electric, magnetic) -> LineProfile:
     scale = VACUUM_SPEED * context.time_step / unit
     parts: tuple[list, list] = ([], [])
     for row in range(2):
+        electric[row][:, [0, -1]] = 0.0  # behind the CPML
         line = np.concatenate(([0.0], np.cumsum(cells[row])))
         across = np.array([0.0, 1.0])
         nodes, halves = cpml_profile(LAYER, LAYER, YeeGrid((line, across, across)), 0, context.time_step)
