@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from mie import mie
 
 import nearfield as nf
 from nearfield.engine import CpuEngine
 from nearfield.errors import ModelError
+from validation.mie import mie
 
 C = 299792458.0
 CELL = 1e-3
