@@ -33,7 +33,7 @@ SECTIONS = {
                            "PEC", "PMC"),
     "Boundaries": ("Boundaries", "CPML"),
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
-    "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
+    "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet", "PlaneWave"),
     "Ports and circuits": ("LumpedPort", "MicrostripPort", "LumpedElement"),
     "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
     "Results": ("open_result", "Result", "spectrum"),
@@ -48,7 +48,7 @@ LOWERING = {  # methods of model entries that only the program itself calls
     "along", "angles", "block", "box", "bytes", "circuit", "collect", "constant_along", "current_region", "edges",
     "grid_span", "loads", "model_post_init", "normal", "place", "places", "plane_node", "positions", "reach", "regions",
     "setup", "shape", "sign", "signal", "source", "steps", "terms", "walls", "axis_number",
-    "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights",
+    "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights", "corners", "illumination",
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',
