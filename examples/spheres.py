@@ -63,11 +63,13 @@ def draw(found: dict[str, tuple[np.ndarray, np.ndarray]], path: str) -> None:
 
 def main(cells: int = 16) -> None:
     found = {"glass": efficiencies(nf.Medium(INDEX**2), cells), "metal": efficiencies(nf.PEC, cells)}
-    print(f"{'k a':>6} {'glass Qsca':>11} {'Mie':>9} {'Qback':>9} {'Mie':>9} {'metal Qsca':>11} {'Mie':>9} {'Qback':>9} {'Mie':>9}")
+    print("   k a  glass Qsca       Mie     Qback       Mie  metal Qsca       Mie     Qback       Mie")
     for n, size in enumerate(SIZES):
-        row = [value for name, index in (("glass", INDEX), ("metal", None))
-               for value in (found[name][0][n], mie(size, index)[1], found[name][1][n], mie(size, index)[2])]  # fmt: skip
-        print(f"{size:6.3f} " + " ".join(f"{value:{11 if column % 4 == 0 else 9}.4g}" for column, value in enumerate(row)))
+        line = f"{size:6.3f}"
+        for name, index in (("glass", INDEX), ("metal", None)):
+            (scattering, radar), exact = found[name], mie(size, index)
+            line += f" {scattering[n]:11.4g} {exact[1]:9.4g} {radar[n]:9.4g} {exact[2]:9.4g}"
+        print(line)
     if len(sys.argv) > 1:
         draw(found, sys.argv[1])
 

@@ -62,8 +62,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Tables:
-    """Amplitudes (steps, waveforms) of E and H terms, phasors (steps, frequencies, 2) of each Fourier recorder, and each
-    incident wave (2, steps, columns), None where it is silent."""
+    """Amplitudes (steps, waveforms) of E and H terms, phasors (steps, frequencies, 2) of each Fourier recorder, and
+    each incident wave (2, steps, columns), None where it is silent."""
 
     electric: np.ndarray
     magnetic: np.ndarray

@@ -120,7 +120,7 @@ class PlaneWave(ImpressedCurrent):
         return across / np.linalg.norm(across)
 
     @property
-    def axis(self) -> int | None:
+    def axis_number(self) -> int | None:
         """The axis along which it travels, None at an angle."""
         along = np.flatnonzero(self.travels)
         return int(along[0]) if along.size == 1 else None
@@ -137,17 +137,18 @@ class PlaneWave(ImpressedCurrent):
         """What the engine adds in each step, to E and to H."""
         first, last = self.corners(context.grid, context.boundaries)
         faces = open_faces(context.grid, context.boundaries, first, last)
-        self._refuse_walls(context, first, last, faces)
+        self._refuse_walls(context, faces)
         found = []
         for magnetic in (False, True):
             across = reads(context.grid, context.time_step, first, last, faces, magnetic)
-            refuse_crossing(context, self.place, first, last, across, self.axis)
+            refuse_crossing(context, self.place, first, last, across, self.axis_number)
             found.append(weighted(context, across))
-        if self.axis is not None:
+        if self.axis_number is not None:
             return self._along_axis(context, first, last, found)
         return oblique_terms(
-            context, self.place, self.travels, self.electric, first, last, found, self.signal, self.waveform.end, SOURCES
-        )
+            context, self.place, self.travels, self.electric, first, last, found, self.signal, self.waveform.end,
+            SOURCES,
+        )  # fmt: skip
 
     def signal(self, t: np.ndarray) -> np.ndarray:
         """E (V/m) where it enters the box."""
@@ -166,7 +167,7 @@ class PlaneWave(ImpressedCurrent):
         return Illumination(first, last, self.travels, self.electric, corner, spectrum, alone)
 
     def _along_axis(self, context: Context, first: Nodes, last: Nodes, found: list) -> list[IncidentTerm]:
-        axis, electric = self.axis, self.electric
+        axis, electric = self.axis_number, self.electric
         direction = int(self.travels[axis])
         polarised = int(np.argmax(np.abs(electric)))
         line = incident_line(
@@ -182,14 +183,14 @@ class PlaneWave(ImpressedCurrent):
             terms.append(term(across, weight, column[:, None], np.ones((weight.size, 1)), line))
         return [made for made in terms if made.weight.size]
 
-    def _refuse_walls(self, context: Context, first: Nodes, last: Nodes, faces: list[tuple[int, str]]) -> None:
+    def _refuse_walls(self, context: Context, faces: list[tuple[int, str]]) -> None:
         """Refuse a box that touches walls which its wave does not fit: they would send it back."""
         for wall_axis in range(3):
-            for side, node in (("low", first[wall_axis]), ("high", last[wall_axis])):
+            for side in ("low", "high"):
                 if (wall_axis, side) in faces:
                     continue
                 wall = context.boundaries.face(wall_axis, side)
-                if wall_axis == self.axis:
+                if wall_axis == self.axis_number:
                     fits = (self.travels[wall_axis] > 0) == (side == "high")
                 else:
                     tangential = self.electric if wall == "pec" else np.cross(self.travels, self.electric)
@@ -197,8 +198,8 @@ class PlaneWave(ImpressedCurrent):
                 if not fits:
                     raise ModelError(
                         f"{self.place}: its box touches the {wall.upper()} wall {AXES[wall_axis]}_{side}, which this "
-                        f"wave does not pass along (tangential {'E' if wall == 'pec' else 'H'} is zero there). Keep the "
-                        "box a cell from the wall, or choose a wall or polarisation that fits"
+                        f"wave does not pass along (tangential {'E' if wall == 'pec' else 'H'} is zero there). Keep "
+                        "the box a cell from the wall, or choose a wall or polarisation that fits"
                     )
 
 

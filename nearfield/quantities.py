@@ -79,7 +79,9 @@ MAGNETIC_CONDUCTIVITY = Dimension(
 CURRENT_MOMENT = Dimension("a current moment", "A m", "ampere*meter", {"A m": 0, "A mm": -3, "mA mm": -6}, {}, "1 A m")
 VOLTAGE_MOMENT = Dimension("a voltage moment", "V m", "volt*meter", {"V m": 0, "V mm": -3, "mV mm": -6}, {}, "1 V m")
 SHEET_CURRENT = Dimension("a current per width", "A/m", "ampere/meter", {"A/m": 0, "mA/m": -3, "kA/m": 3}, {}, "1 A/m")
-ELECTRIC_FIELD = Dimension("an electric field", "V/m", "volt/meter", {"V/m": 0, "mV/m": -3, "kV/m": 3, "MV/m": 6}, {}, "1 V/m")
+ELECTRIC_FIELD = Dimension(
+    "an electric field", "V/m", "volt/meter", {"V/m": 0, "mV/m": -3, "kV/m": 3, "MV/m": 6}, {}, "1 V/m"
+)
 DEGREE = math.pi / 180
 ANGLE = Dimension("an angle", "rad", "radian", {"rad": 0, "mrad": -3}, {"deg": DEGREE, "\u00b0": DEGREE}, "30 deg")
 NUMBER = Dimension("a number", "", "dimensionless", {}, {}, "1.5")

@@ -48,7 +48,8 @@ LOWERING = {  # methods of model entries that only the program itself calls
     "along", "angles", "block", "box", "bytes", "circuit", "collect", "constant_along", "current_region", "edges",
     "grid_span", "loads", "model_post_init", "normal", "place", "places", "plane_node", "positions", "reach", "regions",
     "setup", "shape", "sign", "signal", "source", "steps", "terms", "walls", "axis_number",
-    "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights", "corners", "illumination",
+    "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights",
+    "corners", "illumination",
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',

@@ -93,10 +93,10 @@ def test_layers_pass_what_the_closed_form_says():
     slab = nf.Structure(nf.Box((0, 0, 100 * CELL), (CELL, CELL, 115 * CELL)), nf.Medium(4.0))
     frequencies = np.array([2.5e9, 3.5e9, 5e9, 6.25e9])
     run = line_model([slab]).run(threads=1)
-    found = [nf.spectrum(run["behind"], frequencies).values / nf.spectrum(line_model([]).run()["behind"], frequencies).values]
+    passed, free = (nf.spectrum(each["behind"], frequencies).values for each in (run, line_model([]).run()))
     phase = 2 * np.pi * frequencies * 2 * 15e-3 / C
     expected = 1 / np.abs(np.cos(phase) + 1j * 0.5 * (2 + 0.5) * np.sin(phase))
-    assert np.allclose(np.abs(found[0]), expected, rtol=1e-2)
+    assert np.allclose(np.abs(passed / free), expected, rtol=1e-2)
     assert np.abs(run["outside"].values).max() < 1e-12  # the layers' reflection is part of the incident wave
 
 
@@ -219,12 +219,12 @@ GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in 
         (lambda: in_box(*OBLIQUE[0], background=nf.Medium(2.0, conductivity=0.1)), "uniform lossless one"),
         (lambda: in_box("+z", "x", background=nf.Medium(2.0, conductivity=0.1)), "lossy or layered"),
         (lambda: in_box("+z", "x", boundaries=nf.Boundaries(all=nf.CPML(13))), "one cell of scattered field"),
-        (lambda: in_box("+z", "x", monitors=[nf.FarField("f", [1e9], (1.2e-2,) * 3, (2.2e-2,) * 3)]), "crosses or touches"),
+        (lambda: in_box("+z", "x", monitors=[nf.FarField("f", [1e9], (12e-3,) * 3, (22e-3,) * 3)]), "crosses or"),
         (lambda: line_model([], far="pec", box=(0, 250)), "one cell of scattered field"),
         (lambda: line_model([], far="pec", box=(60, 300), direction="-z"), "touches the PEC wall z_high"),
     ],
 )
 def test_what_cannot_run_is_refused_in_words(model, words):
     with pytest.raises(ModelError) as error:
-        model().setup().plan
+        assert model().setup().plan is None
     assert words in str(error.value)

@@ -12,7 +12,8 @@ def mie(size: float, index: complex | None) -> tuple[float, float, float]:
         return z * spherical_jn(n, z), spherical_jn(n, z) + z * spherical_jn(n, z, True)
 
     def xi(z):
-        here, slope = spherical_jn(n, z) + 1j * spherical_yn(n, z), spherical_jn(n, z, True) + 1j * spherical_yn(n, z, True)
+        here = spherical_jn(n, z) + 1j * spherical_yn(n, z)
+        slope = spherical_jn(n, z, True) + 1j * spherical_yn(n, z, True)
         return z * here, here + z * slope
 
     (p, dp), (x, dx) = psi(size), xi(size)

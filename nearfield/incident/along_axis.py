@@ -71,8 +71,8 @@ def _front(who: str, axis: int, found: Column, node: int, half: int, before: sli
     uniform = np.allclose(others, electric[:, None], rtol=1e-9)
     if electric[0] != 1.0 or magnetic[0] != 1.0 or not uniform:
         raise ModelError(
-            f"{who}: the medium between its box and the {AXES[axis]} face that the wave comes from is lossy or layered; "
-            "a plane wave needs a uniform lossless one there. Let the box begin before the first layer"
+            f"{who}: the medium between its box and the {AXES[axis]} face that the wave comes from is lossy or "
+            "layered; a plane wave needs a uniform lossless one there. Let the box begin before the first layer"
         )
     return electric, magnetic
 
@@ -84,9 +84,11 @@ def _uniform_row(cell: float, front: tuple[np.ndarray, np.ndarray], count: int) 
     return cells, np.full(cells.size + 1, cell), electric, magnetic
 
 
-def _model_row(context: Context, axis: int, found: Column, front: tuple, real: tuple[int, int], forward: bool) -> tuple:
+def _model_row(
+    context: Context, axis: int, found: Column, front: tuple, real: tuple[int, int], forward: bool
+) -> tuple:
     """The same in the model: behind a wall there is nothing, behind the last layer more of it."""
-    grid, (begin, stop) = context.grid, real
+    begin, stop = real
     cells = np.concatenate((np.full(END, found.cells[max(begin - 1, 0) if forward else begin]),
                             found.cells[begin:stop],
                             np.full(END, found.cells[stop - 1 if forward else stop])))  # fmt: skip
@@ -95,7 +97,8 @@ def _model_row(context: Context, axis: int, found: Column, front: tuple, real: t
     electric[:, END : END + stop - begin + 1] = found.electric[:, begin : stop + 1]
     magnetic[:, END : END + stop - begin] = found.magnetic[:, begin:stop]
     top = END + stop - begin  # place of the node `stop`
-    for side, nodes, halves in (("low", slice(0, END), slice(0, END)), ("high", slice(top + 1, None), slice(top, None))):
+    ends = (("low", slice(0, END), slice(0, END)), ("high", slice(top + 1, None), slice(top, None)))
+    for side, nodes, halves in ends:
         low = side == "low"
         if low == forward:
             electric[:, nodes], magnetic[:, halves] = front[0][:, None], front[1][:, None]

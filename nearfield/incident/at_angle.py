@@ -18,16 +18,18 @@ LOSSLESS = 1e-12
 NOTHING = 1e-15
 
 
-def even_cells(context: Context, who: str, first: Nodes, last: Nodes, travels: np.ndarray) -> tuple[float, float, float]:
+def even_cells(
+    context: Context, who: str, first: Nodes, last: Nodes, travels: np.ndarray
+) -> tuple[float, float, float]:
     """The cell lengths about the box. Error: they vary along an axis on which the wave does."""
     found = []
     for axis in range(3):
         cells = context.grid.primary(axis)[max(0, first[axis] - 1) : last[axis] + 1]
         if travels[axis] != 0.0 and np.ptp(cells) > EVEN * cells.max():
             raise ModelError(
-                f"{who}: cells about its box vary along {AXES[axis]}, {cells.min():.6g} to {cells.max():.6g} m; a plane "
-                "wave at an angle to the axes needs even ones, because what leaks is its numerical dispersion. Use an "
-                "even grid about the box, or let the wave travel along an axis"
+                f"{who}: cells about its box vary along {AXES[axis]}, {cells.min():.6g} to {cells.max():.6g} m; a "
+                "plane wave at an angle to the axes needs even ones, because what leaks is its numerical dispersion. Use "
+                "an even grid about the box, or let the wave travel along an axis"
             )
         found.append(float(cells.mean()))
     return tuple(found)
@@ -90,8 +92,8 @@ def oblique_terms(
             IncidentTerm(
                 across.component[kept], *across.index[:, kept], (drive * across.factor)[kept], column[kept],
                 share[which][kept], wave,
-            )  # fmt: skip
-        )
+            )
+        )  # fmt: skip
     return [term for term in terms if term.weight.size]
 
 

@@ -88,7 +88,9 @@ def reads(
             own, source = (other, electric) if magnetic else (electric, other)
             factor = sign * cyclic * VACUUM_SPEED * time_step / lengths
             count = on_face.shape[1]
-            parts.append(Reads(np.full(count, own[0]), own[1], np.full(count, source[0]), source[1], np.full(count, factor)))
+            numbers = (np.full(count, value) for value in (own[0], source[0], factor))
+            component, read, factors = numbers
+            parts.append(Reads(component, own[1], read, source[1], factors))
     join = {name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in vars(parts[0])}
     return Reads(**join)
 
@@ -100,7 +102,7 @@ def weighted(context: Context, found: Reads) -> tuple[Reads, np.ndarray, np.ndar
         own = found.component == component
         stay[own], drive[own] = context.coefficients.at(int(component), *found.index[:, own])
     alive = drive != 0.0
-    kept = Reads(found.component[alive], found.index[:, alive], found.read[alive], found.source[:, alive], found.factor[alive])
+    kept = Reads(**{name: values[..., alive] for name, values in vars(found).items()})
     return kept, stay[alive], drive[alive]
 
 

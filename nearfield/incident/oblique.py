@@ -5,10 +5,11 @@ On a uniform grid exp(j w t - j k u.r) solves Yee's equations where
     (n sin(w dt/2)/(c dt))^2 = S.S,    S_a = sin(k u_a d_a/2)/d_a,    a = x, y, z,    n^2 = eps_r mu_r
 
 with E across S and eta0 H = S x E/(mu_r sin(w dt/2)/(c dt)). Each component is then a function of time and of the
-distance u.r alone. It is tabulated at distances h apart, a third of the smallest cell or less (a quarter in double precision): the signal is filtered by
-exp(-j k(w) d) in blocks of steps (overlap-save), and read between by Lagrange's polynomials. What leaks is their
-error, (k h)^6/200 with six taps, (k h)^10/4000 with ten. Sources: Taflove and Hagness, Computational Electrodynamics, 3rd ed., chapters 4
-and 5.9; Guiffaut and Mahdjoubi, IEEE Antennas Propag. Soc. Symp. 2000, 236.
+distance u.r alone. It is tabulated at distances h apart, a third of the smallest cell or less (a quarter in double
+precision): the signal is filtered by exp(-j k(w) d) in blocks of steps (overlap-save), and read between by Lagrange's
+polynomials. What leaks is their error, (k h)^6/200 with six taps, (k h)^10/4000 with ten. Sources: Taflove and Hagness,
+Computational Electrodynamics, 3rd ed., chapters 4 and 5.9; Guiffaut and Mahdjoubi, IEEE Antennas Propag. Soc. Symp.
+2000, 236.
 
 Distances that a row's samples pass from one to the next are a whole number m of h: tables are kept as m combs, so that
 neighbouring samples of a row read neighbouring columns with the same shares.
@@ -103,7 +104,8 @@ class Combs:
 
     def distances(self) -> np.ndarray:
         """Distance (m) of each column."""
-        return (np.arange(self.length)[None, :] * self.teeth + np.arange(self.teeth)[:, None] - self.offset).ravel() * self.step
+        place = np.arange(self.length)[None, :] * self.teeth + np.arange(self.teeth)[:, None]
+        return (place - self.offset).ravel() * self.step
 
     def columns(self, place: np.ndarray) -> np.ndarray:
         """Column of each place."""
@@ -214,7 +216,8 @@ class ObliqueMarch:
         """See `nearfield.incident.term.March`."""
         size = self.oblique.filters.steps
         numbers = range((first - 1) // size, (first + steps - 2) // size + 1)
-        self._kept = {n: self._kept[n] if n in self._kept else self.oblique.filters.block(n, self.dtype) for n in numbers}
+        filters, before = self.oblique.filters, self._kept
+        self._kept = {n: before[n] if n in before else filters.block(n, self.dtype) for n in numbers}
         if all(block is None for block in self._kept.values()):
             return None
         table = np.zeros((2, steps, 3 * self.oblique.combs.places), self.dtype)

@@ -57,10 +57,10 @@ def parts_seen(illumination: Illumination, terms: list[RecordingTerm]) -> str:
 
 def marked(variables: Variables, fields: str) -> Variables:
     """The variables of a monitor, each recorded one with the attribute `fields`."""
-    return {
-        name: variable if name in variable.dims else replace(variable, attributes=variable.attributes | {"fields": fields})
-        for name, variable in variables.items()
-    }
+    def told(variable: Variable) -> Variable:
+        return replace(variable, attributes=variable.attributes | {"fields": fields})
+
+    return {name: variable if name in variable.dims else told(variable) for name, variable in variables.items()}
 
 
 def refuse_across(illuminations: tuple[Illumination, ...], who: str, first: Nodes, last: Nodes) -> None:
@@ -71,7 +71,7 @@ def refuse_across(illuminations: tuple[Illumination, ...], who: str, first: Node
         within = all(a > c and b < d for a, b, c, d in pairs)
         if not (around or within):
             raise ModelError(
-                f"{who}: its surface crosses or touches the total-field box of the plane wave, so that it would see total "
-                "fields here and scattered ones there; let it enclose the box, a cell away (by default it lies 3 cells "
-                "inside the CPML, so end the box 4 cells from it), or lie within"
+                f"{who}: its surface crosses or touches the total-field box of the plane wave, so that it would see "
+                "total fields here and scattered ones there; let it enclose the box, a cell away (by default it lies 3 "
+                "cells inside the CPML, so end the box 4 cells from it), or lie within"
             )

@@ -1,4 +1,4 @@
-"""The radar cross-section of what a plane wave hits: bistatic in the wave's two planes, and back to where it comes from."""
+"""The radar cross-section of what a plane wave hits: bistatic in the wave's two planes, and monostatic."""
 
 from __future__ import annotations
 

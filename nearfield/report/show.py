@@ -96,7 +96,8 @@ def _recipes(
         place = "pattern" if number == 0 else f"pattern-{number + 1}"
         yield place, heading, partial(far_field_figure, result, name), False
         place = "cross-section" if number == 0 else f"cross-section-{number + 1}"
-        yield place, heading.replace("Radiation pattern", "Radar cross-section"), partial(cross_section_figure, result, name), True
+        heading = heading.replace("Radiation pattern", "Radar cross-section")
+        yield place, heading, partial(cross_section_figure, result, name), True
     yield "fields", "Fields", partial(field_figure, result, simulation), False
     yield "port-signals", "Port signals", partial(port_signals, result), True
     yield "signals", "Recorded signals", partial(recorded_signals, result), True

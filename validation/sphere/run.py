@@ -24,7 +24,8 @@ def model(medium, radius: int, sizes: np.ndarray, direction="+z", polarisation="
     cell = RADIUS / radius
     half, box = radius + SPARE + GAP + LAYER, (radius + SPARE) * cell
     frequencies = sizes * C / (2 * np.pi * RADIUS)
-    wave = nf.PlaneWave((-box,) * 3, (box,) * 3, direction, polarisation, nf.GaussianDerivative(0.6 * frequencies.max()))
+    pulse = nf.GaussianDerivative(0.6 * frequencies.max())
+    wave = nf.PlaneWave((-box,) * 3, (box,) * 3, direction, polarisation, pulse)
     return nf.Simulation(
         grid=nf.Grid.uniform(cell, (2 * half,) * 3, (-half * cell,) * 3), boundaries=nf.Boundaries(all=nf.CPML(LAYER)),
         structures=[nf.Structure(nf.Sphere((0, 0, 0), RADIUS), medium)], sources=[wave], decay=1e-8,
@@ -61,7 +62,8 @@ def main() -> None:
     metal = {cells: efficiencies(model("pec", cells, sizes)) for cells in (20, 30)}
     whole = vanishing(metal, 20, 30)
     for number, size in enumerate(sizes):
-        case.compare(f"metal, size {size:g}: Qsca, from 20 and 30 cells a radius to none", theory[1, number], whole[1, number], 0.02)
+        name = f"metal, size {size:g}: Qsca, from 20 and 30 cells a radius to none"
+        case.compare(name, theory[1, number], whole[1, number], 0.02)
         if size <= 3:
             case.compare("Qback", theory[2, number], whole[2, number], 0.05)
     band = np.linspace(0.5, SIZE, 16)

@@ -55,7 +55,7 @@ def main() -> None:
                 limit = {"double": -250.0 if straight else -200.0, "single": -120.0 if straight else -115.0}[precision]
                 case.at_most(f"{name}, {precision} precision", limit, float(found[-1]), unit="dB")
                 panel.plot(steps, found, label=name)
-            panel.set(xlabel="step", ylabel="dB" if precision == "double" else "", title=f"{precision} precision", ylim=(-340, -100))
+            panel.set(xlabel="step", ylabel="dB", title=f"{precision} precision", ylim=(-340, -100))
             panel.legend(fontsize=8)
     default = leak(*WAVES["60, 40 degrees"], nf.Gaussian(10e9), "double")
     case.at_most("60, 40 degrees, a pulse that begins at 1e-8, double", -150.0, float(default[-1]), unit="dB")
