@@ -24,6 +24,7 @@ _HOMES = {
         "Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples",
     ),
     "nearfield.sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
+    "nearfield.plane_wave": ("PlaneWave",),
     "nearfield.ports": ("LumpedPort", "MicrostripPort", "LumpedElement"),
     "nearfield.monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
     "nearfield.simulation": ("Simulation",),

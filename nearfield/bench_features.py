@@ -15,13 +15,14 @@ from nearfield.materials import Medium
 from nearfield.memory_rate import triad
 from nearfield.monitors import FieldDFT, Flux, Snapshot
 from nearfield.plan import DFTBox, Plan, SnapshotBox
+from nearfield.plane_wave import PlaneWave
 from nearfield.poles import Debye
 from nearfield.ports import LumpedElement, LumpedPort, MicrostripPort
 from nearfield.prediction import BYTES_OF, samples_in
 from nearfield.shapes import Box, Sheet, Sphere
 from nearfield.simulation import Simulation
 from nearfield.sources import PointCurrent
-from nearfield.waveforms import Gaussian
+from nearfield.waveforms import ContinuousWave, Gaussian
 
 ROUNDS = 5  # each: the empty box, then the case
 HIGHEST = 15e9  # Hz; 20 cells a wavelength in vacuum
@@ -103,6 +104,18 @@ def snapshots(cells: int, steps: int, precision: str) -> Simulation:
     return vacuum(cells, steps, precision, monitors=[plane])
 
 
+def plane_wave(direction, polarisation) -> Case:
+    """A plane wave, on all the time, in a box a tenth of the side from the walls."""
+
+    def case(cells: int, steps: int, precision: str) -> Simulation:
+        edge = max(1, cells // 10)
+        lower, upper = (edge * CELL,) * 3, ((cells - edge) * CELL,) * 3
+        wave = PlaneWave(lower, upper, direction, polarisation, ContinuousWave(HIGHEST))
+        return vacuum(cells, steps, precision, sources=[wave])
+
+    return case
+
+
 def ports(cells: int, steps: int, precision: str) -> Simulation:
     """Three lumped ports, a microstrip port on a strip over a wall, and an R-L-C element."""
     def at(x: int, y: int, z: int) -> tuple[float, float, float]:
@@ -129,6 +142,8 @@ CASES: dict[str, Case] = {
     "graded grid": graded,
     "DFT plane along rows": dft_plane(0), "DFT plane across rows": dft_plane(2), "DFT box": dft_box,
     "flux box": flux_box, "snapshots": snapshots, "ports": ports,
+    "plane wave along rows": plane_wave("+z", "x"), "plane wave across rows": plane_wave("+x", "y"),
+    "plane wave at an angle": plane_wave(("60 deg", "40 deg"), "30 deg"),
 }  # fmt: skip
 
 

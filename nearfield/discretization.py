@@ -11,7 +11,9 @@ import numpy as np
 from nearfield.coefficients import Coefficients
 from nearfield.errors import ModelError
 from nearfield.grid import YeeGrid
+from nearfield.incident.seen import Illumination, marked, parts_seen
 from nearfield.plan import VACUUM_SPEED, Context, Plan, RecordingTerm, Waveform, build_plan
+from nearfield.records import Variables
 from nearfield.refusals import (
     media_in_use,
     refuse_coarse_grid,
@@ -164,7 +166,23 @@ class Discretization:
             precision=self.simulation.precision,
             steps=self.steps,
             waveforms=self.waveforms,
+            illuminations=self.illuminations,
         )
+
+    @property
+    def illuminations(self) -> tuple[Illumination, ...]:
+        """The plane waves, as monitors know them."""
+        sources, boundaries = self.simulation.sources, self.simulation.boundaries
+        waves = [source for source in sources if source.kind == "plane-wave"]
+        return tuple(wave.illumination(self.grid, boundaries, len(sources) == 1) for wave in waves)
+
+    def seen(self, feature: Feature, variables: Variables, excitation: str) -> Variables:
+        """A monitor's variables, told which fields it saw where a plane wave was on: total, scattered, or both."""
+        for light in self.context.illuminations if excitation == SOURCES else ():
+            recorders = [term for term in self.terms if isinstance(term, RecordingTerm)]
+            fields = parts_seen(light, recorders[feature.first : feature.first + feature.count])
+            variables = marked(variables, fields)
+        return variables
 
     @cached_property
     def lowered(self) -> tuple[tuple, dict[str, Feature], dict[str, Feature]]:
@@ -196,7 +214,8 @@ class Discretization:
 
     def source_end(self, excitation: str) -> float:
         """When (s) the last source of an excitation is off."""
-        ends = [waveform.end for waveform in self.plan.waveforms if waveform.excitation == excitation]
+        drives = (*self.plan.waveforms, *self.plan.waves)
+        ends = [drive.end for drive in drives if drive.excitation == excitation]
         return max(ends, default=0.0)
 
     def excitation_waveform(self, excitation: str):

@@ -16,6 +16,7 @@ import numpy as np
 
 from nearfield.engine_poles import EnginePoles
 from nearfield.errors import ModelError
+from nearfield.incident.term import IncidentTerm, Marches
 from nearfield.parallel.decomposition import Arrangement, Box
 from nearfield.plan import (
     VACUUM_IMPEDANCE,
@@ -62,11 +63,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Tables:
-    """Amplitudes (steps, waveforms) of E and H terms, and phasors (steps, frequencies, 2) of each Fourier recorder."""
+    """Amplitudes (steps, waveforms) of E and H terms, phasors (steps, frequencies, 2) of each Fourier recorder, and
+    each incident wave (2, steps, columns), None where it is silent."""
 
     electric: np.ndarray
     magnetic: np.ndarray
     phasors: list[np.ndarray]
+    waves: list[np.ndarray | None]
 
 
 def energy_of(digits: np.ndarray) -> float:
@@ -133,6 +136,7 @@ class CpuEngine:
                 self._recorders.append((term, kinds[type(term)]))
                 kinds[type(term)] += 1
         self._dft_boxes = [term for term, _ in self._recorders if isinstance(term, DFTBox)]
+        self._marches = Marches(plan.waves, plan.dtype)
         self._samples: list[list[np.ndarray]] = [[] for _ in range(kinds[Functional])]
 
     @property
@@ -172,6 +176,8 @@ class CpuEngine:
             self._core.add_current(self._component(term.component), *indices, weight, self.plan.column(term.waveform))
         elif isinstance(term, CircuitTerm):
             self._add_circuit(term)
+        elif isinstance(term, IncidentTerm):
+            self._add_incident(term)
         elif isinstance(term, Functional):
             indices, order = self._turned(term)
             component = np.array([self._component(c) for c in np.broadcast_to(term.component, term.i.shape)[order]])
@@ -199,6 +205,17 @@ class CpuEngine:
         edges = zip(*(np.asarray(index)[order].tolist() for index in (term.i, term.j, term.k)))
         self.circuits += [(int(term.component), *edge) for edge in edges]
         self._core.add_circuit(component, *indices, np.ascontiguousarray(numbers), self.plan.column(term.waveform))
+
+    def _add_incident(self, term: IncidentTerm) -> None:
+        a, b, c = (np.asarray((term.i, term.j, term.k)[axis], np.int64) for axis in self._axes)
+        numbers = np.array([self._component(component) for component in range(6)], np.int64)
+        component = numbers[term.component]
+        order = np.lexsort((np.arange(a.size), component, b, a))
+        indices = [np.ascontiguousarray(index[order]) for index in (component, a, b, c)]
+        weight = in_precision(term.weight[order], self.plan.dtype)
+        column = np.ascontiguousarray(term.column[order], np.int32)
+        share = np.ascontiguousarray(term.share[order], self.plan.dtype)
+        self._core.add_incident(term.magnetic, self.plan.wave(term.wave), *indices, weight, column, share)
 
     def _component(self, component: int) -> int:
         return self.plan.storage_component(int(component))
@@ -233,7 +250,7 @@ class CpuEngine:
     def begin(self, steps: int, excitation: str, weigh: bool, tables: Tables | None = None) -> None:
         """Begin a block of steps, with these tables where they are known."""
         tables = tables or self.tables(steps, excitation)
-        self._core.begin(steps, tables.electric, tables.magnetic, tables.phasors, weigh)
+        self._core.begin(steps, tables.electric, tables.magnetic, tables.phasors, tables.waves, weigh)
 
     def place_snapshots(self, recorder: int, places: list[np.ndarray]) -> None:
         """Where the snapshots that a recorder takes in the next block go: arrays as `snapshot_shape` says.
@@ -247,10 +264,11 @@ class CpuEngine:
         return tuple(self._turn(np.subtract(term.upper, term.lower)))
 
     def tables(self, steps: int, excitation: str) -> Tables:
-        """Amplitudes and phasors of the next steps."""
+        """Amplitudes, phasors and incident waves of the next steps."""
         first = self.step + 1
         phasors = [self.plan.phasors(box, first, steps) for box in self._dft_boxes]
-        return Tables(*self.plan.amplitudes(first, steps, excitation), phasors)
+        waves = self._marches.tables(first, steps, excitation)
+        return Tables(*self.plan.amplitudes(first, steps, excitation), phasors, waves)
 
     def run(
         self, first: int, last: int, sides: Sides | None = None, stop: Callable[[], bool] | None = None,

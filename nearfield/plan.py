@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.errors import ModelError
+from nearfield.incident.term import IncidentTerm, IncidentWave
 
 if TYPE_CHECKING:
     from nearfield.boundaries import Boundaries
     from nearfield.coefficients import Coefficients
     from nearfield.grid import YeeGrid
+    from nearfield.incident.seen import Illumination
 
 Triple = tuple[int, int, int]
 ROW_LENGTHS = (128, 400)  # cells that suit rows
@@ -158,7 +160,7 @@ class PoleMedium:
 
 
 RecordingTerm = Functional | DFTBox | SnapshotBox
-Term = CurrentTerm | CircuitTerm | Functional | DFTBox | SnapshotBox
+Term = CurrentTerm | CircuitTerm | IncidentTerm | Functional | DFTBox | SnapshotBox
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,7 @@ class Context:
     precision: str  # "single" | "double"
     steps: int  # at most so many will run
     waveforms: dict[str, Waveform] = field(default_factory=dict)
+    illuminations: tuple[Illumination, ...] = ()  # plane waves of the excitation "sources"
 
 
 def dft_stride(context: Context, frequencies: np.ndarray) -> int:
@@ -287,6 +290,15 @@ class Plan:
                 found.append(waveform)
         return tuple(found)
 
+    @cached_property
+    def waves(self) -> tuple[IncidentWave, ...]:
+        """The incident waves of the terms, once, in order of appearance."""
+        return tuple({id(term.wave): term.wave for term in self.terms if isinstance(term, IncidentTerm)}.values())
+
+    def wave(self, wave: IncidentWave) -> int:
+        """Number of an incident wave among `waves`."""
+        return next(n for n, known in enumerate(self.waves) if known is wave)
+
     def column(self, waveform: Waveform | None) -> int:
         """Column of a waveform in the tables, -1 for none."""
         return next((n for n, known in enumerate(self.waveforms) if known is waveform), -1)
@@ -333,18 +345,25 @@ def axis_profile(
     def fitted(values: np.ndarray) -> np.ndarray:
         return np.concatenate((values, np.zeros(max(0, active - len(values)))))[:active]
 
-    def ratio(lengths: np.ndarray) -> np.ndarray:
-        found = unit / lengths
-        return np.where(np.abs(found - 1.0) < 1e-12, 1.0, found)  # rounding must not hide a grid of cubes
-
     return AxisProfile(
-        inverse_dual=ratio(dual * nodes.kappa[:active]),
-        inverse_primary=fitted(ratio(primary * halves.kappa)),
+        inverse_dual=inverse_lengths(dual * nodes.kappa[:active], unit),
+        inverse_primary=fitted(inverse_lengths(primary * halves.kappa, unit)),
         decay_electric=fitted(nodes.decay),
         drive_electric=fitted(nodes.drive / scale),
         decay_magnetic=fitted(halves.decay),
         drive_magnetic=fitted(halves.drive / scale),
     )
+
+
+def inverse_lengths(lengths: np.ndarray, unit: float) -> np.ndarray:
+    """unit / lengths; rounding must not hide a grid of cubes, on which all are exactly 1."""
+    found = unit / lengths
+    return np.where(np.abs(found - 1.0) < 1e-12, 1.0, found)
+
+
+def unit_length(grid: YeeGrid) -> float:
+    """The length (m) that a plan measures in: the smallest cell."""
+    return min(float(grid.primary(axis).min()) for axis in range(3))
 
 
 def build_plan(
@@ -359,7 +378,7 @@ def build_plan(
     active = tuple(
         n + (boundaries.face(axis, "high") == "pmc") for axis, n in enumerate(grid.cells)
     )
-    unit = min(float(grid.primary(axis).min()) for axis in range(3))
+    unit = unit_length(grid)
     return Plan(
         cells=grid.cells,
         active=active,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from nearfield.incident.term import IncidentTerm
 from nearfield.plan import CircuitTerm, CurrentTerm, DFTBox, Functional, SnapshotBox, Term, unit_stride_axis
 
 LANES = 16  # cells of a block of the core's layout, core/layout.hpp
@@ -74,6 +75,8 @@ def term_bytes(terms: Iterable[Term], steps: int, precision: str) -> tuple[int, 
         if isinstance(term, DFTBox):  # samples kept until they are added, phasors
             kept = min(KEPT_SAMPLES, len(term.frequencies)) * samples_in(term)
             memory += BYTES_OF[precision] * (kept + 2 * len(term.frequencies) * (steps // term.stride))
+        if isinstance(term, IncidentTerm):  # at worst; rows that are alike share theirs
+            memory += (16 + (4 + BYTES_OF[precision]) * (1 + term.column.shape[1])) * len(term.i)
         if isinstance(term, (CurrentTerm, CircuitTerm, Functional)):
             memory += 256 * len(term.i)  # indices, weights and states of a sample
     return memory, output

@@ -79,6 +79,9 @@ MAGNETIC_CONDUCTIVITY = Dimension(
 CURRENT_MOMENT = Dimension("a current moment", "A m", "ampere*meter", {"A m": 0, "A mm": -3, "mA mm": -6}, {}, "1 A m")
 VOLTAGE_MOMENT = Dimension("a voltage moment", "V m", "volt*meter", {"V m": 0, "V mm": -3, "mV mm": -6}, {}, "1 V m")
 SHEET_CURRENT = Dimension("a current per width", "A/m", "ampere/meter", {"A/m": 0, "mA/m": -3, "kA/m": 3}, {}, "1 A/m")
+ELECTRIC_FIELD = Dimension(
+    "an electric field", "V/m", "volt/meter", {"V/m": 0, "mV/m": -3, "kV/m": 3, "MV/m": 6}, {}, "1 V/m"
+)
 DEGREE = math.pi / 180
 ANGLE = Dimension("an angle", "rad", "radian", {"rad": 0, "mrad": -3}, {"deg": DEGREE, "\u00b0": DEGREE}, "30 deg")
 RATE = Dimension(
@@ -87,7 +90,7 @@ RATE = Dimension(
 NUMBER = Dimension("a number", "", "dimensionless", {}, {}, "1.5")
 DIMENSIONS = (
     LENGTH, FREQUENCY, TIME, RESISTANCE, INDUCTANCE, CAPACITANCE, CURRENT, VOLTAGE, CONDUCTIVITY,
-    MAGNETIC_CONDUCTIVITY, CURRENT_MOMENT, VOLTAGE_MOMENT, SHEET_CURRENT, ANGLE, RATE,
+    MAGNETIC_CONDUCTIVITY, CURRENT_MOMENT, VOLTAGE_MOMENT, SHEET_CURRENT, ELECTRIC_FIELD, ANGLE, RATE,
 )
 
 
@@ -236,6 +239,7 @@ MagneticConductivity = Annotated[float, Quantity(MAGNETIC_CONDUCTIVITY, "non-neg
 CurrentMoment = Annotated[float, Quantity(CURRENT_MOMENT)]
 VoltageMoment = Annotated[float, Quantity(VOLTAGE_MOMENT)]
 SheetCurrent = Annotated[float, Quantity(SHEET_CURRENT)]
+ElectricField = Annotated[float, Quantity(ELECTRIC_FIELD)]
 Angle = Annotated[float, Quantity(ANGLE)]
 NonNegativeRate = Annotated[float, Quantity(RATE, "non-negative")]
 ComplexRate = Annotated[complex, ComplexQuantity(RATE)]

@@ -28,6 +28,7 @@ from nearfield.materials import Medium
 from nearfield.monitors import Current as CurrentMonitor
 from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
 from nearfield.monitors import Voltage as VoltageMonitor
+from nearfield.plane_wave import PlaneWave
 from nearfield.ports import LumpedElement, LumpedPort, MicrostripPort
 from nearfield.quantities import Number, PositiveTime, Whole
 from nearfield.schema import Schema
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
 AnyWaveform = Annotated[
     Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
 ]
-AnySource = Annotated[PointCurrent | MagneticPointCurrent | LineCurrent | CurrentSheet, Field(discriminator="kind")]
+AnySource = Annotated[
+    PointCurrent | MagneticPointCurrent | LineCurrent | CurrentSheet | PlaneWave, Field(discriminator="kind")
+]
 AnyPort = Annotated[LumpedPort | MicrostripPort, Field(discriminator="kind")]
 AnyMonitor = Annotated[
     Probe | VoltageMonitor | CurrentMonitor | Snapshot | FieldDFT | Flux | FarField, Field(discriminator="kind")
@@ -91,7 +94,7 @@ class Simulation(Schema):
     boundaries: Boundaries = Boundaries()
     """The six faces."""
     sources: tuple[AnySource, ...] = ()
-    """Impressed currents."""
+    """Impressed currents and plane waves."""
     ports: tuple[AnyPort, ...] = ()
     """Ports: each is excited in a run of its own, the others stay terminated."""
     elements: tuple[LumpedElement, ...] = ()

@@ -114,6 +114,10 @@ class TimeLoop:
             mine = recordings[feature.first : feature.first + feature.count]
             return feature.item.collect(context, mine, self.excitation)
 
+        def seen(feature) -> Variables:
+            variables = feature.item.complete(own(feature)) if complete else own(feature)
+            return setup.seen(feature, variables, self.excitation)
+
         return ExcitationRecord(
             energy=series(np.array(self.guard.times), np.array(self.guard.energies), "energy", "J"),
             ports={name: own(feature) for name, feature in ports.items()},
@@ -121,7 +125,7 @@ class TimeLoop:
                 name: MonitorRecord(
                     feature.item.kind,
                     feature.item.model_dump(mode="json"),
-                    feature.item.complete(own(feature)) if complete else own(feature),
+                    seen(feature),
                     self.fields.file_of(name, self.excitation),
                 )
                 for name, feature in monitors.items()

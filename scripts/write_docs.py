@@ -33,7 +33,7 @@ SECTIONS = {
                            "Cylinder", "Sheet", "Wire", "Polygon", "PEC", "PMC"),
     "Boundaries": ("Boundaries", "CPML"),
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
-    "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
+    "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet", "PlaneWave"),
     "Ports and circuits": ("LumpedPort", "MicrostripPort", "LumpedElement"),
     "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
     "Results": ("open_result", "Result", "spectrum"),
@@ -50,6 +50,7 @@ LOWERING = {  # methods of model entries that only the program itself calls
     "setup", "shape", "sign", "signal", "source", "steps", "terms", "walls", "axis_number",
     "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights",
     "step", "susceptibility", "fraction",
+    "corners", "illumination",
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',

@@ -9,6 +9,7 @@ import numpy as np
 
 from nearfield.dispersion import PolePlane
 from nearfield.grid import YeeGrid
+from nearfield.incident.term import IncidentTerm
 from nearfield.plan import (
     VACUUM_SPEED,
     AxisProfile,
@@ -276,6 +277,55 @@ def snapshots(rng, plan: Plan, component=None, last=12) -> tuple:
     return (SnapshotBox(component, *_box(rng, plan), steps),)
 
 
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """An incident wave of random tables, the same in any blocks of steps."""
+
+    seed: int
+    columns: int
+    excitation: str = "sources"
+    end: float = np.inf
+
+    def march(self, dtype):
+        return NoiseMarch(self, dtype)
+
+
+@dataclass(frozen=True)
+class NoiseMarch:
+    wave: Noise
+    dtype: type
+
+    def tables(self, first: int, steps: int) -> np.ndarray:
+        each = [np.random.default_rng((self.wave.seed, step)) for step in range(first, first + steps)]
+        return np.stack([rng.uniform(-1, 1, (2, self.wave.columns)) for rng in each], axis=1).astype(self.dtype)
+
+
+def incident(rng, plan: Plan, taps=None) -> tuple:
+    """An incident wave on random boxes of samples of E, and of H; columns count on along some axis or stand still."""
+    taps = taps or int(rng.integers(1, 4))
+    wave = Noise(int(rng.integers(1 << 30)), 8 + taps * max(plan.active))
+    terms = []
+    for half in range(2):
+        parts = []
+        for _ in range(4):
+            lower, upper = _box(rng, plan)
+            axis, flat = int(rng.integers(4)), int(rng.integers(3))
+            upper = tuple(low + 1 if a == flat else high for a, (low, high) in enumerate(zip(lower, upper)))
+            index = np.stack([n.ravel() for n in np.meshgrid(*map(np.arange, lower, upper), indexing="ij")])
+            count = index.shape[1]
+            first = rng.integers(8, size=taps) + np.arange(taps) * max(plan.active)
+            column = first + (index[axis] if axis < 3 else np.zeros(count, int))[:, None]
+            share = np.ones((count, 1)) if taps == 1 else np.tile(rng.uniform(-1, 1, taps), (count, 1))
+            component = np.full(count, 3 * half + int(rng.integers(3)))
+            free = plan.coefficients.values[component, 1, *index] != 0
+            weight = np.where(free, rng.uniform(-1, 1, count) if rng.random() < 0.5 else rng.uniform(-1, 1), 0.0)
+            parts.append([values[free] for values in (component, *index, weight, column, share)])
+        joined = [np.concatenate(columns) for columns in zip(*parts)]
+        if joined[0].size:
+            terms.append(IncidentTerm(*joined, wave))
+    return tuple(terms)
+
+
 def some_of_each(rng, plan: Plan) -> tuple:
     """Two terms of every kind: first what acts, then what records."""
     makers = (current, current, circuit, circuit, functional, functional, spectrum, spectrum, snapshots, snapshots)
@@ -284,4 +334,5 @@ def some_of_each(rng, plan: Plan) -> tuple:
     for term in circuit(rng, plan, driven=False):
         if taken.isdisjoint(zip(term.i, term.j, term.k)):  # two circuits on one edge are two unknowns
             acting.append(term)
-    return (*acting, *(term for make in makers[4:] for term in make(rng, plan)))
+    recording = [term for make in makers[4:] for term in make(rng, plan)]
+    return (*incident(rng, plan), *acting, *recording)  # a circuit knows its edge only after itself

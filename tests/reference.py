@@ -19,6 +19,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from nearfield.incident.term import IncidentTerm, Marches
 from nearfield.plan import (
     VACUUM_IMPEDANCE,
     CircuitTerm,
@@ -79,6 +80,7 @@ class ReferenceEngine:
                 stay, weight = plan.coefficients.dense_poles(number, component)
                 if weight.any():
                     self.pole_cells[number, component] = stay.astype(plan.dtype), weight.astype(plan.dtype)
+        self.marches = Marches(plan.waves, plan.dtype)
         self.reset()
 
     def reset(self) -> None:
@@ -109,8 +111,10 @@ class ReferenceEngine:
 
     def advance(self, steps: int, excitation: str = "sources") -> None:
         """Make `steps` steps, one after the other."""
+        waves = self.marches.tables(self.step + 1, steps, excitation)
         with denormals_flushed():
-            for _ in range(steps):
+            for n in range(steps):
+                self.waves = [wave if wave is None else wave[:, n] for wave in waves]
                 self._advance_one_step(excitation)
 
     def _advance_one_step(self, excitation: str) -> None:
@@ -208,6 +212,8 @@ class ReferenceEngine:
                 continue
             if isinstance(term, CurrentTerm):
                 self._drive(term, amplitudes[self.plan.column(term.waveform)])
+            elif isinstance(term, IncidentTerm):
+                self._receive(term, self.waves[self.plan.wave(term.wave)])
             elif isinstance(term, CircuitTerm):
                 self._advance_circuit(number, term, amplitudes, before[term.component])
             elif isinstance(term, Functional) and self.step % term.stride == 0:
@@ -222,6 +228,20 @@ class ReferenceEngine:
         weight = term.weight.astype(self.plan.dtype)
         for n in range(len(term.i)):
             self.fields[term.component][term.i[n], term.j[n], term.k[n]] += weight[n] * amplitude
+
+    def _receive(self, term: IncidentTerm, table: np.ndarray | None) -> None:
+        """The incident wave, sample by sample; a table that is silent adds nothing."""
+        if table is None:
+            return
+        now = table[int(term.magnetic)]
+        weight, share = term.weight.astype(self.plan.dtype), term.share.astype(self.plan.dtype)
+        for n, component in enumerate(term.component):
+            value = now[term.column[n, 0]]
+            if term.column.shape[1] > 1:
+                value = share[n, 0] * value
+            for tap in range(1, term.column.shape[1]):
+                value = value + share[n, tap] * now[term.column[n, tap]]
+            self.fields[component][term.i[n], term.j[n], term.k[n]] += weight[n] * value
 
     def _advance_circuit(self, number: int, term: CircuitTerm, amplitudes: np.ndarray, before: np.ndarray) -> None:
         """The formulas of CircuitTerm, in double but for the field itself."""
@@ -266,7 +286,7 @@ class ReferenceEngine:
         """One for each recording term in the plan's order; SI, so H is divided by eta0 here at the latest."""
         gathered = []
         for number, term in enumerate(self.plan.terms):
-            if isinstance(term, CurrentTerm | CircuitTerm):
+            if isinstance(term, CurrentTerm | CircuitTerm | IncidentTerm):
                 continue
             later = 0.5 if np.max(term.component) >= 3 else 0.0
             scale = 1.0 / VACUUM_IMPEDANCE if later else 1.0

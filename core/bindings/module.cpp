@@ -13,6 +13,7 @@
 #include "arguments.hpp"
 #include "bound_poles.hpp"
 #include "recorded.hpp"
+#include "waves.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -122,15 +123,23 @@ public:
         engine_.add(std::move(box));
     }
 
+    // Samples of E or of H in the order (a, b, component), (samples, taps) columns and shares of table `wave`.
+    void add_incident(bool magnetic, long wave, In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k,
+                      In<Real, nb::ndim<1>> weight, In<std::int32_t, nb::ndim<2>> column, In<Real, nb::ndim<2>> share) {
+        for (std::size_t n = 0; n < i.shape(0); ++n) check(int(component(n)), i(n), j(n), k(n));
+        waves_.add(engine_, magnetic, wave, component, i, j, k, weight, column, share);
+    }
+
     // Begins a block of steps; `run` makes them, `end` tells what was recorded.
     void begin(long steps, In<Real, nb::ndim<2>> electric, In<Real, nb::ndim<2>> magnetic,
-               std::vector<In<Real, nb::ndim<3>>> phasors, bool weigh) {
+               std::vector<In<Real, nb::ndim<3>>> phasors, typename Waves<Real>::Given waves, bool weigh) {
         if (steps < 1 || long(electric.shape(0)) < steps || long(magnetic.shape(0)) < steps || phasors.size() != spectra_.size())
             throw std::invalid_argument("tables do not fit the block of steps");
         for (std::size_t n = 0; n < phasors.size(); ++n) {
             if (long(phasors[n].shape(0)) < steps || long(phasors[n].shape(1)) != spectra_[n]->frequencies || phasors[n].shape(2) != 2)
                 throw std::invalid_argument("phasor table does not fit its Fourier recorder");
         }
+        waves_.begin(steps, waves);
         waveforms_[0].assign(electric.data(), electric.data() + electric.size());
         waveforms_[1].assign(magnetic.data(), magnetic.data() + magnetic.size());
         engine_.begin(steps, {waveforms_[0].data(), waveforms_[1].data(), long(electric.shape(1))}, weigh);
@@ -317,6 +326,7 @@ private:
     Engine<Real> engine_;
     BoundPoles<Real> poles_{engine_};
     std::array<std::vector<Real>, 2> waveforms_;  // of the block under way
+    Waves<Real> waves_;
     std::vector<Functional<Real>> functionals_;
     std::vector<Circuit<Real>*> circuits_;
     std::vector<Spectrum<Real>*> spectra_;
@@ -337,11 +347,12 @@ void bind(nb::module_& m, const char* name) {
         .def_prop_ro("poles", &S::poles, nb::rv_policy::reference_internal)
         .def("add_current", &S::add_current)
         .def("add_circuit", &S::add_circuit)
+        .def("add_incident", &S::add_incident)
         .def("add_functional", &S::add_functional)
         .def("add_fourier", &S::add_fourier)
         .def("add_snapshot", &S::add_snapshot)
         .def("place_snapshots", &S::place_snapshots)
-        .def("begin", &S::begin, "steps"_a, "electric"_a, "magnetic"_a, "phasors"_a, "weigh"_a)
+        .def("begin", &S::begin, "steps"_a, "electric"_a, "magnetic"_a, "phasors"_a, "waves"_a, "weigh"_a)
         .def("run", &S::run, "first"_a, "last"_a, "sides"_a.none(), "poll"_a.none(), "milliseconds"_a)
         .def("end", &S::end)
         .def("refreshed", &S::refreshed, "steps"_a)
@@ -362,6 +373,7 @@ void bind(nb::module_& m, const char* name) {
 
 }  // namespace nearfield
 
+void bind_incident(nb::module_& m);  // incident.cpp
 void bind_machine(nb::module_& m);  // machine.cpp
 void bind_probe(nb::module_& m);    // probe.cpp
 void bind_stream(nb::module_& m);   // stream.cpp
@@ -370,6 +382,7 @@ NB_MODULE(_core, m) {
     m.doc() = "Nearfield's core: rows, tiles and teams. Use nearfield.Simulation or nearfield.Solver instead.";
     m.def("isa_available", &nearfield::isa_available);
     m.def("isa_choose", &nearfield::isa_choose);
+    bind_incident(m);
     nb::module_ machine = m.def_submodule("machine", "Processors, pages, memory policy of this process.");
     bind_machine(machine);
     bind_probe(machine);

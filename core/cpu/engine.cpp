@@ -65,7 +65,8 @@ void Engine<Real>::arrange() {
                 any = true;
                 const RowSpan& span = operation->span;
                 for (long i = span.a[0]; i < span.a[1]; ++i)
-                    for (long j = span.b[0]; j < span.b[1]; ++j) of_row[l.row(i, j)].push_back(operation.get());
+                    for (long j = span.b[0]; j < span.b[1]; ++j)
+                        if (operation->acts_on(span.index(i, j))) of_row[l.row(i, j)].push_back(operation.get());
             }
             if (!any) continue;
             of_rows.resize(l.rows());

@@ -333,8 +333,31 @@ void poles(Real* field, const Real* old, const std::uint32_t* cells_of, const Re
 }
 
 template <class Real>
+void incident(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share, long taps,
+              bool along) {
+    constexpr long W = Vector<Real>::width;
+    const auto one = [&](long k) {
+        Real value = table[column[0] + k];
+        if (taps > 1) value *= share[0];
+        for (long n = 1; n < taps; ++n) value += share[n] * table[column[n] + k];
+        return value;
+    };
+    const auto many = [&](long k) {
+        auto value = load(table + column[0] + k);
+        if (taps > 1) value *= broadcast(share[0]);
+        for (long n = 1; n < taps; ++n) value += broadcast(share[n]) * load(table + column[n] + k);
+        return value;
+    };
+    const Real same = along ? Real(0) : one(0);
+    const auto everywhere = broadcast(same);
+    long k = 0;
+    for (; k + W <= count; k += W) store(f + k, load(f + k) + load(weight + k) * (along ? many(k) : everywhere));
+    for (; k < count; ++k) f[k] += weight[k] * (along ? one(k) : same);
+}
+
+template <class Real>
 constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>, send<Real>,
-                                poles<Real>};
+                                poles<Real>, incident<Real>};
 
 const Rows<float>& rows_single() { return table<float>; }
 const Rows<double>& rows_double() { return table<double>; }

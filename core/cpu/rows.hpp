@@ -2,6 +2,7 @@
 // set; `rows_for` picks the best that this processor has.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct Rows {
     //   field = stay field - weight sum T;  T += k T + q e,  or T += k T + U + q e, U += rho T + k U + r e.
     void (*poles)(Real* field, const Real* old, const std::uint32_t* cells_of, const Real* cells, Real* states,
                   const Real* numbers, long firsts, long seconds, long blocks);
+    // f[k] += weight[k] v[k]: an incident wave. v is the sum, in order, of share[n] table[column[n] + k], n below `taps`;
+    // one tap has no share. Not `along`: v is that of k = 0 throughout.
+    void (*incident)(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share,
+                     long taps, bool along);
 };
 
 // Names known to this build and supported by this processor, best last.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.cross_sections import CrossSections, decibels
 from nearfield.analysis.farfield import (
     Exterior,
     Wall,
@@ -29,13 +30,7 @@ if TYPE_CHECKING:
 AXES = {"frequency": "Hz", "theta": "rad", "phi": "rad"}
 
 
-def decibels(power: Any) -> Any:
-    """10 log10 of a power ratio; -inf for zero."""
-    with np.errstate(divide="ignore"):
-        return 10 * np.log10(power)
-
-
-class FarFieldResult:
+class FarFieldResult(CrossSections):
     """The far field of one excitation, dims (frequency, theta, phi), theta from +z, phi from +x, in rad.
 
     Directivity, gain and realized gain are named apart and linear, with `_dbi` beside each. The phase centre is the

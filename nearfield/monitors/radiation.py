@@ -14,10 +14,12 @@ from nearfield.boundaries import CPML
 from nearfield.edges import Name, ordered, snapped
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
+from nearfield.incident.seen import refuse_across
 from nearfield.plan import DFTBox, Recording
 from nearfield.quantities import Angles, Position
 from nearfield.records import Variable, Variables
 from nearfield.regions import Monitor, Nodes, SomeFrequencies, frequency_axis
+from nearfield.sources import SOURCES
 from nearfield.surfaces import FacePlace, closed_box, read_faces, surface_terms, surface_variables
 
 if TYPE_CHECKING:
@@ -215,6 +217,7 @@ class FarField(Monitor):
         walls = self.walls(context)
         refuse_behind(walls, *self.angles(walls))
         surrounding(context, self.places(context), walls)  # refuses a lossy one before the run
+        refuse_across(context.illuminations, self.place, *self.box(context))
         return surface_terms(context, self.places(context), np.asarray(self.frequencies))
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
@@ -222,11 +225,16 @@ class FarField(Monitor):
         frequencies, walls = np.asarray(self.frequencies), self.walls(context)
         places = self.places(context)
         surface = surface_variables(context, places, frequencies, iter(recordings))
-        notes = {"units": "W s^2", "exterior": exterior_text(surrounding(context, places, walls))}
+        exterior = surrounding(context, places, walls)
+        notes = {"units": "W s^2", "exterior": exterior_text(exterior)}
         flux = np.sum([face_power(face) for face in read_faces(surface)], axis=0)
         pairs = zip(("theta", "phi"), self.angles(walls))
         angles = {name: Variable((name,), values, {"units": "rad"}) for name, values in pairs}
-        return surface | angles | {"surface_power": Variable(("frequency",), flux, notes)}
+        found = surface | angles | {"surface_power": Variable(("frequency",), flux, notes)}
+        for light in context.illuminations:
+            if light.alone and excitation == SOURCES:
+                found["incident"] = light.variable(frequencies, exterior.wavenumber(frequencies))
+        return found
 
     def complete(self, variables: Variables) -> Variables:
         """The pattern and the radiated power too; `FarFieldResult.at` computes other angles from the surface."""

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from nearfield.incident.term import IncidentTerm
 from nearfield.parallel.decomposition import Box
 from nearfield.plan import AxisProfile, CircuitTerm, CurrentTerm, DFTBox, Functional, Plan, RecordingTerm, SnapshotBox
 from nearfield.prediction import LANES
@@ -85,6 +86,9 @@ class PlanPart:
             return replace(term, **at, weight=np.broadcast_to(term.weight, inside.shape)[inside])
         if isinstance(term, CircuitTerm):
             return replace(term, **{name: per_edge(getattr(term, name), inside) for name in EDGE_ARRAYS} | at)
+        if isinstance(term, IncidentTerm):
+            arrays = ("component", "weight", "column", "share")
+            return replace(term, **at, **{name: getattr(term, name)[inside] for name in arrays})
         component, weight = (np.broadcast_to(values, inside.shape)[inside] for values in (term.component, term.weight))
         place = np.flatnonzero(inside)
         return replace(term, **at, component=component, weight=weight, place=place, terms=inside.size)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from nearfield.incident.term import IncidentTerm
 from nearfield.parallel.weights import Triple, Weights
 from nearfield.plan import DFTBox, Plan, SnapshotBox
 from nearfield.pole_sizes import kept_numbers_at, pole_cost
@@ -59,6 +60,8 @@ def slabs(plan: Plan) -> Iterator[Part]:
 def recorded(plan: Plan) -> Iterator[Part]:
     """Boxes about everything that acts in rows, with their cost spread evenly over the samples."""
     for term in plan.terms:
+        if isinstance(term, IncidentTerm):
+            continue  # under 3 % of the rate
         if isinstance(term, (DFTBox, SnapshotBox)):
             lower, upper = term.lower, tuple(map(min, term.upper, plan.active))
             cost = box_cost(term, plan.storage_axes[2])

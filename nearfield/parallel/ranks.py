@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from nearfield.engine import Block, CpuEngine, Sides, Tables, energy_of
+from nearfield.incident.term import Marches
 from nearfield.parallel.decomposition import Arrangement, Box, Grouping
 from nearfield.parallel.halo import Message, messages
 from nearfield.parallel.part import PlanPart, held_box
@@ -41,6 +42,8 @@ class RankEngine:
             self.part.plan, domains=domains_here(arrangement, self.part), own=self.part.own_here, **options
         )
         self._columns = [plan.column(waveform) for waveform in self.part.plan.waveforms]
+        self._waves = [plan.wave(wave) for wave in self.part.plan.waves]
+        self._marches = Marches(plan.waves, plan.dtype)  # rank 0's
         self._set_recorders()
         self._messages = messages(self.engine, self.part, ranks.rank, own, held, depth)
         self._early, self._late = (self._channel(late) for late in (False, True))
@@ -114,11 +117,13 @@ class RankEngine:
         if self.ranks.rank == 0:
             first = self.step + 1
             phasors = [self.plan.phasors(self._recorders[n], first, steps) for n in self._boxes]
-            made = Tables(*self.plan.amplitudes(first, steps, excitation), phasors)
+            waves = self._marches.tables(first, steps, excitation)
+            made = Tables(*self.plan.amplitudes(first, steps, excitation), phasors, waves)
         tables = self.ranks.from_root(made)
         columns = self._columns or [0]
         electric, magnetic = (np.ascontiguousarray(t[:, columns]) for t in (tables.electric, tables.magnetic))
-        return Tables(electric, magnetic, [tables.phasors[self._boxes.index(n)] for n in self._boxes_here])
+        phasors = [tables.phasors[self._boxes.index(n)] for n in self._boxes_here]
+        return Tables(electric, magnetic, phasors, [tables.waves[n] for n in self._waves])
 
     def _advance_in_split_tiles(self, steps: int, depth: int) -> bool:
         """All steps of the block in tiles of so many steps, deeper than halos; False where some rank is too thin."""

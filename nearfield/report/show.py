@@ -79,6 +79,7 @@ def _recipes(
     result: Result, simulation: Simulation | None
 ) -> Iterator[tuple[str, str, Callable[[], Figure | None], bool]]:
     """Name, heading, how it is drawn, and whether it goes into the page as lines (else as an image)."""
+    from nearfield.report.cross_section import cross_section_figure
     from nearfield.report.fields import field_figure
     from nearfield.report.pattern import far_field_figure
     from nearfield.report.plots import return_loss
@@ -94,6 +95,9 @@ def _recipes(
         heading = "Radiation pattern" if len(names) == 1 else f"Radiation pattern, {name}"
         place = "pattern" if number == 0 else f"pattern-{number + 1}"
         yield place, heading, partial(far_field_figure, result, name), False
+        place = "cross-section" if number == 0 else f"cross-section-{number + 1}"
+        heading = heading.replace("Radiation pattern", "Radar cross-section")
+        yield place, heading, partial(cross_section_figure, result, name), True
     yield "fields", "Fields", partial(field_figure, result, simulation), False
     yield "port-signals", "Port signals", partial(port_signals, result), True
     yield "signals", "Recorded signals", partial(recorded_signals, result), True

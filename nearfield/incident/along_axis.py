@@ -1,0 +1,131 @@
+"""Setting up the wave along an axis: its one-dimensional grid from the model's, layers included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.boundaries import CPML, cpml_profile
+from nearfield.errors import ModelError
+from nearfield.grid import AXES, YeeGrid
+from nearfield.incident.box import Nodes
+from nearfield.incident.line import FORWARD, IncidentLine, LineProfile
+from nearfield.plan import VACUUM_SPEED, Context, inverse_lengths, unit_length
+
+END = 44  # cells past either end of the line ...
+LAYER = CPML(40, alpha_maximum=0.0)  # ... that the CPML takes
+
+
+@dataclass(frozen=True)
+class Column:
+    """The model along the axis: cell lengths, and (stay, drive) at the nodes and between them, of the whole grid."""
+
+    cells: np.ndarray
+    electric: np.ndarray
+    magnetic: np.ndarray
+
+
+def column(context: Context, axis: int, polarised: int, first: Nodes) -> Column:
+    """Through the box's lower corner, for E along the axis `polarised`."""
+    grid = context.grid
+    numbers = np.arange(grid.cells[axis] + 1)
+    index = [np.full(numbers.size, first[other]) for other in range(3)]
+    index[axis] = numbers
+    electric = np.stack(context.coefficients.at(polarised, *index))
+    across = 3 + ({0, 1, 2} - {axis, polarised}).pop()
+    magnetic = np.stack(context.coefficients.at(across, *(values[:-1] for values in index)))
+    return Column(grid.primary(axis), electric, magnetic)
+
+
+def incident_line(
+    context: Context, who: str, axis: int, direction: int, polarised: int, first: Nodes, last: Nodes,
+    signal: Callable[[np.ndarray], np.ndarray], end: float, excitation: str,
+) -> IncidentLine:  # fmt: skip
+    """The wave of an axis; `signal(t)` is E (V/m) where it enters the box. Errors: a lossy or layered way there."""
+    grid, found = context.grid, column(context, axis, polarised, first)
+    low, high = context.boundaries.interior(grid)[axis]
+    forward = direction == FORWARD
+    entry = first[axis] if forward else last[axis]
+    real = (entry, high) if forward else (low, entry)  # nodes of the line that are the grid's
+    before = (low + 1, entry) if forward else (entry + 1, high)
+    front = _front(who, axis, found, entry - direction, entry - forward, slice(*before))
+    beside = found.cells[entry - 1 if forward else entry]
+    rows = [_uniform_row(beside, front, real[1] - real[0]), _model_row(context, axis, found, front, real, forward)]
+    profile = _profile(context, *zip(*rows))
+    index = 1.0 / float(np.sqrt(front[0][1] * front[1][1]))
+    shift = 2 * beside * index / VACUUM_SPEED  # it starts one node before the line's entry, which is one before the box
+    transit = float(np.sum(found.cells)) * index / VACUUM_SPEED
+    offset = END - real[0]
+    return IncidentLine(
+        profile, lambda t: signal(t + shift), context.time_step, direction, entry - direction + offset,
+        first[axis] + offset, last[axis] + offset, excitation, end + transit,
+    )  # fmt: skip
+
+
+def _front(who: str, axis: int, found: Column, node: int, half: int, before: slice) -> tuple[np.ndarray, np.ndarray]:
+    """(stay, drive) of E and of H before the box, where the wave comes from."""
+    electric, magnetic = found.electric[:, node], found.magnetic[:, half]
+    others = found.electric[:, before]
+    uniform = np.allclose(others, electric[:, None], rtol=1e-9)
+    if electric[0] != 1.0 or magnetic[0] != 1.0 or not uniform:
+        raise ModelError(
+            f"{who}: the medium between its box and the {AXES[axis]} face that the wave comes from is lossy or "
+            "layered; a plane wave needs a uniform lossless one there. Let the box begin before the first layer"
+        )
+    return electric, magnetic
+
+
+def _uniform_row(cell: float, front: tuple[np.ndarray, np.ndarray], count: int) -> tuple:
+    """(cell lengths, dual lengths, (stay, drive) of nodes, of half nodes) in the medium before the box alone."""
+    cells = np.full(count + 2 * END, cell)
+    electric, magnetic = (np.repeat(values[:, None], cells.size + 1, axis=1) for values in front)
+    return cells, np.full(cells.size + 1, cell), electric, magnetic
+
+
+def _model_row(
+    context: Context, axis: int, found: Column, front: tuple, real: tuple[int, int], forward: bool
+) -> tuple:
+    """The same in the model: behind a wall there is nothing, behind the last layer more of it."""
+    begin, stop = real
+    cells = np.concatenate((np.full(END, found.cells[max(begin - 1, 0) if forward else begin]),
+                            found.cells[begin:stop],
+                            np.full(END, found.cells[stop - 1 if forward else stop])))  # fmt: skip
+    dual = np.concatenate((cells[:1], 0.5 * (cells[1:] + cells[:-1]), cells[-1:]))
+    electric, magnetic = np.zeros((2, cells.size + 1)), np.zeros((2, cells.size + 1))
+    electric[:, END : END + stop - begin + 1] = found.electric[:, begin : stop + 1]
+    magnetic[:, END : END + stop - begin] = found.magnetic[:, begin:stop]
+    top = END + stop - begin  # place of the node `stop`
+    ends = (("low", slice(0, END), slice(0, END)), ("high", slice(top + 1, None), slice(top, None)))
+    for side, nodes, halves in ends:
+        low = side == "low"
+        if low == forward:
+            electric[:, nodes], magnetic[:, halves] = front[0][:, None], front[1][:, None]
+        elif isinstance(context.boundaries.face(axis, side), CPML):
+            electric[:, nodes] = found.electric[:, begin + 1 if low else stop - 1][:, None]
+            magnetic[:, halves] = found.magnetic[:, begin if low else stop - 1][:, None]
+        elif context.boundaries.face(axis, side) == "pmc":
+            dual[END if low else top] *= 0.5
+    magnetic[:, -1] = 0.0
+    return cells, dual, electric, magnetic
+
+
+def _profile(context: Context, cells, dual, electric, magnetic) -> LineProfile:
+    """Both rows with the CPML at their ends."""
+    unit = unit_length(context.grid)
+    scale = VACUUM_SPEED * context.time_step / unit
+    parts: tuple[list, list] = ([], [])
+    for row in range(2):
+        electric[row][:, [0, -1]] = 0.0  # behind the CPML
+        line = np.concatenate(([0.0], np.cumsum(cells[row])))
+        across = np.array([0.0, 1.0])
+        nodes, halves = cpml_profile(LAYER, LAYER, YeeGrid((line, across, across)), 0, context.time_step)
+        for part, stretch, lengths, (stay, drive) in (
+            (parts[0], nodes, dual[row], electric[row]), (parts[1], halves, cells[row], magnetic[row]),
+        ):
+            columns = (inverse_lengths(lengths * stretch.kappa, unit), stretch.decay, stretch.drive / scale)
+            missing = stay.size - lengths.size
+            inverse, decay, psi_drive = (np.append(values, np.zeros(missing)) for values in columns)
+            part.append((stay, drive * scale, inverse, decay, psi_drive))
+    return LineProfile(*(tuple(np.stack(rows) for rows in zip(*part)) for part in parts))

@@ -1,0 +1,103 @@
+"""Setting up the wave at an angle: the uniform grid and medium about the box, the places that its samples read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.grid import AXES, is_half
+from nearfield.incident.box import Nodes, Reads
+from nearfield.incident.oblique import FINENESS, TAPS, GridWave, ObliqueWave, lagrange, make_combs
+from nearfield.incident.term import IncidentTerm
+from nearfield.plan import VACUUM_SPEED, Context, unit_stride_axis
+
+EVEN = 1e-9  # relative; cells that differ by less count as equal
+LOSSLESS = 1e-12
+NOTHING = 1e-15
+
+
+def even_cells(
+    context: Context, who: str, first: Nodes, last: Nodes, travels: np.ndarray
+) -> tuple[float, float, float]:
+    """The cell lengths about the box. Error: they vary along an axis on which the wave does."""
+    found = []
+    for axis in range(3):
+        cells = context.grid.primary(axis)[max(0, first[axis] - 1) : last[axis] + 1]
+        if travels[axis] != 0.0 and np.ptp(cells) > EVEN * cells.max():
+            raise ModelError(
+                f"{who}: cells about its box vary along {AXES[axis]}, {cells.min():.6g} to {cells.max():.6g} m; a "
+                "plane wave at an angle to the axes needs even ones, because what leaks is its numerical dispersion. Use "
+                "an even grid about the box, or let the wave travel along an axis"
+            )
+        found.append(float(cells.mean()))
+    return tuple(found)
+
+
+def uniform_medium(who: str, found: list[tuple[Reads, np.ndarray, np.ndarray]]) -> tuple[float, float]:
+    """(eps_r, mu_r) of the samples on the faces. Error: they differ, or lose."""
+    constants = []
+    for across, stay, drive in found:
+        if np.abs(stay - 1.0).max() > LOSSLESS or np.ptp(drive) > 1e-9 * drive.max():
+            name = "permeability" if across.component[0] >= 3 else "permittivity"
+            raise ModelError(
+                f"{who}: the medium at the faces of its box loses, or its {name} varies; a plane wave at an angle to "
+                "the axes needs a uniform lossless one. Enlarge the box, or let the wave travel along an axis"
+            )
+        constants.append(1.0 / float(drive.mean()))
+    return constants[0], constants[1]
+
+
+def oblique_terms(
+    context: Context, who: str, travels: np.ndarray, electric: np.ndarray, first: Nodes, last: Nodes,
+    found: list[tuple[Reads, np.ndarray, np.ndarray]], signal: Callable[[np.ndarray], np.ndarray], end: float,
+    excitation: str,
+) -> list[IncidentTerm]:  # fmt: skip
+    """The terms of a wave at an angle, for E and for H."""
+    cells = even_cells(context, who, first, last, travels)
+    permittivity, permeability = uniform_medium(who, found)
+    grid_wave = GridWave(cells, context.time_step, travels, electric, permittivity, permeability)
+    corner = [(a if u >= 0 else b) for a, b, u in zip(first, last, travels)]  # met first
+    unit = unit_stride_axis(context.coefficients.active)
+    taps = TAPS[context.precision]
+    reach = [u * d * (b - a + 1) for u, d, a, b in zip(travels, cells, first, last)]
+    slack = sum(abs(u) * d for u, d in zip(travels, cells))
+    length = sum(abs(value) for value in reach)
+    combs = make_combs(cells, travels, unit, (-slack, length + slack), taps, FINENESS[context.precision])
+    duration = length * (permittivity * permeability) ** 0.5 / VACUUM_SPEED
+    wave = ObliqueWave(grid_wave, combs, signal, excitation, end + duration)
+    k = np.linspace(0.0, grid_wave.highest[0], 7)
+    present = np.abs(grid_wave.components(k)).max(axis=1) > NOTHING  # components that are zero for long waves count too
+    terms = []
+    for across, _, drive in found:
+        # what rows share is kept apart from what grows by whole places along them
+        elsewhere = np.zeros(drive.size)
+        along_rows = np.zeros(drive.size, np.int64)
+        for axis in range(3):
+            half = np.array([0.5 * is_half(component, axis) for component in range(6)])[across.read]
+            nodes = across.source[axis] - corner[axis]
+            if axis == unit and combs.along_rows:
+                elsewhere += half * combs.teeth
+                along_rows = combs.teeth * nodes
+            else:
+                elsewhere += (nodes + half) * (travels[axis] * cells[axis] / combs.step)
+        elsewhere = np.round(elsewhere, 9)
+        below = np.floor(elsewhere)
+        share, which = lagrange_of(elsewhere - below, taps)
+        place = (below.astype(np.int64) + along_rows + combs.offset)[:, None] + np.arange(taps) - taps // 2 + 1
+        column = combs.columns(place) + (across.read % 3 * combs.places)[:, None]
+        kept = present[across.read]
+        terms.append(
+            IncidentTerm(
+                across.component[kept], *across.index[:, kept], (drive * across.factor)[kept], column[kept],
+                share[which][kept], wave,
+            )
+        )  # fmt: skip
+    return [term for term in terms if term.weight.size]
+
+
+def lagrange_of(fraction: np.ndarray, taps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of each distinct fraction, and which one each sample has."""
+    distinct, which = np.unique(fraction, return_inverse=True)
+    return lagrange(distinct, taps), which

@@ -1,0 +1,141 @@
+"""The faces of a total-field box: which updates read across them, and what of the incident field they lack.
+
+Low face at node n of axis q, (p, q, r) cyclic or not, s = +1 or -1. Tangential E on the face and all inside is total:
+
+    Ep[n]       += -s Cb c dt/dual[n]        Hr_inc[n - 1/2]      its update read the scattered Hr outside
+    Hr[n - 1/2] += -s Db c dt/cell[n - 1/2]  Ep_inc[n]            its update read the total Ep
+
+and with the other sign, and Hr[n + 1/2], at a high face. Source: Taflove and Hagness, Computational Electrodynamics,
+3rd ed., section 5.6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.boundaries import CPML
+from nearfield.edges import snapped
+from nearfield.errors import ModelError
+from nearfield.grid import AXES, YeeGrid
+from nearfield.plan import VACUUM_SPEED, Context
+
+if TYPE_CHECKING:
+    from nearfield.boundaries import Boundaries
+
+Nodes = tuple[int, int, int]
+SIDES = ("low", "high")
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Updates that read across a face: samples (component, i, j, k), what they read, and by which factor.
+
+    Of E or of H alone. `index`, `source`: (3, samples) of the sample and of the incident field that it lacks;
+    `component`, `read`: component numbers; `factor`: +-c dt/length, to be multiplied by Cb or Db.
+    """
+
+    component: np.ndarray
+    index: np.ndarray
+    read: np.ndarray
+    source: np.ndarray
+    factor: np.ndarray
+
+
+def box_nodes(grid: YeeGrid, boundaries: Boundaries, lower, upper, who: str) -> tuple[Nodes, Nodes]:
+    """The box's corners as nodes. Error: it has no volume, or comes too near to a CPML."""
+    spans = snapped(grid, lower, upper, who)
+    for axis, (low, high) in enumerate(spans):
+        first, stop = boundaries.interior(grid)[axis]
+        least = first + isinstance(boundaries.face(axis, "low"), CPML)
+        most = stop - isinstance(boundaries.face(axis, "high"), CPML)
+        line = grid.lines[axis]
+        if low == high or low < least or high > most:
+            raise ModelError(
+                f"{who}: its box spans {AXES[axis]} {line[low]:.6g} to {line[high]:.6g} m; it needs at least one cell, "
+                f"and one cell of scattered field before each CPML: {line[least]:.6g} to {line[most]:.6g} m at most. "
+                "Move its corners"
+            )
+    return tuple(low for low, _ in spans), tuple(high for _, high in spans)
+
+
+def open_faces(grid: YeeGrid, boundaries: Boundaries, first: Nodes, last: Nodes) -> list[tuple[int, str]]:
+    """(axis, side) of the faces that do not lie on a wall of the domain, past which there is nothing."""
+    ends = {"low": (first, (0, 0, 0)), "high": (last, grid.cells)}
+    return [(axis, side) for axis in range(3) for side in SIDES if ends[side][0][axis] != ends[side][1][axis]]
+
+
+def reads(
+    grid: YeeGrid, time_step: float, first: Nodes, last: Nodes, faces: list[tuple[int, str]], magnetic: bool
+) -> Reads:
+    """All updates of E, or of H, that read across the given faces of the box, face by face."""
+    parts = []
+    for q, side in faces:
+        node, sign = (first[q], -1.0) if side == "low" else (last[q], 1.0)
+        beyond = node - (side == "low")  # number of the half node outside
+        lengths = grid.primary(q)[beyond] if magnetic else grid.dual(q)[node]
+        for p, r in permutations([axis for axis in range(3) if axis != q]):
+            cyclic = 1.0 if (q - p) % 3 == 1 else -1.0
+            spans = [np.arange(first[axis], last[axis] + (axis == r)) for axis in range(3)]
+            spans[q] = np.array([node])
+            on_face = np.stack([values.ravel() for values in np.meshgrid(*spans, indexing="ij")])
+            outside = on_face.copy()
+            outside[q] = beyond
+            electric, other = (p, on_face), (3 + r, outside)
+            own, source = (other, electric) if magnetic else (electric, other)
+            factor = sign * cyclic * VACUUM_SPEED * time_step / lengths
+            count = on_face.shape[1]
+            numbers = (np.full(count, value) for value in (own[0], source[0], factor))
+            component, read, factors = numbers
+            parts.append(Reads(component, own[1], read, source[1], factors))
+    join = {name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in vars(parts[0])}
+    return Reads(**join)
+
+
+def weighted(context: Context, found: Reads) -> tuple[Reads, np.ndarray, np.ndarray]:
+    """(reads, Ca or Da, Cb or Db) of the samples that are alive; those in metal need nothing."""
+    stay, drive = np.empty(found.factor.size), np.empty(found.factor.size)
+    for component in np.unique(found.component):
+        own = found.component == component
+        stay[own], drive[own] = context.coefficients.at(int(component), *found.index[:, own])
+    alive = drive != 0.0
+    kept = Reads(**{name: values[..., alive] for name, values in vars(found).items()})
+    return kept, stay[alive], drive[alive]
+
+
+def refuse_crossing(context: Context, who: str, first: Nodes, last: Nodes, found: Reads, along: int | None) -> None:
+    """Refuse matter that crosses the faces, where it does not lie in layers across the axis `along` (None: at all).
+
+    Coefficients of equal component and, with layers, equal place along the axis must be equal.
+    """
+    for component in np.unique(found.component):
+        index = found.index[:, found.component == component]
+        values = np.stack(context.coefficients.at(int(component), *index))
+        place = np.zeros(index.shape[1], int) if along is None else index[along] - index[along].min()
+        reference = np.zeros((2, place.max() + 1))
+        reference[:, place[::-1]] = values[:, ::-1]  # the first one of each place
+        walled = on_wall(context, int(component), index)
+        wrong = (np.abs(values - reference[:, place]) > 1e-9).any(axis=0) & ~walled
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            axes = context.grid.component_axes(int(component))
+            where = ", ".join(f"{axes[axis][index[axis, at]]:.6g}" for axis in range(3))
+            medium = context.coefficients.medium_name(*(int(n) for n in index[:, at]))
+            layers = "" if along is None else f" but layers across {AXES[along]} that fill the whole box and beyond"
+            raise ModelError(
+                f"{who}: matter ({medium} or what is beside it) crosses a face of its box near ({where}) m, where the "
+                f"incident wave is that of a uniform medium; allowed there: nothing{layers}. Enlarge the box so that "
+                "it holds all scatterers, with a cell to spare"
+            )
+
+
+def on_wall(context: Context, component: int, index: np.ndarray) -> np.ndarray:
+    """Which samples lie on a wall of the domain, whose own coefficients say nothing of the medium."""
+    found = np.zeros(index.shape[1], bool)
+    for axis in range(3):
+        if (component % 3 == axis) != (component < 3):  # sampled on nodes along the axis
+            found |= (index[axis] == 0) | (index[axis] == context.grid.cells[axis])
+    return found

@@ -1,0 +1,77 @@
+"""What monitors see of a plane wave: total fields in its box, scattered fields outside, its spectrum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.records import Variable, Variables
+from nearfield.yee import is_half
+
+if TYPE_CHECKING:
+    from nearfield.plan import RecordingTerm
+
+Nodes = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Illumination:
+    """A plane wave as monitors know it: its box of nodes, and its spectrum(f) (V/m s) at the point `corner` (m)."""
+
+    first: Nodes
+    last: Nodes
+    travels: np.ndarray
+    electric: np.ndarray
+    corner: tuple[float, float, float]
+    spectrum: Callable[[np.ndarray], np.ndarray]
+    alone: bool  # nothing else drives the same excitation
+
+    def variable(self, frequencies: np.ndarray, wavenumbers: np.ndarray) -> Variable:
+        """E at the origin of coordinates, (frequency,)."""
+        phase = np.exp(1j * wavenumbers * float(self.travels @ np.array(self.corner)))
+        notes = {"units": "V/m s", "travels": self.travels.tolist(), "electric": self.electric.tolist()}
+        return Variable(("frequency",), self.spectrum(frequencies) * phase, notes)
+
+
+def parts_seen(illumination: Illumination, terms: list[RecordingTerm]) -> str:
+    """Which fields recorders see: "total", "scattered", or "total and scattered"."""
+    found = set()
+    for term in terms:
+        boxed = hasattr(term, "lower")
+        component = np.atleast_1d(term.component)
+        low = np.array([[n] for n in term.lower]) if boxed else np.stack([term.i, term.j, term.k])
+        high = np.array([[n - 1] for n in term.upper]) if boxed else low
+        half = np.array([[is_half(c, axis) for c in component] for axis in range(3)])
+        first = np.array(illumination.first)[:, None]
+        last = np.array(illumination.last)[:, None] - half
+        inside = ((low >= first) & (high <= last)).all(axis=0)
+        beside = ((high < first) | (low > last)).any(axis=0)
+        found |= {"total"} if (~beside).any() else set()
+        found |= {"scattered"} if (~inside).any() else set()
+    return " and ".join(sorted(found, reverse=True))
+
+
+def marked(variables: Variables, fields: str) -> Variables:
+    """The variables of a monitor, each recorded one with the attribute `fields`."""
+    def told(variable: Variable) -> Variable:
+        return replace(variable, attributes=variable.attributes | {"fields": fields})
+
+    return {name: variable if name in variable.dims else told(variable) for name, variable in variables.items()}
+
+
+def refuse_across(illuminations: tuple[Illumination, ...], who: str, first: Nodes, last: Nodes) -> None:
+    """Refuse a closed surface that crosses the faces of a total-field box."""
+    for light in illuminations:
+        pairs = list(zip(first, last, light.first, light.last))
+        around = all((a < c or a == c == 0) and (b > d or b == d) for a, b, c, d in pairs)
+        within = all(a > c and b < d for a, b, c, d in pairs)
+        if not (around or within):
+            raise ModelError(
+                f"{who}: its surface crosses or touches the total-field box of the plane wave, so that it would see "
+                "total fields here and scattered ones there; let it enclose the box, a cell away (by default it lies 3 "
+                "cells inside the CPML, so end the box 4 cells from it), or lie within"
+            )

@@ -1,0 +1,76 @@
+"""The plane wave in its total-field box: the engine's bits are the oracle's, whatever the wave and the medium."""
+
+import numpy as np
+import plans
+import pytest
+from agreement import assert_agrees, assert_equal
+from reference import ReferenceEngine
+from test_domains import arrangement
+
+import nearfield as nf
+from nearfield.engine import CpuEngine
+from nearfield.tiling import STEPWISE, Tiling
+
+CELLS = (12, 11, 40)
+CASES = {
+    "up": ("+z", "x"),
+    "down, layers": ("-z", (1.0, 0.5, 0.0)),
+    "along x": ("+x", "z"),
+    "along -y": ("-y", (0.3, 0.0, -2.0)),
+}
+
+
+def simulation(direction, polarisation, precision, layers=(), steps=40):
+    rng = np.random.default_rng(1)
+    lines = [np.concatenate(([0.0], np.cumsum(rng.uniform(0.7e-3, 1.4e-3, n)))) for n in CELLS]
+    low, high = ([line[n] for line in lines] for n in (4, -5))
+    return nf.Simulation(
+        grid=nf.Grid(*lines), boundaries=nf.Boundaries(all=nf.CPML(2)), structures=layers, precision=precision,
+        sources=[nf.PlaneWave(low, high, direction, polarisation, nf.Gaussian(40e9))], steps=steps,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("case", CASES)
+def test_a_plane_wave_along_an_axis_has_the_oracles_bits(case, precision):
+    slab = nf.Structure(nf.Box((-1, -1, 15e-3), (1, 1, 20e-3)), nf.Medium(3.0, conductivity=0.2))
+    model = simulation(*CASES[case], precision, layers=[slab] if "layers" in case else [])
+    engine, _ = assert_agrees(model.setup().plan, blocks=(23, 17), start=False)
+    assert max(np.abs(engine.state(component)).max() for component in range(6)) > 0.1
+
+
+@pytest.mark.parametrize("counts, threads", [((2, 1, 1), 2), ((1, 2, 2), 3), ((3, 2, 1), 1)])
+def test_a_plane_wave_has_the_same_bits_in_any_domains(counts, threads):
+    plan = simulation("+z", (1.0, 1.0, 0.0), "single").setup().plan
+    oracle = ReferenceEngine(plan)
+    oracle.advance(25)
+    for tiling in (STEPWISE, Tiling(4, 3), Tiling(5, 4, 2)):
+        engine = CpuEngine(plan, threads, tiling=tiling, domains=arrangement(plan, counts))
+        for steps in (11, 14):
+            engine.advance(steps)
+        assert_equal(engine, oracle)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("taps", [1, 2, 7])
+def test_any_samples_weights_and_shares(taps, precision):
+    walls = ((3, 2), (1, 4), (2, 2))
+    plan = plans.make_plan(
+        (7, 8, 40), walls, precision=precision, media="lossy", metal=0.2, seed=taps,
+        terms=lambda rng, p: plans.incident(rng, p, taps),
+    )  # fmt: skip
+    assert len(plan.terms) == 2
+    assert_agrees(plan)
+
+
+def test_blocks_of_any_length_and_a_new_start_give_the_same_tables():
+    wave = simulation("+z", "x", "single").setup().plan.waves[0]
+    whole = wave.march(np.float32).tables(1, 40)
+    march = wave.march(np.float32)
+    for first, steps in ((1, 7), (8, 20), (30, 11), (3, 5)):  # one step is left out, and then it goes back
+        assert np.array_equal(march.tables(first, steps), whole[:, first - 1 : first - 1 + steps])
+
+
+def test_a_wave_of_another_excitation_is_silent():
+    engine, _ = assert_agrees(simulation("+z", "x", "single").setup().plan, start=False, excitation="another")
+    assert not any(engine.state(component).any() for component in range(6))

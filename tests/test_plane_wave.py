@@ -1,0 +1,230 @@
+"""The plane wave: what leaks out of an empty box, layers, cross-sections, and what is refused."""
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield.engine import CpuEngine
+from nearfield.errors import ModelError
+from validation.mie import mie
+
+C = 299792458.0
+CELL = 1e-3
+CELLS = (38, 36, 40)
+EDGE = 13  # cells from the grid's ends to the box
+SMOOTH = nf.Gaussian(10e9, delay=6.2 * 4.83e-11)  # 6.2 widths: it begins at 1e-17 of its peak
+OBLIQUE = [(("60 deg", "40 deg"), "30 deg"), ((-1, 0.3, -2), (1, 1, 0)), ((1e-3, 0.5, 0.02), "x"), ((1, 1, 1), "y")]
+
+
+def in_box(direction, polarisation, precision="double", lines=None, waveform=SMOOTH, **entries) -> nf.Simulation:
+    lines = lines or [CELL * np.arange(n + 1) for n in CELLS]
+    low, high = ([line[at] for line in lines] for at in (EDGE, -1 - EDGE))
+    wave = nf.PlaneWave(low, high, direction, polarisation, waveform)
+    return nf.Simulation(grid=nf.Grid(*lines), sources=[wave], precision=precision, steps=240, **entries)
+
+
+def leak(simulation: nf.Simulation) -> float:
+    """Largest scattered field of an empty box over the largest total field, dB."""
+    setup = simulation.setup()
+    engine = CpuEngine(setup.plan, 2)
+    first, last = simulation.sources[0].corners(setup.grid, simulation.boundaries)
+    inside, outside = 0.0, 0.0
+    for _ in range(12):
+        engine.advance(20)
+        for component in range(6):
+            field = np.abs(np.array(engine.state(component)))
+            half = [(component % 3 == axis) == (component < 3) for axis in range(3)]
+            box = tuple(slice(a, b + (not h)) for a, b, h in zip(first, last, half))
+            inside = max(inside, field[box].max())
+            field[box] = 0.0
+            outside = max(outside, field.max())
+    assert inside > 0.5
+    return 20 * np.log10(outside / inside)
+
+
+@pytest.mark.parametrize("precision, limit", [("double", -250.0), ("single", -120.0)])
+@pytest.mark.parametrize("direction, polarisation", [("+z", "x"), ("-x", (0, 1, 2)), ("+y", "45 deg")])
+def test_a_wave_along_an_axis_leaks_at_rounding(direction, polarisation, precision, limit):
+    assert leak(in_box(direction, polarisation, precision)) < limit
+
+
+@pytest.mark.parametrize("precision, limit", [("double", -250.0), ("single", -115.0)])
+def test_layers_and_a_graded_grid_leak_no_more(precision, limit):
+    rng = np.random.default_rng(2)
+    lines = [np.concatenate(([0.0], np.cumsum(rng.uniform(0.7, 1.4, n) * CELL))) for n in CELLS]
+    lossy = nf.Medium(4.0, conductivity=0.3)
+    magnetic = nf.Medium(2.0, 3.0, magnetic_conductivity=100.0)
+    z = lines[2][[18, 21]].tolist()
+    layers = [nf.Structure(nf.Box((-1, -1, z[0]), (1, 1, z[1])), lossy),
+              nf.Structure(nf.Box((-1, -1, z[1] + 1.3 * CELL), (1, 1, 1)), magnetic)]  # fmt: skip
+    assert leak(in_box("+z", (1, 2, 0), precision, lines, structures=layers)) < limit
+
+
+@pytest.mark.parametrize("direction, polarisation", OBLIQUE)
+def test_a_wave_at_an_angle_leaks_less_than_minus_200_db(direction, polarisation):
+    assert leak(in_box(direction, polarisation)) < -200.0
+
+
+@pytest.mark.parametrize("direction, polarisation", OBLIQUE[:2])
+def test_a_wave_at_an_angle_leaks_near_rounding_in_single_precision(direction, polarisation):
+    assert leak(in_box(direction, polarisation, "single")) < -115.0
+
+
+def test_the_first_value_of_a_default_pulse_is_all_that_leaks_more():
+    assert -200.0 < leak(in_box(*OBLIQUE[0], waveform=nf.Gaussian(10e9))) < -150.0
+
+
+def line_model(structures, far="cpml", cells=300, box=(60, 250), direction="+z") -> nf.Simulation:
+    """One cell across between walls that fit: the wave alone, in no time."""
+    lower, upper = ((0, 0, box[0] * CELL), (CELL, CELL, box[1] * CELL))
+    return nf.Simulation(
+        grid=nf.Grid.uniform(CELL, (1, 1, cells)),
+        boundaries=nf.Boundaries(x_low="pec", x_high="pec", y_low="pmc", y_high="pmc", z_low="cpml", z_high=far),
+        structures=structures, sources=[nf.PlaneWave(lower, upper, direction, "x", nf.Gaussian(8e9))],
+        monitors=[nf.Probe("front", (0.5 * CELL, 0, box[0] * CELL), "Ex"),
+                  nf.Probe("behind", (0.5 * CELL, 0, 240 * CELL), "Ex"),
+                  nf.Probe("outside", (0.5 * CELL, 0, 40 * CELL), "Ex")],
+        precision="double", steps=4000,
+    )  # fmt: skip
+
+
+def test_layers_pass_what_the_closed_form_says():
+    # 20 cells a wavelength in the slab at 7.5 GHz: 0.5 % in phase over one wavelength of slab
+    slab = nf.Structure(nf.Box((0, 0, 100 * CELL), (CELL, CELL, 115 * CELL)), nf.Medium(4.0))
+    frequencies = np.array([2.5e9, 3.5e9, 5e9, 6.25e9])
+    run = line_model([slab]).run(threads=1)
+    passed, free = (nf.spectrum(each["behind"], frequencies).values for each in (run, line_model([]).run()))
+    phase = 2 * np.pi * frequencies * 2 * 15e-3 / C
+    expected = 1 / np.abs(np.cos(phase) + 1j * 0.5 * (2 + 0.5) * np.sin(phase))
+    assert np.allclose(np.abs(passed / free), expected, rtol=1e-2)
+    assert np.abs(run["outside"].values).max() < 1e-12  # the layers' reflection is part of the incident wave
+
+
+def test_e_is_amplitude_times_waveform_where_the_wave_enters():
+    run = line_model([]).run(threads=1)
+    front = run["front"]
+    expected = nf.Gaussian(8e9).value(front.time.values)
+    assert np.abs(front.values - expected).max() < 2e-3  # two cells of dispersion, (k d)^2/24 of a phase of 2 k d
+
+
+def test_the_line_stays_calm_for_many_steps_whatever_stands_at_its_end():
+    dense = nf.Structure(nf.Box((0, 0, 200 * CELL), (CELL, CELL, 1)), nf.Medium(80.0, conductivity=1.0))
+    for structures, far in (([], "cpml"), ([dense], "cpml"), ([], "pmc"), ([dense], "pec")):
+        march = line_model(structures, far).setup().plan.waves[0].march(np.float64)
+        march.tables(1, 20000)
+        assert np.abs(march.tables(20001, 10)).max() < 1e-2  # a static field may stay in what conducts
+
+
+def test_a_wall_behind_the_box_sends_the_wave_back():
+    run = line_model([], far="pec", box=(60, 300)).run(threads=1)
+    assert np.abs(run["outside"].values).max() < 1e-12
+    assert run["behind"].values.min() < -0.9  # reflected upside down
+
+
+def sphere(direction, polarisation, medium, radius=8) -> nf.Simulation:
+    """A sphere of so many cells' radius in the middle of a box with a cell to spare."""
+    half = radius + 2 + 5 + 7
+    box = (radius + 2) * CELL
+    return nf.Simulation(
+        grid=nf.Grid.uniform(CELL, (2 * half,) * 3, (-half * CELL,) * 3), boundaries=nf.Boundaries(all=nf.CPML(7)),
+        structures=[nf.Structure(nf.Sphere((0, 0, 0), radius * CELL), medium)],
+        sources=[nf.PlaneWave((-box,) * 3, (box,) * 3, direction, polarisation, nf.GaussianDerivative(6e9), 2.0)],
+        monitors=[nf.FarField("far", [4e9, 8e9], theta=["0 deg", "90 deg"], phi=[0]),
+                  nf.Probe("inside", (0, 0, 0)), nf.Probe("beside", (0, 0, (radius + 4) * CELL)),
+                  nf.FieldDFT("across", (-half * CELL / 2, 0, 0), (half * CELL / 2, 0, 0), [4e9])],
+        decay=1e-5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("direction, polarisation", [("+z", "x"), (("50 deg", "20 deg"), "10 deg")])
+def test_a_dielectric_sphere_scatters_as_mie_says_from_any_side(direction, polarisation):
+    # half a cell of the 8 in the radius decides where the surface is, some 1/16 of that on average: 2 % of the volume's
+    # square; the backward field is a small difference and feels twice that, and the wave's lag in the grid
+    far = sphere(direction, polarisation, nf.Medium(2.4)).run()["far"]
+    area = np.pi * (8 * CELL) ** 2
+    sizes = 2 * np.pi * far.frequencies * 8 * CELL / C
+    expected = np.array([mie(x, 2.4**0.5) for x in sizes]).T
+    assert np.allclose(far.scattering_cross_section.values / area, expected[1], rtol=0.06)
+    assert np.allclose(far.monostatic_cross_section.values / area, expected[2], rtol=0.08)
+    # nothing is absorbed: what the forward field takes is what leaves
+    assert np.allclose(far.extinction_cross_section, far.scattering_cross_section, rtol=0.01)
+
+
+def test_cross_sections_come_by_frequency_in_square_metres_and_in_decibels():
+    run = sphere("+z", "x", "pec", radius=5).run()
+    far = run["far"]
+    whole, one = far.radar_cross_section(), far.radar_cross_section(8e9)
+    assert whole.dims == ("frequency", "theta", "phi") and whole.attrs["units"] == "m^2"
+    assert np.array_equal(one.values, whole.values[1])
+    assert np.allclose(far.radar_cross_section_dbsm(8e9), 10 * np.log10(one))
+    back = far.at(np.pi, 0.0).radar_cross_section()
+    assert np.allclose(back.values[:, 0, 0], far.monostatic_cross_section)
+    with pytest.raises(ModelError, match=r"9e\+09 Hz was not recorded; there is: 4e\+09, 8e\+09"):
+        far.radar_cross_section(9e9)
+
+
+def test_monitors_say_which_fields_they_saw(tmp_path):
+    run = sphere("+z", "x", nf.Medium(2.0), radius=3)
+    result = nf.open_result(run.run().save(tmp_path / "r.h5"))
+    fields = {name: result.excitation().record.monitors[name].variables for name in result.monitors}
+    assert fields["inside"]["Ez"].attributes["fields"] == "total"
+    assert fields["beside"]["Ez"].attributes["fields"] == "scattered"
+    assert fields["across"]["Ex"].attributes["fields"] == "total and scattered"
+    assert fields["far"]["Ey_x_low"].attributes["fields"] == "scattered"
+    assert result["far"].monostatic_cross_section.size == 2
+
+
+def test_a_far_field_without_a_plane_wave_has_no_cross_section():
+    model = sphere("+z", "x", nf.Medium(2.0), radius=3)
+    dipole = nf.PointCurrent((0, 0, 8e-3), "z", nf.GaussianDerivative(6e9))
+    far = model.model_copy(update={"sources": (dipole,), "steps": 40, "decay": None}).run()["far"]
+    with pytest.raises(ModelError, match="needs a plane wave as the only source"):
+        far.radar_cross_section()
+
+
+def test_a_plane_wave_survives_the_model_file(tmp_path):
+    model = in_box(("60 deg", "40 deg"), "30 deg")
+    path = tmp_path / "model.toml"
+    path.write_text(model.to_toml())
+    assert nf.load(path) == model
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        (dict(direction="z"), 'allowed: "+x" ... "-z", three components, or two angles'),
+        (dict(direction=(0, 0, 0)), "has no length"),
+        (dict(polarisation=(0, 0, 3)), "lies along the direction"),
+        (dict(polarisation=(1, 2)), "three components, or one angle"),
+        (dict(lower=(9e-2, 0, 0)), "give the corner with the smaller coordinates first"),
+    ],
+)
+def test_bad_entries_are_refused_in_words(given, words):
+    entries = dict(lower=(0, 0, 0), upper=(1e-2,) * 3, direction="+z", polarisation="x", waveform=nf.Gaussian(1e9))
+    with pytest.raises(ModelError) as error:
+        nf.PlaneWave(**(entries | given))
+    assert words in str(error.value)
+
+
+BALL = nf.Structure(nf.Sphere((13e-3, 18e-3, 20e-3), 2.4e-3), nf.Medium(3.0))
+GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in CELLS]
+
+
+@pytest.mark.parametrize(
+    "model, words",
+    [
+        (lambda: in_box("+z", "x", structures=[BALL]), "crosses a face of its box near"),
+        (lambda: in_box("+z", "x", structures=[nf.Structure(BALL.shape, "pec")]), "Enlarge the box"),
+        (lambda: in_box(*OBLIQUE[0], lines=GRADED), "cells about its box vary along x"),
+        (lambda: in_box(*OBLIQUE[0], background=nf.Medium(2.0, conductivity=0.1)), "uniform lossless one"),
+        (lambda: in_box("+z", "x", background=nf.Medium(2.0, conductivity=0.1)), "lossy or layered"),
+        (lambda: in_box("+z", "x", boundaries=nf.Boundaries(all=nf.CPML(13))), "one cell of scattered field"),
+        (lambda: in_box("+z", "x", monitors=[nf.FarField("f", [1e9], (12e-3,) * 3, (22e-3,) * 3)]), "crosses or"),
+        (lambda: line_model([], far="pec", box=(0, 250)), "one cell of scattered field"),
+        (lambda: line_model([], far="pec", box=(60, 300), direction="-z"), "touches the PEC wall z_high"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_words(model, words):
+    with pytest.raises(ModelError) as error:
+        assert model().setup().plan is None
+    assert words in str(error.value)
