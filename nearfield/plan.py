@@ -1,6 +1,6 @@
 """What an engine is given for one domain: plain numbers, no media, no antennas, no files.
 
-Component numbers are 0..5 = Ex Ey Ez Hx Hy Hz. Indices are global Yee indices (i, j, k) of the component.
+Component numbers are 0..5 = Ex Ey Ez Hx Hy Hz, 6..11 their imaginary parts where fields are complex. Indices are global Yee indices (i, j, k) of the component.
 H is stored as eta0 H everywhere below this line of the program.
 """
 
@@ -162,6 +162,11 @@ class Context:
     waveforms: dict[str, Waveform] = field(default_factory=dict)
 
 
+def is_magnetic(component) -> bool:
+    """Whether a component, or any of several, is one of H."""
+    return bool(np.max(np.asarray(component) % 6) >= 3)
+
+
 def dft_stride(context: Context, frequencies: np.ndarray) -> int:
     """Steps between samples of a running DFT: no alias of the excitation's band falls on a recorded frequency.
 
@@ -217,6 +222,9 @@ class Plan:
 
     `active` is the range of samples that the engine holds of every component: the cells, and one more along an axis
     whose upper wall is PMC. Samples past it are zero for good.
+
+    `phases`: the angle (rad) by which the fields lag over an axis that closes on itself, F(n) = F(0) exp(-j phase), and
+    None for one that ends; other angles than 0 need complex fields, a real and an imaginary part in the same rows.
     """
 
     cells: tuple[int, int, int]
@@ -230,6 +238,8 @@ class Plan:
     scale: float = 1.0  # c dt / u: what Cb and Db are multiplied by, since the profiles are lengths over u
     rows_axis: int | None = None  # the axis of unit stride, where it is not this plan's own choice
     blocks_axis: int | None = None  # that along which energy is summed in blocks of 16 cells, likewise
+    phases: tuple[float | None, float | None, float | None] = (None, None, None)
+    complex_fields: bool = False
 
     @property
     def dtype(self) -> type:
@@ -284,7 +294,7 @@ class Plan:
 
     def phasors(self, box: DFTBox, first: int, steps: int) -> np.ndarray:
         """Table (steps, frequencies, 2) of cos and -sin(2 pi f t) at the component's own times."""
-        time = (np.arange(first, first + steps) + (0.5 if box.component >= 3 else 0.0)) * self.time_step
+        time = (np.arange(first, first + steps) + (0.5 if is_magnetic(box.component) else 0.0)) * self.time_step
         angle = 2 * np.pi * np.outer(time, box.frequencies)
         return np.stack((np.cos(angle), -np.sin(angle)), axis=-1).astype(self.dtype)
 

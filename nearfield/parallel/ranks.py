@@ -18,7 +18,7 @@ from nearfield.parallel.halo import Message, messages
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.phases import Axis, SplitTiles, phases
 from nearfield.parallel.transport import Channel, Ranks, Turns
-from nearfield.plan import DFTBox, Functional, Plan, Recording, RecordingTerm
+from nearfield.plan import DFTBox, Functional, Plan, Recording, RecordingTerm, is_magnetic
 
 POLL = 2.0  # ms between looks at messages under way; some libraries move them only when they are asked
 
@@ -262,7 +262,7 @@ class RankEngine:
         if n in self._shared:
             values = np.concatenate(self._sums[n]) if self._sums[n] else np.zeros(0)
             steps = term.stride * np.arange(1, len(values) + 1)
-            return Recording(self.plan.recording_times(bool(np.max(term.component) >= 3), steps), values)
+            return Recording(self.plan.recording_times(is_magnetic(term.component), steps), values)
         found = [(box, piece[n]) for box, piece in zip(self.boxes, pieces) if n in piece]
         if isinstance(term, Functional):
             return found[0][1]
