@@ -12,13 +12,14 @@ __version__ = "0.1.0"
 
 PEC = "pec"  #: perfect electric conductor, as a medium and as a boundary
 PMC = "pmc"  #: perfect magnetic conductor, as a medium and as a boundary
+PERIODIC = "periodic"  #: the opposite face, as a boundary of both faces of an axis
 
 _HOMES = {
     "nearfield.errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
     "nearfield.materials": ("Medium",),
     "nearfield.geometry": ("Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Structure"),
     "nearfield.grid": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
-    "nearfield.boundaries": ("CPML", "Boundaries"),
+    "nearfield.boundaries": ("CPML", "Bloch", "Boundaries"),
     "nearfield.waveforms": (
         "Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples",
     ),
@@ -35,7 +36,7 @@ _HOMES = {
     "nearfield.analysis.spectra": ("spectrum",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-__all__ = ["PEC", "PMC", "__version__", *_HOME_OF]
+__all__ = ["PEC", "PERIODIC", "PMC", "__version__", *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,7 @@
 """What an engine is given for one domain: plain numbers, no media, no antennas, no files.
 
-Component numbers are 0..5 = Ex Ey Ez Hx Hy Hz, 6..11 their imaginary parts where fields are complex. Indices are global Yee indices (i, j, k) of the component.
+Component numbers are 0..5 = Ex Ey Ez Hx Hy Hz, 6..11 their imaginary parts where fields are complex. Indices are
+global Yee indices (i, j, k) of the component.
 H is stored as eta0 H everywhere below this line of the program.
 """
 
@@ -204,7 +205,8 @@ class AxisProfile:
     """What the update needs along one axis, one float64 value a sample of the active range.
 
     inverse_dual: u / (kappa dual length) at the nodes; inverse_primary: u / (kappa cell length), zero past the last
-    cell; u is the plan's unit length, so that both are exactly 1 on a grid of cubes, where engines leave them out.
+    cell; on an axis that closes on itself the first dual length reaches over the seam; u is the plan's unit length, so
+    that both are exactly 1 on a grid of cubes, where engines leave them out.
     decay and drive: psi <- decay psi + drive difference, in units of 1/u too, zero outside the CPML.
     """
 
@@ -308,14 +310,15 @@ def axis_profile(
 ) -> AxisProfile:
     """Profile of one axis, in units of `unit` (m), from the grid's lengths and the CPML's grading.
 
-    A PMC wall halves the dual length there; on other walls tangential E is zero for good, and the whole cell stands.
+    A PMC wall halves the dual length there, a seam leaves it as it is; on other walls tangential E is zero for good,
+    and the whole cell stands.
     """
     from nearfield.boundaries import cpml_profile
 
     nodes, halves = cpml_profile(*boundaries.layers(axis), grid, axis, time_step)
     scale = VACUUM_SPEED * time_step / unit
     dual, primary = grid.dual(axis)[:active].copy(), grid.primary(axis)
-    if boundaries.face(axis, "low") != "pmc":
+    if boundaries.face(axis, "low") != "pmc" and not grid.closed(axis):
         dual[0] = primary[0]
 
     def fitted(values: np.ndarray) -> np.ndarray:
@@ -358,4 +361,6 @@ def build_plan(
         precision=precision,
         terms=terms,
         scale=VACUUM_SPEED * time_step / unit,
+        phases=grid.phases,
+        complex_fields=boundaries.complex_fields,
     )

@@ -81,10 +81,14 @@ VOLTAGE_MOMENT = Dimension("a voltage moment", "V m", "volt*meter", {"V m": 0, "
 SHEET_CURRENT = Dimension("a current per width", "A/m", "ampere/meter", {"A/m": 0, "mA/m": -3, "kA/m": 3}, {}, "1 A/m")
 DEGREE = math.pi / 180
 ANGLE = Dimension("an angle", "rad", "radian", {"rad": 0, "mrad": -3}, {"deg": DEGREE, "\u00b0": DEGREE}, "30 deg")
+WAVE_NUMBER = Dimension(
+    "a wave number", "rad/m", "radian/meter",
+    {"rad/m": 0, "1/m": 0, "rad/cm": 2, "1/cm": 2, "rad/mm": 3, "1/mm": 3, "rad/um": 6, "1/um": 6}, {}, "100 rad/m",
+)
 NUMBER = Dimension("a number", "", "dimensionless", {}, {}, "1.5")
 DIMENSIONS = (
     LENGTH, FREQUENCY, TIME, RESISTANCE, INDUCTANCE, CAPACITANCE, CURRENT, VOLTAGE, CONDUCTIVITY,
-    MAGNETIC_CONDUCTIVITY, CURRENT_MOMENT, VOLTAGE_MOMENT, SHEET_CURRENT, ANGLE,
+    MAGNETIC_CONDUCTIVITY, CURRENT_MOMENT, VOLTAGE_MOMENT, SHEET_CURRENT, ANGLE, WAVE_NUMBER,
 )
 
 
@@ -219,6 +223,7 @@ CurrentMoment = Annotated[float, Quantity(CURRENT_MOMENT)]
 VoltageMoment = Annotated[float, Quantity(VOLTAGE_MOMENT)]
 SheetCurrent = Annotated[float, Quantity(SHEET_CURRENT)]
 Angle = Annotated[float, Quantity(ANGLE)]
+WaveNumber = Annotated[float, Quantity(WAVE_NUMBER)]
 
 Whole = Annotated[int, BeforeValidator(not_bool)]  # add pydantic.Field(ge=..., le=...) where it is used
 Position = Annotated[tuple[Length, Length, Length], BeforeValidator(three)]

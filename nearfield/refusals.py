@@ -200,9 +200,24 @@ def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coeffic
                 )
 
 
+def refuse_complex(simulation: Simulation) -> None:
+    """Refuse what needs real fields where an axis has a phase."""
+    if not simulation.boundaries.complex_fields:
+        return
+    for who, entry in features(simulation, ("port", "element", "monitor")):
+        if entry.kind == "snapshot" and entry.file is not None:
+            what, instead = "its own file holds real fields alone", "Leave `file` out, and the result holds them"
+        elif not hasattr(entry, "circuit"):
+            continue
+        else:
+            what, instead = "circuits take real voltages alone", 'Use "periodic" faces, or impressed currents and media'
+        raise ModelError(f"{who}: a Bloch phase makes the fields complex, and {what}. {instead}")
+
+
 def refuse_on_grid(simulation: Simulation, grid: YeeGrid) -> None:
     """All refusals that need the grid but no coefficients, apart from the resolution."""
     simulation.boundaries.interior(grid)  # refuses a CPML that leaves no cell
+    refuse_complex(simulation)
     refuse_outside(simulation, grid)
     refuse_in_cpml(simulation, grid)
     refuse_overlaps(simulation, grid)

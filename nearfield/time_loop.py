@@ -109,7 +109,7 @@ class TimeLoop:
         _, ports, monitors = setup.lowered
 
         def own(feature) -> Variables:
-            mine = recordings[feature.first : feature.first + feature.count]
+            mine = feature.own(recordings)
             return feature.item.collect(context, mine, self.excitation)
 
         return ExcitationRecord(

@@ -92,7 +92,8 @@ def random_coefficients(rng, cells, active, walls, media: str, metal: float) -> 
 def profile(rng, grid: YeeGrid, axis: int, active: int, slabs: tuple, unit: float, halved: bool) -> AxisProfile:
     """The update's numbers along one axis; in the CPML any numbers of the right size, new ones at each sample.
 
-    `halved`: the first node has half a cell, as on a PMC wall; None: it is the last one too. On a uniform grid all else outside the CPML is 1.
+    `halved`: the first node has half a cell, as on a PMC wall; None: it is the last one too. On a uniform
+    grid all else outside the CPML is 1.
     """
 
     def fitted(values: np.ndarray) -> np.ndarray:

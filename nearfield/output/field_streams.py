@@ -32,7 +32,6 @@ from nearfield.parallel.start import Started, agreed
 from nearfield.plan import VACUUM_IMPEDANCE, RecordingTerm
 from nearfield.prediction import BYTES_OF
 from nearfield.records import RunRecord
-from nearfield.regions import active_shape
 from nearfield.stream.rings import remove as remove_ring
 
 RING = "run."  # begins the names of rings
@@ -134,8 +133,7 @@ class FieldStreams:
     def _outlet(self, name: str, feature: Feature) -> Outlet:
         """This rank's recorders of a monitor, and how they lie in a block."""
         context, engine = self.setup.context, self.started.engine
-        active = active_shape(context)
-        held = [each for each in feature.item.regions(context).items() if each[1].is_held(active)]
+        held = [each for each in feature.item.regions(context).items() if each[1].is_held(context)]
         part = engine.part if isinstance(engine, RankEngine) else None
         local = [term for term in self._engine.plan.terms if isinstance(term, RecordingTerm)]
         found = Outlet(name, np.asarray(feature.item.steps(context)))

@@ -38,7 +38,9 @@ def plan_weights(plan: Plan) -> Weights:
     for lower, upper, weight in boxes:
         values += spread(np.full((1, 1, 1), weight), *(
             shares(lines[axis], np.array([lower[axis], upper[axis]], float)) for axis in range(3)))  # fmt: skip
-    return Weights(plan.active, plan.storage_axes, tuple(lines), values)
+    return Weights(
+        plan.active, plan.storage_axes, tuple(lines), values, rings=tuple(phase is not None for phase in plan.phases)
+    )
 
 
 def slabs(plan: Plan) -> Iterator[Part]:
