@@ -20,6 +20,7 @@ _HOMES = {
     "nearfield.geometry": ("Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Structure"),
     "nearfield.grid": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
     "nearfield.boundaries": ("CPML", "Bloch", "Boundaries"),
+    "nearfield.symmetry": ("Symmetry",),
     "nearfield.waveforms": (
         "Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples",
     ),

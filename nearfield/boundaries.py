@@ -150,6 +150,10 @@ class Boundaries(Schema):
                 )
         return self
 
+    def repeat(self, axis: int) -> bool:
+        """Whether the fields repeat along an axis."""
+        return repeats(self.face(axis, 0))
+
     @property
     def complex_fields(self) -> bool:
         """Whether some axis has a phase."""

@@ -23,6 +23,7 @@ from nearfield.refusals import (
     refuse_time_step,
 )
 from nearfield.resolution import cells_in_media
+from nearfield.symmetry import folded_plan, symmetric_grid
 from nearfield.waveforms import Gaussian
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Discretization:
         self.simulation = simulation
         refuse_entries(simulation)
         self.excitations = excitation_names(simulation)
-        grid = simulation.grid.resolve(simulation)
+        grid = symmetric_grid(simulation.grid.resolve(simulation), simulation)
         self.grid = replace(grid, phases=simulation.boundaries.phases(grid))
         self.time_step_limit = self.grid.maximum_time_step(lowest_index(simulation))
         refuse_time_step(simulation, self.grid, self.time_step_limit)
@@ -196,9 +197,10 @@ class Discretization:
     def plan(self) -> Plan:
         """What the engine is given."""
         simulation = self.simulation
-        return build_plan(
+        plan = build_plan(
             self.grid, simulation.boundaries, self.coefficients, self.time_step, simulation.precision, self.terms
         )
+        return folded_plan(plan, self.grid)
 
     def source_end(self, excitation: str) -> float:
         """When (s) the last source of an excitation is off."""

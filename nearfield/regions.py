@@ -102,9 +102,16 @@ class Region:
         return Region(self.component, tuple(lower), tuple(int(n) for n in upper))
 
     def restored(self, values: np.ndarray | None, context: Context, leading: int) -> np.ndarray:
-        """Values of the held part with the zeros of the high walls put back; `leading` is the first extent."""
+        """Values of what was recorded of the held part, with the zeros of the high walls; `leading`: first extent.
+
+        What lies below planes of symmetry or on the last line of closed axes is put back.
+        """
         if values is None:
             return np.zeros((leading, *self.shape), dtype=complex)
+        if any(context.grid.mirrors):
+            from nearfield.symmetry import unfolded
+
+            values = unfolded(values, self.held(context), context.grid, active_shape(context))
         for axis, phase in enumerate(context.grid.phases):
             values = self._unrolled(values, axis, context.grid.cells[axis], phase)
         full = np.zeros((leading, *self.shape), dtype=values.dtype)

@@ -29,8 +29,9 @@ class YeeGrid:
     """Positions and lengths of the Yee grid between given grid lines.
 
     `lines` are three increasing arrays (m), n+1 values for n cells. `phases`: the angle (rad) by which fields lag over
-    an axis that closes on itself, so that its last line is its first one again; None for one that ends. Errors:
-    `ModelError` for a point outside.
+    an axis that closes on itself, so that its last line is its first one again; None for one that ends.
+    `mirrors`: "electric" or "magnetic" where a plane of symmetry lies in the middle of an axis. Errors: `ModelError`
+    for a point outside.
 
     >>> import nearfield as nf
     >>> grid = nf.Grid.uniform(1e-3, (4, 5, 6)).resolve()
@@ -40,6 +41,7 @@ class YeeGrid:
 
     lines: tuple[np.ndarray, np.ndarray, np.ndarray]
     phases: tuple[float | None, float | None, float | None] = (None, None, None)
+    mirrors: tuple[str | None, str | None, str | None] = (None, None, None)
 
     @cached_property
     def cells(self) -> tuple[int, int, int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 # The storage components whose differences along storage axis a, b, c have a psi, in the order of core/cpu/rows.cpp.
 SOURCES = ((2, 1), (2, 0), (1, 0))
-KNOWN = re.compile(r"[EH][012]|psi (electric|magnetic) [abc]")  # of the registry of states
+KNOWN = re.compile(r"(imaginary )?([EH][012]|psi (electric|magnetic) [abc])")  # of the registry of states
 
 
 @dataclass(frozen=True)
@@ -52,17 +53,18 @@ def states(engine: CpuEngine) -> Iterator[State]:
     arrays = engine.states()
     if unknown := [name for name in arrays if not KNOWN.fullmatch(name)]:
         raise NotImplementedError(f"a checkpoint would lose {', '.join(unknown)}")
-    for component, name in enumerate(COMPONENTS):
+    parts = ("", "imaginary ") if engine.plan.complex_fields else ("",)
+    for component, name in enumerate(part + name for part in parts for name in COMPONENTS):
         view = engine.state(component)
 
         def write(values: np.ndarray, view=view) -> None:
             view[...] = values
 
         yield State(name, Box((0, 0, 0), view.shape), lambda box, view=view: view[box.slices()], write)
-    for position in range(3):
-        for kind in ("electric", "magnetic"):
-            if f"psi {kind} {'abc'[position]}" in arrays:
-                yield from slab_states(engine, kind, position, arrays[f"psi {kind} {'abc'[position]}"][1])
+    for part, position, half in product(parts, range(3), ("electric", "magnetic")):
+        kind = f"{part}psi {half}"
+        if f"{kind} {'abc'[position]}" in arrays:
+            yield from slab_states(engine, kind, position, arrays[f"{kind} {'abc'[position]}"][1])
 
 
 def slab_states(engine: CpuEngine, kind: str, position: int, array: np.ndarray) -> Iterator[State]:
@@ -76,7 +78,7 @@ def slab_states(engine: CpuEngine, kind: str, position: int, array: np.ndarray) 
         box = Box(tuple(lower), tuple(upper))
         for number, source in enumerate(SOURCES[position] if box.size > 0 else ()):
             cells = array[..., LANES * number : LANES * (number + 1)]  # (planes, rows, blocks, 16), strided
-            name = f"psi {kind} d{'xyz'[axes[source]]}/d{'xyz'[along]}"
+            name = f"{kind} d{'xyz'[axes[source]]}/d{'xyz'[along]}"
             yield State(name, box, *access(cells, axes, position, shift, box))
 
 

@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 from nearfield.analysis.farfield import Exterior, Wall
 from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
-from nearfield.boundaries import repeats
 from nearfield.edges import Name, ordered, snapped
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
@@ -153,7 +152,7 @@ class FarField(Monitor):
         """The infinite walls about the antenna."""
         found = wall_faces(context)
         for axis in range(3):
-            if repeats(context.boundaries.face(axis, "low")):
+            if context.boundaries.repeat(axis):
                 raise ModelError(
                     f"{self.place}: the fields repeat along {AXES[axis]}, so that the radiating surface has no end and "
                     "no far field; use a Flux or FieldDFT monitor across the other axes for what leaves the cell"
