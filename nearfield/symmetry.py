@@ -208,7 +208,8 @@ def folded_term(term: Term, plan: Plan, grid: YeeGrid) -> Term | None:
     if isinstance(term, CurrentTerm):
         return replace(term, **at, weight=np.broadcast_to(term.weight, here.shape)[here])
     assert isinstance(term, CircuitTerm)
-    return replace(term, **{name: per_edge(getattr(term, name), here) for name in EDGE_ARRAYS} | at)
+    which, columns = np.flatnonzero(here), {name: getattr(term, name) for name in EDGE_ARRAYS}
+    return replace(term, **{name: per_edge(values, which, here.size) for name, values in columns.items()} | at)
 
 
 def folded_sum(term: Functional, plan: Plan, grid: YeeGrid) -> Functional:

@@ -17,6 +17,7 @@ import numpy as np
 from nearfield.engine import CpuEngine
 from nearfield.parallel.decomposition import Box, Triple
 from nearfield.parallel.halo import in_blocks, slab_spans
+from nearfield.parallel.part import segments
 from nearfield.parallel.ranks import RankEngine
 from nearfield.plan import COMPONENTS, DFTBox, Functional, RecordingTerm
 from nearfield.prediction import LANES
@@ -122,14 +123,16 @@ class Holder:
     origin: Triple
     recorders: list[int]  # the number among all of the plan of each of the engine's
     sums: dict[int, list[np.ndarray]]  # samples of functionals that rank 0 adds up for all
+    active: Triple  # samples of the whole box
 
     @classmethod
     def of(cls, engine: CpuEngine | RankEngine) -> Holder:
         """That of an engine of one process, or of this rank."""
         if isinstance(engine, RankEngine):
-            return cls(engine.engine, engine.part.held.lower, engine.part.recorders, engine.sums)
+            part = engine.part
+            return cls(engine.engine, part.held.lower, part.recorders, engine.sums, part.whole.active)
         count = sum(isinstance(term, RecordingTerm) for term in engine.plan.terms)
-        return cls(engine, (0, 0, 0), list(range(count)), {})
+        return cls(engine, (0, 0, 0), list(range(count)), {}, engine.plan.active)
 
     @property
     def _terms(self) -> list[RecordingTerm]:
@@ -166,10 +169,22 @@ class Holder:
         kept = [self._recorded(step, number, term, stored) for number, term in zip(self.recorders, self._terms)]
         self.engine.resume(step, kept)
         for state in states(self.engine):
-            state.write(stored.filled(state.name, self.placed(state.box)))
+            state.write(self._filled(stored, state.name, self.placed(state.box)))
         self._restore_circuits(stored)
         for number in self.sums:
             self.sums[number] = [stored.array(f"recorder {number}")]
+
+    def _filled(self, stored: Stored, name: str, box: Box) -> np.ndarray:
+        """A box of a state, images included, which lie beyond the ends of closed axes."""
+        spans = [list(segments(*ends)) for ends in zip(box.lower, box.upper, self.active)]
+
+        def filled(axis: int, at: tuple[tuple[int, int], ...]) -> np.ndarray:
+            if axis == 3:
+                return stored.filled(name, Box(*(tuple(ends) for ends in zip(*at))))
+            parts = [filled(axis + 1, (*at, span)) for span in spans[axis]]
+            return parts[0] if len(parts) == 1 else np.concatenate(parts, axis)
+
+        return filled(0, ())
 
     def _recorded(self, step: int, number: int, term: RecordingTerm, stored: Stored) -> np.ndarray | None:
         name = f"recorder {number}"
@@ -181,7 +196,10 @@ class Holder:
     def _restore_circuits(self, stored: Stored) -> None:
         edges = stored.joined("circuits: component, i, j, k").tolist()
         known = dict(zip(map(tuple, edges), stored.joined("circuits: states")))
-        shifted = [(component, *(n + o for n, o in zip(at, self.origin))) for component, *at in self.engine.circuits]
+        shifted = [
+            (component, *((n + o) % whole for n, o, whole in zip(at, self.origin, self.active)))
+            for component, *at in self.engine.circuits
+        ]
         if shifted:
             found = np.array([stored.known(known, edge) for edge in shifted])
             self.engine.set_circuit_states(np.arange(len(shifted)), found)

@@ -19,7 +19,7 @@ import numpy as np
 
 from nearfield.engine import CpuEngine
 from nearfield.parallel.decomposition import Box
-from nearfield.parallel.part import PlanPart
+from nearfield.parallel.part import PlanPart, image_shifts
 from nearfield.prediction import LANES
 
 Span = tuple[int, int]
@@ -34,7 +34,7 @@ def views(engine: CpuEngine, box: Box, wanted: Callable[[str], bool]) -> Iterato
     for name, (_, array) in engine.states().items():
         if not wanted(name):
             continue
-        if not name.startswith("psi"):
+        if "psi" not in name:
             yield array[slice(*a), slice(*b), slice(*c)]
         elif name.endswith("a"):
             yield from (array[planes, slice(*b), slice(*blocks)] for planes in stored(a, slabs[0]))
@@ -75,18 +75,24 @@ def needed(depth: int, sides: Sequence[int]) -> Callable[[str], bool]:
     if depth > 1:
         return lambda name: True
     off = [axis for axis in range(3) if sides[axis]]
-    return lambda name: name in {f"H{axis}" for axis in range(3) if off != [axis]}
+    tangential = {f"H{axis}" for axis in range(3) if off != [axis]}
+    return lambda name: name.removeprefix("imaginary ") in tangential
 
 
 class Region:
-    """One message: a box of the engine's states as bytes."""
+    """One message: boxes of the engine's states as bytes, each with its sides (`needed`)."""
 
-    def __init__(self, engine: CpuEngine, part: PlanPart, box: Box, depth: int, sides: Sequence[int]) -> None:
-        here = part.here(box)
-        self._engine, self._views = engine, list(views(engine, here, needed(depth, sides)))
-        chosen = [n for n, edge in enumerate(engine.circuits) if depth > 1 and holds(here, edge[1:])]
-        # in an order on which both sides agree, whatever their own coordinates are
-        self._circuits = np.array(sorted(chosen, key=lambda n: engine.circuits[n]), np.int64)
+    def __init__(
+        self, engine: CpuEngine, part: PlanPart, boxes: Sequence[tuple[Box, Sequence[int]]], depth: int
+    ) -> None:
+        self._engine, self._views, circuits = engine, [], []
+        for box, sides in boxes:
+            here = part.here(box)
+            self._views += views(engine, here, needed(depth, sides))
+            chosen = [n for n, edge in enumerate(engine.circuits) if depth > 1 and holds(here, edge[1:])]
+            # in an order on which both sides agree, whatever their own coordinates are
+            circuits += sorted(chosen, key=lambda n: engine.circuits[n])
+        self._circuits = np.array(circuits, np.int64)
         self._fields = sum(view.nbytes for view in self._views)
         self.buffer = np.zeros(self._fields + 16 * len(self._circuits), np.uint8)
 
@@ -130,21 +136,28 @@ class Message:
 def messages(
     engine: CpuEngine, part: PlanPart, rank: int, own: list[Box], held: list[Box], depth: int
 ) -> list[Message]:
-    """The messages between a rank and all others, whose own and held boxes are given."""
+    """The messages between a rank and all others, whose own and held boxes are given.
 
-    def region(box: Box | None, holder: int) -> Region | None:
-        if box is None:
-            return None
-        sides = own[holder].sides(box)
-        return Region(engine, part, box, depth, [sides[axis] for axis in part.whole.storage_axes])
+    Of a rank that lies beyond the ends of a closed axis, images are held; both sides list them in one order.
+    """
+    unit, axes = part.whole.unit_axis, part.whole.storage_axes
+    images = image_shifts(own[rank], part.whole)
+
+    def common(holder: int, owner: int) -> list[tuple[Box, list[int], tuple[int, ...]]]:
+        """What one holds of another, in the holder's coordinates, where it lies of the holder, and its shift."""
+        boxes = [(held[holder].intersection(own[owner].moved(shift)), shift) for shift in images]
+        return [(box, [own[holder].sides(box)[axis] for axis in axes], shift) for box, shift in boxes if box]
+
+    def region(boxes: list[tuple[Box, list[int]]]) -> Region | None:
+        return Region(engine, part, boxes, depth) if boxes else None
 
     found = []
-    unit = part.whole.unit_axis
     for other in range(len(own)):
         if other == rank:
             continue
-        out, into = own[rank].intersection(held[other]), held[rank].intersection(own[other])
+        out = region([(box.moved([-n for n in shift]), sides) for box, sides, shift in common(other, rank)])
+        into = region([(box, sides) for box, sides, _ in common(rank, other)])
         if out or into:
             late = own[other].lower[unit] != own[rank].lower[unit]
-            found.append(Message(other, region(out, other), region(into, rank), late))
+            found.append(Message(other, out, into, late))
     return found

@@ -62,7 +62,7 @@ class Weights:
     edges: tuple[np.ndarray, np.ndarray, np.ndarray]
     values: np.ndarray
     row: float = ROW
-    rings: tuple[bool, bool, bool] = (False, False, False)  # axes that close on themselves: no ranks part them
+    unparted: tuple[bool, bool, bool] = (False, False, False)  # axes that ranks cannot share
 
     @classmethod
     def of(cls, plan: Plan) -> Weights:

@@ -1,4 +1,4 @@
-"""The example of a sine line source: a cylindrical wave until the first image of the source in the next cell arrives."""
+"""The example of a sine line source: a cylindrical wave, until that of the first image in the next cell arrives."""
 
 import math
 from pathlib import Path
