@@ -50,14 +50,15 @@ void Engine<Real>::copy_turned(int component, const long (&from)[2], const long 
 template <class Real>
 void Engine<Real>::carry_in_row(int half, long i, long j) {
     const long last = block_.layout.nc - 1, from = half ? last : 0, to = half ? -1 : last + 1;
+    Real* const first = block_.field(3 * half, i, j);
+    Real* const second = first + block_.layout.field_length;
+    if (block_.parts == 1) {
+        first[to] = first[from], second[to] = second[from];
+        return;
+    }
     const Real cosine = Real(seams_[2].cosine), sine = Real((half ? 1 : -1) * seams_[2].sine);
-    for (const int across : {0, 1}) {
-        Real* const re = block_.field(3 * half + across, i, j);
-        if (block_.parts == 1) {
-            re[to] = re[from];
-            continue;
-        }
-        Real* const im = block_.field(6 + 3 * half + across, i, j);
+    for (Real* const re : {first, second}) {
+        Real* const im = re + block_.layout.volume_length;
         re[to] = cosine * re[from] - sine * im[from];
         im[to] = cosine * im[from] + sine * re[from];
     }
