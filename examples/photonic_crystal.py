@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +97,7 @@ def bessel(x: np.ndarray) -> np.ndarray:
 def way(points: int) -> tuple[np.ndarray, np.ndarray]:
     """Wave vectors from corner to corner, so many steps for half a reciprocal period; their places along the way."""
     found, at = [WAY[0]], [0.0]
-    for first, last in zip(WAY, WAY[1:]):
+    for first, last in pairwise(WAY):
         length = math.dist(first, last)
         for n in range(1, round(2 * length * points) + 1):
             part = n / round(2 * length * points)
@@ -118,7 +119,7 @@ def draw(at: np.ndarray, found: Sequence[np.ndarray], fine: tuple[np.ndarray, np
         axes.plot(fine[0], fine[1], color="#9AA5B1", linewidth=1)
         for place, values in zip(at, found):
             axes.plot([place] * len(values), values, "o", markersize=3.5, color=COLOURS[0])
-        corners = np.cumsum([0.0, *(math.dist(a, b) for a, b in zip(WAY, WAY[1:]))])
+        corners = np.cumsum([0.0, *(math.dist(a, b) for a, b in pairwise(WAY))])
         axes.set_xticks(corners, ["Γ", "X", "M", "Γ"])
         axes.set(ylabel="frequency (c/period)", ylim=(0, HIGHEST), xlim=(corners[0], corners[-1]))
         figure.savefig(FIGURE, dpi=110, metadata={"Software": None})

@@ -119,18 +119,18 @@ class Boundaries(Schema):
 
     all: GivenFace = CPML()
     """Every face that is not named."""
-    x: GivenFace | None = None
-    """Both faces of the x axis."""
-    y: GivenFace | None = None
-    """Both faces of the y axis."""
-    z: GivenFace | None = None
-    """Both faces of the z axis."""
     x_low: GivenFace | None = None
     x_high: GivenFace | None = None
     y_low: GivenFace | None = None
     y_high: GivenFace | None = None
     z_low: GivenFace | None = None
     z_high: GivenFace | None = None
+    x: GivenFace | None = None
+    """Both faces of the x axis that are not named."""
+    y: GivenFace | None = None
+    """Both faces of the y axis that are not named."""
+    z: GivenFace | None = None
+    """Both faces of the z axis that are not named."""
 
     def face(self, axis: int, side: int | str) -> Face:
         """The boundary of one face; axis 0, 1, 2, side "low" or "high" (or 0, 1)."""
