@@ -105,7 +105,8 @@ class Rows:
         a, b, c = plan.storage_axes
         slabs = sum(sum(plan.cpml[axis]) / plan.active[axis] for axis in (a, b))
         record = record_bytes(plan.active, plan.cpml, plan.precision) * (1 + plan.complex_fields)
-        rings = [(plan.active[axis] + 1) // 2 for axis in (a, b) if plan.phases[axis] is not None]
+        closed = [plan.active[axis] for axis in (a, b) if plan.phases[axis] is not None]
+        rings = [(n + 1) // 2 for n in closed if n > 1]
         deepest = min(rings, default=cls.deepest)
         return cls(plan.active[a], plan.active[b], plan.active[c], record, plan.precision, slabs, deepest)
 
@@ -217,7 +218,7 @@ def predicted_gain(tiling: Tiling, rows: Rows, machine: Machine) -> float:
 def choose_tiling(rows: Rows, machine: Machine, share: float = SHARE_OF_CACHE) -> Tiling:
     """The fastest tile by the model among those that fill at most `share` of L2; at least four steps deep.
 
-    On rings of fewer than seven rows tiles gain nothing: stepwise.
+    On rings of two to six rows tiles gain nothing: stepwise.
 
     Rows too long for any tile get a small one: some steps a pass are still better than one.
     """

@@ -267,7 +267,7 @@ void Engine<Real>::begin(long steps, const Tables<Real>& tables, bool weigh) {
 template <class Real>
 bool Engine<Real>::run(const Region& region, long first, long last, const std::function<void()>& poll, double milliseconds) {
     if (first < 0 || last > steps_ || first >= last) throw std::logic_error("these steps are not of the block under way");
-    if (tiling_.depth && (seams_[0].closed || seams_[1].closed)) return make_in_turns(region, first, last, poll, milliseconds);
+    if (tiling_.depth && (ring(0) || ring(1))) return make_in_turns(region, first, last, poll, milliseconds);
     set_rows(region, first, last);
     return make(first, last, poll, milliseconds);
 }

@@ -9,7 +9,8 @@
 // Stepwise, the threads' planes form a ring. Tiles lean back by one row a step, and on a ring nothing can lean for long:
 // a time block is made in two turns along a closed axis, first a region that shrinks away from the seam, then the one that
 // grows from the seam into the room (region.hpp); two closed axes make four. No row is made twice. The turns meet when
-// depth steps have used up half the period, which bounds the depth: rings of few rows are made stepwise by preference.
+// depth steps have used up half the period, which bounds the depth: rings of few rows are made stepwise by preference. A
+// single row, which is its own neighbour, needs no turns.
 
 #include <chrono>
 
@@ -77,10 +78,9 @@ void Engine<Real>::carry_all(bool halos_only) {
 // Steps that a time block may have before the turns along a closed axis meet.
 template <class Real>
 long Engine<Real>::deepest() const {
-    const long length[2] = {block_.layout.na, block_.layout.nb};
     long most = std::max<long>(1, tiling_.depth);
     for (int axis = 0; axis < 2; ++axis)
-        if (seams_[axis].closed) most = std::min(most, (length[axis] + 1) / 2);
+        if (ring(axis)) most = std::min(most, (length(axis) + 1) / 2);
     return most;
 }
 
@@ -91,7 +91,7 @@ bool Engine<Real>::make_in_turns(const Region& region, long first, long last, co
     using Clock = std::chrono::steady_clock;
     const auto pause = std::chrono::duration<double, std::milli>(milliseconds);
     auto polled = Clock::now();
-    const long depth = deepest(), blocks = (last - first + depth - 1) / depth, length[2] = {block_.layout.na, block_.layout.nb};
+    const long depth = deepest(), blocks = (last - first + depth - 1) / depth;
     for (long n = 0; n < blocks; ++n) {
         const long begin = first + (last - first) * n / blocks, end = first + (last - first) * (n + 1) / blocks;
         for (int turn = 0; turn < 4; ++turn) {
@@ -99,10 +99,10 @@ bool Engine<Real>::make_in_turns(const Region& region, long first, long last, co
             bool any = true;
             for (int axis = 0; axis < 2; ++axis) {
                 const bool seam = turn >> axis & 1;
-                const Side back{length[axis] + begin, -1};
-                if (seams_[axis].closed && !seam) piece.low[axis] = {-begin, 1}, piece.high[axis] = back;
-                if (seams_[axis].closed && seam) piece.low[axis] = back, piece.high[axis] = {length[axis] - begin, 1};
-                any &= seams_[axis].closed || !seam;
+                const Side back{length(axis) + begin, -1};
+                if (ring(axis) && !seam) piece.low[axis] = {-begin, 1}, piece.high[axis] = back;
+                if (ring(axis) && seam) piece.low[axis] = back, piece.high[axis] = {length(axis) - begin, 1};
+                any &= ring(axis) || !seam;
             }
             if (!any) continue;
             set_rows(piece, begin, end);
