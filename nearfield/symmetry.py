@@ -257,6 +257,6 @@ class FoldedCoefficients:
             on_plane = electric.copy()
             for component in (c for c in range(3) if c != axis):
                 on_plane[component] = 0.0
-            yield PlaneCoefficients(found.start, found.start + 1, on_plane, found.magnetic)
+            yield replace(found, stop=found.start + 1, electric=on_plane)
         if found.stop > found.start + first:
-            yield PlaneCoefficients(found.start + first, found.stop, electric, found.magnetic)
+            yield replace(found, start=found.start + first, electric=electric)
