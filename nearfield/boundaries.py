@@ -55,7 +55,8 @@ class CPML(Schema):
     """Stretch at the wall, at least 1; larger values help against evanescent fields."""
     alpha_maximum: Conductivity | None = None
     """Frequency shift alpha at the inner face (S/m); left out, 0.08/(eta0 cell), which suits the slow near fields of
-    an open box, and 0 at the end of a line or guide, whose four side faces are walls: only long waves come there."""
+    an open box, and 0 at the end of a line, guide or cell, whose four side faces are walls or periodic: only long waves
+    come there."""
 
 
 class Bloch(Schema):

@@ -152,3 +152,12 @@ def test_steps_are_counted_and_a_reset_begins_anew():
         each.advance(13)
     assert engine.step == 13
     assert_equal(engine, other)
+
+
+@pytest.mark.parametrize("tiling", [STEPWISE, Tiling(4, 8)])
+def test_a_run_on_rings_can_be_stopped(tiling):
+    plan = make_plan((40, 40, 40), (RING,) * 3)
+    engine = CpuEngine(plan, 2, tiling=tiling)
+    assert engine.advance(10**5, stop=lambda: True) is None
+    engine.reset()
+    assert engine.advance(3) is not None
