@@ -132,7 +132,7 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
 #endif
     for (int n = 0; n < block_.parts; ++n) rows_.electric(half_step_[0][n], i, j, part.first, part.last);
     apply(0, i, j, part, step);
-    if (any_seam_) carry(0, i, j);
+    if (any_seam_) carry(0, i, j, part);
 }
 
 template <class Real>
@@ -147,7 +147,7 @@ void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& 
 #endif
     for (int n = 0; n < block_.parts; ++n) rows_.magnetic(half_step_[1][n], i, j, part.first, part.last);
     apply(1, i, j, part, step);
-    if (any_seam_) carry(1, i, j);
+    if (any_seam_) carry(1, i, j, part);
     if (!step.energy || part.last < block_.layout.blocks) return;
     for (int n = 0; n < block_.parts; ++n) weigh_row(n, i, j, *step.energy);
 }

@@ -109,8 +109,9 @@ private:
     long length(int axis) const { return axis ? block_.layout.nb : block_.layout.na; }
     // Whether tiles must make turns along an axis. A single row is its own neighbour, and as such never late.
     bool ring(int axis) const { return seams_[axis].closed && length(axis) > 1; }
-    void carry(int half, long i, long j);
-    void copy_turned(int component, const long (&from)[2], const long (&to)[2], const Seam& seam, double direction);
+    void carry(int half, long i, long j, const Blocks& part);
+    void copy_turned(int component, const long (&from)[2], const long (&to)[2], const Blocks& part, const Seam& seam,
+                     double direction);
     void carry_in_row(int half, long i, long j);
     void carry_all(bool halos_only);
     void share();

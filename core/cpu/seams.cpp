@@ -18,31 +18,34 @@
 
 namespace nearfield {
 
-// The copies of what was just made of row (i, j).
+// The copies of the part of row (i, j) that was just made.
 template <class Real>
-void Engine<Real>::carry(int half, long i, long j) {
+void Engine<Real>::carry(int half, long i, long j, const Blocks& part) {
     const Layout& l = block_.layout;
     if (seams_[0].closed && i == (half ? l.na - 1 : 0))
-        for (const int across : {1, 2}) copy_turned(3 * half + across, {i, j}, {half ? -1 : l.na, j}, seams_[0], half ? 1 : -1);
+        for (const int across : {1, 2})
+            copy_turned(3 * half + across, {i, j}, {half ? -1 : l.na, j}, part, seams_[0], half ? 1 : -1);
     if (seams_[1].closed && j == (half ? l.nb - 1 : 0))
-        for (const int across : {0, 2}) copy_turned(3 * half + across, {i, j}, {i, half ? -1 : l.nb}, seams_[1], half ? 1 : -1);
+        for (const int across : {0, 2})
+            copy_turned(3 * half + across, {i, j}, {i, half ? -1 : l.nb}, part, seams_[1], half ? 1 : -1);
     if (seams_[2].closed) carry_in_row(half, i, j);
 }
 
 // F <- F (cosine + direction j sine) on the way, if it is complex.
 template <class Real>
-void Engine<Real>::copy_turned(int component, const long (&from)[2], const long (&to)[2], const Seam& seam, double direction) {
-    const long length = block_.layout.nc;
+void Engine<Real>::copy_turned(int component, const long (&from)[2], const long (&to)[2], const Blocks& part, const Seam& seam,
+                               double direction) {
+    const long first = lanes * part.first, last = std::min(lanes * part.last, block_.layout.nc);
     const Real* const re = block_.field(component, from[0], from[1]);
     Real* const to_re = block_.field(component, to[0], to[1]);
     if (block_.parts == 1) {
-        std::copy_n(re, length, to_re);
+        std::copy(re + first, re + last, to_re + first);
         return;
     }
     const Real cosine = Real(seam.cosine), sine = Real(direction * seam.sine);
     const Real* const im = block_.field(component + 6, from[0], from[1]);
     Real* const to_im = block_.field(component + 6, to[0], to[1]);
-    for (long k = 0; k < length; ++k) {
+    for (long k = first; k < last; ++k) {
         to_re[k] = cosine * re[k] - sine * im[k];
         to_im[k] = cosine * im[k] + sine * re[k];
     }
@@ -71,7 +74,7 @@ void Engine<Real>::carry_all(bool halos_only) {
     for (long i = 0; i < block_.layout.na; ++i)
         for (long j = 0; j < block_.layout.nb; ++j) {
             if (halos_only && own_[0].holds(i) && own_[1].holds(j)) continue;
-            for (int half = 0; half < 2; ++half) carry(half, i, j);
+            for (int half = 0; half < 2; ++half) carry(half, i, j, whole_row());
         }
 }
 
@@ -116,7 +119,7 @@ bool Engine<Real>::make_in_turns(const Region& region, long first, long last, co
 }
 
 #define NEARFIELD_INSTANTIATE(Real)                                                                              \
-    template void Engine<Real>::carry(int, long, long);                                                          \
+    template void Engine<Real>::carry(int, long, long, const Blocks&);                                           \
     template void Engine<Real>::carry_all(bool);                                                                 \
     template long Engine<Real>::deepest() const;                                                                 \
     template bool Engine<Real>::make_in_turns(const Region&, long, long, const std::function<void()>&, double);
