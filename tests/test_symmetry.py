@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from checkpointed import kept_on_the_way
+from whole_runs import arrays
 
 import nearfield as nf
 
@@ -105,6 +107,14 @@ def test_domains_and_schedules_change_no_bit_of_a_quarter():
     first = dipole(both).run(threads=1)
     second = dipole(both, schedule="stepwise").run(threads=2, parallel=nf.Parallel(domains="1x2x1"))
     assert all(difference == 0 for _, difference in differences(second, first))
+
+
+def test_a_quarter_goes_on_from_a_checkpoint_with_the_same_bits(tmp_path):
+    simulation = dipole({"x": "electric", "y": "magnetic"}, check_every=50)
+    simulation.run(output=tmp_path / "whole.h5")
+    folder = kept_on_the_way(simulation, tmp_path / "all", 150)[0]
+    assert nf.resume(folder, threads=2).status == "done"
+    assert arrays(folder / "result.h5") == arrays(tmp_path / "whole.h5")
 
 
 def test_an_automatic_grid_gets_a_line_in_each_plane():
