@@ -207,8 +207,8 @@ def refuse_complex(simulation: Simulation) -> None:
     for name, medium in media_in_use(simulation).items():
         if getattr(medium, "poles", ()) or getattr(medium, "magnetic_poles", ()):
             raise ModelError(
-                f"medium {name!r}: a Bloch phase makes the fields complex, and the poles of dispersive media remember real "
-                'ones alone. Use "periodic" faces, or constants at the frequency of interest'
+                f"medium {name!r}: a Bloch phase makes the fields complex, and the poles of dispersive media remember "
+                'real ones alone. Use "periodic" faces, or constants at the frequency of interest'
             )
     for who, entry in features(simulation, ("port", "element", "monitor")):
         if entry.kind == "snapshot" and entry.file is not None:
