@@ -70,14 +70,22 @@ struct Block {
     Palette<Real> electric, magnetic;
     Array<Real> records, a_psi, b_psi;
 
-    Block(const Layout& l, bool huge_pages)
-        : layout(l), electric(l, true), magnetic(l, false), records(allocate<Real>(l.volume_length, huge_pages)),
-          a_psi(allocate<Real>(l.slab[0].planes() * l.nb * l.psi_row, huge_pages)),
-          b_psi(allocate<Real>(l.slab[1].planes() * l.na * l.psi_row, huge_pages)) {}
+    int parts;  // 1, or 2: real and imaginary, one after the other in each array
 
-    Real* field(int component, long i, long j) { return records.get() + layout.field(component, i, j); }
+    Block(const Layout& l, bool huge_pages, int number)
+        : layout(l), electric(l, true), magnetic(l, false), records(allocate<Real>(number * l.volume_length, huge_pages)),
+          a_psi(allocate<Real>(number * l.a_psi_length(), huge_pages)),
+          b_psi(allocate<Real>(number * l.b_psi_length(), huge_pages)), parts(number) {}
+
+    Real* record(int part, long i, long j) { return records.get() + part * layout.volume_length + layout.record(i, j); }
+    // Components 6 to 11 are the imaginary parts.
+    Real* field(int component, long i, long j) {
+        return records.get() + component / 6 * layout.volume_length + layout.field(component % 6, i, j);
+    }
+    Real* a_psi_of(int part) { return a_psi.get() + part * layout.a_psi_length(); }
+    Real* b_psi_of(int part) { return b_psi.get() + part * layout.b_psi_length(); }
     // Each half step keeps two of the four psi of a slab cell: E the first two, H the last two.
-    HalfStep<Real> half_step(int half) {
+    HalfStep<Real> half_step(int half, int part) {
         const Layout& l = layout;
         const auto axis = [&](int n) {
             const Profile<Real>& p = profile[half][n];
@@ -89,15 +97,15 @@ struct Block {
                                       [](Length length) { return length == Length::unit; });
         const Palette<Real>& palette = half ? magnetic : electric;
         const long psi = half * 2 * lanes;
-        return {axis(0), axis(1), axis(2), field(3 * half, 0, 0), field(3 - 3 * half, 0, 0),
+        return {axis(0), axis(1), axis(2), field(6 * part + 3 * half, 0, 0), field(6 * part + 3 - 3 * half, 0, 0),
                 l.field_length, l.record_length, l.plane_length, l.nb, &layout,
-                a_psi.get() + psi, b_psi.get() + psi, records.get() + l.c_psi(0, 0) + psi,
+                a_psi_of(part) + psi, b_psi_of(part) + psi, records.get() + part * l.volume_length + l.c_psi(0, 0) + psi,
                 {std::size_t(lanes * l.c_high), lanes * (l.c_high - l.c_low)}, unit,
                 palette.row_programs(), palette.programs(), palette.runs(), palette.held(), palette.values()};
     }
     std::size_t bytes() const {
-        const long psi = (layout.slab[0].planes() * layout.nb + layout.slab[1].planes() * layout.na) * layout.psi_row;
-        return (layout.volume_length + psi) * sizeof(Real) + electric.bytes() + magnetic.bytes();
+        const long psi = layout.a_psi_length() + layout.b_psi_length();
+        return parts * (layout.volume_length + psi) * sizeof(Real) + electric.bytes() + magnetic.bytes();
     }
 };
 

@@ -43,6 +43,8 @@ struct Layout {
     long c_psi(long i, long j) const { return record(i, j) + 6 * field_length; }
     long a_psi(long i, long j) const { return (slab[0].index(i, na) * nb + j) * psi_row; }
     long b_psi(long i, long j) const { return (i * slab[1].planes() + slab[1].index(j, nb)) * psi_row; }
+    long a_psi_length() const { return slab[0].planes() * nb * psi_row; }
+    long b_psi_length() const { return slab[1].planes() * na * psi_row; }
     long rows() const { return na * nb; }
     long row(long i, long j) const { return i * nb + j; }
 };

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 PEC = "pec"  #: perfect electric conductor, as a medium and as a boundary
 PMC = "pmc"  #: perfect magnetic conductor, as a medium and as a boundary
+PERIODIC = "periodic"  #: the opposite face, as a boundary of both faces of an axis
 
 _HOMES = {
     "nearfield.errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
@@ -19,7 +20,8 @@ _HOMES = {
     "nearfield.poles": ("Debye", "Drude", "Lorentz", "PoleResidue"),
     "nearfield.geometry": ("Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Structure"),
     "nearfield.grid": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
-    "nearfield.boundaries": ("CPML", "Boundaries"),
+    "nearfield.boundaries": ("CPML", "Bloch", "Boundaries"),
+    "nearfield.symmetry": ("Symmetry",),
     "nearfield.waveforms": (
         "Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples",
     ),
@@ -37,7 +39,7 @@ _HOMES = {
     "nearfield.analysis.spectra": ("spectrum",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-__all__ = ["PEC", "PMC", "__version__", *_HOME_OF]
+__all__ = ["PEC", "PERIODIC", "PMC", "__version__", *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,5 @@
-"""What lies at the six faces of the grid: a perfect conductor of either kind, or a CPML that swallows what leaves.
+"""What lies at the six faces of the grid: a perfect conductor of either kind, a CPML that swallows what leaves, or the
+opposite face, where the fields repeat from cell to cell.
 
 The CPML (Roden and Gedney 2000) stretches the coordinate, d/dx -> 1/s d/dx, s = kappa + sigma/(alpha + j w eps0),
 inside the outermost cells of the grid; behind it stands a perfect electric conductor.
@@ -10,13 +11,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid
 from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.quantities import NUMBER as NUMBER_DIMENSION
-from nearfield.quantities import Conductivity, NonNegativeNumber, Quantity, Whole, shown
+from nearfield.quantities import Angle, Conductivity, NonNegativeNumber, Quantity, WaveNumber, Whole, shown
 from nearfield.schema import Schema
 
 SIDES = ("low", "high")
@@ -54,30 +55,67 @@ class CPML(Schema):
     """Stretch at the wall, at least 1; larger values help against evanescent fields."""
     alpha_maximum: Conductivity | None = None
     """Frequency shift alpha at the inner face (S/m); left out, 0.08/(eta0 cell), which suits the slow near fields of
-    an open box, and 0 at the end of a line or guide, whose four side faces are walls: only long waves come there."""
+    an open box, and 0 at the end of a line, guide or cell, whose four side faces are walls or periodic: only long waves
+    come there."""
 
 
-Face = Literal["pec", "pmc"] | CPML
+class Bloch(Schema):
+    """Both faces of an axis, over which the fields repeat with a phase: F(r + period) = F(r) exp(-j phase).
+
+    Give the `phase` over the period, or the `wave_number` k along the axis, of which it is k period. A wave that
+    travels towards larger coordinates has k > 0, in the convention exp(+j w t). Fields and what is recorded of them
+    become complex, which doubles memory and time. A phase of 0 is `"periodic"`, with real fields.
+
+    >>> import nearfield as nf
+    >>> cell = nf.Boundaries(x=nf.Bloch(phase="90 deg"), y="periodic", z=nf.PEC)
+    >>> round(cell.phases(nf.Grid.uniform(1e-3, (8, 8, 1)).resolve())[0], 4)
+    1.5708
+    """
+
+    kind: Literal["bloch"] = "bloch"
+    phase: Angle | None = None
+    """Angle (rad) by which the fields lag from the low face to the high one."""
+    wave_number: WaveNumber | None = None
+    """Or: the wave vector's component along the axis (rad/m)."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Bloch:
+        if (self.phase is None) == (self.wave_number is None):
+            given = "neither" if self.phase is None else "both"
+            raise ValueError(f"give either phase (rad) or wave_number (rad/m); {given} given")
+        return self
+
+    def over(self, period: float) -> float:
+        """The phase (rad) over a period (m)."""
+        return self.phase if self.wave_number is None else self.wave_number * period
+
+
+Face = Literal["pec", "pmc", "periodic"] | Annotated[CPML | Bloch, Field(discriminator="kind")]
 
 
 def _face(value: Any) -> Any:
-    if value is None or isinstance(value, (CPML, dict)) or value in ("pec", "pmc"):
+    if isinstance(value, dict) and "kind" not in value:
+        return value | {"kind": "bloch" if {"phase", "wave_number"} & value.keys() else "cpml"}
+    if value is None or isinstance(value, (CPML, Bloch, dict)) or value in ("pec", "pmc", "periodic"):
         return value
     if value == "cpml":
         return CPML()
-    raise ValueError(f'given {shown(value)}; allowed: "pec", "pmc" or a CPML')
-
+    raise ValueError(f'given {shown(value)}; allowed: "pec", "pmc", "periodic", a CPML or a Bloch')
 
 
 GivenFace = Annotated[Face, BeforeValidator(_face)]
 
 
 class Boundaries(Schema):
-    """What ends the space at each face: `"pec"`, `"pmc"` or a `CPML`; `all` stands for the faces left out.
+    """What ends the space at each face: `"pec"`, `"pmc"`, a `CPML`; on both faces of an axis `"periodic"` or `Bloch`.
+
+    A face is as it is named itself, else as both faces of its axis are named, else as `all`.
 
     >>> import nearfield as nf
     >>> nf.Boundaries(all=nf.CPML(10), z_low=nf.PEC).face(2, "low")
     'pec'
+    >>> nf.Boundaries(x="periodic", y="periodic").face(0, "high")
+    'periodic'
     """
 
     all: GivenFace = CPML()
@@ -88,12 +126,50 @@ class Boundaries(Schema):
     y_high: GivenFace | None = None
     z_low: GivenFace | None = None
     z_high: GivenFace | None = None
+    x: GivenFace | None = None
+    """Both faces of the x axis that are not named."""
+    y: GivenFace | None = None
+    """Both faces of the y axis that are not named."""
+    z: GivenFace | None = None
+    """Both faces of the z axis that are not named."""
 
     def face(self, axis: int, side: int | str) -> Face:
         """The boundary of one face; axis 0, 1, 2, side "low" or "high" (or 0, 1)."""
         name = side if isinstance(side, str) else SIDES[side]
-        own = getattr(self, f"{AXES[axis]}_{name}")
-        return self.all if own is None else own
+        named = (getattr(self, f"{AXES[axis]}_{name}"), getattr(self, AXES[axis]))
+        return next((face for face in named if face is not None), self.all)
+
+    @model_validator(mode="after")
+    def _both_or_neither(self) -> Boundaries:
+        for axis in range(3):
+            low, high = self.face(axis, 0), self.face(axis, 1)
+            if low != high and any(repeats(face) for face in (low, high)):
+                name = AXES[axis]
+                raise ValueError(
+                    f"{name}_low is {described(low)}, {name}_high is {described(high)}: fields that repeat go out at "
+                    f"one face and come in at the other, so both must be alike. Give {name}, which stands for both"
+                )
+        return self
+
+    def repeat(self, axis: int) -> bool:
+        """Whether the fields repeat along an axis."""
+        return repeats(self.face(axis, 0))
+
+    @property
+    def complex_fields(self) -> bool:
+        """Whether some axis has a phase."""
+        return any(isinstance(self.face(axis, 0), Bloch) for axis in range(3))
+
+    def phases(self, grid: YeeGrid) -> tuple[float | None, float | None, float | None]:
+        """The phase (rad) over each axis whose fields repeat, None for the others."""
+
+        def phase(axis: int) -> float | None:
+            face = self.face(axis, 0)
+            if isinstance(face, Bloch):
+                return face.over(float(grid.lines[axis][-1] - grid.lines[axis][0]))
+            return 0.0 if face == "periodic" else None
+
+        return tuple(phase(axis) for axis in range(3))
 
     def cpml_cells(self, axis: int) -> tuple[int, int]:
         """Cells that the CPML takes at the low and at the high end of an axis (0 for a wall)."""
@@ -124,6 +200,16 @@ class Boundaries(Schema):
                 )
             ranges.append((low, count - high))
         return tuple(ranges)
+
+
+def repeats(face: Face) -> bool:
+    """Whether a face is the opposite one, as the fields go."""
+    return face == "periodic" or isinstance(face, Bloch)
+
+
+def described(face: Face) -> str:
+    """A face in a message."""
+    return repr(face) if isinstance(face, str) else f"a {type(face).__name__}"
 
 
 @dataclass(frozen=True)

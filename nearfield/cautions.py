@@ -184,7 +184,8 @@ def cut_sources(setup: Discretization) -> Iterator[str]:
                 continue
             component = item.edges(setup.grid)[0][0]
             index, _ = point_samples(setup.context, component, item.position)
-            places = [axis[part] for axis, part in zip(setup.grid.component_axes(component), index)]
+            samples = zip(setup.grid.component_axes(component), setup.grid.in_cell(index))
+            places = [axis[part] for axis, part in samples]
             inside = all(low < place.min() and place.max() < high for place, low, high in zip(places, lower, upper))
             apart = any(place.max() < low or place.min() > high for place, low, high in zip(places, lower, upper))
             if not inside and not apart:

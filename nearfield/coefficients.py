@@ -23,6 +23,7 @@ from nearfield.geometry import Structure
 from nearfield.grid import YeeGrid, is_half
 from nearfield.materials import MEDIA_WORDS, Medium
 from nearfield.metal import Metal, Window, body_of
+from nearfield.periods import images
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, PoleMedium, Triple
 from nearfield.subcells import CutAxis, Painter, mean
 
@@ -81,7 +82,10 @@ class Coefficients:
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
         self.active = tuple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
         self._interior = boundaries.interior(grid)
-        self._structures = [(structure, medium_of(structure, media)) for structure in structures]
+        self._structures = [
+            (structure.model_copy(update={"shape": shape}), medium_of(structure, media))
+            for structure in structures for shape in images(structure.shape, grid)
+        ]  # fmt: skip
         self._background = background
         media_here = [background, *(medium for _, medium in self._structures if isinstance(medium, Medium))]
         self._dispersion = Dispersion(media_here, time_step, first=4)
@@ -97,7 +101,7 @@ class Coefficients:
         self._table = np.array(rows)
         faces = [[shape.bounds()[end][a] for shape, _ in painted if shape.constant_along(a) for end in (0, 1)]
                  for a in range(3)]  # fmt: skip
-        self._cuts = [CutAxis(grid.lines[a], self._interior[a], faces[a]) for a in range(3)]
+        self._cuts = [CutAxis(grid.lines[a], self._interior[a], faces[a], grid.closed(a)) for a in range(3)]
         self._painters = [Painter(self._cuts, painted, self._table, a) for a in range(3)]
         self._metals = [Metal(grid, self._interior, bodies, a) for a in range(3)]
         self._loads = _flat_loads(loads)
@@ -147,10 +151,12 @@ class Coefficients:
 
         Ca is the whole of it, where `planes` leaves a part to what acts before the update.
         """
+        i, j, k = self.grid.in_cell((i, j, k))
         return self._gathered(i, j, k, lambda plane, window: self._pair(component, 0, plane, window, {}))
 
     def is_metal(self, component: int, i, j, k) -> np.ndarray:
         """Whether E samples lie in metal or on a conducting wall, or H samples in PMC."""
+        i, j, k = self.grid.in_cell((i, j, k))
         return self._gathered(i, j, k, lambda plane, window: (self._conducts(component, 0, plane, window),))[0] > 0
 
     def medium_name(self, i: int, j: int, k: int) -> str:
@@ -305,7 +311,7 @@ class Coefficients:
                     solid = shifted if component == a else shifted | solid[*cut, :-1]
                 taken |= solid
         for a, index in self._indices(axis, plane, window):
-            if a != component:
+            if a != component and not self.grid.closed(a):
                 low, high = (self.boundaries.face(a, side) != "pmc" for side in ("low", "high"))
                 taken |= ((index == 0) & low) | ((index == self.grid.cells[a]) & high)
         return taken

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ from nearfield.coefficients import Coefficients
 from nearfield.errors import ModelError
 from nearfield.grid import YeeGrid
 from nearfield.incident.seen import Illumination, marked, parts_seen
-from nearfield.plan import VACUUM_SPEED, Context, Plan, RecordingTerm, Waveform, build_plan
+from nearfield.periods import imaginary, joined
+from nearfield.plan import VACUUM_SPEED, Context, Plan, Recording, RecordingTerm, Waveform, build_plan
 from nearfield.records import Variables
 from nearfield.refusals import (
     media_in_use,
@@ -24,6 +25,7 @@ from nearfield.refusals import (
 )
 from nearfield.resolution import cells_in_media
 from nearfield.stability import refuse_active
+from nearfield.symmetry import folded_plan, symmetric_grid
 from nearfield.waveforms import Gaussian
 
 if TYPE_CHECKING:
@@ -97,11 +99,21 @@ def choose_steps(simulation: Simulation, grid: YeeGrid, time_step: float) -> tup
 
 @dataclass(frozen=True)
 class Feature:
-    """A port or monitor and where its recordings lie among those of the plan."""
+    """A port or monitor and where its recordings lie among those of the plan.
+
+    Of complex fields the imaginary parts follow the real ones.
+    """
 
     item: object
     first: int
     count: int
+    complex_fields: bool = False
+
+    def own(self, recordings: list[Recording]) -> list[Recording]:
+        """Its recordings of all, complex where fields are."""
+        found = recordings[self.first : self.first + self.count]
+        half = len(found) // 2
+        return [joined(*pair) for pair in zip(found[:half], found[half:])] if self.complex_fields else found
 
 
 class Discretization:
@@ -114,7 +126,8 @@ class Discretization:
         self.simulation = simulation
         refuse_entries(simulation)
         self.excitations = excitation_names(simulation)
-        self.grid = simulation.grid.resolve(simulation)
+        grid = symmetric_grid(simulation.grid.resolve(simulation), simulation)
+        self.grid = replace(grid, phases=simulation.boundaries.phases(grid))
         self.time_step_limit = self.grid.maximum_time_step(lowest_index(simulation))
         for name, medium in media_in_use(simulation).items():
             refuse_active(name, medium)
@@ -193,8 +206,10 @@ class Discretization:
         ports, monitors, recorded = {}, {}, 0
         for item, found in [(p, ports) for p in simulation.ports] + [(m, monitors) for m in simulation.monitors]:
             own = item.terms(self.context)
+            if simulation.boundaries.complex_fields:
+                own += [imaginary(term) for term in own if isinstance(term, RecordingTerm)]
             count = sum(isinstance(term, RecordingTerm) for term in own)
-            found[item.name] = Feature(item, recorded, count)
+            found[item.name] = Feature(item, recorded, count, simulation.boundaries.complex_fields)
             recorded += count
             terms += own
         return tuple(terms), ports, monitors
@@ -208,9 +223,10 @@ class Discretization:
     def plan(self) -> Plan:
         """What the engine is given."""
         simulation = self.simulation
-        return build_plan(
+        plan = build_plan(
             self.grid, simulation.boundaries, self.coefficients, self.time_step, simulation.precision, self.terms
         )
+        return folded_plan(plan, self.grid)
 
     def source_end(self, excitation: str) -> float:
         """When (s) the last source of an excitation is off."""

@@ -40,7 +40,7 @@ class EdgeBlock:
 def dual_area(grid: YeeGrid, component: int, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Area (m^2) of the face that a sample's own direction pierces: dual face for E, primary face for H."""
     area = np.ones(len(i))
-    for axis, index in enumerate((i, j, k)):
+    for axis, index in enumerate(grid.in_cell((i, j, k))):
         if axis != component % 3:
             length = grid.primary(axis) if is_half(component, axis) else grid.dual(axis)
             area = area * length[index]
@@ -51,7 +51,7 @@ def sample_length(grid: YeeGrid, component: int, i: np.ndarray, j: np.ndarray, k
     """Length (m) that a sample stands for along its own direction: primary for E, dual for H."""
     axis = component % 3
     length = grid.primary(axis) if is_half(component, axis) else grid.dual(axis)
-    return length[(i, j, k)[axis]]
+    return length[grid.in_cell((i, j, k))[axis]]
 
 
 def widths_inside(grid: YeeGrid, axis: int, low: int, high: int) -> np.ndarray:

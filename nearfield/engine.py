@@ -29,6 +29,7 @@ from nearfield.plan import (
     RecordingTerm,
     SnapshotBox,
     in_precision,
+    is_magnetic,
 )
 from nearfield.tiling import Machine, Rows, Tiling, choose_tiling, stays_in_l2
 from nearfield.topology import available_threads
@@ -83,6 +84,11 @@ def energy_of(digits: np.ndarray) -> float:
         return math.inf
 
 
+def seam(phase: float | None) -> list[float]:
+    """What the core is told of an axis: whether it closes on itself, cosine and sine of its phase."""
+    return [0.0, 1.0, 0.0] if phase is None else [1.0, math.cos(phase), math.sin(phase)]
+
+
 @dataclass(frozen=True)
 class Placement:
     """Where the threads and pages of one engine go."""
@@ -115,6 +121,7 @@ class CpuEngine:
         kind = core().Engine32 if plan.dtype is np.float32 else core().Engine64
         self._core = kind(
             self._turn(plan.active), [list(plan.cpml[axis]) for axis in self._axes],
+            [seam(plan.phases[axis]) for axis in self._axes], 1 + plan.complex_fields,
             int(threads or available_threads()), isa,
             [list(self.domains.cuts[axis]) for axis in self._axes],
             [[self.own.lower[axis], self.own.upper[axis]] for axis in self._axes], self._axes.index(plan.weighed_axis),
@@ -181,7 +188,7 @@ class CpuEngine:
         elif isinstance(term, Functional):
             indices, order = self._turned(term)
             component = np.array([self._component(c) for c in np.broadcast_to(term.component, term.i.shape)[order]])
-            weight = np.asarray(term.weight, float)[order] / np.where(component >= 3, VACUUM_IMPEDANCE, 1.0)
+            weight = np.asarray(term.weight, float)[order] / np.where(component % 6 >= 3, VACUUM_IMPEDANCE, 1.0)
             place = (np.arange(len(order)) if term.place is None else np.asarray(term.place))[order].astype(np.int64)
             self._core.add_functional(
                 component.astype(np.int64), *indices, weight, place, term.terms or len(order), term.stride
@@ -336,7 +343,8 @@ class CpuEngine:
 
     def state(self, component: int) -> np.ndarray:
         """Writable view of one component in its active shape, axes x, y, z; H as eta0 H."""
-        name = ("E0", "E1", "E2", "H0", "H1", "H2")[self._component(component)]
+        part, stored = divmod(self._component(component), 6)
+        name = "imaginary " * part + ("E0", "E1", "E2", "H0", "H1", "H2")[stored]
         _, array = self._core.states()[name]
         return array.transpose([self._axes.index(axis) for axis in range(3)])
 
@@ -358,15 +366,15 @@ class CpuEngine:
             gathered = self._samples[number]
             values = np.concatenate(gathered) if gathered else np.zeros(0)
             steps = term.stride * np.arange(1, len(values) + 1)
-            return Recording(self.plan.recording_times(bool(np.max(term.component) >= 3), steps), values)
-        scale = 1.0 / VACUUM_IMPEDANCE if term.component >= 3 else 1.0
+            return Recording(self.plan.recording_times(is_magnetic(term.component), steps), values)
+        scale = 1.0 / VACUUM_IMPEDANCE if is_magnetic(term.component) else 1.0
         if isinstance(term, DFTBox):
             sums = self._core.fourier(number)
             values = (sums[:, 0] + 1j * sums[:, 1]).transpose(0, *(1 + axis for axis in turned))
             factor = scale * self.plan.time_step * term.stride
             return Recording(np.zeros(0), values * np.asarray(factor, values.real.dtype))
         taken = self._core.snapshot(number).transpose(0, *(1 + axis for axis in turned))
-        times = self.plan.recording_times(term.component >= 3, np.asarray(term.steps)[: len(taken)])
+        times = self.plan.recording_times(is_magnetic(term.component), np.asarray(term.steps)[: len(taken)])
         return Recording(times, taken * np.asarray(scale, taken.dtype))
 
 

@@ -57,6 +57,7 @@ def explain_divergence(setup: Discretization, engine: Engine) -> str:
     if worst is None:
         return f"diverged at step {engine.step}"
     component, index = worst
+    index = tuple(n + count - held for n, count, held in zip(index, setup.grid.cells, setup.plan.cells))
     place = [axis[n] for axis, n in zip(setup.grid.component_axes(component), index)]
     medium = setup.coefficients.medium_name(*index)
     where = ", ".join(f"{name}={value:.6g}" for name, value in zip("xyz", place))

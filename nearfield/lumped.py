@@ -14,6 +14,7 @@ import numpy as np
 
 from nearfield.circuits import Circuit
 from nearfield.edges import EdgeBlock
+from nearfield.periods import lagging
 from nearfield.plan import (
     VACUUM_IMPEDANCE,
     VACUUM_PERMITTIVITY,
@@ -87,9 +88,11 @@ def functional(context: Context, component: np.ndarray, index: np.ndarray, weigh
 
     `index` has shape (3, n), one row an axis.
     """
+    component, index, weight = lagging(context.grid, component, tuple(index), weight)
+    index = np.stack(index)
     held = (index < np.array(active_shape(context))[:, None]).all(axis=0)
     i, j, k = index[:, held]
-    return Functional(np.asarray(component)[held], i, j, k, np.asarray(weight, dtype=float)[held])
+    return Functional(component[held], i, j, k, weight[held])
 
 
 def voltage_functional(context: Context, block: EdgeBlock) -> Functional:

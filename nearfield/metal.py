@@ -18,7 +18,7 @@ import numpy as np
 
 from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid, is_half
 from nearfield.shapes import Cylinder, Solid, Sphere, Wire
-from nearfield.thin_metal import EdgeBox, extend, thin_edges
+from nearfield.thin_metal import EdgeBox, extend, over_seams, thin_edges
 
 Window = tuple[tuple[int, int], tuple[int, int]]
 STAIRCASE = {2: 0.25, 3: 0.15}  # cells by which metal steps act larger than the surface, curved along two or three axes
@@ -50,7 +50,8 @@ def body_of(shape: Solid, kind: str, grid: YeeGrid, interior) -> Body:
     edges = thin_edges(shape, nodes, grid) if kind == "pec" and not outside else []
     extended = (extend(box, grid, interior) for box in edges)
     solid = not (flat or outside or isinstance(shape, Wire))
-    return Body(shape, kind, nodes, tuple(box for box in extended if box), solid, lower, upper)
+    drawn = tuple(part for box in extended if box for part in over_seams(box, grid))
+    return Body(shape, kind, nodes, drawn, solid, lower, upper)
 
 
 class Metal:
@@ -71,13 +72,16 @@ class Metal:
     def _near(self, plane: int) -> tuple[list[int], list[int]]:
         """Numbers of the bodies that may hold samples of a plane or of the cells above it; of those with thin edges."""
         clipped = self._index(self.axis, np.array(plane), False), self._index(self.axis, np.array(plane), True)
+        plane = plane % self.grid.cells[self.axis] if self.grid.closed(self.axis) else plane
         low, high = self._reach[:, 0, 0], self._reach[:, 0, 1]
         solid = np.nonzero((low <= max(clipped)) & (high >= min(clipped)))[0]
         thin = np.nonzero((self._reach[:, 1, 0] <= plane) & (plane < self._reach[:, 1, 1]))[0]
         return solid.tolist(), thin.tolist()
 
     def _index(self, axis: int, index: np.ndarray, half: bool) -> np.ndarray:
-        """Indices with those in the CPML moved to its inner face."""
+        """Indices with those in the CPML moved to its inner face, those past a seam to those that they repeat."""
+        if self.grid.closed(axis):
+            return np.mod(index, self.grid.cells[axis])
         low, high = self.interior[axis]
         return np.minimum(np.maximum(index, low), high - half)
 
@@ -138,6 +142,8 @@ class Metal:
 
     def cells(self, layer: int, window: Window) -> np.ndarray | None:
         """Which cells of a layer are solid metal; None if none is."""
+        if self.grid.closed(self.axis):
+            layer %= self.grid.cells[self.axis]
         if not self.has_pec or not 0 <= layer < self.grid.cells[self.axis]:
             return None
         key = layer, window

@@ -1,6 +1,7 @@
 """What an engine is given for one domain: plain numbers, no media, no antennas, no files.
 
-Component numbers are 0..5 = Ex Ey Ez Hx Hy Hz. Indices are global Yee indices (i, j, k) of the component.
+Component numbers are 0..5 = Ex Ey Ez Hx Hy Hz, 6..11 their imaginary parts where fields are complex. Indices are
+global Yee indices (i, j, k) of the component.
 H is stored as eta0 H everywhere below this line of the program.
 """
 
@@ -186,6 +187,11 @@ class Context:
     illuminations: tuple[Illumination, ...] = ()  # plane waves of the excitation "sources"
 
 
+def is_magnetic(component) -> bool:
+    """Whether a component, or any of several, is one of H."""
+    return bool(np.max(np.asarray(component) % 6) >= 3)
+
+
 def dft_stride(context: Context, frequencies: np.ndarray) -> int:
     """Steps between samples of a running DFT: no alias of the excitation's band falls on a recorded frequency.
 
@@ -223,7 +229,8 @@ class AxisProfile:
     """What the update needs along one axis, one float64 value a sample of the active range.
 
     inverse_dual: u / (kappa dual length) at the nodes; inverse_primary: u / (kappa cell length), zero past the last
-    cell; u is the plan's unit length, so that both are exactly 1 on a grid of cubes, where engines leave them out.
+    cell; on an axis that closes on itself the first dual length reaches over the seam; u is the plan's unit length, so
+    that both are exactly 1 on a grid of cubes, where engines leave them out.
     decay and drive: psi <- decay psi + drive difference, in units of 1/u too, zero outside the CPML.
     """
 
@@ -241,6 +248,9 @@ class Plan:
 
     `active` is the range of samples that the engine holds of every component: the cells, and one more along an axis
     whose upper wall is PMC. Samples past it are zero for good.
+
+    `phases`: the angle (rad) by which the fields lag over an axis that closes on itself, F(n) = F(0) exp(-j phase), and
+    None for one that ends; other angles than 0 need complex fields, a real and an imaginary part in the same rows.
     """
 
     cells: tuple[int, int, int]
@@ -255,6 +265,8 @@ class Plan:
     rows_axis: int | None = None  # the axis of unit stride, where it is not this plan's own choice
     blocks_axis: int | None = None  # that along which energy is summed in blocks of 16 cells, likewise
     pole_media: tuple[PoleMedium, ...] = ()  # by number
+    phases: tuple[float | None, float | None, float | None] = (None, None, None)
+    complex_fields: bool = False
 
     @property
     def dtype(self) -> type:
@@ -318,7 +330,7 @@ class Plan:
 
     def phasors(self, box: DFTBox, first: int, steps: int) -> np.ndarray:
         """Table (steps, frequencies, 2) of cos and -sin(2 pi f t) at the component's own times."""
-        time = (np.arange(first, first + steps) + (0.5 if box.component >= 3 else 0.0)) * self.time_step
+        time = (np.arange(first, first + steps) + (0.5 if is_magnetic(box.component) else 0.0)) * self.time_step
         angle = 2 * np.pi * np.outer(time, box.frequencies)
         return np.stack((np.cos(angle), -np.sin(angle)), axis=-1).astype(self.dtype)
 
@@ -332,14 +344,15 @@ def axis_profile(
 ) -> AxisProfile:
     """Profile of one axis, in units of `unit` (m), from the grid's lengths and the CPML's grading.
 
-    A PMC wall halves the dual length there; on other walls tangential E is zero for good, and the whole cell stands.
+    A PMC wall halves the dual length there, a seam leaves it as it is; on other walls tangential E is zero for good,
+    and the whole cell stands.
     """
     from nearfield.boundaries import cpml_profile
 
     nodes, halves = cpml_profile(*boundaries.layers(axis), grid, axis, time_step)
     scale = VACUUM_SPEED * time_step / unit
     dual, primary = grid.dual(axis)[:active].copy(), grid.primary(axis)
-    if boundaries.face(axis, "low") != "pmc":
+    if boundaries.face(axis, "low") != "pmc" and not grid.closed(axis):
         dual[0] = primary[0]
 
     def fitted(values: np.ndarray) -> np.ndarray:
@@ -390,4 +403,6 @@ def build_plan(
         terms=terms,
         scale=VACUUM_SPEED * time_step / unit,
         pole_media=tuple(coefficients.pole_media),
+        phases=grid.phases,
+        complex_fields=boundaries.complex_fields,
     )

@@ -87,10 +87,14 @@ ANGLE = Dimension("an angle", "rad", "radian", {"rad": 0, "mrad": -3}, {"deg": D
 RATE = Dimension(
     "a rate", "1/s", "1/second", {"1/s": 0, "1/ms": 3, "1/us": 6, "1/ns": 9, "1/ps": 12, "1/fs": 15}, {}, "20 1/ns"
 )
+WAVE_NUMBER = Dimension(
+    "a wave number", "rad/m", "radian/meter",
+    {"rad/m": 0, "1/m": 0, "rad/cm": 2, "1/cm": 2, "rad/mm": 3, "1/mm": 3, "rad/um": 6, "1/um": 6}, {}, "100 rad/m",
+)
 NUMBER = Dimension("a number", "", "dimensionless", {}, {}, "1.5")
 DIMENSIONS = (
     LENGTH, FREQUENCY, TIME, RESISTANCE, INDUCTANCE, CAPACITANCE, CURRENT, VOLTAGE, CONDUCTIVITY,
-    MAGNETIC_CONDUCTIVITY, CURRENT_MOMENT, VOLTAGE_MOMENT, SHEET_CURRENT, ELECTRIC_FIELD, ANGLE, RATE,
+    MAGNETIC_CONDUCTIVITY, CURRENT_MOMENT, VOLTAGE_MOMENT, SHEET_CURRENT, ELECTRIC_FIELD, ANGLE, WAVE_NUMBER, RATE,
 )
 
 
@@ -243,6 +247,7 @@ ElectricField = Annotated[float, Quantity(ELECTRIC_FIELD)]
 Angle = Annotated[float, Quantity(ANGLE)]
 NonNegativeRate = Annotated[float, Quantity(RATE, "non-negative")]
 ComplexRate = Annotated[complex, ComplexQuantity(RATE)]
+WaveNumber = Annotated[float, Quantity(WAVE_NUMBER)]
 
 Whole = Annotated[int, BeforeValidator(not_bool)]  # add pydantic.Field(ge=..., le=...) where it is used
 Position = Annotated[tuple[Length, Length, Length], BeforeValidator(three)]

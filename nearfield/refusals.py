@@ -200,9 +200,54 @@ def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coeffic
                 )
 
 
+def refuse_complex(simulation: Simulation) -> None:
+    """Refuse what needs real fields where an axis has a phase."""
+    if not simulation.boundaries.complex_fields:
+        return
+    for name, medium in media_in_use(simulation).items():
+        if getattr(medium, "poles", ()) or getattr(medium, "magnetic_poles", ()):
+            raise ModelError(
+                f"medium {name!r}: a Bloch phase makes the fields complex, and the poles of dispersive media remember "
+                'real ones alone. Use "periodic" faces, or constants at the frequency of interest'
+            )
+    for who, entry in features(simulation, ("port", "element", "monitor")):
+        if entry.kind == "snapshot" and entry.file is not None:
+            what, instead = "its own file holds real fields alone", "Leave `file` out, and the result holds them"
+        elif not hasattr(entry, "circuit"):
+            continue
+        else:
+            what, instead = "circuits take real voltages alone", 'Use "periodic" faces, or impressed currents and media'
+        raise ModelError(f"{who}: a Bloch phase makes the fields complex, and {what}. {instead}")
+
+
+def refuse_mirrored(simulation: Simulation, grid: YeeGrid) -> None:
+    """Refuse sources and circuits that lie below a plane of symmetry alone, and fields in files of their own."""
+    for who, entry in features(simulation):
+        if entry.kind == "snapshot" and entry.file is not None and simulation.symmetry:
+            raise ModelError(f"{who}: a file of its own cannot hold what planes of symmetry mirror; leave `file` out, "
+                             "and the result holds the whole")  # fmt: skip
+        for axis in (axis for axis, kind in enumerate(grid.mirrors) if kind):
+            edges = edges_of(entry, grid)
+            dead = grid.mirrors[axis] == "electric"
+            if edges and not any(above_plane(grid, axis, dead, *samples).any() for samples in edges):
+                raise ModelError(
+                    f"{who} has nothing above the plane of symmetry across {AXES[axis]} at "
+                    f"{grid.lines[axis][grid.cells[axis] // 2]:.6g} m, and only what is there is stepped"
+                    f"{', E along an electric plane being zero' if dead else ''}; mirror it, or leave the plane out"
+                )
+
+
+def above_plane(grid: YeeGrid, axis: int, dead: bool, component: int, *index) -> np.ndarray:
+    """Which samples lie above the middle of an axis, or on it, unless E there is `dead`."""
+    held = dead and component < 3 and not is_half(component, axis)
+    return np.asarray(index[axis]) >= grid.cells[axis] // 2 + held
+
+
 def refuse_on_grid(simulation: Simulation, grid: YeeGrid) -> None:
     """All refusals that need the grid but no coefficients, apart from the resolution."""
     simulation.boundaries.interior(grid)  # refuses a CPML that leaves no cell
+    refuse_complex(simulation)
+    refuse_mirrored(simulation, grid)
     refuse_outside(simulation, grid)
     refuse_in_cpml(simulation, grid)
     refuse_overlaps(simulation, grid)

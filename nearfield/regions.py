@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field
 
 from nearfield.grid import AXES, YeeGrid, is_half
+from nearfield.periods import lagging
 from nearfield.plan import COMPONENTS, Functional
 from nearfield.quantities import Frequencies, several
 from nearfield.records import HALF, Variable, Variables
@@ -80,21 +81,59 @@ class Region:
     def dims(self) -> tuple[str, str, str]:
         return tuple(AXES[axis] + HALF * is_half(self.component, axis) for axis in range(3))
 
-    def held(self, active: Nodes) -> Region:
-        """The part that the engine holds; the rest lies on a high wall where the component is zero."""
-        return Region(self.component, self.lower, tuple(min(u, n) for u, n in zip(self.upper, active)))
+    def once(self, grid: YeeGrid) -> Region:
+        """Without the last line of closed axes, which is the first again; a plane there becomes the first."""
+        lower, upper = list(self.lower), list(self.upper)
+        for axis, last in enumerate(grid.cells):
+            if grid.closed(axis) and upper[axis] > last:
+                lower[axis], upper[axis] = (0, 1) if lower[axis] == last else (lower[axis], last)
+        return Region(self.component, tuple(lower), tuple(upper))
 
-    def restored(self, values: np.ndarray | None, active: Nodes, leading: int) -> np.ndarray:
-        """Values of the held part with the zeros of the high walls put back; `leading` is the first extent."""
-        full = np.zeros((leading, *self.shape), dtype=complex if values is None else values.dtype)
-        if values is not None:
-            _, ni, nj, nk = np.shape(values)
-            full[: len(values), :ni, :nj, :nk] = values
+    def held(self, context: Context) -> Region:
+        """The part that the engine holds; the rest lies on a high wall where the component is zero.
+
+        What lies on the last line of a closed axis is held on the first one.
+        """
+        lower, upper = list(self.lower), list(np.minimum(self.upper, active_shape(context)))
+        for axis, last in enumerate(context.grid.cells):
+            if context.grid.closed(axis) and self.upper[axis] > last:
+                lower[axis] = 0
+                upper[axis] = 1 if self.lower[axis] == last else last
+        return Region(self.component, tuple(lower), tuple(int(n) for n in upper))
+
+    def restored(self, values: np.ndarray | None, context: Context, leading: int) -> np.ndarray:
+        """Values of what was recorded of the held part, with the zeros of the high walls; `leading`: first extent.
+
+        What lies below planes of symmetry or on the last line of closed axes is put back.
+        """
+        if values is None:
+            return np.zeros((leading, *self.shape), dtype=complex)
+        if any(context.grid.mirrors):
+            from nearfield.symmetry import unfolded
+
+            values = unfolded(values, self.held(context), context.grid, active_shape(context))
+        for axis, phase in enumerate(context.grid.phases):
+            values = self._unrolled(values, axis, context.grid.cells[axis], phase)
+        full = np.zeros((leading, *self.shape), dtype=values.dtype)
+        _, ni, nj, nk = np.shape(values)
+        full[: len(values), :ni, :nj, :nk] = values
         return full
 
-    def is_held(self, active: Nodes) -> bool:
+    def _unrolled(self, values: np.ndarray, axis: int, last: int, phase: float | None) -> np.ndarray:
+        """Values that were held on a closed axis, with those of its last line, which lag by the phase."""
+        if phase is None or self.upper[axis] <= last:
+            return values
+        ends = np.take(values, [0], 1 + axis)
+        if phase:
+            ends = (ends * np.exp(-1j * phase)).astype(values.dtype)
+        if self.lower[axis] == last:
+            return ends
+        inner = np.take(values, np.arange(self.lower[axis], last), 1 + axis)
+        return np.concatenate((inner, ends), 1 + axis)
+
+    def is_held(self, context: Context) -> bool:
         """Whether the engine holds any of these samples."""
-        return min(self.held(active).shape) > 0
+        return min(self.held(context).shape) > 0
 
 
 def active_shape(context: Context) -> Nodes:
@@ -108,9 +147,10 @@ def held_samples(
 ) -> Functional:
     """A weighted sum over samples; those on high walls, where the component is zero, get no weight."""
     active = active_shape(context)
+    number, index, weight = lagging(context.grid, np.asarray(component), tuple(index), weight)
     inside = np.all([np.asarray(part) < n for part, n in zip(index, active)], axis=0)
     i, j, k = (np.minimum(np.asarray(part, dtype=np.int64), n - 1) for part, n in zip(index, active))
-    return Functional(np.full(i.size, component), i, j, k, np.where(inside, weight, 0.0), stride)
+    return Functional(np.broadcast_to(number, i.shape), i, j, k, np.where(inside, weight, 0.0), stride)
 
 
 def time_axis(times: np.ndarray, half: bool = False) -> Variables:

@@ -33,6 +33,7 @@ from nearfield.ports import LumpedElement, LumpedPort, MicrostripPort
 from nearfield.quantities import Number, PositiveTime, Whole
 from nearfield.schema import Schema
 from nearfield.sources import CurrentSheet, LineCurrent, MagneticPointCurrent, PointCurrent
+from nearfield.symmetry import Symmetry
 from nearfield.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ class Simulation(Schema):
     """What is in the box; later ones win."""
     boundaries: Boundaries = Boundaries()
     """The six faces."""
+    symmetry: Symmetry = Symmetry()
+    """Planes of symmetry in the middle of the grid: the half above each is stepped, the whole reported."""
     sources: tuple[AnySource, ...] = ()
     """Impressed currents and plane waves."""
     ports: tuple[AnyPort, ...] = ()

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from nearfield.edges import EdgeBlock, Name, dual_area, edge_block, ordered, sample_length
 from nearfield.grid import AXES, YeeGrid
 from nearfield.interpolation import point_samples
+from nearfield.periods import IMAGINARY, turned
 from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_SPEED, Context, CurrentTerm, Waveform
 from nearfield.quantities import Current, CurrentMoment, Position, SheetCurrent, VoltageMoment
 from nearfield.schema import Schema
@@ -30,7 +31,11 @@ SOURCES = "sources"  # the excitation in which all impressed currents flow
 def current_term(
     context: Context, component: int, index: tuple[np.ndarray, ...], density: np.ndarray, waveform: Waveform
 ) -> list[CurrentTerm]:
-    """A current density (A/m^2 or V/m^2 per unit of the waveform) in samples; those in metal are left out."""
+    """A current density (A/m^2 or V/m^2 per unit of the waveform) in samples; those in metal are left out.
+
+    Past a seam with a phase it flows in this cell as much earlier, with a real and an imaginary part.
+    """
+    index, angle = turned(context.grid, index)
     _, factor = context.coefficients.at(component, *index)  # Cb or Db
     scale = VACUUM_IMPEDANCE if component < 3 else 1.0
     weight = -np.asarray(factor, dtype=float) * scale * VACUUM_SPEED * context.time_step * density
@@ -38,7 +43,11 @@ def current_term(
     if not alive.any():
         return []
     i, j, k = (np.asarray(part)[alive] for part in index)
-    return [CurrentTerm(component, i, j, k, weight[alive], waveform)]
+    weight, angle = weight[alive], angle[alive]
+    if not angle.any():
+        return [CurrentTerm(component, i, j, k, weight, waveform)]
+    parts = (component, weight * np.cos(angle)), (component + IMAGINARY, weight * np.sin(angle))
+    return [CurrentTerm(part, i, j, k, share, waveform) for part, share in parts]
 
 
 def spread(
@@ -57,7 +66,7 @@ def spread(
 def nearest_samples(grid: YeeGrid, component: int, position: tuple[float, ...]) -> tuple[np.ndarray, ...]:
     """The samples that enclose a point: i, j, k."""
     entries = grid.interpolation(component, position)
-    return tuple(np.array([entry[part] for entry in entries], dtype=np.int64) for part in range(3))
+    return grid.in_cell(tuple(np.array([entry[part] for entry in entries], dtype=np.int64) for part in range(3)))
 
 
 class ImpressedCurrent(Schema):

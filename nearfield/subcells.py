@@ -8,6 +8,7 @@ curved surface crosses are sampled at 4 x 4 x 4 points. In the CPML the pieces n
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +29,14 @@ class Groups(NamedTuple):
 
 
 class CutAxis:
-    """The pieces of one axis; `centre` is where a piece asks for its medium, `extent` how wide it looks there."""
+    """The pieces of one axis; `centre` is where a piece asks for its medium, `extent` how wide it looks there.
 
-    def __init__(self, line: np.ndarray, interior: tuple[int, int], faces: list[float]) -> None:
+    Before the first piece of a closed axis stand those of the last half cell once more: they lie about the first node.
+    """
+
+    def __init__(
+        self, line: np.ndarray, interior: tuple[int, int], faces: list[float], closed: bool = False
+    ) -> None:
         low, high = interior
         middles = 0.5 * (line[1:] + line[:-1])
         base = np.sort(np.concatenate((line, middles)))
@@ -50,6 +56,17 @@ class CutAxis:
         self.centre, self.extent = centre[source], self.length[source]
         self._cell_start = np.searchsorted(cell, np.arange(self.cells + 1))
         self._node_start = np.searchsorted(half, 2 * np.arange(self.cells + 2) - 1)
+        if closed:
+            self._repeat_last(np.searchsorted(half, 2 * self.cells - 1))
+
+    def _repeat_last(self, first: int) -> None:
+        """Put the pieces from number `first` on before all others too."""
+        count = self.length.size - first
+        self.length, self.centre, self.extent = (
+            np.concatenate((values[first:], values)) for values in (self.length, self.centre, self.extent)
+        )
+        self._cell_start += count
+        self._node_start[1:] += count
 
     def groups(self, start: int, stop: int, nodes: bool) -> Groups:
         """Pieces about the nodes, or in the cells, start to stop; a cell past the end stands for the last one."""
@@ -150,21 +167,21 @@ class Painter:
         numbers, crossed = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=bool)
         for number in present:
             body, medium = self.bodies[number]
-            part = self._window(body, window)
-            if all(body.constant_along(a) for a in range(3)):
-                numbers[part], crossed[part] = medium, False
-                continue
-            distance, reach = self._distance(body, piece, window, part)
-            numbers[part][distance <= 0.0] = medium
-            crossed[part] = (np.abs(distance) < reach) | (crossed[part] & (distance > 0.0))
+            for part in product(*self._runs(body, window)):
+                if all(body.constant_along(a) for a in range(3)):
+                    numbers[part], crossed[part] = medium, False
+                    continue
+                distance, reach = self._distance(body, piece, window, part)
+                numbers[part][distance <= 0.0] = medium
+                crossed[part] = (np.abs(distance) < reach) | (crossed[part] & (distance > 0.0))
         if not crossed.any():
             return Layer(numbers, nothing)
         mixed = self._sampled(present, piece, window, np.nonzero(crossed))
         numbers[crossed] = len(self.table) + np.arange(len(mixed))
         return Layer(numbers, mixed)
 
-    def _window(self, body: Solid, window) -> tuple[slice, slice]:
-        """Pieces of the window that the body may touch."""
+    def _runs(self, body: Solid, window) -> list[list[slice]]:
+        """Pieces of the window that the body may touch, along both axes; over a seam in two runs."""
         found = []
         for (start, stop), a in zip(window, self.across):
             low, high = body.bounds()[0][a], body.bounds()[1][a]
@@ -172,8 +189,9 @@ class Painter:
             if body.constant_along(a):
                 half = 0.0
             inside = np.nonzero((centre + half >= low) & (centre - half <= high))[0]
-            found.append(slice(int(inside[0]), int(inside[-1]) + 1) if inside.size else slice(0, 0))
-        return tuple(found)
+            runs = np.split(inside, np.nonzero(np.diff(inside) > 1)[0] + 1) if inside.size else []
+            found.append([slice(int(run[0]), int(run[-1]) + 1) for run in runs])
+        return found
 
     def _distance(self, body: Solid, piece: int, window, part) -> tuple[np.ndarray, np.ndarray]:
         """Distance of the pieces' centres from the curved surface, and how far their corners reach."""

@@ -17,11 +17,10 @@ import numpy as np
 from nearfield.grid import AXES, YeeGrid
 from nearfield.plan import COMPONENTS, DFTBox, Recording, dft_stride
 from nearfield.records import Variable, Variables
-from nearfield.regions import Nodes, Region, active_shape, frequency_axis, unit_of
+from nearfield.regions import Nodes, Region, frequency_axis, unit_of
 
 if TYPE_CHECKING:
-    from nearfield.regions import Nodes, Region, active_shape, frequency_axis, unit_of
-from nearfield.plan import Context
+    from nearfield.plan import Context
 
 SIDES = {"low": -1, "high": +1, "plane": +1}
 
@@ -84,11 +83,10 @@ def closed_box(first: Nodes, last: Nodes, absent: set[tuple[int, str]]) -> list[
 
 def surface_terms(context: Context, places: list[FacePlace], frequencies: np.ndarray) -> list[DFTBox]:
     """The running Fourier sums of all faces."""
-    stride, active = dft_stride(context, frequencies), active_shape(context)
-    terms = []
+    stride, terms = dft_stride(context, frequencies), []
     for region in surface_regions(context.grid, places):
-        if region.is_held(active):
-            held = region.held(active)
+        if region.is_held(context):
+            held = region.held(context)
             terms.append(DFTBox(held.component, held.lower, held.upper, frequencies, stride))
     return terms
 
@@ -102,14 +100,14 @@ def surface_variables(
     context: Context, places: list[FacePlace], frequencies: np.ndarray, recordings: Iterator[Recording]
 ) -> Variables:
     """The faces as variables `Ey_x_low` (frequency, y_half, z), H averaged to the face's plane and E's time steps."""
-    active, variables = active_shape(context), frequency_axis(frequencies)
+    variables = frequency_axis(frequencies)
     averaged = time_factor(frequencies, context.time_step)[:, None, None]
     for place in places:
         axis, below, above = place.axis, *cells_beside(context.grid, place)
         for component in place.components:
             region = place.region(context.grid, component)
-            values = next(recordings).values if region.is_held(active) else None
-            values = region.restored(values, active, frequencies.size)
+            values = next(recordings).values if region.is_held(context) else None
+            values = region.restored(values, context, frequencies.size)
             if component >= 3:
                 low, high = np.moveaxis(values, axis + 1, 0)
                 values = averaged * (above * low + below * high) / (below + above)

@@ -120,3 +120,26 @@ def extend(box: EdgeBox, grid: YeeGrid, interior) -> EdgeBox | None:
             mask = np.pad(mask, [(before, after) if b == a else (0, 0) for b in range(3)], mode="edge")
         lower[a], upper[a] = start - before, stop + after
     return EdgeBox(box.component, tuple(lower), tuple(upper), mask)
+
+
+def over_seams(box: EdgeBox, grid: YeeGrid) -> list[EdgeBox]:
+    """The box, with what lies on the last line of a closed axis on the first one, which is the same."""
+    boxes = [box]
+    for a in range(3):
+        if grid.closed(a) and not is_half(box.component, a):
+            boxes = [part for each in boxes for part in _cut_at(each, a, grid.cells[a])]
+    return boxes
+
+
+def _cut_at(box: EdgeBox, axis: int, last: int) -> list[EdgeBox]:
+    if box.upper[axis] <= last:
+        return [box]
+    found = []
+    for start, stop, shift in ((box.lower[axis], last, 0), (last, last + 1, last)):
+        if start < stop:
+            lower, upper, mask = list(box.lower), list(box.upper), box.mask
+            lower[axis], upper[axis] = start - shift, stop - shift
+            if mask is not None and mask.shape[axis] > 1:
+                mask = mask.take(np.arange(start, stop) - box.lower[axis], axis=axis)
+            found.append(EdgeBox(box.component, tuple(lower), tuple(upper), mask))
+    return found

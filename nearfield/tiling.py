@@ -98,14 +98,19 @@ class Rows:
     record_bytes: int  # with what dispersive media keep in the fullest row
     precision: str = "single"
     cpml: float = 0.0  # part of the cells in slabs, counted once an axis; of rows' own axis it is in the record
+    deepest: int = 10**6  # steps of a tile, where the planes or the rows of a plane close on themselves
 
     @classmethod
     def of(cls, plan: Plan) -> Rows:
         """The rows of a plan."""
         a, b, c = plan.storage_axes
         slabs = sum(sum(plan.cpml[axis]) / plan.active[axis] for axis in (a, b))
-        record = record_bytes(plan.active, plan.cpml, plan.precision) + fullest_row_bytes(plan)
-        return cls(plan.active[a], plan.active[b], plan.active[c], record, plan.precision, slabs)
+        record = record_bytes(plan.active, plan.cpml, plan.precision) * (1 + plan.complex_fields)
+        record += fullest_row_bytes(plan)
+        closed = [plan.active[axis] for axis in (a, b) if plan.phases[axis] is not None]
+        rings = [(n + 1) // 2 for n in closed if n > 1]
+        deepest = min(rings, default=cls.deepest)
+        return cls(plan.active[a], plan.active[b], plan.active[c], record, plan.precision, slabs, deepest)
 
     def segment_bytes(self, segment: int) -> int:
         """Bytes of a record's part in a segment of so many blocks; 0: of the whole record."""
@@ -215,9 +220,14 @@ def predicted_gain(tiling: Tiling, rows: Rows, machine: Machine) -> float:
 def choose_tiling(rows: Rows, machine: Machine, share: float = SHARE_OF_CACHE) -> Tiling:
     """The fastest tile by the model among those that fill at most `share` of L2; at least four steps deep.
 
+    On rings of two to six rows tiles gain nothing: stepwise.
+
     Rows too long for any tile get a small one: some steps a pass are still better than one.
     """
-    every = [Tiling(depth, width) for depth in DEPTHS for width in widths(rows.rows + depth, machine.threads)]
+    if rows.deepest < LEAST_DEPTH:
+        return STEPWISE
+    depths = [depth for depth in DEPTHS if depth <= rows.deepest]
+    every = [Tiling(depth, width) for depth in depths for width in widths(rows.rows + depth, machine.threads)]
     fitting = [tiling for tiling in every if tiling.footprint(rows) <= share * machine.l2]
     return fastest(fitting or [Tiling(LEAST_DEPTH, width) for width in WIDTHS[:2]], rows, machine)
 

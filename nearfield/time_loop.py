@@ -42,7 +42,7 @@ class TimeLoop:
         self.setup, self.tuner, self.excitation, self.progress = setup, tuner, excitation, progress
         self.checkpoints, self.fields = checkpoints, fields
         self.engine, self.ranks = tuner.engine, ranks
-        volume = np.prod([line[-1] - line[0] for line in setup.grid.lines]) / np.prod(setup.grid.cells, dtype=float)
+        volume = np.prod([line[-1] - line[0] for line in setup.grid.lines]) / np.prod(setup.plan.cells, dtype=float)
         self.guard = Guard(setup.source_end(excitation), setup.decay, float(volume))
         self.seconds = 0.0
         self.rate = 0.0  # steps a second, of the latest blocks
@@ -83,7 +83,7 @@ class TimeLoop:
         if self.progress:
             step, steps = self.engine.step, self.setup.steps
             rate = step / max(self.seconds, 1e-9)
-            cells = np.prod(self.setup.grid.cells, dtype=float)
+            cells = np.prod(self.setup.plan.cells, dtype=float)
             left = (steps - step) / rate
             rate, note = self.rate * cells / 1e6, self.tuner.note
             self.progress(ProgressInfo(step, steps, rate, self.guard.ratio, left, self.excitation, note))
@@ -111,7 +111,7 @@ class TimeLoop:
         _, ports, monitors = setup.lowered
 
         def own(feature) -> Variables:
-            mine = recordings[feature.first : feature.first + feature.count]
+            mine = feature.own(recordings)
             return feature.item.collect(context, mine, self.excitation)
 
         def seen(feature) -> Variables:
@@ -273,7 +273,7 @@ def finish(record: RunRecord, setup: Discretization) -> None:
 def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) -> dict:
     """Numbers of the discretised model and of the engine."""
     core = engine.facts()
-    cells = int(np.prod(setup.grid.cells, dtype=np.int64))
+    cells = int(np.prod(setup.plan.cells, dtype=np.int64))
     return {
         "cells": cells, "shape": list(setup.grid.cells), "time_step": setup.time_step,
         "precision": setup.plan.precision,
@@ -286,7 +286,7 @@ def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) ->
 def run_facts(loop: TimeLoop, ended: str) -> dict:
     """How one excitation went."""
     steps = loop.engine.step
-    cells = float(np.prod(loop.setup.grid.cells, dtype=float))
+    cells = float(np.prod(loop.setup.plan.cells, dtype=float))
     return {
         "ended": ended, "steps": steps, "seconds": loop.seconds, "simulated_time": steps * loop.setup.time_step,
         "mcells_per_second": cells * steps / max(loop.seconds, 1e-9) / 1e6, "energy_ratio": loop.guard.ratio,

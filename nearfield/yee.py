@@ -15,6 +15,7 @@ from nearfield.errors import ModelError
 from nearfield.plan import VACUUM_SPEED
 
 AXES = "xyz"
+REACH = 3  # samples past a seam from which may be interpolated
 SAMPLE_TOLERANCE = 1e-6  # cells; a point nearer to a sample than this is taken to be on it
 
 
@@ -27,7 +28,10 @@ def is_half(component: int, axis: int) -> bool:
 class YeeGrid:
     """Positions and lengths of the Yee grid between given grid lines.
 
-    `lines` are three increasing arrays (m), n+1 values for n cells. Errors: `ModelError` for a point outside.
+    `lines` are three increasing arrays (m), n+1 values for n cells. `phases`: the angle (rad) by which fields lag over
+    an axis that closes on itself, so that its last line is its first one again; None for one that ends.
+    `mirrors`: "electric" or "magnetic" where a plane of symmetry lies in the middle of an axis. Errors: `ModelError`
+    for a point outside.
 
     >>> import nearfield as nf
     >>> grid = nf.Grid.uniform(1e-3, (4, 5, 6)).resolve()
@@ -36,6 +40,8 @@ class YeeGrid:
     """
 
     lines: tuple[np.ndarray, np.ndarray, np.ndarray]
+    phases: tuple[float | None, float | None, float | None] = (None, None, None)
+    mirrors: tuple[str | None, str | None, str | None] = (None, None, None)
 
     @cached_property
     def cells(self) -> tuple[int, int, int]:
@@ -52,8 +58,18 @@ class YeeGrid:
 
     def dual(self, axis: int) -> np.ndarray:
         """Distances between cell centres (m), n+1 values, one for each line; half a cell at the two walls."""
-        padded = np.concatenate(([0.0], self.primary(axis), [0.0]))
+        length = self.primary(axis)
+        beyond = (length[-1:], length[:1]) if self.closed(axis) else ([0.0], [0.0])
+        padded = np.concatenate((beyond[0], length, beyond[1]))
         return 0.5 * (padded[1:] + padded[:-1])
+
+    def closed(self, axis: int) -> bool:
+        """Whether the axis closes on itself."""
+        return self.phases[axis] is not None
+
+    def in_cell(self, index) -> tuple:
+        """Sample numbers (i, j, k), those past the ends of closed axes by the ones that they repeat."""
+        return tuple(np.mod(part, n) if self.closed(a) else part for a, (part, n) in enumerate(zip(index, self.cells)))
 
     def centres(self, axis: int) -> np.ndarray:
         """Coordinates of the cell centres (m), n values."""
@@ -75,13 +91,14 @@ class YeeGrid:
         """Longest stable time step (s) in media whose refractive index is nowhere below `minimum_index`.
 
         dt = n / (c sqrt(1/dx^2 + 1/dy^2 + 1/dz^2)), where dx^2 is the least product of two neighbouring cell
-        lengths (or the square of an end cell): Gershgorin's bound of the one-dimensional difference operators, equal
-        to the Courant limit on a uniform grid and safe on a graded one.
+        lengths (or the square of an end cell at a wall): Gershgorin's bound of the one-dimensional difference
+        operators, equal to the Courant limit on a uniform grid and safe on a graded one.
         """
         total = 0.0
         for axis in range(3):
             length = self.primary(axis)
-            products = np.concatenate((length[:1] ** 2, length[1:] * length[:-1], length[-1:] ** 2))
+            ends = (length[:1] * length[-1:],) if self.closed(axis) else (length[:1] ** 2, length[-1:] ** 2)
+            products = np.concatenate((length[1:] * length[:-1], *ends))
             total += 1.0 / products.min()
         return minimum_index / (VACUUM_SPEED * total**0.5)
 
@@ -107,13 +124,24 @@ class YeeGrid:
 
         Up to eight entries whose weights sum to one. Past the outermost samples (half a cell from a wall) the last
         one stands. `cubic`: Lagrange's weights of four samples an axis instead, where there are four; the error falls
-        from (k d)^2/8 to 3 (k d)^4/128 for waves of wave number k on samples d apart. Error: a point outside the grid.
+        from (k d)^2/8 to 3 (k d)^4/128 for waves of wave number k on samples d apart. Over the ends of a closed axis
+        samples go on, as -1 and n. Error: a point outside the grid.
         """
         if not self.contains(position):
             raise ModelError(f"position {tuple(position)} lies outside the grid, {self.extent_text()}; move it inside")
         along = _cubic if cubic else _linear
-        axes = [along(samples, value) for samples, value in zip(self.component_axes(component), position)]
+        axes = []
+        for axis, (samples, value) in enumerate(zip(self.component_axes(component), position)):
+            first = -REACH if self.closed(axis) else 0
+            if first:
+                samples = self._repeated(samples[: self.cells[axis]], axis)
+            axes.append([(first + n, weight) for n, weight in along(samples, value)])
         return [(i, j, k, wi * wj * wk) for i, wi in axes[0] for j, wj in axes[1] for k, wk in axes[2]]
+
+    def _repeated(self, samples: np.ndarray, axis: int) -> np.ndarray:
+        """The samples of a closed axis with some of the next cells' on both sides."""
+        number, period = np.arange(-REACH, samples.size + REACH), self.lines[axis][-1] - self.lines[axis][0]
+        return samples[number % samples.size] + period * (number // samples.size)
 
     def extent_text(self) -> str:
         """The grid's extent for messages: `x 0 to 0.01, y ... m`."""

@@ -31,7 +31,7 @@ SECTIONS = {
     "Grids": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
     "Media and geometry": ("Medium", "Debye", "Drude", "Lorentz", "PoleResidue", "Structure", "Box", "Sphere",
                            "Cylinder", "Sheet", "Wire", "Polygon", "PEC", "PMC"),
-    "Boundaries": ("Boundaries", "CPML"),
+    "Boundaries": ("Boundaries", "CPML", "Bloch", "PERIODIC", "Symmetry"),
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
     "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet", "PlaneWave"),
     "Ports and circuits": ("LumpedPort", "MicrostripPort", "LumpedElement"),
@@ -54,6 +54,7 @@ LOWERING = {  # methods of model entries that only the program itself calls
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',
+    "PERIODIC": 'The string `"periodic"`: both faces of an axis over which the fields repeat.',
     "PMC": 'The string `"pmc"`: a perfect magnetic conductor, as a medium and as a boundary.',
 }
 

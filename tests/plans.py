@@ -79,7 +79,7 @@ def exists(cells: tuple, active: tuple, walls: tuple, component: int) -> np.ndar
     mask = np.ones(active, bool)
     for axis in range(3):
         midway = (component % 3 == axis) == (component < 3)
-        lowest = 0 if midway or walls[axis][0] == "pmc" else 1
+        lowest = 0 if midway or walls[axis][0] in ("pmc", "periodic") else 1
         index = np.arange(active[axis])
         inside = (index >= lowest) & (index < cells[axis] + (not midway))
         mask &= inside.reshape([-1 if a == axis else 1 for a in range(3)])
@@ -133,7 +133,8 @@ def random_poles(rng, active, magnetic: bool) -> tuple[PoleMedium, np.ndarray]:
 def profile(rng, grid: YeeGrid, axis: int, active: int, slabs: tuple, unit: float, halved: bool) -> AxisProfile:
     """The update's numbers along one axis; in the CPML any numbers of the right size, new ones at each sample.
 
-    `halved`: the first node has half a cell, as on a PMC wall. On a uniform grid all else outside the CPML is 1.
+    `halved`: the first node has half a cell, as on a PMC wall; None: it is the last one too. On a uniform
+    grid all else outside the CPML is 1.
     """
 
     def fitted(values: np.ndarray) -> np.ndarray:
@@ -148,7 +149,10 @@ def profile(rng, grid: YeeGrid, axis: int, active: int, slabs: tuple, unit: floa
         return inverse, decay, np.where(in_slab, (decay - 1.0) * rng.uniform(0.0, 0.6, active) * inverse, 0.0)
 
     nodes = grid.dual(axis).copy()
-    nodes[0] *= 1 if halved else 2
+    if halved is None:  # the axis closes on itself
+        nodes[0] += nodes[-1]
+    else:
+        nodes[0] *= 1 if halved else 2
     dual, primary = graded(nodes), graded(grid.primary(axis))
     return AxisProfile(dual[0], primary[0], dual[1], dual[2], primary[1], primary[2])
 
@@ -164,8 +168,13 @@ def make_plan(
     metal=0.0,
     courant=0.9,
     terms=lambda rng, plan: (),
+    phases=(0.0, 0.0, 0.0),
+    complex_fields=False,
 ) -> Plan:
-    """A plan of `cells` with walls "pec", "pmc" or a number of CPML cells; `terms(rng, plan)` returns its terms."""
+    """A plan of `cells` with walls "pec", "pmc", "periodic" (on both sides) or a number of CPML cells.
+
+    `terms(rng, plan)` returns its terms; `phases` are those of the periodic axes.
+    """
     rng = np.random.default_rng(seed)
     steps = [rng.uniform(0.7, 1.4, n) if graded else np.ones(n) for n in cells]
     grid = YeeGrid(tuple(SPACING * np.concatenate(([0.0], np.cumsum(step))) for step in steps))
@@ -174,13 +183,22 @@ def make_plan(
     time_step = courant * grid.maximum_time_step()
     unit = min(float(grid.primary(axis).min()) for axis in range(3))
     profiles = tuple(
-        profile(rng, grid, axis, active[axis], slabs[axis], unit, walls[axis][0] == "pmc") for axis in range(3)
+        profile(rng, grid, axis, active[axis], slabs[axis], unit, halved_at(walls[axis])) for axis in range(3)
     )
     coefficients = random_coefficients(rng, cells, active, walls, media, metal)
     scale = VACUUM_SPEED * time_step / unit
-    bare = Plan(tuple(cells), active, slabs, profiles, coefficients, time_step, precision, scale=scale)
+    closed = tuple(phase if pair[0] == "periodic" else None for phase, pair in zip(phases, walls))
+    bare = Plan(
+        tuple(cells), active, slabs, profiles, coefficients, time_step, precision, scale=scale, phases=closed,
+        complex_fields=complex_fields,
+    )  # fmt: skip
     bare = replace(bare, pole_media=coefficients.pole_media)
     return replace(bare, terms=terms(rng, bare))
+
+
+def halved_at(walls: tuple) -> bool | None:
+    """Whether the first node has half a cell; None where it is the last one too."""
+    return None if walls[0] == "periodic" else walls[0] == "pmc"
 
 
 def free_samples(plan: Plan, component: int) -> np.ndarray:
@@ -191,8 +209,8 @@ def free_samples(plan: Plan, component: int) -> np.ndarray:
 def randomise(engines, plan: Plan, seed: int = 1) -> None:
     """One random state, of size 1, in all engines; zero where no field can be."""
     rng = np.random.default_rng(seed)
-    for component in range(6):
-        values = rng.standard_normal(plan.active) * (plan.coefficients.dense(component)[1] != 0)
+    for component in range(12 if plan.complex_fields else 6):
+        values = rng.standard_normal(plan.active) * (plan.coefficients.dense(component % 6)[1] != 0)
         for engine in engines:
             engine.state(component)[...] = values.astype(plan.dtype)
 

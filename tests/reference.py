@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import itertools
 import math
 import platform
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ from nearfield.plan import (
     Plan,
     Recording,
     SnapshotBox,
+    is_magnetic,
 )
 
 LANES = 16  # cells of a block of a row's energy
@@ -87,8 +89,9 @@ class ReferenceEngine:
         """All fields, states and recordings back to zero, before step 1."""
         plan = self.plan
         self.step = 0
-        self.fields = [np.zeros(plan.active, plan.dtype) for _ in range(6)]
-        pairs = [(c, axis) for c in range(6) for axis in range(3) if axis != c % 3]
+        self.parts = range(1 + plan.complex_fields)
+        self.fields = [np.zeros(plan.active, plan.dtype) for _ in range(6 * len(self.parts))]
+        pairs = [(c, axis) for c in range(len(self.fields)) for axis in range(3) if axis != c % 3]
         self.psi = {pair: np.zeros(plan.active, plan.dtype) for pair in pairs}
         self.pole_states = {
             (n, c): np.zeros((plan.pole_media[n].states, *plan.active), plan.dtype) for n, c in self.pole_cells
@@ -120,7 +123,7 @@ class ReferenceEngine:
     def _advance_one_step(self, excitation: str) -> None:
         self.step += 1
         electric, magnetic = self.plan.amplitudes(self.step, 1, excitation)
-        before = [field.copy() for field in self.fields[:3]]
+        before = [field.copy() for field in self.fields]
         self._advance_poles(range(3))
         self._update_electric()
         self._apply_terms(False, electric[0], before)
@@ -132,19 +135,19 @@ class ReferenceEngine:
 
     def _update_electric(self) -> None:
         """Ep <- Ca Ep + Cb (dHr/dq - dHq/dr), (p, q, r) cyclic, at every sample of the three components."""
-        for p in range(3):
-            q, r = (p + 1) % 3, (p + 2) % 3
+        for part, p in itertools.product(self.parts, range(3)):
+            q, r, first = (p + 1) % 3, (p + 2) % 3, 6 * part
             stay, drive = self.coefficients[p]
-            curl = self._derivative(3 + r, q) - self._derivative(3 + q, r)
-            self.fields[p] = stay * self.fields[p] + drive * curl
+            curl = self._derivative(first + 3 + r, q) - self._derivative(first + 3 + q, r)
+            self.fields[first + p] = stay * self.fields[first + p] + drive * curl
 
     def _update_magnetic(self) -> None:
         """Hp <- Da Hp - Db (dEr/dq - dEq/dr)."""
-        for p in range(3):
-            q, r = (p + 1) % 3, (p + 2) % 3
+        for part, p in itertools.product(self.parts, range(3)):
+            q, r, first = (p + 1) % 3, (p + 2) % 3, 6 * part
             stay, drive = self.coefficients[3 + p]
-            curl = self._derivative(r, q) - self._derivative(q, r)
-            self.fields[3 + p] = stay * self.fields[3 + p] - drive * curl
+            curl = self._derivative(first + r, q) - self._derivative(first + q, r)
+            self.fields[first + 3 + p] = stay * self.fields[first + 3 + p] - drive * curl
 
     def _derivative(self, component: int, axis: int) -> np.ndarray:
         """c dt d/du of a component: H differences end on a node, E differences on a cell centre.
@@ -152,11 +155,11 @@ class ReferenceEngine:
         difference c dt / (kappa length), and in the CPML's planes + psi with psi <- decay psi + drive difference.
         """
         profile, field = self.plan.profiles[axis], self.fields[component]
-        if component >= 3:
-            difference = field - _shifted(field, axis, -1)
+        if component % 6 >= 3:
+            difference = field - self._neighbour(component, axis, -1)
             inverse, decay, drive = profile.inverse_dual, profile.decay_electric, profile.drive_electric
         else:
-            difference = _shifted(field, axis, +1) - field
+            difference = self._neighbour(component, axis, +1) - field
             inverse, decay, drive = profile.inverse_primary, profile.decay_magnetic, profile.drive_magnetic
         derivative = difference * self._along(inverse, axis)
         planes = self._cpml_planes(axis)
@@ -165,6 +168,24 @@ class ReferenceEngine:
         psi[planes] = driven[planes]
         derivative[planes] += psi[planes]
         return derivative
+
+    def _neighbour(self, component: int, axis: int, by: int) -> np.ndarray:
+        """A component one sample further along the axis (`by` +1 or -1): zero past the ends, turned past a seam."""
+        phase = self.plan.phases[axis]
+        if phase is None:
+            return _shifted(self.fields[component], axis, by)
+        shifted = np.roll(self.fields[component], -by, axis)
+        if not self.plan.complex_fields:
+            return shifted
+        # F exp(-+ j phase): this part times the cosine, and the other one, times j or -j, the sine
+        imaginary = component >= 6
+        other = np.roll(self.fields[component - 6 if imaginary else component + 6], -by, axis)
+        seam = [slice(None)] * 3
+        seam[axis] = -1 if by > 0 else 0
+        cosine, sine = self.plan.dtype(math.cos(phase)), self.plan.dtype(-by * math.sin(phase))
+        here, there = shifted[tuple(seam)], other[tuple(seam)]
+        shifted[tuple(seam)] = cosine * here + sine * there if imaginary else cosine * here - sine * there
+        return shifted
 
     def _along(self, values: np.ndarray, axis: int) -> np.ndarray:
         shape = [1, 1, 1]
@@ -208,7 +229,7 @@ class ReferenceEngine:
     def _apply_terms(self, magnetic: bool, amplitudes: np.ndarray, before: list[np.ndarray]) -> None:
         """All terms of one half step in the plan's order; a term changes its own samples only."""
         for number, term in enumerate(self.plan.terms):
-            if (np.max(term.component) >= 3) != magnetic:
+            if is_magnetic(term.component) != magnetic:
                 continue
             if isinstance(term, CurrentTerm):
                 self._drive(term, amplitudes[self.plan.column(term.waveform)])
@@ -267,7 +288,7 @@ class ReferenceEngine:
         components = np.broadcast_to(term.component, term.i.shape)
         total = 0.0
         for n, component in enumerate(components):
-            weight = float(term.weight[n]) / (VACUUM_IMPEDANCE if component >= 3 else 1.0)
+            weight = float(term.weight[n]) / (VACUUM_IMPEDANCE if component % 6 >= 3 else 1.0)
             total += weight * float(self.fields[component][term.i[n], term.j[n], term.k[n]])
         return total
 
@@ -288,7 +309,7 @@ class ReferenceEngine:
         for number, term in enumerate(self.plan.terms):
             if isinstance(term, CurrentTerm | CircuitTerm | IncidentTerm):
                 continue
-            later = 0.5 if np.max(term.component) >= 3 else 0.0
+            later = 0.5 if is_magnetic(term.component) else 0.0
             scale = 1.0 / VACUUM_IMPEDANCE if later else 1.0
             if isinstance(term, Functional):
                 values = np.array(self.samples[number], float)
@@ -310,15 +331,19 @@ class ReferenceEngine:
         axes = [(along + 1) % 3, (along + 2) % 3, along]
         order = [*axes, *(3 + axis for axis in axes)]
         padding = -self.plan.active[axes[2]] % LANES
-        lanes = 0.0
-        for component in order:
-            field = np.pad(self.fields[component].transpose(axes).astype(float), [(0, 0), (0, 0), (0, padding)])
-            lanes = lanes + field * field
-        lanes = lanes.reshape(-1, LANES)
-        blocks = np.zeros(len(lanes))
-        for lane in range(LANES):
-            blocks += lanes[:, lane]
-        return math.fsum(blocks)
+        sums = []
+        for part in self.parts:
+            lanes = 0.0
+            for component in order:
+                field = self.fields[6 * part + component].transpose(axes).astype(float)
+                field = np.pad(field, [(0, 0), (0, 0), (0, padding)])
+                lanes = lanes + field * field
+            lanes = lanes.reshape(-1, LANES)
+            blocks = np.zeros(len(lanes))
+            for lane in range(LANES):
+                blocks += lanes[:, lane]
+            sums.append(blocks)
+        return math.fsum(np.concatenate(sums))
 
 
 def _shifted(field: np.ndarray, axis: int, by: int) -> np.ndarray:

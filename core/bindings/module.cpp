@@ -26,10 +26,11 @@ class Solver {
 public:
     using Place = nb::ndarray<Real, nb::numpy, nb::ndim<3>, nb::device::cpu>;
 
-    Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, long threads, const std::string& isa,
-           const AxisCuts& cuts, const Own& own, int weighed_along, std::vector<Processors> processors, const std::string& memory,
+    // `seams`: of each axis 1, cosine, sine where it closes on itself, else zeros; `parts` 2 for complex fields.
+    Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, const std::array<std::array<double, 3>, 3>& seams,
+           int parts, long threads, const std::string& isa, const AxisCuts& cuts, const Own& own, int weighed_along, std::vector<Processors> processors, const std::string& memory,
            std::vector<std::vector<int>> nodes)
-        : engine_(make_layout(shape, slabs), make_cuts(cuts, shape), make_own(own, shape), weighed_along, threads,
+        : engine_(make_layout(shape, slabs), make_seams(seams), parts, make_cuts(cuts, shape), make_own(own, shape), weighed_along, threads,
                   {std::move(processors), policy(memory), std::move(nodes)}, isa) {}
 
     void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
@@ -319,7 +320,7 @@ private:
     }
     void check(int component, long i, long j, long k) const {
         const Layout& l = const_cast<Solver*>(this)->engine_.block().layout;
-        if (component < 0 || component > 5 || i < 0 || j < 0 || k < 0 || i >= l.na || j >= l.nb || k >= l.nc)
+        if (component < 0 || component >= 6 * const_cast<Solver*>(this)->engine_.block().parts || i < 0 || j < 0 || k < 0 || i >= l.na || j >= l.nb || k >= l.nc)
             throw std::out_of_range("a row operation lies outside the domain");
     }
 
@@ -339,9 +340,9 @@ void bind(nb::module_& m, const char* name) {
     BoundPoles<Real>::bind(m, (std::string(name) + "Poles").c_str());
     using S = Solver<Real>;
     nb::class_<S>(m, name)
-        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, long, const std::string&, const AxisCuts&, const Own&, int,
-                      std::vector<Processors>, const std::string&, std::vector<std::vector<int>>>(),
-             "shape"_a, "slabs"_a, "threads"_a, "isa"_a, "cuts"_a, "own"_a, "weighed_along"_a, "processors"_a, "memory"_a, "nodes"_a)
+        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, const std::array<std::array<double, 3>, 3>&, int, long,
+                      const std::string&, const AxisCuts&, const Own&, int, std::vector<Processors>, const std::string&, std::vector<std::vector<int>>>(),
+             "shape"_a, "slabs"_a, "seams"_a, "parts"_a, "threads"_a, "isa"_a, "cuts"_a, "own"_a, "weighed_along"_a, "processors"_a, "memory"_a, "nodes"_a)
         .def("set_profile", &S::set_profile)
         .def("set_planes", &S::set_planes)
         .def_prop_ro("poles", &S::poles, nb::rv_policy::reference_internal)

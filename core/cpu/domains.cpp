@@ -60,14 +60,15 @@ void Engine<Real>::clear(const Stint& stint) {
     const Extent rows{cuts_.rows[stint.b], cuts_.rows[stint.b + 1]};
     const long lowest = rows.first == 0 ? -1 : rows.first, highest = rows.last == l.nb ? l.nb + 1 : rows.last;
     if (own.first == own.last) return;
-    for (long i = first; i < last; ++i) {
-        std::fill_n(block_.records.get() + l.record(i, lowest), (highest - lowest) * l.record_length, Real(0));
-        if (!own.holds(i)) continue;
-        if (l.slab[0].holds(i, l.na))
-            std::fill_n(block_.a_psi.get() + l.a_psi(i, rows.first), (rows.last - rows.first) * l.psi_row, Real(0));
-        for (long j = rows.first; j < rows.last; ++j)
-            if (l.slab[1].holds(j, l.nb)) std::fill_n(block_.b_psi.get() + l.b_psi(i, j), l.psi_row, Real(0));
-    }
+    for (int part = 0; part < block_.parts; ++part)
+        for (long i = first; i < last; ++i) {
+            std::fill_n(block_.record(part, i, lowest), (highest - lowest) * l.record_length, Real(0));
+            if (!own.holds(i)) continue;
+            if (l.slab[0].holds(i, l.na))
+                std::fill_n(block_.a_psi_of(part) + l.a_psi(i, rows.first), (rows.last - rows.first) * l.psi_row, Real(0));
+            for (long j = rows.first; j < rows.last; ++j)
+                if (l.slab[1].holds(j, l.nb)) std::fill_n(block_.b_psi_of(part) + l.b_psi(i, j), l.psi_row, Real(0));
+        }
 }
 
 template <class Real>

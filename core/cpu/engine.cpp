@@ -13,10 +13,11 @@ constexpr std::size_t always = 31;  // the bit of strides that found no bit of t
 }
 
 template <class Real>
-Engine<Real>::Engine(const Layout& layout, const Cuts& cuts, const std::array<Extent, 3>& own, int weighed_along, long threads,
-                     const Placement& placement, const std::string& isa)
+Engine<Real>::Engine(const Layout& layout, const Seams& seams, int parts, const Cuts& cuts, const std::array<Extent, 3>& own,
+                     int weighed_along, long threads, const Placement& placement, const std::string& isa)
     // A domain's part of a plane must not share huge pages with its neighbour's.
-    : block_(layout, cuts.along_b() == 1), cuts_(cuts), own_(own), weighed_along_(weighed_along), placement_(placement), isa_(isa_choose(isa)),
+    : block_(layout, cuts.along_b() == 1, parts), seams_(seams), any_seam_(seams[0].closed || seams[1].closed || seams[2].closed),
+      cuts_(cuts), own_(own), weighed_along_(weighed_along), placement_(placement), isa_(isa_choose(isa)),
       rows_(rows_for<Real>(isa_)), team_(std::max(1L, std::min(threads, layout.na)), placement.processors),
       stints_(team_.size()), electric_done_(team_.size()), magnetic_done_(team_.size()) {
     placement_.nodes.resize(cuts_.count());
@@ -61,7 +62,7 @@ void Engine<Real>::arrange() {
             std::vector<std::vector<RowOperation<Real>*>> of_row(l.rows());
             bool any = false;
             for (const auto& operation : owned_) {
-                if (operation->component / 3 != half || operation->precedes() != preceding) continue;
+                if (operation->component / 3 % 2 != half || operation->precedes() != preceding) continue;
                 any = true;
                 const RowSpan& span = operation->span;
                 for (long i = span.a[0]; i < span.a[1]; ++i)
@@ -114,6 +115,8 @@ void Engine<Real>::count(int half, long i, long j, const Blocks& part) {
 template <class Real>
 void Engine<Real>::require(int half, long i, long j, Blocks part, long steps, const char* reader) {
     const Layout& l = block_.layout;
+    if (seams_[0].closed) i = (i + l.na) % l.na;
+    if (seams_[1].closed) j = (j + l.nb) % l.nb;
     if (i < 0 || j < 0 || i >= l.na || j >= l.nb) return;
     for (long n = std::max(0L, part.first); n < std::min(l.blocks, part.last); ++n)
         if (made(half, i, j, n) != steps)
@@ -134,8 +137,9 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
     count(0, i, j, part);
 #endif
     apply(preceding_[0], i, j, part, step);
-    rows_.electric(half_step_[0], i, j, part.first, part.last);
+    for (int n = 0; n < block_.parts; ++n) rows_.electric(half_step_[0][n], i, j, part.first, part.last);
     apply(operations_[0], i, j, part, step);
+    if (any_seam_) carry(0, i, j, part);
 }
 
 template <class Real>
@@ -149,23 +153,39 @@ void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& 
     count(1, i, j, part);
 #endif
     apply(preceding_[1], i, j, part, step);
-    rows_.magnetic(half_step_[1], i, j, part.first, part.last);
+    for (int n = 0; n < block_.parts; ++n) rows_.magnetic(half_step_[1][n], i, j, part.first, part.last);
     apply(operations_[1], i, j, part, step);
-    if (step.energy && part.last == block_.layout.blocks) weigh_row(i, j, *step.energy);
+    if (any_seam_) carry(1, i, j, part);
+    if (!step.energy || part.last < block_.layout.blocks) return;
+    for (int n = 0; n < block_.parts; ++n) weigh_row(n, i, j, *step.energy);
 }
 
 // Adds the squares of a row's own cells, block by block of 16.
 template <class Real>
-void Engine<Real>::weigh_row(long i, long j, ExactSum& energy) {
+void Engine<Real>::weigh_row(int part, long i, long j, ExactSum& energy) {
     if (!own_[0].holds(i) || !own_[1].holds(j)) return;
     constexpr long most = 64;  // blocks at a time
     const Layout& l = block_.layout;
     double sums[most];
-    for (long first = own_[2].first / lanes, end = padded(own_[2].last) / lanes; first < end; first += most) {
+    const long end = seams_[2].closed ? l.nc / lanes : padded(own_[2].last) / lanes;
+    for (long first = own_[2].first / lanes; first < end; first += most) {
         const long count = std::min(most, end - first);
-        rows_.energy(block_.field(0, i, j) + lanes * first, l.field_length, lanes * count, sums);
+        rows_.energy(block_.field(6 * part, i, j) + lanes * first, l.field_length, lanes * count, sums);
         for (long n = 0; n < count; ++n) energy.add(sums[n]);
     }
+    if (seams_[2].closed && l.nc % lanes) energy.add(own_squares(part, i, j, end));
+}
+
+// The sum over a last block, without the copy of the first cell that follows a closed row.
+template <class Real>
+double Engine<Real>::own_squares(int part, long i, long j, long block) {
+    Real cells[6 * lanes] = {};
+    double sum;
+    for (int component = 0; component < 6; ++component)
+        std::copy(block_.field(6 * part + component, i, j) + lanes * block, block_.field(6 * part + component, i, j) + block_.layout.nc,
+                  cells + component * lanes);
+    rows_.energy(cells, lanes, lanes, &sum);
+    return sum;
 }
 
 // The same sum where the blocks of 16 cells lie across the rows: lane after lane is a row, and a vector many blocks.
@@ -179,17 +199,19 @@ void Engine<Real>::weigh_across(long thread, ExactSum& energy) {
     const long count = blocks * (own_[across].last - own_[across].first);
     for (long n = count * thread / team_.size(); n < count * (thread + 1) / team_.size(); ++n) {
         const long first = own_[along].first + n % blocks * lanes, other = own_[across].first + n / blocks;
-        std::fill(sum.begin(), sum.end(), 0.0);
-        for (long m = first; m < std::min(first + lanes, own_[along].last); ++m) {
-            std::fill(lane.begin(), lane.end(), 0.0);
-            for (int component = 0; component < 6; ++component) {
-                const int stored = component / 3 * 3 + (component + along + 1) % 3;
-                const Real* const row = block_.field(stored, along ? other : m, along ? m : other);
-                for (long k = 0; k < l.nc; ++k) lane[k] += double(row[k]) * double(row[k]);
+        for (int part = 0; part < block_.parts; ++part) {
+            std::fill(sum.begin(), sum.end(), 0.0);
+            for (long m = first; m < std::min(first + lanes, own_[along].last); ++m) {
+                std::fill(lane.begin(), lane.end(), 0.0);
+                for (int component = 0; component < 6; ++component) {
+                    const int stored = 6 * part + component / 3 * 3 + (component + along + 1) % 3;
+                    const Real* const row = block_.field(stored, along ? other : m, along ? m : other);
+                    for (long k = 0; k < l.nc; ++k) lane[k] += double(row[k]) * double(row[k]);
+                }
+                for (long k = 0; k < l.nc; ++k) sum[k] += lane[k];
             }
-            for (long k = 0; k < l.nc; ++k) sum[k] += lane[k];
+            for (long k = own_[2].first; k < own_[2].last; ++k) energy.add(sum[k]);
         }
-        for (long k = own_[2].first; k < own_[2].last; ++k) energy.add(sum[k]);
     }
 }
 
@@ -202,7 +224,8 @@ void Engine<Real>::sweep(long thread, long begin, long end, ExactSum& energy) {
     const long first = first_plane_[thread], last = first_plane_[thread + 1];
     const long nb = block_.layout.nb;
     const Blocks row = whole_row();
-    const bool lowest = thread == 0, highest = thread == team_.size() - 1;
+    const bool lowest = thread == 0, highest = thread == team_.size() - 1, ring = seams_[0].closed;
+    const long below = lowest ? team_.size() - 1 : thread - 1, above = highest ? 0 : thread + 1;
     for (long n = begin; n < end; ++n) {
         const Step step = step_at(n, energy);
         const StepRows& made = step_rows_[n];
@@ -212,7 +235,7 @@ void Engine<Real>::sweep(long thread, long begin, long end, ExactSum& energy) {
         const auto magnetic = [&](long i, long j) {
             if (made.holds(1, i, j)) magnetic_row(i, j, row, step);
         };
-        if (!lowest && !magnetic_done_[thread - 1].reached(step.number - 1, stop_)) return;
+        if ((!lowest || ring) && !magnetic_done_[below].reached(step.number - 1, stop_)) return;
         for (long i = first; i < last; ++i) {
             if (stop_.load(std::memory_order_relaxed)) return;
             for (long j = 0; j < nb; ++j) {
@@ -222,7 +245,7 @@ void Engine<Real>::sweep(long thread, long begin, long end, ExactSum& energy) {
             if (i == first) electric_done_[thread].raise(step.number);
             if (i > first) magnetic(i - 1, nb - 1);
         }
-        if (!highest && !electric_done_[thread + 1].reached(step.number, stop_)) return;
+        if ((!highest || ring) && !electric_done_[above].reached(step.number, stop_)) return;
         for (long j = 0; j < nb; ++j) magnetic(last - 1, j);
         magnetic_done_[thread].raise(step.number);
     }
@@ -244,14 +267,27 @@ void Engine<Real>::begin(long steps, const Tables<Real>& tables, bool weigh) {
         operation->begin_block(block_.field(operation->component, operation->span.a[0], operation->span.b[0]), step_ + 1, steps);
     if (cuts_.along_c() > 1)
         for (auto& operation : owned_) operation->expect(tiling_.depth);
-    half_step_ = {block_.half_step(0), block_.half_step(1)};
+    for (int half = 0; half < 2; ++half)
+        for (int part = 0; part < block_.parts; ++part) half_step_[half][part] = block_.half_step(half, part);
     refreshed(0);
 }
 
 template <class Real>
 bool Engine<Real>::run(const Region& region, long first, long last, const std::function<void()>& poll, double milliseconds) {
     if (first < 0 || last > steps_ || first >= last) throw std::logic_error("these steps are not of the block under way");
-    for (long n = first; n < last; ++n) step_rows_[n] = StepRows::of(region, block_.layout, n);
+    if (tiling_.depth && (ring(0) || ring(1))) return make_in_turns(region, first, last, poll, milliseconds);
+    set_rows(region, first, last);
+    return make(first, last, poll, milliseconds);
+}
+
+template <class Real>
+void Engine<Real>::set_rows(const Region& region, long first, long last) {
+    for (long n = first; n < last; ++n) step_rows_[n] = StepRows::of(region, block_.layout, seams_, n);
+}
+
+// Steps [first, last) of the rows that were set.
+template <class Real>
+bool Engine<Real>::make(long first, long last, const std::function<void()>& poll, double milliseconds) {
     if (tiling_.depth)
         cut_time(first, last);
     else
@@ -290,6 +326,7 @@ void Engine<Real>::end() {
 
 template <class Real>
 void Engine<Real>::refreshed([[maybe_unused]] long steps) {
+    if (any_seam_) carry_all(steps > 0);
     for (auto& operation : owned_)
         operation->refresh(block_.field(operation->component, operation->span.a[0], operation->span.b[0]));
 #ifdef NEARFIELD_DEBUG
@@ -307,23 +344,27 @@ std::vector<StateArray> Engine<Real>::states() {
     const Layout& l = block_.layout;
     std::vector<StateArray> list;
     const char* names[6] = {"E0", "E1", "E2", "H0", "H1", "H2"};
-    for (int component = 0; component < 6; ++component)
-        list.push_back({names[component], component / 3, {l.na, l.nb, l.nc}, {l.plane_length, l.record_length, 1},
-                        block_.field(component, 0, 0)});
     const char* psi[2] = {"psi electric", "psi magnetic"};
-    for (int half = 0; half < 2; ++half) {
-        const long offset = half * 2 * lanes;
-        if (l.slab[0].planes())
-            list.push_back({std::string(psi[half]) + " a", half, {l.slab[0].planes(), l.nb, l.blocks, 2 * lanes},
-                            {l.nb * l.psi_row, l.psi_row, 4 * lanes, 1}, block_.a_psi.get() + offset});
-        if (l.slab[1].planes())
-            list.push_back({std::string(psi[half]) + " b", half, {l.na, l.slab[1].planes(), l.blocks, 2 * lanes},
-                            {l.slab[1].planes() * l.psi_row, l.psi_row, 4 * lanes, 1},
-                            block_.b_psi.get() + offset});
-        if (l.c_psi_blocks)
-            list.push_back({std::string(psi[half]) + " c", half, {l.na, l.nb, l.c_psi_blocks, 2 * lanes},
-                            {l.plane_length, l.record_length, 4 * lanes, 1},
-                            block_.records.get() + l.c_psi(0, 0) + offset});
+    for (int part = 0; part < block_.parts; ++part) {
+        const std::string prefix = part ? "imaginary " : "";
+        for (int component = 0; component < 6; ++component)
+            list.push_back({prefix + names[component], component / 3, {l.na, l.nb, l.nc}, {l.plane_length, l.record_length, 1},
+                            block_.field(6 * part + component, 0, 0)});
+        for (int half = 0; half < 2; ++half) {
+            const long offset = half * 2 * lanes;
+            const auto add = [&](const char* axis, std::vector<long> shape, std::vector<long> stride, Real* data) {
+                list.push_back({prefix + psi[half] + axis, half, std::move(shape), std::move(stride), data + offset});
+            };
+            if (l.slab[0].planes())
+                add(" a", {l.slab[0].planes(), l.nb, l.blocks, 2 * lanes}, {l.nb * l.psi_row, l.psi_row, 4 * lanes, 1},
+                    block_.a_psi_of(part));
+            if (l.slab[1].planes())
+                add(" b", {l.na, l.slab[1].planes(), l.blocks, 2 * lanes},
+                    {l.slab[1].planes() * l.psi_row, l.psi_row, 4 * lanes, 1}, block_.b_psi_of(part));
+            if (l.c_psi_blocks)
+                add(" c", {l.na, l.nb, l.c_psi_blocks, 2 * lanes}, {l.plane_length, l.record_length, 4 * lanes, 1},
+                    block_.records.get() + part * l.volume_length + l.c_psi(0, 0));
+        }
     }
     return list;
 }

@@ -1,5 +1,5 @@
 // The CPU engine of one process: its block, its row operations, its team, and the two schedules: stepwise (engine.cpp)
-// and tiled (tiled.cpp). The block may be cut into domains, each with threads and pages of its own (region.hpp).
+// and tiled (tiled.cpp), periodic axes (seams.cpp). The block may be cut into domains, each with threads and pages of its own (region.hpp).
 #pragma once
 
 #include <atomic>
@@ -49,8 +49,9 @@ class Engine {
 public:
     // `own`: the part of the block, along a, b and c, that is not a halo. `weighed_along`: the axis of the blocks of 16
     // cells that energy is summed in, whichever axis rows lie along.
-    Engine(const Layout& layout, const Cuts& cuts, const std::array<Extent, 3>& own, int weighed_along, long threads,
-           const Placement& placement, const std::string& isa);
+    // `parts` 2: complex fields.
+    Engine(const Layout& layout, const Seams& seams, int parts, const Cuts& cuts, const std::array<Extent, 3>& own,
+           int weighed_along, long threads, const Placement& placement, const std::string& isa);
 
     Block<Real>& block() { return block_; }
     const std::string& isa() const { return isa_; }
@@ -101,6 +102,18 @@ private:
         ExactSum* energy;
     };
 
+    bool make(long first, long last, const std::function<void()>& poll, double milliseconds);
+    bool make_in_turns(const Region& region, long first, long last, const std::function<void()>& poll, double milliseconds);
+    void set_rows(const Region& region, long first, long last);
+    long deepest() const;
+    long length(int axis) const { return axis ? block_.layout.nb : block_.layout.na; }
+    // Whether tiles must make turns along an axis. A single row is its own neighbour, and as such never late.
+    bool ring(int axis) const { return seams_[axis].closed && length(axis) > 1; }
+    void carry(int half, long i, long j, const Blocks& part);
+    void copy_turned(int component, const long (&from)[2], const long (&to)[2], const Blocks& part, const Seam& seam,
+                     double direction);
+    void carry_in_row(int half, long i, long j);
+    void carry_all(bool halos_only);
     void share();
     void partition();
     void partition(const Extent& planes, long threads);
@@ -116,7 +129,8 @@ private:
     void fetch_row(long i, long j, long part, long parts) const;
     void electric_row(long i, long j, const Blocks& part, const Step& step);
     void magnetic_row(long i, long j, const Blocks& part, const Step& step);
-    void weigh_row(long i, long j, ExactSum& energy);
+    void weigh_row(int part, long i, long j, ExactSum& energy);
+    double own_squares(int part, long i, long j, long block);
     void weigh_across(long thread, ExactSum& energy);
     void arrange();
     Operations list(const std::vector<RowOperation<Real>*>& wanted);
@@ -127,13 +141,15 @@ private:
     }
 
     Block<Real> block_;
+    Seams seams_;
+    bool any_seam_;
     Cuts cuts_;
     std::array<Extent, 3> own_;
     int weighed_along_;
     Placement placement_;
     std::string isa_;
     const Rows<Real>& rows_;
-    std::array<HalfStep<Real>, 2> half_step_{};
+    std::array<std::array<HalfStep<Real>, 2>, 2> half_step_{};  // by half and part
     Team team_;
     std::vector<std::vector<Stint>> stints_;               // of each thread
     std::vector<long> first_plane_;                        // of each thread when stepwise, and one past the last

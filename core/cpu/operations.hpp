@@ -46,7 +46,7 @@ struct RowSpan {  // rows [first, last) along a and along b
 
 template <class Real>
 struct RowOperation {
-    int component;  // storage component; the half step follows from it
+    int component;  // storage component, 6 more for its imaginary part; the half step follows from it
     RowSpan span;
     RowOperation(int c, const RowSpan& rows) : component(c), span(rows) {}
     RowOperation(int c, long i, long j) : RowOperation(c, {{i, i + 1}, {j, j + 1}}) {}
@@ -79,7 +79,7 @@ struct Currents final : RowOperation<Real> {
     long waveform;
     Currents(int c, long i, long j, long w) : RowOperation<Real>(c, i, j), waveform(w) {}
     void apply(Real* row, long, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
-        const Real* table = this->component < 3 ? tables.electric : tables.magnetic;
+        const Real* table = this->component % 6 < 3 ? tables.electric : tables.magnetic;
         const Real amplitude = table[step.in_block * tables.waveforms + waveform];
         for (std::size_t n = 0; n < k.size(); ++n)
             if (cells.hold(k[n])) row[k[n]] += weight[n] * amplitude;

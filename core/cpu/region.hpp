@@ -14,6 +14,14 @@
 
 namespace nearfield {
 
+// Along one axis: whether the last sample and the first are neighbours, and by which angle the fields turn from the first
+// to the one past the last, where they have an imaginary part: F(n) = F(0) (cosine - j sine).
+struct Seam {
+    bool closed = false;
+    double cosine = 1, sine = 0;
+};
+using Seams = std::array<Seam, 3>;
+
 struct Side {
     long at = 0;   // of E at the first step of the block
     int lean = 0;  // rows a step
@@ -33,17 +41,19 @@ struct Extent {  // [first, last)
 // The rows of a region at one step.
 struct StepRows {
     std::array<Extent, 2> a, b;  // by half step
-    // Where a tile that makes E of row (i, j) together with H of row (i - 1, j - 1) meets any of them.
+    // Where a tile that makes E of row (i, j) together with H of row (i - 1, j - 1) meets any of them. Along a closed axis
+    // rows go on past the last one, which is followed by the first.
     Extent meets_a, meets_b;
 
     bool holds(int half, long i, long j) const { return a[half].holds(i) && b[half].holds(j); }
-    static StepRows of(const Region& region, const Layout& l, long step) {
+    static StepRows of(const Region& region, const Layout& l, const Seams& seams, long step) {
         StepRows rows;
         const long length[2] = {l.na, l.nb};
         for (int axis = 0; axis < 2; ++axis) {
+            const long last = seams[axis].closed ? 2 * length[axis] : length[axis];
             const auto extent = [&](int half) {
-                return Extent{std::clamp(region.low[axis].bound(half, step), 0L, length[axis]),
-                              std::clamp(region.high[axis].bound(half, step), 0L, length[axis])};
+                return Extent{std::clamp(region.low[axis].bound(half, step), 0L, last),
+                              std::clamp(region.high[axis].bound(half, step), 0L, last)};
             };
             const Extent e = extent(0), h = extent(1);
             const Extent meets{std::min(e.first, h.first + 1), std::max(e.last, h.last + 1)};

@@ -8,7 +8,7 @@
 //   - by the band below at this position (row j - 1),
 //   - by the time block before, in this band and those above it as far as `depth` rows, `depth` planes further on.
 // So band b of block n waits for band b - 1 of block n, and for a band of block n - 1; there is no barrier between
-// blocks. Domains share the tiles: each makes the positions, bands and blocks of 16 cells of its own, in place, one after
+// blocks. Periodic axes: seams.cpp. Domains share the tiles: each makes the positions, bands and blocks of 16 cells of its own, in place, one after
 // the other along a tile, so that nothing is copied or made twice. Steps go in pairs along the diagonal, so that a row
 // stays in L1 between the two, and the next plane's record is fetched into L2 meanwhile.
 // Traffic: 48 / depth bytes a cell and step in single precision, plus the edges of the tiles.
@@ -19,6 +19,7 @@
 namespace nearfield {
 
 namespace {
+constexpr long on_ring(long n, long length) { return n < length ? n : n - length; }
 constexpr long paired = 2;
 }  // namespace
 
@@ -26,11 +27,15 @@ constexpr long paired = 2;
 template <class Real>
 __attribute__((always_inline)) inline void Engine<Real>::fetch_row(long i, long j, long part, long parts) const {
     const Layout& l = block_.layout;
+    if (seams_[0].closed) i = on_ring(i, l.na);
+    if (seams_[1].closed) j = on_ring(j, l.nb);
     if (i < 0 || i >= l.na || j < 0 || j >= l.nb) return;
     constexpr long size = sizeof(Real);
-    fetch(block_.records.get() + l.record(i, j), l.record_length * size, part, parts);
-    if (l.slab[0].holds(i, l.na)) fetch(block_.a_psi.get() + l.a_psi(i, j), l.psi_row * size, part, parts);
-    if (l.slab[1].holds(j, l.nb)) fetch(block_.b_psi.get() + l.b_psi(i, j), l.psi_row * size, part, parts);
+    for (int n = 0; n < block_.parts; ++n) {
+        fetch(block_.records.get() + n * l.volume_length + l.record(i, j), l.record_length * size, part, parts);
+        if (l.slab[0].holds(i, l.na)) fetch(block_.a_psi.get() + n * l.a_psi_length() + l.a_psi(i, j), l.psi_row * size, part, parts);
+        if (l.slab[1].holds(j, l.nb)) fetch(block_.b_psi.get() + n * l.b_psi_length() + l.b_psi(i, j), l.psi_row * size, part, parts);
+    }
     for (const auto& of_rows : preceding_) {
         if (of_rows.empty()) continue;
         const Operations& row = of_rows[l.row(i, j)];
@@ -46,7 +51,8 @@ template <class Real>
 void Engine<Real>::tile_position(const Tile& tile, long s) {
     const long blocks = block_.layout.blocks, depth = tile.block->depth;
     const bool lowest = tile.part.first == 0, highest = tile.part.last == blocks, whole = lowest && highest;
-    const long segment = whole && tiling_.segment ? tiling_.segment : blocks;
+    const long segment = whole && tiling_.segment && !seams_[2].closed ? tiling_.segment : blocks;
+    const long na = block_.layout.na, nb = block_.layout.nb;
     const StepRows* const made = step_rows_.data() + tile.block->begun;
     for (long first = 0; first < depth; first += paired) {
         const long last = std::min(depth, first + paired) - 1;
@@ -75,8 +81,10 @@ void Engine<Real>::tile_position(const Tile& tile, long s) {
                         fetch_row(i + 1, tile.row - tau - 1, r, tiling_.width);
                     }
                     const Step step = step_at(tile.block->begun + tau, *tile.energy);
-                    if (made[tau].holds(0, i, j)) electric_row(i, j, part(tau - first, tau), step);
-                    if (made[tau].holds(1, i - 1, j - 1)) magnetic_row(i - 1, j - 1, part(tau - first + 1, tau + 1), step);
+                    if (made[tau].holds(0, i, j))
+                        electric_row(on_ring(i, na), on_ring(j, nb), part(tau - first, tau), step);
+                    if (made[tau].holds(1, i - 1, j - 1))
+                        magnetic_row(on_ring(i - 1, na), on_ring(j - 1, nb), part(tau - first + 1, tau + 1), step);
                 }
     }
 }
@@ -84,7 +92,8 @@ void Engine<Real>::tile_position(const Tile& tile, long s) {
 // Cuts steps [first, last) into time blocks of equal depth, and each of them into bands.
 template <class Real>
 void Engine<Real>::cut_time(long first, long last) {
-    const long blocks = (last - first + tiling_.depth - 1) / tiling_.depth, width = tiling_.width;
+    const long depth = std::min(tiling_.depth, deepest());
+    const long blocks = (last - first + depth - 1) / depth, width = tiling_.width;
     time_blocks_.clear();
     std::vector<long> turns(cuts_.along_b());
     long id = 0;
@@ -139,7 +148,11 @@ void Engine<Real>::tile_band(const Stint& stint, std::size_t number, long band, 
     const auto done = [&](long band_id, long c) -> Progress& { return band_done_[band_id * along_c + c]; };
     const long chunk = std::clamp((block.to - block.from) / 8, 1L, 8L);  // positions between looks at the others' progress
     const Extent own = positions_of(block, stint.a);
-    const Tile tile{&block, block.row + band * tiling_.width, {cuts_.blocks[stint.c], cuts_.blocks[stint.c + 1]}, &energy};
+    // Rows that close on themselves are made whole, by the first domain along them.
+    const Blocks part = !seams_[2].closed ? Blocks{cuts_.blocks[stint.c], cuts_.blocks[stint.c + 1]}
+                        : stint.c == 0    ? whole_row()
+                                          : Blocks{0, 0};
+    const Tile tile{&block, block.row + band * tiling_.width, part, &energy};
     const TimeBlock* const before = number ? &time_blocks_[number - 1] : nullptr;
     long highest = -1;  // band of the time block before that must be ahead
     if (before && before->bands) {

@@ -53,6 +53,8 @@ def fingerprint(plan: Plan) -> str:
     """
     digest = hashlib.sha256()
     shape = [plan.cells, plan.active, plan.cpml, plan.precision, f"{plan.time_step:.12e}"]
+    if any(phase is not None for phase in plan.phases):
+        shape += [[None if phase is None else f"{phase:.12e}" for phase in plan.phases], plan.complex_fields]
     digest.update(json.dumps(shape).encode())
     for term in plan.terms:
         digest.update(type(term).__name__.encode())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from nearfield.engine import CpuEngine
 from nearfield.parallel.decomposition import Box, Triple
 from nearfield.parallel.halo import in_blocks, slab_spans
+from nearfield.parallel.part import segments
 from nearfield.parallel.ranks import RankEngine
 from nearfield.plan import COMPONENTS, DFTBox, Functional, RecordingTerm
 from nearfield.prediction import LANES
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 # The storage components whose differences along storage axis a, b, c have a psi, in the order of core/cpu/rows.cpp.
 SOURCES = ((2, 1), (2, 0), (1, 0))
 PLANES = 16  # across x, of poles' states in one piece
-KNOWN = re.compile(r"[EH][012]|psi (electric|magnetic) [abc]")  # of the registry of states
+KNOWN = re.compile(r"(imaginary )?([EH][012]|psi (electric|magnetic) [abc])")  # of the registry of states
 
 
 @dataclass(frozen=True)
@@ -58,17 +60,18 @@ def states(engine: CpuEngine) -> Iterator[State]:
     arrays = engine.states()
     if unknown := [name for name in arrays if not KNOWN.fullmatch(name)]:
         raise NotImplementedError(f"a checkpoint would lose {', '.join(unknown)}")
-    for component, name in enumerate(COMPONENTS):
+    parts = ("", "imaginary ") if engine.plan.complex_fields else ("",)
+    for component, name in enumerate(part + name for part in parts for name in COMPONENTS):
         view = engine.state(component)
 
         def write(values: np.ndarray, view=view) -> None:
             view[...] = values
 
         yield State(name, Box((0, 0, 0), view.shape), lambda box, view=view: view[box.slices()], write)
-    for position in range(3):
-        for kind in ("electric", "magnetic"):
-            if f"psi {kind} {'abc'[position]}" in arrays:
-                yield from slab_states(engine, kind, position, arrays[f"psi {kind} {'abc'[position]}"][1])
+    for part, position, half in product(parts, range(3), ("electric", "magnetic")):
+        kind = f"{part}psi {half}"
+        if f"{kind} {'abc'[position]}" in arrays:
+            yield from slab_states(engine, kind, position, arrays[f"{kind} {'abc'[position]}"][1])
     yield from pole_states(engine)
 
 
@@ -100,7 +103,7 @@ def slab_states(engine: CpuEngine, kind: str, position: int, array: np.ndarray) 
         box = Box(tuple(lower), tuple(upper))
         for number, source in enumerate(SOURCES[position] if box.size > 0 else ()):
             cells = array[..., LANES * number : LANES * (number + 1)]  # (planes, rows, blocks, 16), strided
-            name = f"psi {kind} d{'xyz'[axes[source]]}/d{'xyz'[along]}"
+            name = f"{kind} d{'xyz'[axes[source]]}/d{'xyz'[along]}"
             yield State(name, box, *access(cells, axes, position, shift, box))
 
 
@@ -144,14 +147,16 @@ class Holder:
     origin: Triple
     recorders: list[int]  # the number among all of the plan of each of the engine's
     sums: dict[int, list[np.ndarray]]  # samples of functionals that rank 0 adds up for all
+    active: Triple  # samples of the whole box
 
     @classmethod
     def of(cls, engine: CpuEngine | RankEngine) -> Holder:
         """That of an engine of one process, or of this rank."""
         if isinstance(engine, RankEngine):
-            return cls(engine.engine, engine.part.held.lower, engine.part.recorders, engine.sums)
+            part = engine.part
+            return cls(engine.engine, part.held.lower, part.recorders, engine.sums, part.whole.active)
         count = sum(isinstance(term, RecordingTerm) for term in engine.plan.terms)
-        return cls(engine, (0, 0, 0), list(range(count)), {})
+        return cls(engine, (0, 0, 0), list(range(count)), {}, engine.plan.active)
 
     @property
     def _terms(self) -> list[RecordingTerm]:
@@ -189,9 +194,22 @@ class Holder:
         self.engine.resume(step, kept)
         for state in states(self.engine):
             state.write(stored.filled(state.name, self.placed(state.box), state.leading, state.sparse))
+            state.write(self._filled(stored, state.name, self.placed(state.box)))
         self._restore_circuits(stored)
         for number in self.sums:
             self.sums[number] = [stored.array(f"recorder {number}")]
+
+    def _filled(self, stored: Stored, name: str, box: Box) -> np.ndarray:
+        """A box of a state, images included, which lie beyond the ends of closed axes."""
+        spans = [list(segments(*ends)) for ends in zip(box.lower, box.upper, self.active)]
+
+        def filled(axis: int, at: tuple[tuple[int, int], ...]) -> np.ndarray:
+            if axis == 3:
+                return stored.filled(name, Box(*(tuple(ends) for ends in zip(*at))))
+            parts = [filled(axis + 1, (*at, span)) for span in spans[axis]]
+            return parts[0] if len(parts) == 1 else np.concatenate(parts, axis)
+
+        return filled(0, ())
 
     def _recorded(self, step: int, number: int, term: RecordingTerm, stored: Stored) -> np.ndarray | None:
         name = f"recorder {number}"
@@ -203,7 +221,10 @@ class Holder:
     def _restore_circuits(self, stored: Stored) -> None:
         edges = stored.joined("circuits: component, i, j, k").tolist()
         known = dict(zip(map(tuple, edges), stored.joined("circuits: states")))
-        shifted = [(component, *(n + o for n, o in zip(at, self.origin))) for component, *at in self.engine.circuits]
+        shifted = [
+            (component, *((n + o) % whole for n, o, whole in zip(at, self.origin, self.active)))
+            for component, *at in self.engine.circuits
+        ]
         if shifted:
             found = np.array([stored.known(known, edge) for edge in shifted])
             self.engine.set_circuit_states(np.arange(len(shifted)), found)

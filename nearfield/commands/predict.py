@@ -94,7 +94,7 @@ def job_of_simulation(simulation: Any, hardware: Hardware) -> Job:
 
     setup = simulation.setup()
     plan = setup.plan
-    return Job(plan_weights(plan), math.prod(setup.grid.cells), BYTES_OF[plan.precision],
+    return Job(plan_weights(plan), math.prod(plan.cells), BYTES_OF[plan.precision],
                Tiles.on(plan, hardware, len(hardware.numa[0].cores) or 1))  # fmt: skip
 
 

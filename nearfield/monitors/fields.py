@@ -19,7 +19,6 @@ from nearfield.regions import (
     Monitor,
     Region,
     SomeFrequencies,
-    active_shape,
     component_number,
     frequency_axis,
     time_axis,
@@ -100,10 +99,15 @@ class Snapshot(BoxMonitor):
             )
         return steps
 
+    def regions(self, context: Context) -> dict[str, Region]:
+        """The samples of each component; in a file of its own no sample twice (`Region.once`)."""
+        found = super().regions(context)
+        return found if self.file is None else {name: region.once(context.grid) for name, region in found.items()}
+
     def terms(self, context: Context) -> list[SnapshotBox]:
         """One copy of each component."""
-        active, steps = active_shape(context), self.steps(context)
-        held = [region.held(active) for region in self.regions(context).values() if region.is_held(active)]
+        steps = self.steps(context)
+        held = [region.held(context) for region in self.regions(context).values() if region.is_held(context)]
         kept = self.file is None
         return [SnapshotBox(region.component, region.lower, region.upper, steps, kept) for region in held]
 
@@ -111,13 +115,13 @@ class Snapshot(BoxMonitor):
         """The components over time, those taken so far; nothing where they are in a file."""
         if self.file is not None:
             return {}
-        active, left = active_shape(context), iter(recordings)
+        left = iter(recordings)
         variables = self.positions(context)
         for name, region in self.regions(context).items():
             half = region.component >= 3
-            taken = next(left) if region.is_held(active) else Recording(np.zeros(0), np.zeros((0, *region.shape)))
+            taken = next(left) if region.is_held(context) else Recording(np.zeros(0), np.zeros((0, *region.shape)))
             axis = time_axis(taken.time, half)
-            values = region.restored(taken.values, active, len(taken.time))
+            values = region.restored(taken.values, context, len(taken.time))
             variables |= axis
             variables[name] = Variable((*axis, *region.dims), values, {"units": unit_of(region.component)})
         return variables
@@ -153,18 +157,18 @@ class FieldDFT(BoxMonitor):
 
     def terms(self, context: Context) -> list[DFTBox]:
         """One running sum of each component."""
-        frequencies, active = np.asarray(self.frequencies), active_shape(context)
+        frequencies = np.asarray(self.frequencies)
         stride = dft_stride(context, frequencies)
-        held = [region.held(active) for region in self.regions(context).values() if region.is_held(active)]
+        held = [region.held(context) for region in self.regions(context).values() if region.is_held(context)]
         return [DFTBox(region.component, region.lower, region.upper, frequencies, stride) for region in held]
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The spectra of the components."""
-        active, left = active_shape(context), iter(recordings)
+        left = iter(recordings)
         variables = frequency_axis(np.asarray(self.frequencies)) | self.positions(context)
         for name, region in self.regions(context).items():
-            values = next(left).values if region.is_held(active) else None
-            values = region.restored(values, active, len(self.frequencies))
+            values = next(left).values if region.is_held(context) else None
+            values = region.restored(values, context, len(self.frequencies))
             attributes = {"units": unit_of(region.component) + " s"}
             variables[name] = Variable(("frequency", *region.dims), values, attributes)
         return variables

@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 from nearfield.analysis.farfield import Exterior, Wall
 from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
-from nearfield.boundaries import CPML
 from nearfield.edges import Name, ordered, snapped
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
@@ -33,13 +32,15 @@ LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
 def wall_faces(context: Context) -> set[tuple[int, str]]:
     """The faces of the domain that are PEC or PMC."""
     faces = [(axis, side) for axis in range(3) for side in ("low", "high")]
-    return {(axis, side) for axis, side in faces if not isinstance(context.boundaries.face(axis, side), CPML)}
+    return {(axis, side) for axis, side in faces if context.boundaries.face(axis, side) in ("pec", "pmc")}
 
 
 def on_walls(context: Context, first: Nodes, last: Nodes) -> set[tuple[int, str]]:
-    """The faces of a box that lie on a wall of the domain, where nothing passes."""
+    """The faces of a box where nothing passes: on a wall of the domain, or one period from its other face."""
     ends = {"low": (first, (0, 0, 0)), "high": (last, context.grid.cells)}
-    return {(axis, side) for axis, side in wall_faces(context) if ends[side][0][axis] == ends[side][1][axis]}
+    walls = {(axis, side) for axis, side in wall_faces(context) if ends[side][0][axis] == ends[side][1][axis]}
+    whole = [a for a in range(3) if context.grid.closed(a) and (first[a], last[a]) == (0, context.grid.cells[a])]
+    return walls | {(axis, side) for axis in whole for side in ends}
 
 
 class Flux(Monitor):
@@ -88,7 +89,7 @@ class Flux(Monitor):
             if not 0 < face.node < context.grid.cells[face.axis]:
                 raise ModelError(
                     f"{self.place}: its face at {AXES[face.axis]} = {context.grid.lines[face.axis][face.node]:.6g} m "
-                    "lies on the outer wall of the grid, through which nothing passes; move it inside"
+                    "lies on the outer wall of the grid, behind which nothing is recorded; move it inside"
                 )
         return places
 
@@ -153,6 +154,11 @@ class FarField(Monitor):
         """The infinite walls about the antenna."""
         found = wall_faces(context)
         for axis in range(3):
+            if context.boundaries.repeat(axis):
+                raise ModelError(
+                    f"{self.place}: the fields repeat along {AXES[axis]}, so that the radiating surface has no end and "
+                    "no far field; use a Flux or FieldDFT monitor across the other axes for what leaves the cell"
+                )
             if {(axis, "low"), (axis, "high")} <= found:
                 raise ModelError(
                     f"{self.place}: both {AXES[axis]} walls are PEC or PMC, between which there is no far field; "

@@ -141,8 +141,7 @@ class FieldStreams:
     def _outlet(self, name: str, feature: Feature) -> Outlet:
         """This rank's recorders of a monitor, and how they lie in a block."""
         context, engine = self.setup.context, self.started.engine
-        active = active_shape(context)
-        held = [each for each in feature.item.regions(context).items() if each[1].is_held(active)]
+        held = [each for each in feature.item.regions(context).items() if each[1].is_held(context)]
         part = engine.part if isinstance(engine, RankEngine) else None
         local = [term for term in self._engine.plan.terms if isinstance(term, RecordingTerm)]
         found = Outlet(name, np.asarray(feature.item.steps(context)))
@@ -153,7 +152,7 @@ class FieldStreams:
             component, region = held[everywhere - feature.first]
             shift = part.held.lower if part else (0, 0, 0)
             upper = [int(n + s) for n, s in zip(term.upper, shift)]
-            upper = [whole if n == end else n for n, end, whole in zip(upper, active, region.upper)]  # with high walls
+            upper = [whole if n == end else n for n, end, whole in zip(upper, active_shape(context), region.upper)]
             lower = [int(n + s) for n, s in zip(term.lower, shift)]
             axes = self._engine.plan.storage_axes
             shape = tuple(int(upper[axis] - lower[axis]) for axis in axes)

@@ -37,6 +37,10 @@ class Box:
         upper = tuple(map(min, self.upper, other.upper))
         return Box(lower, upper) if all(low < high for low, high in zip(lower, upper)) else None
 
+    def moved(self, by: Sequence[int]) -> Box:
+        """The box somewhere else."""
+        return Box(*(tuple(n + step for n, step in zip(end, by)) for end in (self.lower, self.upper)))
+
     def grown(self, by: Growth, within: Box) -> Box:
         """The box with so many layers more on each side, as far as `within` reaches."""
         layers = [(by, by)] * 3 if isinstance(by, int) else by

@@ -187,9 +187,15 @@ def fitting(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost)
             refuse_ranks(domains, ranks)
         tiers = [(every, 1)]
     for choices, comfort in tiers:
-        if found := [grouping for grouping in choices if fits(grouping, comfort)]:
+        allowed = [grouping for grouping in choices if not parts_what_it_cannot(weights, grouping)]
+        if found := [grouping for grouping in allowed if fits(grouping, comfort)]:
             return found
     raise ModelError(too_many(weights, domains, ranks, halo))
+
+
+def parts_what_it_cannot(weights: Weights, grouping: Grouping) -> bool:
+    """Whether ranks meet along an axis that they cannot share."""
+    return any(whole and parts > 1 for whole, parts in zip(weights.unparted, grouping.ranks))
 
 
 def thinnest(is_unit: bool, with_ghosts: bool, depth: int) -> int:
@@ -206,6 +212,13 @@ def most_domains(weights: Weights, depth: int = 0) -> Triple:
 
 def too_many(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost) -> str:
     """Why so many domains do not fit, and how many would."""
+    if ranks > 1 and any(weights.unparted):
+        axes = " and ".join("xyz"[axis] for axis in range(3) if weights.unparted[axis])
+        return (
+            f"{ranks} ranks cannot share {times(domains)} domains here: the fields repeat along {axes} with a phase, "
+            f"or in rows that are no multiple of {LANES} samples, and ranks part other axes alone; give fewer ranks, "
+            "domains along the other axes, or one rank and more threads"
+        )
     most = most_domains(weights, halo.depth if ranks > 1 else 0)
     halos = f", {halo.depth} across cuts between ranks (the depth of their halos)" if halo.depth > LEAST_LAYERS else ""
     fewer = ""

@@ -19,7 +19,7 @@ import numpy as np
 
 from nearfield.engine import CpuEngine
 from nearfield.parallel.decomposition import Box
-from nearfield.parallel.part import PlanPart
+from nearfield.parallel.part import PlanPart, image_shifts
 from nearfield.prediction import LANES
 
 Span = tuple[int, int]
@@ -34,7 +34,7 @@ def views(engine: CpuEngine, box: Box, wanted: Callable[[str], bool]) -> Iterato
     for name, (_, array) in engine.states().items():
         if not wanted(name):
             continue
-        if not name.startswith("psi"):
+        if "psi" not in name:
             yield array[slice(*a), slice(*b), slice(*c)]
         elif name.endswith("a"):
             yield from (array[planes, slice(*b), slice(*blocks)] for planes in stored(a, slabs[0]))
@@ -75,21 +75,29 @@ def needed(depth: int, sides: Sequence[int]) -> Callable[[str], bool]:
     if depth > 1:
         return lambda name: True
     off = [axis for axis in range(3) if sides[axis]]
-    return lambda name: name in {f"H{axis}" for axis in range(3) if off != [axis]}
+    tangential = {f"H{axis}" for axis in range(3) if off != [axis]}
+    return lambda name: name.removeprefix("imaginary ") in tangential
 
 
 class Region:
-    """One message: a box of the engine's states as bytes."""
+    """One message: boxes of the engine's states as bytes, each with its sides (`needed`)."""
 
-    def __init__(self, engine: CpuEngine, part: PlanPart, box: Box, depth: int, sides: Sequence[int]) -> None:
-        here = part.here(box)
-        self._engine, self._views = engine, list(views(engine, here, needed(depth, sides)))
-        chosen = [n for n, edge in enumerate(engine.circuits) if depth > 1 and holds(here, edge[1:])]
-        # in an order on which both sides agree, whatever their own coordinates are
-        self._circuits = np.array(sorted(chosen, key=lambda n: engine.circuits[n]), np.int64)
+    def __init__(
+        self, engine: CpuEngine, part: PlanPart, boxes: Sequence[tuple[Box, Sequence[int]]], depth: int
+    ) -> None:
+        self._engine, self._views, self._boxes, circuits = engine, [], [], []
+        for box, sides in boxes:
+            here = part.here(box)
+            self._boxes.append(here)
+            self._views += views(engine, here, needed(depth, sides))
+            chosen = [n for n, edge in enumerate(engine.circuits) if depth > 1 and holds(here, edge[1:])]
+            # in an order on which both sides agree, whatever their own coordinates are
+            circuits += sorted(chosen, key=lambda n: engine.circuits[n])
+        self._circuits = np.array(circuits, np.int64)
         self._fields = sum(view.nbytes for view in self._views)
-        self._box, size = here, np.dtype(engine.plan.dtype).itemsize
-        self._poles = size * engine.poles.count(here) if depth > 1 else 0
+        size = np.dtype(engine.plan.dtype).itemsize
+        self._pole_bytes = [size * engine.poles.count(box) if depth > 1 else 0 for box in self._boxes]
+        self._poles = sum(self._pole_bytes)
         self.buffer = np.zeros(self._fields + self._poles + 16 * len(self._circuits), np.uint8)
 
     def _parts(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -98,8 +106,12 @@ class Region:
             yield view, self.buffer[at : at + view.nbytes].view(view.dtype).reshape(view.shape)
             at += view.nbytes
 
-    def _pole_values(self) -> np.ndarray:
-        return self.buffer[self._fields : self._fields + self._poles].view(self._engine.plan.dtype)
+    def _pole_values(self) -> Iterator[tuple[Box, np.ndarray]]:
+        at = self._fields
+        for box, count in zip(self._boxes, self._pole_bytes):
+            if count:
+                yield box, self.buffer[at : at + count].view(self._engine.plan.dtype)
+            at += count
 
     def _circuit_values(self) -> np.ndarray:
         return self.buffer[self._fields + self._poles :].view(float)
@@ -108,8 +120,8 @@ class Region:
         """Copy the states into the buffer."""
         for view, place in self._parts():
             np.copyto(place, view)
-        if self._poles:
-            self._engine.poles.pack(self._box, self._pole_values())
+        for box, values in self._pole_values():
+            self._engine.poles.pack(box, values)
         if len(self._circuits):
             self._circuit_values()[:] = self._engine.circuit_states()[self._circuits].ravel()
 
@@ -117,8 +129,8 @@ class Region:
         """Copy the buffer into the states."""
         for view, place in self._parts():
             np.copyto(view, place)
-        if self._poles:
-            self._engine.poles.unpack(self._box, self._pole_values())
+        for box, values in self._pole_values():
+            self._engine.poles.unpack(box, values)
         if len(self._circuits):
             self._engine.set_circuit_states(self._circuits, self._circuit_values().reshape(-1, 2))
 
@@ -141,21 +153,28 @@ class Message:
 def messages(
     engine: CpuEngine, part: PlanPart, rank: int, own: list[Box], held: list[Box], depth: int
 ) -> list[Message]:
-    """The messages between a rank and all others, whose own and held boxes are given."""
+    """The messages between a rank and all others, whose own and held boxes are given.
 
-    def region(box: Box | None, holder: int) -> Region | None:
-        if box is None:
-            return None
-        sides = own[holder].sides(box)
-        return Region(engine, part, box, depth, [sides[axis] for axis in part.whole.storage_axes])
+    Of a rank that lies beyond the ends of a closed axis, images are held; both sides list them in one order.
+    """
+    unit, axes = part.whole.unit_axis, part.whole.storage_axes
+    images = image_shifts(own[rank], part.whole)
+
+    def common(holder: int, owner: int) -> list[tuple[Box, list[int], tuple[int, ...]]]:
+        """What one holds of another, in the holder's coordinates, where it lies of the holder, and its shift."""
+        boxes = [(held[holder].intersection(own[owner].moved(shift)), shift) for shift in images]
+        return [(box, [own[holder].sides(box)[axis] for axis in axes], shift) for box, shift in boxes if box]
+
+    def region(boxes: list[tuple[Box, list[int]]]) -> Region | None:
+        return Region(engine, part, boxes, depth) if boxes else None
 
     found = []
-    unit = part.whole.unit_axis
     for other in range(len(own)):
         if other == rank:
             continue
-        out, into = own[rank].intersection(held[other]), held[rank].intersection(own[other])
+        out = region([(box.moved([-n for n in shift]), sides) for box, sides, shift in common(other, rank)])
+        into = region([(box, sides) for box, sides, _ in common(rank, other)])
         if out or into:
             late = own[other].lower[unit] != own[rank].lower[unit]
-            found.append(Message(other, region(out, other), region(into, rank), late))
+            found.append(Message(other, out, into, late))
     return found

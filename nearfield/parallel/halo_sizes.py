@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 
 from nearfield.parallel.decomposition import Box, Decomposition
-from nearfield.parallel.part import held_box
+from nearfield.parallel.part import held_box, parted_rings
 from nearfield.plan import Plan
 from nearfield.pole_sizes import kept_numbers
 from nearfield.prediction import BYTES_OF
@@ -49,10 +49,10 @@ def halo_sizes(plan: Plan, decomposition: Decomposition, depth: int) -> list[Hal
 
 def halo_size(plan: Plan, rank: int, box: Box, whole: Box, depth: int) -> HaloSize:
     """The exchange of one rank."""
-    ends = zip(box.lower, box.upper, whole.lower, whole.upper)
-    sides = [(low > first) + (high < last) for low, high, first, last in ends]
+    ends = zip(box.lower, box.upper, whole.lower, whole.upper, parted_rings(box, plan))
+    sides = [2 if ring else (low > first) + (high < last) for low, high, first, last, ring in ends]
     faces = sum(box.size // n * count for n, count in zip(box.shape, sides))
-    held = held_box(box, depth, plan).intersection(whole)
+    held = held_box(box, depth, plan)
     values = sum(received(plan, layer, off, depth) for layer, off in around(box, held))
     messages = math.prod(1 + count for count in sides) - 1
     size = values * BYTES_OF[plan.precision]
@@ -86,6 +86,8 @@ def slab_samples(plan: Plan, box: Box) -> int:
     """Samples of a box in slabs of the CPML, once for each slab that they lie in."""
     total = 0
     for axis, (low, high) in enumerate(plan.cpml):
+        if not low and not high:
+            continue
         begin, end, length = box.lower[axis], box.upper[axis], plan.active[axis]
         inside = max(0, min(end, low) - begin) + max(0, end - max(begin, length - high))
         total += box.size // (end - begin) * inside

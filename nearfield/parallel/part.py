@@ -1,12 +1,19 @@
-"""What one rank holds of a plan: its own box and its halos, in coordinates of its own."""
+"""What one rank holds of a plan: its own box and its halos, in coordinates of its own.
+
+Where ranks meet along an axis that closes on itself, halos reach over its ends: into images of the box, whole periods
+away, as a rank holds them of its neighbours there.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
+from nearfield.dispersion import PolePlane
 from nearfield.incident.term import IncidentTerm
 from nearfield.parallel.decomposition import Box
 from nearfield.plan import AxisProfile, CircuitTerm, CurrentTerm, DFTBox, Functional, Plan, RecordingTerm, SnapshotBox
@@ -20,7 +27,30 @@ def held_box(own: Box, depth: int, plan: Plan) -> Box:
     """A rank's box with its halos: `depth` layers, along the rows whole blocks of 16."""
     rows = -(-depth // LANES) * LANES
     layers = [(rows, rows) if axis == plan.unit_axis else (depth, depth) for axis in range(3)]
-    return own.grown(layers, Box((0, 0, 0), plan.active))
+    rings = parted_rings(own, plan)
+    room = [(-n, 2 * n) if ring else (0, n) for ring, n in zip(rings, plan.active)]
+    return own.grown(layers, Box(*(tuple(ends) for ends in zip(*room))))
+
+
+def parted_rings(own: Box, plan: Plan) -> tuple[bool, ...]:
+    """Axes that close on themselves and that ranks share."""
+    filled = [(low, high) == (0, n) for low, high, n in zip(own.lower, own.upper, plan.active)]
+    return tuple(phase is not None and not whole for phase, whole in zip(plan.phases, filled))
+
+
+def image_shifts(own: Box, plan: Plan) -> list[tuple[int, ...]]:
+    """Where images of samples may lie that a rank holds: whole periods along parted rings; none is the first."""
+    spans = [(0, n, -n) if ring else (0,) for ring, n in zip(parted_rings(own, plan), plan.active)]
+    return list(product(*spans))
+
+
+def segments(lower: int, upper: int, period: int) -> Iterator[tuple[int, int]]:
+    """The samples of one cell that those from `lower` to `upper` repeat, as ranges in order."""
+    while lower < upper:
+        first = lower % period
+        last = min(period, first + upper - lower)
+        yield first, last
+        lower += last - first
 
 
 @dataclass(frozen=True)
@@ -38,8 +68,7 @@ class PlanPart:
 
     def here(self, box: Box) -> Box:
         """A box in the part's coordinates."""
-        shift = self.held.lower
-        return Box(*(tuple(n - o for n, o in zip(end, shift)) for end in (box.lower, box.upper)))
+        return box.moved([-n for n in self.held.lower])
 
     @cached_property
     def plan(self) -> Plan:
@@ -48,13 +77,16 @@ class PlanPart:
         return replace(
             whole, active=held.shape, cpml=tuple(self._slabs(axis) for axis in range(3)),
             profiles=tuple(cut_profile(p, *ends) for p, *ends in zip(whole.profiles, held.lower, held.upper)),
-            coefficients=CoefficientsPart(whole.coefficients, held), rows_axis=whole.unit_axis,
+            coefficients=CoefficientsPart(whole.coefficients, held, whole.active), rows_axis=whole.unit_axis,
             blocks_axis=whole.weighed_axis,
+            phases=tuple(None if ring else p for ring, p in zip(parted_rings(self.own, whole), whole.phases)),
             terms=tuple(term for _, term in self._terms),
         )  # fmt: skip
 
     def _slabs(self, axis: int) -> tuple[int, int]:
         low, high = self.whole.cpml[axis]
+        if not low and not high:
+            return 0, 0
         begin, end = self.held.lower[axis], self.held.upper[axis]
         in_low = max(0, min(low, end) - begin)
         return in_low, max(0, end - max(self.whole.active[axis] - high, begin + in_low))
@@ -75,47 +107,99 @@ class PlanPart:
         if isinstance(term, DFTBox | SnapshotBox):
             box = self.own.intersection(Box(tuple(term.lower), tuple(term.upper)))
             return box and replace(term, lower=self.here(box).lower, upper=self.here(box).upper)
-        box = self.own if isinstance(term, Functional) else self.held
-        inside = np.ones(np.shape(term.i), bool)
-        for index, low, high in zip((term.i, term.j, term.k), box.lower, box.upper):
-            inside &= (np.asarray(index) >= low) & (np.asarray(index) < high)
-        if not inside.any():
+        recorded = isinstance(term, Functional)
+        images = [(0, 0, 0)] if recorded else image_shifts(self.own, self.whole)
+        which, place = self._samples(term, self.own if recorded else self.held, images)
+        if not which.size:
             return None
-        at = dict(zip("ijk", (np.asarray(n)[inside] - o for n, o in zip((term.i, term.j, term.k), self.held.lower))))
+        at, count = dict(zip("ijk", place)), np.size(term.i)
         if isinstance(term, CurrentTerm):
-            return replace(term, **at, weight=np.broadcast_to(term.weight, inside.shape)[inside])
+            return replace(term, **at, weight=np.broadcast_to(term.weight, count)[which])
         if isinstance(term, CircuitTerm):
-            return replace(term, **{name: per_edge(getattr(term, name), inside) for name in EDGE_ARRAYS} | at)
+            return replace(term, **{name: per_edge(getattr(term, name), which, count) for name in EDGE_ARRAYS} | at)
         if isinstance(term, IncidentTerm):
             arrays = ("component", "weight", "column", "share")
-            return replace(term, **at, **{name: getattr(term, name)[inside] for name in arrays})
-        component, weight = (np.broadcast_to(values, inside.shape)[inside] for values in (term.component, term.weight))
-        place = np.flatnonzero(inside)
-        return replace(term, **at, component=component, weight=weight, place=place, terms=inside.size)
+            return replace(term, **at, **{name: getattr(term, name)[which] for name in arrays})
+        component, weight = (np.broadcast_to(values, count)[which] for values in (term.component, term.weight))
+        return replace(term, **at, component=component, weight=weight, place=which, terms=count)
+
+    def _samples(self, term, box: Box, images: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of a term's samples in a box, once for each image there, and where they are, (3, samples)."""
+        index, found = np.array([term.i, term.j, term.k]).reshape(3, -1), []
+        for shift in images:
+            place = index + np.array(shift)[:, None]
+            inside = (place >= np.array(box.lower)[:, None]) & (place < np.array(box.upper)[:, None])
+            which = np.flatnonzero(inside.all(axis=0))
+            found.append((which, place[:, which] - np.array(self.held.lower)[:, None]))
+        return tuple(np.concatenate(parts, axis=-1) for parts in zip(*found))
 
 
-def per_edge(values, chosen: np.ndarray) -> np.ndarray:
-    """The values of the chosen edges, (chosen, ...), of one for each edge or one for all."""
+def per_edge(values, chosen: np.ndarray, count: int) -> np.ndarray:
+    """The values of the chosen ones of so many edges, (chosen, ...), of one for each edge or one for all."""
     values = np.asarray(values)
-    one_each = values.shape[:1] == chosen.shape
-    return values[chosen] if one_each else np.broadcast_to(values, (chosen.sum(), *values.shape))
+    one_each = values.shape[:1] == (count,)
+    return values[chosen] if one_each else np.broadcast_to(values, (len(chosen), *values.shape))
 
 
 def cut_profile(profile: AxisProfile, first: int, last: int) -> AxisProfile:
-    """Samples [first, last) of a profile."""
-    return AxisProfile(**{name: values[first:last] for name, values in vars(profile).items()})
+    """Samples [first, last) of a profile, or of its repetitions."""
+    return AxisProfile(**{n: values[np.arange(first, last) % len(values)] for n, values in vars(profile).items()})
 
 
 class CoefficientsPart:
     """The coefficients of a box, by the interface of `nearfield.coefficients.Coefficients` that engines use."""
 
-    def __init__(self, whole, box: Box) -> None:
-        self._whole, self._box = whole, box
+    def __init__(self, whole, box: Box, active: tuple[int, int, int]) -> None:
+        self._whole, self._lower, self._active = whole, box.lower, active
+        self._spans = [list(segments(*ends)) for ends in zip(box.lower, box.upper, active)]
 
     def kept_numbers(self, *index):
         """What poles keep in a lattice of cells of the box."""
-        return self._whole.kept_numbers(*(n + low for n, low in zip(index, self._box.lower)))
+        return self._whole.kept_numbers(*((i + low) % n for i, low, n in zip(index, self._lower, self._active)))
 
     def planes(self, axis: int):
         """Planes of the box, which count from its own first one."""
-        return self._whole.planes(axis, self._box.lower, self._box.upper)
+        before, (b, c) = 0, ((axis + 1) % 3, (axis + 2) % 3)
+        for along in self._spans[axis]:
+            pieces = []
+            for spans in product(self._spans[b], self._spans[c]):
+                ends = {axis: along, b: spans[0], c: spans[1]}
+                pieces.append(self._whole.planes(axis, *(tuple(ends[a][end] for a in range(3)) for end in (0, 1))))
+            for start, stop, found in in_step(pieces):
+                columns = len(self._spans[c])
+                electric, magnetic = (self._joined([getattr(each, name) for each in found], columns)
+                                      for name in ("electric", "magnetic"))  # fmt: skip
+                yield replace(found[0], start=before + start, stop=before + stop, electric=electric, magnetic=magnetic,
+                              poles=self._joined_poles(found, columns))  # fmt: skip
+            before += along[1] - along[0]
+
+    def _joined_poles(self, found: list, columns: int) -> tuple[PolePlane, ...]:
+        """What poles weigh; nothing where a block knows nothing of a medium."""
+        if len(found) == 1:
+            return found[0].poles
+        joined = []
+        for medium in sorted({pole.medium for each in found for pole in each.poles}):
+            parts = [next((pole for pole in each.poles if pole.medium == medium), None) for each in found]
+            shapes = [each.electric[:, 0].shape for each in found]
+            stay = [part.stay if part else np.ones(shape) for part, shape in zip(parts, shapes)]
+            weight = [part.weight if part else np.zeros(shape) for part, shape in zip(parts, shapes)]
+            joined.append(PolePlane(medium, self._joined(stay, columns), self._joined(weight, columns)))
+        return tuple(joined)
+
+    @staticmethod
+    def _joined(blocks: list[np.ndarray], columns: int) -> np.ndarray:
+        if len(blocks) == 1:
+            return blocks[0]
+        rows = [np.concatenate(blocks[n : n + columns], axis=-1) for n in range(0, len(blocks), columns)]
+        return np.concatenate(rows, axis=-2)
+
+
+def in_step(pieces: Sequence[Iterator]) -> Iterator[tuple[int, int, list]]:
+    """(start, stop, what each iterator has there) of several that give the same planes, grouped in their own ways."""
+    now = [next(each) for each in pieces]
+    while True:
+        start, stop = max(each.start for each in now), min(each.stop for each in now)
+        yield start, stop, now
+        now = [next(more, None) if each.stop == stop else each for each, more in zip(now, pieces)]
+        if any(each is None for each in now):
+            return

@@ -40,7 +40,15 @@ def plan_weights(plan: Plan) -> Weights:
     for lower, upper, weight in boxes:
         values += spread(np.full((1, 1, 1), weight), *(
             shares(lines[axis], np.array([lower[axis], upper[axis]], float)) for axis in range(3)))  # fmt: skip
-    return Weights(plan.active, plan.storage_axes, tuple(lines), values)
+    return Weights(plan.active, plan.storage_axes, tuple(lines), values, unparted=unparted(plan))
+
+
+def unparted(plan: Plan) -> tuple[bool, bool, bool]:
+    """Axes that ranks cannot share: those with a phase, which turns fields with the bits of the seam alone, and closed
+    rows of part blocks of 16.
+    """
+    broken = [axis == plan.unit_axis and n % LANES > 0 for axis, n in enumerate(plan.active)]
+    return tuple(phase is not None and (phase != 0 or part) for phase, part in zip(plan.phases, broken))
 
 
 def slabs(plan: Plan) -> Iterator[Part]:

@@ -16,10 +16,10 @@ from nearfield.engine import Block, CpuEngine, Sides, Tables, energy_of
 from nearfield.incident.term import Marches
 from nearfield.parallel.decomposition import Arrangement, Box, Grouping
 from nearfield.parallel.halo import Message, messages
-from nearfield.parallel.part import PlanPart, held_box
+from nearfield.parallel.part import PlanPart, held_box, parted_rings
 from nearfield.parallel.phases import Axis, SplitTiles, phases
 from nearfield.parallel.transport import Channel, Ranks, Turns
-from nearfield.plan import DFTBox, Functional, Plan, Recording, RecordingTerm
+from nearfield.plan import DFTBox, Functional, Plan, Recording, RecordingTerm, is_magnetic
 
 POLL = 2.0  # ms between looks at messages under way; some libraries move them only when they are asked
 
@@ -47,10 +47,10 @@ class RankEngine:
         self._set_recorders()
         self._messages = messages(self.engine, self.part, ranks.rank, own, held, depth)
         self._early, self._late = (self._channel(late) for late in (False, True))
-        mine, here = self.part.held, self.part.own_here
+        mine, here, rings = self.part.held, self.part.own_here, parted_rings(own[ranks.rank], plan)
         self._axes = tuple(
-            Axis(length, own, low > 0, high < end, depth) for length, own, low, high, end in zip(
-                mine.shape, zip(here.lower, here.upper), mine.lower, mine.upper, plan.active
+            Axis(length, own, low > 0 or ring, high < end or ring, depth) for length, own, low, high, end, ring in zip(
+                mine.shape, zip(here.lower, here.upper), mine.lower, mine.upper, plan.active, rings
             )
         )
         self._coming = False  # halos are under way
@@ -244,7 +244,8 @@ class RankEngine:
 
     def set_state(self, component: int, values: np.ndarray) -> None:
         """Write one component, active shape, before the first step after a reset; all ranks the same."""
-        self.engine.state(component)[...] = values[self.part.held.slices()]
+        held = [np.arange(*ends) % n for *ends, n in zip(self.part.held.lower, self.part.held.upper, values.shape)]
+        self.engine.state(component)[...] = values[np.ix_(*held)]
 
     def gathered(self, component: int) -> np.ndarray | None:
         """One component, active shape, H as eta0 H."""
@@ -267,7 +268,7 @@ class RankEngine:
         if n in self._shared:
             values = np.concatenate(self._sums[n]) if self._sums[n] else np.zeros(0)
             steps = term.stride * np.arange(1, len(values) + 1)
-            return Recording(self.plan.recording_times(bool(np.max(term.component) >= 3), steps), values)
+            return Recording(self.plan.recording_times(is_magnetic(term.component), steps), values)
         found = [(box, piece[n]) for box, piece in zip(self.boxes, pieces) if n in piece]
         if isinstance(term, Functional):
             return found[0][1]

@@ -62,6 +62,7 @@ class Weights:
     edges: tuple[np.ndarray, np.ndarray, np.ndarray]
     values: np.ndarray
     row: float = ROW
+    unparted: tuple[bool, bool, bool] = (False, False, False)  # axes that ranks cannot share
 
     @classmethod
     def of(cls, plan: Plan) -> Weights:

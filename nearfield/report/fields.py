@@ -118,7 +118,7 @@ def _magnitude(layer: Any, parts: list[str]) -> tuple[np.ndarray, str]:
 def _strongest(layer: Any, parts: list[str]) -> tuple[np.ndarray, str]:
     extremes = {part: finite_extremes(np.abs(layer[part].values)) or (0.0, 0.0) for part in parts}
     part = max(parts, key=lambda name: extremes[name][1])
-    return np.asarray(layer[part].values, dtype=float), part
+    return np.real(layer[part].values).astype(float), part
 
 
 @styled

@@ -177,11 +177,14 @@ def _draw_boundaries(axes: Axes, simulation: Simulation, orientation: tuple[int,
                 legend[f"CPML, {cells} cells"] = _swatch("#E3E7EB", hatch="////", edgecolor="#9AA5B1")
                 continue
             kind = simulation.boundaries.face(axis, side)
-            colour, dash = (METAL, "-") if kind == "pec" else (MAGNETIC_WALL, (0, (3, 1.5)))
+            colour, dash = {"pec": (METAL, "-"), "pmc": (MAGNETIC_WALL, (0, (3, 1.5)))}.get(
+                kind if isinstance(kind, str) else "", (FAINT, (0, (1, 1)))
+            )
             place = along[0] if side == "low" else along[-1]
             (axes.axvline if axis == orientation[1] else axes.axhline)(
                 place, color=colour, linestyle=dash, linewidth=3.5, zorder=5)
-            legend[f"{str(kind).upper()} wall"] = Line2D([], [], color=colour, linestyle=dash, linewidth=3)
+            name = f"{kind.upper()} wall" if kind in ("pec", "pmc") else f"{getattr(kind, 'kind', kind)} faces"
+            legend[name] = Line2D([], [], color=colour, linestyle=dash, linewidth=3)
 
 
 def _draw_items(axes: Axes, grid: YeeGrid, simulation: Simulation, orientation: tuple[int, int, int], factor: float,

@@ -29,7 +29,7 @@ std::unique_ptr<Engine<float>> engine(const Threads& threads, long domains, Memo
     for (long d = 1; d <= domains; ++d) cuts.planes.push_back(planes * d / domains);
     const std::array<Extent, 3> own{Extent{0, planes}, Extent{0, rows}, Extent{0, cells}};
     const Placement placement{threads, memory, std::move(nodes)};
-    return std::make_unique<Engine<float>>(layout, cuts, own, 2, long(threads.size()), placement, "");
+    return std::make_unique<Engine<float>>(layout, Seams{}, 1, cuts, own, 2, long(threads.size()), placement, "");
 }
 
 long failures = 0;

@@ -1,6 +1,7 @@
 """Run under mpiexec: random plans with every feature on all ranks, compared on rank 0 with the engine of one domain.
 
-Arguments: seed, number of plans, and "any", or "split" for boxes that are thick enough for tiles deeper than halos.
+Arguments: seed, number of plans, and "any", or "split" for boxes that are thick enough for tiles deeper than halos;
+"rings" after it for axes that close on themselves.
 Prints how many were compared, and how many blocks of steps were made in split tiles; exits with 1 at the first that
 differs.
 """
@@ -20,6 +21,7 @@ from reference import same
 
 from nearfield.engine import CpuEngine
 from nearfield.parallel.decomposition import Arrangement, Grouping, groupings
+from nearfield.parallel.plan_weights import unparted
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.transport import world
 from nearfield.tiling import STEPWISE, Tiling
@@ -27,17 +29,22 @@ from nearfield.tiling import STEPWISE, Tiling
 BLOCKS = (11, 4, 1)  # steps
 
 
-def any_plan(draw: random.Random, seed: int, thick: bool):
-    """A plan of some size, with walls, media and terms of all kinds."""
-    cells = (45, 47, 49) if thick else tuple(draw.choice([5, 9, 12, 17, 33, 50]) for _ in range(3))
+def any_plan(draw: random.Random, seed: int, thick: bool, rings: bool = False):
+    """A plan of some size, with walls, media and terms of all kinds; with `rings`, some axes close on themselves."""
+    cells = (45, 47, 49) if thick else tuple(draw.choice([5, 9, 12, 17, 33, 50, *[32, 48] * rings]) for _ in range(3))
     walls = []
     for n in cells:
         low, high = draw.choice(["pec", "pmc", 1, 3]), draw.choice(["pec", "pmc", 2, 4])
         thick = sum(side for side in (low, high) if isinstance(side, int))
         walls.append((low, high) if thick <= n else ("pec", "pmc"))
+    complex_fields = False
+    if rings:
+        walls = [("periodic", "periodic") if draw.random() < 0.6 else pair for pair in walls]
+        complex_fields = draw.random() < 0.3
     return plans.make_plan(
         cells, tuple(walls), seed=seed, precision=draw.choice(["single", "double"]), graded=draw.random() < 0.7,
         media=draw.choice(["vacuum", "lossless", "lossy", "dispersive"]), metal=0.1, terms=plans.some_of_each,
+        complex_fields=complex_fields,
     )  # fmt: skip
 
 
@@ -64,15 +71,16 @@ def compare(plan, arrangement: Arrangement, grouping: Grouping, depth: int, thre
     engine = RankEngine(plan, ranks, arrangement, grouping, depth, overlap, threads=threads, tiling=tiling)
     alone = CpuEngine(plan, 1) if ranks.rank == 0 else None
     numbers = np.random.default_rng(1)
-    for component in range(6):
-        values = numbers.standard_normal(plan.active) * (plan.coefficients.dense(component)[1] != 0)
+    components = range(12 if plan.complex_fields else 6)
+    for component in components:
+        values = numbers.standard_normal(plan.active) * (plan.coefficients.dense(component % 6)[1] != 0)
         engine.set_state(component, values.astype(plan.dtype))
         if alone:
             alone.state(component)[...] = values.astype(plan.dtype)
     for steps in BLOCKS:
         energy = engine.advance(steps, weigh=True).energy
         assert not alone or energy == alone.advance(steps, weigh=True).energy, "energy"
-    for component in range(6):
+    for component in components:
         found = engine.gathered(component)
         assert not alone or same(found, alone.state(component)), f"component {component}"
     recorded = engine.recordings()
@@ -82,18 +90,30 @@ def compare(plan, arrangement: Arrangement, grouping: Grouping, depth: int, thre
     return engine.split_blocks
 
 
+def may_be_parted(plan, arrangement: Arrangement, grouping: Grouping, depth: int) -> bool:
+    """Whether closed axes are shared as a run would share them: ranks as thick as halos, rows of whole blocks."""
+    boxes, cannot = grouping.boxes(arrangement), unparted(plan)
+    for axis in (axis for axis in range(3) if plan.phases[axis] is not None and grouping.ranks[axis] > 1):
+        layers = -(-depth // 16) * 16 if axis == plan.unit_axis else depth
+        if cannot[axis] or min(box.shape[axis] for box in boxes) < layers:
+            return False
+    return True
+
+
 def main() -> None:
     """Draw, compare, count."""
     seed, count, thick = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "split"
     draw, compared, split = random.Random(seed), 0, 0
+    rings = sys.argv[4:] == ["rings"]
     while compared < count:
-        plan = any_plan(draw, draw.randrange(1000), thick)
+        plan = any_plan(draw, draw.randrange(1000), thick, rings)
         arrangement = any_arrangement(draw, plan, thick)
         fitting = groupings(arrangement.counts, world().size)
         tiling = draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), draw.randint(1, 9))])
         depth, threads, overlap = draw.randint(1, 6), draw.randint(1, 3), draw.choice(["split", "none", "blocking"])
         if thick:
             tiling, depth, overlap = Tiling(draw.randint(4, 6), draw.randint(2, 9)), draw.randint(1, 3), "split"
+        fitting = [each for each in fitting if may_be_parted(plan, arrangement, each, depth)]
         if not fitting:
             continue
         case = (plan, arrangement, draw.choice(fitting), depth, threads, tiling, overlap)

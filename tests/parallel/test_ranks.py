@@ -35,6 +35,18 @@ def test_ranks_give_the_bits_of_one_process_for_every_feature(ranks, seed, plans
     assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("ranks, seed, plans", [(2, 1, 15), pytest.param(3, 2, 25, marks=pytest.mark.slow), (4, 3, 10)])
+def test_ranks_share_periodic_axes_with_the_bits_of_one_process(ranks, seed, plans):
+    done = started(ranks, str(HERE / "spread.py"), str(seed), str(plans), "any", "rings")
+    assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("ranks, plans", [pytest.param(2, 4, marks=pytest.mark.slow), (4, 2)])
+def test_tiles_deeper_than_halos_reach_over_seams(ranks, plans):
+    done = started(ranks, str(HERE / "spread.py"), "5", str(plans), "split", "rings")
+    assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("ranks, plans", [(2, 6), (4, 6)])
 def test_tiles_deeper_than_halos_give_the_same_bits(ranks, plans):
     done = started(ranks, str(HERE / "spread.py"), "5", str(plans), "split")

@@ -110,6 +110,33 @@ def test_a_model_file_gives_the_same_result_file_on_any_domains_and_ranks(tmp_pa
     assert (tmp_path / "alone/model.s2p").read_text() == (tmp_path / "3/model.s2p").read_text()
 
 
+def half_of_a_row_of_strips() -> nf.Simulation:
+    """Strips side by side, periodic along y, cut in two by an electric plane across x, between CPMLs and walls."""
+    strip = nf.Cylinder((-9 * MM, Y[1], -2 * MM), (9 * MM, Y[1], -2 * MM), 3 * MM)
+    return nf.Simulation(
+        grid=nf.Grid(MM * np.arange(-12, 13), Y, Z), symmetry=nf.Symmetry(x="electric"),
+        boundaries=nf.Boundaries(all=nf.CPML(4), y="periodic", z_low=nf.PEC),
+        structures=[nf.Structure(strip, nf.Medium(3.0))],
+        sources=[nf.CurrentSheet((-4 * MM, Y[0], 3 * MM), (4 * MM, Y[-1], 3 * MM), "x", PULSE)],
+        monitors=[
+            nf.Probe("edge", (-3.3 * MM, Y[-1], 2.9 * MM), "Ex"),
+            nf.Snapshot("cut", (-5 * MM, Y[0], Z[8]), (5 * MM, Y[-1], Z[8]), every=20),
+            nf.Flux("out", (-6 * MM, Y[0], Z[8]), (6 * MM, Y[-1], Z[30]), BAND),
+        ],
+        steps=61,
+    )  # fmt: skip
+
+
+def test_ranks_share_a_periodic_half_with_the_same_result_file(tmp_path):
+    (tmp_path / "model.toml").write_text(half_of_a_row_of_strips().to_toml())
+    assert run("--output", "alone").returncode == 0
+    done = run("--output", "shared", "--ranks", "2", "--domains", "1x2x1", "--halo-depth", "3")
+    assert done.returncode == 0, done.stderr
+    assert np.abs(nf.open_result("alone/result.h5")["edge"]).max() > 0
+    alone, shared = arrays("alone/result.h5"), arrays("shared/result.h5")
+    assert list(alone) == list(shared) and [name for name in alone if alone[name] != shared[name]] == []
+
+
 @pytest.mark.parametrize("ranks", ["1", "2"])
 def test_ctrl_c_at_a_terminal_ends_all_ranks_and_keeps_what_was_recorded(ranks, tmp_path):
     (tmp_path / "model.toml").write_text(cube(steps=10**8))

@@ -1,4 +1,4 @@
-"""The wave of an infinite line current, between the plates of a flat PEC line, against the Hankel function.
+"""The wave of an infinite line current against the Hankel function, between PEC plates and in a periodic box.
 
     .venv/bin/python -m validation.cylindrical_wave.run
 """
@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 import nearfield as nf
+from examples.line_source import hankel, ratios
 from nearfield.analysis.spectra import fourier_integral
 from validation.case import Case
 from validation.picture import picture
@@ -24,17 +25,6 @@ PLACES = {
     "diagonal": [(n, n) for n in range(4, 25, 4)],
     "between": [(2 * n, n) for n in range(4, 15, 2)],
 }
-
-
-def hankel(x: float) -> complex:
-    """H0(2) = J0 - j Y0 by the integrals 9.1.18 and 9.1.13 of Abramowitz and Stegun."""
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    half = 0.5 * (nodes + 1)
-    angle, weight = 0.5 * math.pi * half**3, 0.5 * math.pi * 1.5 * half**2 * weights  # flattens the logarithm at 0
-    cosine = np.cos(x * np.cos(angle))
-    bessel = 2 / math.pi * np.sum(weight * cosine)
-    neumann = 4 / math.pi**2 * np.sum(weight * cosine * (0.5772156649 + np.log(2 * x * np.sin(angle) ** 2)))
-    return complex(bessel - 1j * neumann)
 
 
 def expected(distance: float) -> complex:
@@ -79,6 +69,15 @@ def found() -> tuple[dict[str, list[complex]], float]:
     return fields, float(result.facts["time_step"])
 
 
+def compare_periodic(case: Case) -> None:
+    """The sine line source of examples/line_source.py, before the first image of it arrives."""
+    for name, places, tolerance in (("axis", [(n, 0) for n in range(20, 81, 20)], 0.01),
+                                    ("diagonal", [(n, n) for n in range(14, 57, 14)], 0.016)):  # fmt: skip
+        amplitude = np.abs(ratios(320, tuple(places)))
+        worst = float(amplitude[np.argmax(np.abs(amplitude - 1))])
+        case.compare(f"periodic box, sine, {name}: amplitude over that in space", 1.0, worst, tolerance)
+
+
 def main() -> None:
     case = Case(__file__, "Cylindrical wave of a line current")
     fields, time_step = found()
@@ -98,6 +97,7 @@ def main() -> None:
             axes[0].plot(distance / CELL, np.abs(fields[name]), label=name)
             axes[0].plot(distance / CELL, np.abs(theory), "o", markersize=3, color="#1F2933")
             axes[1].plot(distance / CELL, np.degrees(np.angle(ratio)), label=name)
+        compare_periodic(case)
         axes[0].set(xlabel="distance (cells)", ylabel="E (V/m) per ampere")
         axes[1].set(xlabel="distance (cells)", ylabel="phase error (degrees)")
         axes[0].legend()

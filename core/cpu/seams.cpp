@@ -1,0 +1,129 @@
+// Periodic axes: the first sample of a closed axis is the neighbour of the last.
+//
+// Row kernels read the row before and the row after at fixed distances. So the ghost row before the first one holds a copy
+// of H of the last, and the one past the last a copy of E of the first; along the rows one sample does. A copy is made
+// right after its original, in the same thread, hence whoever may read the original finds the copy as it should be: every
+// order of rows that respects the true neighbours stays right, and rows that close on themselves (along c) cost nothing.
+// Complex fields turn on the way, each copy once from both parts of its original.
+//
+// Stepwise, the threads' planes form a ring. Tiles lean back by one row a step, and on a ring nothing can lean for long:
+// a time block is made in two turns along a closed axis, first a region that shrinks away from the seam, then the one that
+// grows from the seam into the room (region.hpp); two closed axes make four. No row is made twice. The turns meet when
+// depth steps have used up half the period, which bounds the depth: rings of few rows are made stepwise by preference. A
+// single row, which is its own neighbour, needs no turns.
+
+#include <chrono>
+
+#include "engine.hpp"
+
+namespace nearfield {
+
+// The copies of the part of row (i, j) that was just made.
+template <class Real>
+void Engine<Real>::carry(int half, long i, long j, const Blocks& part) {
+    const Layout& l = block_.layout;
+    if (seams_[0].closed && i == (half ? l.na - 1 : 0))
+        for (const int across : {1, 2})
+            copy_turned(3 * half + across, {i, j}, {half ? -1 : l.na, j}, part, seams_[0], half ? 1 : -1);
+    if (seams_[1].closed && j == (half ? l.nb - 1 : 0))
+        for (const int across : {0, 2})
+            copy_turned(3 * half + across, {i, j}, {i, half ? -1 : l.nb}, part, seams_[1], half ? 1 : -1);
+    if (seams_[2].closed) carry_in_row(half, i, j);
+}
+
+// F <- F (cosine + direction j sine) on the way, if it is complex.
+template <class Real>
+void Engine<Real>::copy_turned(int component, const long (&from)[2], const long (&to)[2], const Blocks& part, const Seam& seam,
+                               double direction) {
+    const long first = lanes * part.first, last = std::min(lanes * part.last, block_.layout.nc);
+    const Real* const re = block_.field(component, from[0], from[1]);
+    Real* const to_re = block_.field(component, to[0], to[1]);
+    if (block_.parts == 1) {
+        std::copy(re + first, re + last, to_re + first);
+        return;
+    }
+    const Real cosine = Real(seam.cosine), sine = Real(direction * seam.sine);
+    const Real* const im = block_.field(component + 6, from[0], from[1]);
+    Real* const to_im = block_.field(component + 6, to[0], to[1]);
+    for (long k = first; k < last; ++k) {
+        to_re[k] = cosine * re[k] - sine * im[k];
+        to_im[k] = cosine * im[k] + sine * re[k];
+    }
+}
+
+template <class Real>
+void Engine<Real>::carry_in_row(int half, long i, long j) {
+    const long last = block_.layout.nc - 1, from = half ? last : 0, to = half ? -1 : last + 1;
+    Real* const first = block_.field(3 * half, i, j);
+    Real* const second = first + block_.layout.field_length;
+    if (block_.parts == 1) {
+        first[to] = first[from], second[to] = second[from];
+        return;
+    }
+    const Real cosine = Real(seams_[2].cosine), sine = Real((half ? 1 : -1) * seams_[2].sine);
+    for (Real* const re : {first, second}) {
+        Real* const im = re + block_.layout.volume_length;
+        re[to] = cosine * re[from] - sine * im[from];
+        im[to] = cosine * im[from] + sine * re[from];
+    }
+}
+
+template <class Real>
+void Engine<Real>::carry_all(bool halos_only) {
+    const FlushedDenormals flushed;
+    for (long i = 0; i < block_.layout.na; ++i)
+        for (long j = 0; j < block_.layout.nb; ++j) {
+            if (halos_only && own_[0].holds(i) && own_[1].holds(j)) continue;
+            for (int half = 0; half < 2; ++half) carry(half, i, j, whole_row());
+        }
+}
+
+// Steps that a time block may have before the turns along a closed axis meet.
+template <class Real>
+long Engine<Real>::deepest() const {
+    long most = std::max<long>(1, tiling_.depth);
+    for (int axis = 0; axis < 2; ++axis)
+        if (ring(axis)) most = std::min(most, (length(axis) + 1) / 2);
+    return most;
+}
+
+// Steps [first, last) of a region that is whole along the closed axes, time block after time block.
+template <class Real>
+bool Engine<Real>::make_in_turns(const Region& region, long first, long last, const std::function<void()>& poll,
+                                 double milliseconds) {
+    using Clock = std::chrono::steady_clock;
+    const auto pause = std::chrono::duration<double, std::milli>(milliseconds);
+    auto polled = Clock::now();
+    const long depth = deepest(), blocks = (last - first + depth - 1) / depth;
+    for (long n = 0; n < blocks; ++n) {
+        const long begin = first + (last - first) * n / blocks, end = first + (last - first) * (n + 1) / blocks;
+        for (int turn = 0; turn < 4; ++turn) {
+            Region piece = region;
+            bool any = true;
+            for (int axis = 0; axis < 2; ++axis) {
+                const bool seam = turn >> axis & 1;
+                const Side back{length(axis) + begin, -1};
+                if (ring(axis) && !seam) piece.low[axis] = {-begin, 1}, piece.high[axis] = back;
+                if (ring(axis) && seam) piece.low[axis] = back, piece.high[axis] = {length(axis) - begin, 1};
+                any &= ring(axis) || !seam;
+            }
+            if (!any) continue;
+            set_rows(piece, begin, end);
+            if (!make(begin, end, poll, milliseconds)) return false;
+            if (Clock::now() - polled < pause) continue;
+            poll();
+            polled = Clock::now();
+        }
+    }
+    return !stop_.load();
+}
+
+#define NEARFIELD_INSTANTIATE(Real)                                                                              \
+    template void Engine<Real>::carry(int, long, long, const Blocks&);                                           \
+    template void Engine<Real>::carry_all(bool);                                                                 \
+    template long Engine<Real>::deepest() const;                                                                 \
+    template bool Engine<Real>::make_in_turns(const Region&, long, long, const std::function<void()>&, double);
+NEARFIELD_INSTANTIATE(float)
+NEARFIELD_INSTANTIATE(double)
+
+}  // namespace nearfield
