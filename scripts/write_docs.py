@@ -31,18 +31,20 @@ SECTIONS = {
     "Grids": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
     "Media and geometry": ("Medium", "Debye", "Drude", "Lorentz", "PoleResidue", "Structure", "Box", "Sphere",
                            "Cylinder", "Sheet", "Wire", "Polygon", "PEC", "PMC"),
+    "Real media": ("library", "fit_medium"),
     "Boundaries": ("Boundaries", "CPML"),
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
     "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
     "Ports and circuits": ("LumpedPort", "MicrostripPort", "LumpedElement"),
     "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
-    "Results": ("open_result", "Result", "spectrum"),
+    "Results": ("open_result", "Result", "spectrum", "resonances"),
     "Errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
 }
 GIVEN_BY_RESULTS = {  # classes that users hold without importing them
     "ExcitationResult": "nearfield.results",
     "FieldResult": "nearfield.results",
     "FarFieldResult": "nearfield.analysis.pattern",
+    "MediumFit": "nearfield.media.fit",
 }
 LOWERING = {  # methods of model entries that only the program itself calls
     "along", "angles", "block", "box", "bytes", "circuit", "collect", "constant_along", "current_region", "edges",
@@ -166,6 +168,8 @@ def entry_page(name: str, thing: Any) -> str:
     """One public name: heading, signature, docstring, fields, members."""
     if name in CONSTANTS:
         return f"### {name}\n\n{CONSTANTS[name]}"
+    if name == "library":
+        return f"### {name}\n\n{documented(type(thing).__doc__ or '')}"
     parts = [f"### {name}"]
     is_class = inspect.isclass(thing)
     if is_class and issubclass(thing, Schema):

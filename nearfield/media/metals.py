@@ -1,0 +1,55 @@
+"""Noble metals from the infrared to the ultraviolet: the Lorentz-Drude model of Rakic and others."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+
+import numpy as np
+
+from nearfield.media.entry import Entry
+from nearfield.plan import VACUUM_SPEED
+from nearfield.poles import Drude, Lorentz
+
+ELECTRONVOLT = 1.602176634e-19 / 6.62607015e-34  # Hz, exact
+SOURCE = (
+    "A. D. Rakic, A. B. Djurisic, J. M. Elazar, M. L. Majewski, Applied Optics 37 (1998) 5271-5283, tables 1 and 2, "
+    "Lorentz-Drude model"
+)
+# plasma frequency (eV); then strength, collision rate or width (eV), resonance (eV) of each term
+TABLES = {
+    "gold": (9.03, (0.760, 0.053, 0.0), (0.024, 0.241, 0.415), (0.010, 0.345, 0.830), (0.071, 0.870, 2.969),
+             (0.601, 2.494, 4.304), (4.384, 2.214, 13.32)),
+    "silver": (9.01, (0.845, 0.048, 0.0), (0.065, 3.886, 0.816), (0.124, 0.452, 4.481), (0.011, 0.065, 8.185),
+               (0.840, 0.916, 9.083), (5.646, 2.419, 20.29)),
+    "copper": (10.83, (0.575, 0.030, 0.0), (0.061, 0.378, 0.291), (0.104, 1.056, 2.957), (0.723, 3.213, 5.300),
+               (0.638, 4.305, 11.18)),
+}  # fmt: skip
+BANDS = {"gold": (0.2, 5.0), "silver": (0.1, 5.0), "copper": (0.1, 6.0)}  # eV
+
+
+def permittivity(name: str, frequency: np.ndarray) -> np.ndarray:
+    """The formula of the paper, with its signs turned to exp(+j w t)."""
+    plasma, *terms = TABLES[name]
+    energy = frequency / ELECTRONVOLT
+    return 1 + sum(f * plasma**2 / (w**2 - energy**2 + 1j * energy * g) for f, g, w in terms)
+
+
+def poles(name: str) -> list[Drude | Lorentz]:
+    """The terms as poles: the first is the free electrons'."""
+    plasma, (strength, rate, _), *bound = TABLES[name]
+    free = Drude(sqrt(strength) * plasma * ELECTRONVOLT, 2 * pi * rate * ELECTRONVOLT)
+    return [free, *(Lorentz(f * plasma**2 / w**2, w * ELECTRONVOLT, pi * g * ELECTRONVOLT) for f, g, w in bound)]
+
+
+def wavelengths(name: str) -> str:
+    """The band in the unit of the field."""
+    low, high = (VACUUM_SPEED / (energy * ELECTRONVOLT) * 1e6 for energy in BANDS[name])
+    return f"{high:.3g} to {low:.3g} um"
+
+
+ENTRIES = tuple(
+    Entry(name, f"{name.capitalize()} (Rakic 1998)", f"{SOURCE}; {wavelengths(name)}",
+          tuple(energy * ELECTRONVOLT for energy in BANDS[name]), lambda f, name=name: permittivity(name, f),
+          {"poles": poles(name)}).of("metals")
+    for name in TABLES
+)  # fmt: skip
