@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-STOP_BAND = 120.0  # dB: leaves nothing of a neighbour that double precision can tell from rounding
+STOP_BAND = 240.0  # dB: what is stopped comes back at other frequencies when samples are left out, below rounding then
 ROUNDING = 1e-13  # relative to the largest sample, of the reduced signal
 NOISE_MARGIN = 4.0  # singular values above the floor of the noise by less are noise: its own spread over 2 or so
 REFINEMENTS = 3
+STRAYING = np.pi  # over the number of samples, half of what Fourier resolves: noise moves further from pencil to pencil
+CLEAR = 30.0  # an amplitude of so many errors needs no second witness
+DEEPEST = 1e-11  # of the whole signal's largest sample: below are the filter's own leaks
 
 
 @dataclass(frozen=True)
@@ -47,16 +50,17 @@ def reduced(samples: np.ndarray, step: float, centre: float, width: float) -> tu
 def exponentials_in(samples: np.ndarray, step: float, centre: float, width: float) -> Exponentials:
     """The exponentials in a band (Hz) about `centre`, `width` wide; others may be among them, less exact."""
     small, stride, taps = reduced(samples, step, centre, width)
-    found = exponentials(small, stride * step)
+    found = exponentials(small, stride * step, DEEPEST * np.abs(samples).max(initial=0.0))
     rate = found.rate + 2j * np.pi * centre
     gain = np.exp(np.outer(found.rate, step * np.arange(taps.size))) @ taps
     return Exponentials(rate, found.amplitude / gain, found.rate_error, found.amplitude_error / np.abs(gain))
 
 
-def exponentials(samples: np.ndarray, step: float) -> Exponentials:
-    """The exponentials that evenly spaced samples, `step` (s) apart, are a sum of.
+def exponentials(samples: np.ndarray, step: float, smallest: float = 0.0) -> Exponentials:
+    """The exponentials, of amplitudes above `smallest`, that evenly spaced samples, `step` (s) apart, are a sum of.
 
-    Errors: from the residual, as least squares have them, and from what a pencil of another size gives.
+    Errors are those of least squares, from the residual. Weak ones that a pencil of another size does not give too are
+    left out.
     """
     largest = np.abs(samples).max(initial=0.0)
     if samples.size < 8 or largest == 0:
@@ -71,8 +75,10 @@ def exponentials(samples: np.ndarray, step: float) -> Exponentials:
     spread = np.sqrt(variance * np.abs(np.diag(np.linalg.pinv((jacobian / scale).conj().T @ (jacobian / scale)))))
     spread = spread / scale
     apart = np.abs(np.log(z)[:, None] - np.log(other)[None, :]).min(axis=1, initial=np.inf)
-    root_error = np.hypot(spread[z.size :] / np.abs(z) / np.sqrt(2), 0.1 * np.minimum(apart, 1.0))
-    return Exponentials(np.log(z) / step, amplitude, root_error / step, spread[: z.size])
+    sure = (apart * samples.size < STRAYING) | (np.abs(amplitude) > CLEAR * spread[: z.size])
+    sure &= np.abs(amplitude) > smallest
+    root_error = spread[z.size :] / np.abs(z) / np.sqrt(2)
+    return Exponentials(*(found[sure] for found in (np.log(z) / step, amplitude, root_error / step, spread[: z.size])))
 
 
 def roots(samples: np.ndarray, pencil: int) -> np.ndarray:

@@ -32,14 +32,15 @@ def resonances(
     used; a complex one as one of exp(-decay_rate t + j 2 pi frequency t), negative frequencies allowed.
 
     signal: what a `Probe`, `Voltage` or `Current` recorded (over `time`), an array (n,), real or complex, with
-    `time_step` (s), or a `Result` together with the name of a `probe`; a Result's signal is used from when its source has ended.
-    band: lowest and highest frequency (Hz, or text as "2 GHz"). start, end: times (s) between which it is used.
+    `time_step` (s), or a `Result` together with the name of a `probe`; a Result's signal is used from when its source
+    has ended. band: lowest and highest frequency (Hz, or text as "2 GHz"). start, end: times (s) between which it is
+    used.
     Modes of a Q below `smallest_q` are left out, as are those that grow, and amplitudes below five of their errors.
 
     Returns a Dataset over `mode`, by frequency: `frequency` (Hz), `decay_rate` (1/s), `quality_factor` pi f/decay_rate,
     complex `amplitude` (the signal's unit), and `..._error` of each, one standard deviation. Where the decay is below
-    its error, the quality factor (infinite where it is not positive) says no more than "large". `time_origin` (s) is the
-    time of the first sample used. Error: `ModelError`.
+    its error, the quality factor (infinite where it is not positive) says no more than "large". `time_origin` (s) is
+    the time of the first sample used. Error: `ModelError`.
 
     >>> import numpy as np
     >>> t = 1e-12 * np.arange(4000)
@@ -125,7 +126,7 @@ def modes_in(values: np.ndarray, step: float, low: float, high: float) -> list[t
     """The exponentials of each part of the band, with the part's borders (Hz)."""
     if values.size <= 2 * SAMPLES:
         return [(low, high, exponentials(values, step))]
-    # parts as wide as a pencil can take; the filter takes 16 in 300 samples from each
+    # parts as wide as a pencil can take; the filter takes 33 in 300 samples from each
     width = 0.5 * SAMPLES / (values.size * step)
     edges = np.linspace(low, high, max(1, int(np.ceil((high - low) / width))) + 1)
     return [(a, b, exponentials_in(values, step, 0.5 * (a + b), width)) for a, b in pairwise(edges)]
@@ -154,7 +155,7 @@ def labelled(
 
     rows: list[tuple] = []
     for row in sorted((row for a, b, part in found for row in rows_of(part, a, b, smallest_q)), key=lambda row: row[0]):
-        if rows and abs(row[0] - rows[-1][0]) < 2 * (row[3] + rows[-1][3]):
+        if rows and abs(row[0] - rows[-1][0]) < (row[3] + rows[-1][3]):
             rows[-1] = min(row, rows[-1], key=lambda each: each[3])
         else:
             rows.append(row)

@@ -18,7 +18,7 @@ PER_DECADE = 8  # relaxation times and resonances of the grid
 DAMPINGS = (1e-4, 0.02, 0.1, 0.4, 1.5)  # over the angular resonance frequency
 BEYOND = 1.5  # decades outside the table in which poles are sought
 TRIED = 4  # candidates of the grid that are moved before one is chosen
-SMALLEST_DAMPING = 1e-9
+SMALLEST_DAMPING, LARGEST_DAMPING = 1e-9, 30.0
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,21 @@ class Problem:
         room = 10**BEYOND
         return float(np.clip(rate, self.omega.min() / room, self.omega.max() * room))
 
+    def narrowest(self, rate: float) -> float:
+        """Least damping of a resonance: among the rows of the table none narrower than they are apart, which they could
+        not deny."""
+        at = int(np.searchsorted(self.omega, rate))
+        if not 0 < at < self.omega.size:
+            return SMALLEST_DAMPING
+        return float(self.omega[at] - self.omega[at - 1]) / rate
+
     def grid(self) -> list[Place]:
         """All candidates."""
         low, high = np.log10(self.omega.min()) - BEYOND, np.log10(self.omega.max()) + BEYOND
         rates = np.logspace(low, high, int(np.ceil((high - low) * PER_DECADE)) + 1)
         found = [Place(kind, rate) for kind in ("debye", "drude") if kind in self.kinds for rate in rates]
         if "lorentz" in self.kinds:
-            found += [Place("lorentz", rate, damping) for rate in rates for damping in DAMPINGS]
+            found += [Place("lorentz", rate, max(d, self.narrowest(rate))) for rate in rates for d in DAMPINGS]
         return found
 
 
@@ -177,7 +185,8 @@ def placed(problem: Problem, places: Sequence[Place], values: np.ndarray) -> lis
     for place in places:
         rate = problem.clipped(float(np.exp(values[at])))
         if place.kind == "lorentz":
-            found.append(Place("lorentz", rate, float(np.clip(np.exp(values[at + 1]), SMALLEST_DAMPING, 30.0))))
+            damping = min(max(float(np.exp(values[at + 1])), problem.narrowest(rate)), LARGEST_DAMPING)
+            found.append(Place("lorentz", rate, damping))
             at += 2
         else:
             found.append(Place(place.kind, rate))

@@ -32,9 +32,11 @@ TABLE = {
     "skin-dry": (4.0, 0.000, (32.0, 7.234, 0.0), (1100, 32.481, 0.20), (0, 159.155, 0.20), (0, 15.915, 0.20)),
     "skin-wet": (4.0, 0.000, (39.0, 7.958, 0.10), (280, 79.577, 0.0), (3e4, 1.592, 0.16), (3e4, 1.592, 0.20)),
 }
-TITLES = {"bone-cancellous": "Bone, cancellous", "bone-cortical": "Bone, cortical", "brain-grey": "Brain, grey matter",
-          "brain-white": "Brain, white matter", "breast-fat": "Breast fat",
-          "cerebro-spinal-fluid": "Cerebrospinal fluid", "lung-inflated": "Lung, inflated", "skin-dry": "Skin, dry", "skin-wet": "Skin, wet"}  # fmt: skip
+TITLES = {
+    "bone-cancellous": "Bone, cancellous", "bone-cortical": "Bone, cortical", "brain-grey": "Brain, grey matter",
+    "brain-white": "Brain, white matter", "breast-fat": "Breast fat", "cerebro-spinal-fluid": "Cerebrospinal fluid",
+    "lung-inflated": "Lung, inflated", "skin-dry": "Skin, dry", "skin-wet": "Skin, wet",
+}  # fmt: skip
 
 
 def permittivity(name: str, frequency: np.ndarray) -> np.ndarray:
