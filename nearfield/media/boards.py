@@ -16,17 +16,17 @@ LAMINATES = {
     ),
     "ro4003c": (
         "RO4003C",
-        "Rogers Corporation, RO4000 series data sheet, process permittivity 3.38 at 10 GHz, loss tangent 0.0021 at 2.5 "
-        "GHz and 0.0027 at 10 GHz", (10 * GHZ, 3.38), (2.5 * GHZ, 0.0021), (10 * GHZ, 0.0027),
+        "Rogers Corporation, RO4000 series data sheet 92-004, process permittivity 3.38 at 10 GHz, loss tangent 0.0021 "
+        "at 2.5 GHz and 0.0027 at 10 GHz", (10 * GHZ, 3.38), (2.5 * GHZ, 0.0021), (10 * GHZ, 0.0027),
     ),
     "ro4350b": (
         "RO4350B",
-        "Rogers Corporation, RO4000 series data sheet, process permittivity 3.48 at 10 GHz, loss tangent 0.0031 at 2.5 "
-        "GHz and 0.0037 at 10 GHz", (10 * GHZ, 3.48), (2.5 * GHZ, 0.0031), (10 * GHZ, 0.0037),
+        "Rogers Corporation, RO4000 series data sheet 92-004, process permittivity 3.48 at 10 GHz, loss tangent 0.0031 "
+        "at 2.5 GHz and 0.0037 at 10 GHz", (10 * GHZ, 3.48), (2.5 * GHZ, 0.0031), (10 * GHZ, 0.0037),
     ),
     "rt-duroid-5880": (
         "RT/duroid 5880",
-        "Rogers Corporation, RT/duroid 5870/5880 data sheet, permittivity 2.20 and loss tangent 0.0009 at 10 GHz",
+        "Rogers Corporation, RT/duroid 5870/5880 data sheet 92-101, permittivity 2.20, loss tangent 0.0009 at 10 GHz",
         (10 * GHZ, 2.20), (10 * GHZ, 0.0009),
     ),
 }  # fmt: skip
