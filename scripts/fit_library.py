@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from nearfield.media.entry import FITTED, Entry
 from nearfield.media.fit import MediumFit, fit_medium
 from nearfield.media.library import library
@@ -14,17 +12,18 @@ from nearfield.model_file import inline, plain
 
 POINTS = 120
 DIGITS = 7
-POLES = {"tissues": 5, "laminates": 6, "walls": 5}
-LOSS_WEIGHT = {"tissues": 1.0, "laminates": 30.0, "walls": 3.0}
-HEAD = "# written by scripts/fit_library.py from the formulas of tissues.py and boards.py; error: largest deviation\n"
+POLES = {"tissues": 5, "laminates": 6, "walls": 5, "metals": 5}
+LOSS_WEIGHT = {"laminates": 30.0, "walls": 3.0}
+HEAD = "# written by scripts/fit_library.py from tissues.py, boards.py, metals.py; error: largest relative deviation\n"
 
 
 def fit(entry: Entry) -> MediumFit:
-    """Debye's poles over the entry's band."""
-    frequency = np.geomspace(*entry.valid_band, POINTS)
+    """Poles near the entry's source: Debye's, of metals Drude's and Lorentz's."""
+    frequency, family = entry.points(POINTS), entry.family
     return fit_medium(
-        frequency, permittivity=entry.published(frequency), poles=POLES[entry.family], kinds=["debye"],
-        conductivity=entry.family != "laminates", loss_weight=LOSS_WEIGHT[entry.family],
+        frequency, permittivity=entry.published(frequency), poles=POLES[family],
+        kinds=["drude", "lorentz"] if family == "metals" else ["debye"], conductivity=family in ("tissues", "walls"),
+        loss_weight=LOSS_WEIGHT.get(family, 1.0),
     )
 
 

@@ -21,8 +21,9 @@ GHZ, THZ = 1e9, 1e12
 class Entry:
     """One medium of the library: where its constants come from, at which frequencies they hold, what was made of them.
 
-    `published` is the source's own formula, complex relative permittivity over frequency (Hz); where it is no sum of
-    poles, `medium` is a fit to it that is off by at most `error`, relative to abs(permittivity), within the band.
+    `published` is the source's own formula, complex relative permittivity over frequency (Hz), or its table, linear
+    between the rows; where that is no sum of poles, `medium` is a fit to it that is off by at most `error`, relative to
+    abs(permittivity), within the band.
     """
 
     name: str
@@ -32,12 +33,18 @@ class Entry:
     published: Callable[[np.ndarray], np.ndarray]
     constants: dict[str, Any] | None = None  # of the medium, where it is exact; None: fitted
     family: str = ""
+    rows: tuple[float, ...] = ()  # frequencies (Hz) of the source's rows, where it is a table
 
     @property
     def medium(self) -> Medium:
         """The medium, named, with its band."""
         constants = fitted()[self.name]["medium"] if self.constants is None else self.constants
         return Medium(**constants, name=self.title, valid_band=self.valid_band)
+
+    def points(self, count: int) -> np.ndarray:
+        """Frequencies (Hz) at which medium and source are compared: the table's rows, or `count` in the band."""
+        low, high = self.valid_band
+        return np.array(self.rows) if self.rows else np.geomspace(max(low, 1e-4 * high), high, count)
 
     @property
     def error(self) -> float:

@@ -1,8 +1,10 @@
-"""Noble metals from the infrared to the ultraviolet: the Lorentz-Drude model of Rakic and others."""
+"""Noble metals: the Lorentz-Drude model of Rakic and others, and the measurements of Johnson and Christy."""
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from math import pi, sqrt
+from pathlib import Path
 
 import numpy as np
 
@@ -47,9 +49,37 @@ def wavelengths(name: str) -> str:
     return f"{high:.3g} to {low:.3g} um"
 
 
-ENTRIES = tuple(
-    Entry(name, f"{name.capitalize()} (Rakic 1998)", f"{SOURCE}; {wavelengths(name)}",
-          tuple(energy * ELECTRONVOLT for energy in BANDS[name]), lambda f, name=name: permittivity(name, f),
-          {"poles": poles(name)}).of("metals")
-    for name in TABLES
-)  # fmt: skip
+JOHNSON_CHRISTY = Path(__file__).with_name("johnson_christy.csv")
+MEASURED = "P. B. Johnson, R. W. Christy, Physical Review B 6 (1972) 4370-4379, table I"
+SHORTEST = 0.38e-6  # m: below, interband transitions ask for more poles than they are worth
+
+
+@lru_cache(maxsize=3)
+def measured(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Increasing frequencies (Hz) and permittivity of a metal's rows."""
+    rows = np.genfromtxt(JOHNSON_CHRISTY, delimiter=",", skip_header=2, names=True)[::-1]
+    rows = rows[rows["wavelength_um"] * 1e-6 > SHORTEST]
+    return VACUUM_SPEED / (rows["wavelength_um"] * 1e-6), (rows[f"{name}_n"] - 1j * rows[f"{name}_k"]) ** 2
+
+
+def between_rows(name: str, frequency: np.ndarray) -> np.ndarray:
+    """The table, linear between its rows."""
+    return np.interp(frequency, *measured(name))
+
+
+def from_formula(name: str) -> Entry:
+    """A metal of Rakic's."""
+    band = tuple(energy * ELECTRONVOLT for energy in BANDS[name])
+    return Entry(name, f"{name.capitalize()} (Rakic 1998)", f"{SOURCE}; {wavelengths(name)}", band,
+                 partial(permittivity, name), {"poles": poles(name)}).of("metals")  # fmt: skip
+
+
+def from_table(name: str) -> Entry:
+    """A metal of Johnson and Christy's."""
+    rows = tuple(measured(name)[0].tolist())
+    source = f"{MEASURED}; {VACUUM_SPEED / rows[-1] * 1e6:.4g} to {VACUUM_SPEED / rows[0] * 1e6:.4g} um"
+    return Entry(f"{name}-visible", f"{name.capitalize()} (Johnson and Christy 1972)", source, (rows[0], rows[-1]),
+                 partial(between_rows, name), rows=rows).of("metals")  # fmt: skip
+
+
+ENTRIES = (*map(from_formula, TABLES), *map(from_table, TABLES))
