@@ -48,6 +48,12 @@ def test_forty_modes_of_a_long_signal_are_all_found_once():
     agrees(nf.resonances(ringing(30000, wanted, noise=1e-6), (4.9e9, 12.9e9), time_step=STEP), wanted)
 
 
+def test_a_hundred_modes_of_a_short_signal_are_told_apart():
+    wanted = [(100e9 + 1e9 * n, 1e6, 1.0, 0.1 * n) for n in range(100)]  # three Fourier cells apart
+    modes = nf.resonances(ringing(3000, wanted), (99.5e9, 199.5e9), time_step=STEP)
+    assert modes.frequency.values == pytest.approx([f for f, *_ in wanted], rel=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_in_noise_errors_say_how_far_off_the_modes_are(seed):
     wanted = [(10e9, 2e3, 1.0, 0.5), (10.2e9, 1e3, 0.3, 2.0)]

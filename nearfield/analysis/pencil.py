@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 STOP_BAND = 240.0  # dB: what is stopped comes back at other frequencies when samples are left out, below rounding then
+BEYOND = 1.1  # how far outside its part of the band a wave is still reported, where errors leave its place open
 ROUNDING = 1e-13  # relative to the largest sample, of the reduced signal
 NOISE_MARGIN = 4.0  # singular values above the floor of the noise by less are noise: its own spread over 2 or so
 REFINEMENTS = 3
@@ -48,12 +49,14 @@ def reduced(samples: np.ndarray, step: float, centre: float, width: float) -> tu
 
 
 def exponentials_in(samples: np.ndarray, step: float, centre: float, width: float) -> Exponentials:
-    """The exponentials in a band (Hz) about `centre`, `width` wide; others may be among them, less exact."""
+    """The exponentials in a band (Hz) about `centre`, `width` wide, and a little beyond."""
     small, stride, taps = reduced(samples, step, centre, width)
     found = exponentials(small, stride * step, DEEPEST * np.abs(samples).max(initial=0.0))
-    rate = found.rate + 2j * np.pi * centre
-    gain = np.exp(np.outer(found.rate, step * np.arange(taps.size))) @ taps
-    return Exponentials(rate, found.amplitude / gain, found.rate_error, found.amplitude_error / np.abs(gain))
+    near = np.abs(found.rate.imag) < BEYOND * np.pi * width
+    rate = found.rate[near]
+    gain = np.exp(np.outer(rate, step * np.arange(taps.size))) @ taps
+    amplitude, error = found.amplitude[near] / gain, found.amplitude_error[near] / np.abs(gain)
+    return Exponentials(rate + 2j * np.pi * centre, amplitude, found.rate_error[near], error)
 
 
 def exponentials(samples: np.ndarray, step: float, smallest: float = 0.0) -> Exponentials:
@@ -85,9 +88,11 @@ def roots(samples: np.ndarray, pencil: int) -> np.ndarray:
     """The z of z^n, from the subspace that the signal's windows of length `pencil` span."""
     windows = np.lib.stride_tricks.sliding_window_view(samples, pencil + 1)
     _, singular, right = np.linalg.svd(windows, full_matrices=False)
-    floor = NOISE_MARGIN * np.median(singular[singular.size // 2 :])
+    # noise fills the lower half, unless signals do: then it is only at the very end, where its own values are small
+    floor = min(NOISE_MARGIN * np.median(singular[n:]) * factor for n, factor in
+                ((singular.size // 2, 1.0), (9 * singular.size // 10, 15.0)))  # fmt: skip
     order = int(np.count_nonzero(singular > max(floor, ROUNDING * singular[0])))
-    basis = right[: min(max(order, 1), singular.size // 2)].T
+    basis = right[: min(max(order, 1), singular.size - 1)].T
     z = np.linalg.eigvals(np.linalg.lstsq(basis[:-1], basis[1:], rcond=None)[0])
     z = z[(np.abs(z) > 1e-3) & (np.abs(z) < 1e3 ** (1 / samples.size) * 1.05)]
     return z

@@ -12,6 +12,7 @@ import numpy as np
 from nearfield.errors import ModelError
 from nearfield.materials import Medium
 from nearfield.media.search import Place, Problem, search
+from nearfield.messages import shown
 from nearfield.plan import VACUUM_SPEED
 from nearfield.poles import Debye, Drude, Lorentz
 from nearfield.quantities import FREQUENCY, LENGTH, Dimension, Quantity
@@ -101,16 +102,13 @@ def fit_medium(
     """
     axis, table = table_of(frequency, wavelength, n, k, permittivity)
     count = wanted(poles, error, axis.size)
-    unknown = sorted(set(kinds) - set(KINDS))
-    if unknown or not kinds:
+    kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    if not kinds or not set(kinds) <= set(KINDS):
         raise ModelError(f"kinds: given {list(kinds)!r}; allowed: some of {', '.join(KINDS)}")
-    low, high = infinity
-    if not 1e-2 <= low <= high:
-        raise ModelError(f"infinity: given {low:.6g} to {high:.6g}; needs two numbers from 0.01 on, lower first")
-    if not 0.0 < loss_weight < np.inf:
+    size, weight = np.abs(table), number("loss_weight", loss_weight)
+    if not weight > 0.0:
         raise ModelError(f"loss_weight: given {loss_weight}; needs a number above 0")
-    size = np.abs(table)
-    problem = Problem(TWO_PI * axis, table, size, size / loss_weight, (low, high), conductivity, tuple(kinds))
+    problem = Problem(TWO_PI * axis, table, size, size / weight, limits(infinity), bool(conductivity), kinds)
     found = search(problem, count, error)
     medium = Medium(
         permittivity=found.infinity, conductivity=found.conductivity, name=name,
@@ -129,15 +127,31 @@ def pole_of(place: Place, strength: float) -> Debye | Drude | Lorentz:
     return Lorentz(float(strength), place.rate / TWO_PI, 0.5 * place.damping * place.rate)
 
 
+def limits(infinity: Any) -> tuple[float, float]:
+    """The range of the permittivity above all poles."""
+    values = numbers("infinity", infinity)
+    if values.size != 2 or np.iscomplexobj(values) or not 1e-2 <= values[0] <= values[1]:
+        raise ModelError(f"infinity: given {shown(infinity)}; needs two numbers from 0.01 on, lower first")
+    return float(values[0]), float(values[1])
+
+
+def number(name: str, given: Any) -> float:
+    """One finite number."""
+    values = numbers(name, given)
+    if values.size != 1 or np.iscomplexobj(values):
+        raise ModelError(f"{name}: given {shown(given)}; needs one number")
+    return float(values[0])
+
+
 def wanted(poles: int | None, error: float | None, rows: int) -> int:
     """How many poles at most."""
-    if error is not None and not 0.0 < error < 1.0:
+    if error is not None and not 0.0 < number("error", error) < 1.0:
         raise ModelError(f"error: given {error}; needs a part of 1, such as 0.01 for one percent")
     if poles is None:
         most = MOST_POLES if error is not None else DEFAULT_POLES
         return min(most, max(1, (2 * rows - 2) // 3))
-    if isinstance(poles, bool) or not 0 <= poles <= MOST_POLES:
-        raise ModelError(f"poles: given {poles!r}; allowed: 0 to {MOST_POLES}")
+    if isinstance(poles, (bool, str)) or number("poles", poles) not in range(MOST_POLES + 1):
+        raise ModelError(f"poles: given {shown(poles)}; allowed: 0 to {MOST_POLES}")
     if 3 * poles + 2 > 2 * rows:
         raise ModelError(
             f"poles: {poles} have up to {3 * poles + 2} unknown numbers, but the table holds only {2 * rows}; give "

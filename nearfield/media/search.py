@@ -8,7 +8,7 @@ then all are moved together (Levenberg and Marquardt over the logarithms), then 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,11 @@ from nearfield.plan import VACUUM_PERMITTIVITY
 PER_DECADE = 8  # relaxation times and resonances of the grid
 DAMPINGS = (1e-4, 0.02, 0.1, 0.4, 1.5)  # over the angular resonance frequency
 BEYOND = 1.5  # decades outside the table in which poles are sought
+ROWS_SEARCHED = 120
+MOST_SOUGHT_AGAIN = 8  # poles: of more, each has its neighbours to lean on
 TRIED = 4  # candidates of the grid that are moved before one is chosen
+DIFFERENCE = 1e-6  # of a logarithm
+RAREST = 1e-6  # collisions, over the lowest frequency: none
 SMALLEST_DAMPING, LARGEST_DAMPING = 1e-9, 30.0
 
 
@@ -51,7 +55,7 @@ class Place:
 class Problem:
     """A table to come near, and what may be used for it."""
 
-    omega: np.ndarray  # rad/s
+    omega: np.ndarray  # rad/s, increasing
     permittivity: np.ndarray  # complex, exp(+j w t)
     real_scale: np.ndarray  # deviations count relative to these
     imaginary_scale: np.ndarray
@@ -63,6 +67,14 @@ class Problem:
         """Real and imaginary parts below each other, weighted: (..., m) -> (..., 2 m)."""
         return np.concatenate((values.real / self.real_scale, values.imag / self.imaginary_scale), axis=-1)
 
+    def thinned(self, rows: int) -> Problem:
+        """The same with at most so many rows, both ends among them."""
+        if self.omega.size <= rows:
+            return self
+        kept = np.unique(np.linspace(0, self.omega.size - 1, rows).round().astype(int))
+        parts = {name: getattr(self, name)[kept] for name in ("omega", "permittivity", "real_scale", "imaginary_scale")}
+        return replace(self, **parts)
+
     def constant_columns(self) -> np.ndarray:
         """The permittivity at infinity, and the conductivity where it is allowed."""
         columns = [np.ones_like(self.omega, dtype=complex)]
@@ -70,10 +82,11 @@ class Problem:
             columns.append(1 / (1j * self.omega * VACUUM_PERMITTIVITY))
         return np.array([self.split(column) for column in columns])
 
-    def clipped(self, rate: float) -> float:
-        """The rate, moved into the decades in which poles are sought."""
+    def clipped(self, kind: str, rate: float) -> float:
+        """The rate, moved into the decades in which poles are sought; free charges may collide ever so rarely."""
         room = 10**BEYOND
-        return float(np.clip(rate, self.omega.min() / room, self.omega.max() * room))
+        lowest = self.omega[0] * (RAREST if kind == "drude" else 1 / room)
+        return float(np.clip(rate, lowest, self.omega[-1] * room))
 
     def narrowest(self, rate: float) -> float:
         """Least damping of a resonance: among the rows of the table none narrower than they are apart, which they could
@@ -88,6 +101,8 @@ class Problem:
         low, high = np.log10(self.omega.min()) - BEYOND, np.log10(self.omega.max()) + BEYOND
         rates = np.logspace(low, high, int(np.ceil((high - low) * PER_DECADE)) + 1)
         found = [Place(kind, rate) for kind in ("debye", "drude") if kind in self.kinds for rate in rates]
+        if "drude" in self.kinds:
+            found.append(Place("drude", RAREST * self.omega[0]))
         if "lorentz" in self.kinds:
             found += [Place("lorentz", rate, max(d, self.narrowest(rate))) for rate in rates for d in DAMPINGS]
         return found
@@ -113,7 +128,11 @@ def nonnegative(matrix: np.ndarray, target: np.ndarray) -> np.ndarray:
     """The x >= 0 with the least abs(matrix x - target): C. L. Lawson, R. J. Hanson, Solving Least Squares Problems."""
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0] = 1.0
-    matrix = matrix / scale
+    if matrix.shape[0] > matrix.shape[1]:
+        orthogonal, matrix = np.linalg.qr(matrix / scale)
+        target = orthogonal.T @ target
+    else:
+        matrix = matrix / scale
     gram, aim = matrix.T @ matrix, matrix.T @ target
     x, free = np.zeros(scale.size), np.zeros(scale.size, dtype=bool)
     tolerance = 1e-14 * max(np.abs(aim).max(initial=0.0), 1e-300)
@@ -157,11 +176,7 @@ def moved(problem: Problem, start: Solution, rounds: int) -> Solution:
     best, trust = start, 1e-2
     values = np.array([each for place in start.places for each in place.logarithms])
     for _ in range(rounds if values.size else 0):
-        jacobian = np.empty((best.residual.size, values.size))
-        for n in range(values.size):
-            shifted = values.copy()
-            shifted[n] += 1e-5
-            jacobian[:, n] = (solved(problem, placed(problem, best.places, shifted)).residual - best.residual) / 1e-5
+        jacobian = slopes(problem, best, values)
         gram, slope = jacobian.T @ jacobian, jacobian.T @ best.residual
         for _ in range(6):
             damped = gram + trust * np.diag(np.diag(gram) + 1e-12 * np.trace(gram) + 1e-300)
@@ -179,11 +194,31 @@ def moved(problem: Problem, start: Solution, rounds: int) -> Solution:
     return best
 
 
+def slopes(problem: Problem, at: Solution, values: np.ndarray) -> np.ndarray:
+    """How the residual moves with each logarithm while the strengths follow, after L. Kaufman 1975."""
+    moves = np.empty((at.residual.size, values.size))
+    poles = [place.response(problem.omega) for place in at.places]
+    owners = [n for n, place in enumerate(at.places) for _ in place.logarithms]
+    for m, owner in enumerate(owners):
+        shifted = values.copy()
+        shifted[m] += DIFFERENCE
+        place = placed(problem, at.places, shifted)[owner]
+        change = (place.response(problem.omega) - poles[owner]) / DIFFERENCE
+        moves[:, m] = -at.strengths[owner] * problem.split(change)
+    free = [problem.infinity[0] < at.infinity < problem.infinity[1], at.conductivity > 0]
+    columns = [column for column, follows in zip(problem.constant_columns(), free) if follows]
+    columns += [problem.split(pole) for pole, strength in zip(poles, at.strengths) if strength > 0]
+    if not columns:
+        return moves
+    basis = np.linalg.qr(np.array([column / np.linalg.norm(column) for column in columns]).T)[0]
+    return moves - basis @ (basis.T @ moves)
+
+
 def placed(problem: Problem, places: Sequence[Place], values: np.ndarray) -> list[Place]:
     """Poles of the same kinds at other logarithms."""
     found, at = [], 0
     for place in places:
-        rate = problem.clipped(float(np.exp(values[at])))
+        rate = problem.clipped(place.kind, float(np.exp(values[at])))
         if place.kind == "lorentz":
             damping = min(max(float(np.exp(values[at + 1])), problem.narrowest(rate)), LARGEST_DAMPING)
             found.append(Place("lorentz", rate, damping))
@@ -214,16 +249,18 @@ def with_one_more(problem: Problem, start: Solution, rounds: int) -> Solution:
 
 
 def search(problem: Problem, poles: int, error: float | None) -> Solution:
-    """Poles one by one, up to a number, or until the root mean square deviation is below `error`."""
-    best = solved(problem, [])
+    """Poles one by one, up to a number, or until the root mean square deviation is below `error`.
+
+    Of a long table every n-th row is searched in; all count for the last moves.
+    """
+    part = problem.thinned(ROWS_SEARCHED)
+    best = solved(part, [])
     for _ in range(poles):
-        if error is not None and best.cost <= error**2:
+        if best.cost < 1e-24 or (error is not None and solved(problem, best.places).cost <= error**2):
             break
-        if best.cost < 1e-24:
-            break
-        best = moved(problem, with_one_more(problem, best, 6), 40)
-        for n in range(len(best.places) if len(best.places) > 1 else 0):
-            fewer = solved(problem, best.places[:n] + best.places[n + 1 :])
-            again = moved(problem, with_one_more(problem, fewer, 4), 15)
+        best = moved(part, with_one_more(part, best, 6), 40)
+        for n in range(len(best.places) if 1 < len(best.places) <= MOST_SOUGHT_AGAIN else 0):
+            fewer = solved(part, best.places[:n] + best.places[n + 1 :])
+            again = moved(part, with_one_more(part, fewer, 4), 15)
             best = min(best, again, key=lambda each: each.cost)
-    return moved(problem, best, 60)
+    return moved(problem, solved(problem, best.places), 20)

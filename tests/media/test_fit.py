@@ -27,6 +27,8 @@ BAD = {
     "kinds": ({"kinds": ["gauss"]}, "debye, drude, lorentz"),
     "error": ({"error": 3}, "a part of 1"),
     "infinity": ({"infinity": (3, 1)}, "lower first"),
+    "infinity of one": ({"infinity": (2,)}, "two numbers"),
+    "text for poles": ({"poles": "3"}, "allowed: 0 to 12"),
     "loss_weight": ({"loss_weight": 0}, "above 0"),
 }
 

@@ -41,6 +41,20 @@ def test_a_metal_is_found_again_from_n_and_k():
     assert {pole.kind for pole in fit.medium.poles} == {"drude", "lorentz"}
 
 
+def test_a_plasma_without_collisions_is_a_drude_pole():
+    frequency = np.geomspace(1e9, 1e11, 30)
+    fit = nf.fit_medium(frequency, permittivity=1 - (2e10 / frequency) ** 2, poles=2)
+    (pole,) = fit.medium.poles
+    assert pole.kind == "drude" and pole.plasma_frequency == pytest.approx(2e10, rel=1e-6)
+    assert pole.collision_frequency < 1e-5 * 2 * np.pi * 1e9
+
+
+def test_a_long_table_takes_seconds_and_all_its_rows_count():
+    frequency = np.geomspace(1e7, 2e10, 2000)
+    fit = nf.fit_medium(frequency, permittivity=nf.library.about("muscle").published(frequency), poles=4)
+    assert fit.frequencies.size == 2000 and fit.rms_error < 0.006
+
+
 def test_a_clear_glass_gets_resonances_without_losses_that_matter():
     glass = nf.library.fused_silica
     frequency = np.linspace(1.2e14, 1.2e15, 50)
