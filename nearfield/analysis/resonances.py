@@ -10,11 +10,10 @@ import numpy as np
 from nearfield.analysis.pencil import Exponentials, exponentials, exponentials_in
 from nearfield.errors import ModelError
 from nearfield.quantities import FREQUENCY, Quantity
+from nearfield.results import ExcitationResult
 
 if TYPE_CHECKING:
     import xarray
-
-    from nearfield.results import Result
 
 SAMPLES = 300  # of a reduced signal: a singular value decomposition of its size takes some 30 ms
 FEWEST = 32
@@ -32,10 +31,10 @@ def resonances(
     used; a complex one as one of exp(-decay_rate t + j 2 pi frequency t), negative frequencies allowed.
 
     signal: what a `Probe`, `Voltage` or `Current` recorded (over `time`), an array (n,), real or complex, with
-    `time_step` (s), or a `Result` together with the name of a `probe`; a Result's signal is used from when its source
-    has ended. band: lowest and highest frequency (Hz, or text as "2 GHz"). start, end: times (s) between which it is
-    used.
-    Modes of a Q below `smallest_q` are left out, as are those that grow, and amplitudes below five of their errors.
+    `time_step` (s), or a `Result` (or one of its excitations) together with the name of a `probe`: used from when its
+    source has ended. band: lowest and highest frequency (Hz, or text as "2 GHz"). start, end: times (s) between which
+    it is used. Modes of a Q below `smallest_q` are left out, as are those that grow, and amplitudes below five of their
+    errors.
 
     Returns a Dataset over `mode`, by frequency: `frequency` (Hz), `decay_rate` (1/s), `quality_factor` pi f/decay_rate,
     complex `amplitude` (the signal's unit), and `..._error` of each, one standard deviation. Where the decay is below
@@ -77,6 +76,8 @@ def samples_of(
 ) -> tuple[np.ndarray, float, float, str]:
     """Values, their distance (s), the time of the first (s), and their unit."""
     if hasattr(signal, "excitation"):
+        signal = signal.excitation()
+    if isinstance(signal, ExcitationResult):
         signal, begun = recorded(signal, probe)
         start = begun if start is None else start
     unit = ""
@@ -106,11 +107,10 @@ def samples_of(
     return values.astype(kind), float(steps.mean()), float(time[0]), unit
 
 
-def recorded(result: Result, probe: str | None) -> tuple[xarray.DataArray, float]:
+def recorded(excitation: ExcitationResult, probe: str | None) -> tuple[xarray.DataArray, float]:
     """The signal of a result's probe, and when its source had ended (s)."""
     if probe is None:
-        raise ModelError(f"probe: missing; a result needs the name of one, there is {', '.join(result.monitors)}")
-    excitation = result.excitation()
+        raise ModelError(f"probe: missing; a result needs the name of one, there is {', '.join(excitation.monitors)}")
     signal = excitation[probe]
     if getattr(signal, "dims", ()) != ("time",):
         raise ModelError(f"probe: {probe!r} is no signal over time; give a Probe, Voltage or Current")
