@@ -37,6 +37,9 @@ _HOMES = {
     "nearfield.checkpoint.resume": ("resume",),
     "nearfield.results": ("Result", "open_result"),
     "nearfield.analysis.spectra": ("spectrum",),
+    "nearfield.analysis.resonances": ("resonances",),
+    "nearfield.media.fit": ("fit_medium",),
+    "nearfield.media.library": ("library",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = ["PEC", "PERIODIC", "PMC", "__version__", *_HOME_OF]

@@ -12,7 +12,7 @@ from nearfield.discretization import all_waveforms
 from nearfield.enclosure import open_far_field_surfaces
 from nearfield.grid import AXES
 from nearfield.interpolation import point_samples
-from nearfield.refusals import edges_of, features
+from nearfield.refusals import edges_of, features, media_in_use
 from nearfield.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
 from nearfield.wording import quantity
 
@@ -28,7 +28,7 @@ def cautions(setup: Discretization) -> list[str]:
     """All warnings about a model."""
     return [
         *coarse_media(resolved_media(setup)), *steep_grading(setup), *lost_structures(setup), *moved_sheets(setup),
-        *unused_media(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
+        *unused_media(setup), *media_beyond_band(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
         *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
         *open_far_field_surfaces(setup), *idle_sources(setup), *cut_sources(setup),
     ]
@@ -95,6 +95,22 @@ def unused_media(setup: Discretization) -> Iterator[str]:
     for name in setup.simulation.media:
         if name not in used:
             yield f"medium {name!r} is defined but no structure uses it"
+
+
+def media_beyond_band(setup: Discretization) -> Iterator[str]:
+    """Media whose constants were found at other frequencies than those of the run."""
+    low, high = band_of(setup)
+    asked = [f for _, m in features(setup.simulation, ("monitor",)) for f in getattr(m, "frequencies", ()) or ()]
+    low, high = min([low, *asked]), max([high, *asked])
+    for name, medium in media_in_use(setup.simulation).items():
+        if medium.valid_band is None or not high > 0.0:
+            continue
+        first, last = medium.valid_band
+        if low < 0.999 * first or high > 1.001 * last:
+            yield (
+                f"medium {name!r} is known from {quantity(first, 'Hz')} to {quantity(last, 'Hz')}, but the run holds "
+                f"{quantity(low, 'Hz')} to {quantity(high, 'Hz')}; outside, its poles go on, passive but unproven"
+            )
 
 
 def nothing_recorded(setup: Discretization) -> Iterator[str]:

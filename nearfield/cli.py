@@ -16,6 +16,7 @@ from typing import Annotated, TextIO
 import typer
 
 from nearfield.commands.bench_cli import bench
+from nearfield.commands.media_cli import fit_medium, list_media, list_resonances
 from nearfield.commands.options import (
     SETTINGS,
     TOPOLOGY,
@@ -56,6 +57,9 @@ app = typer.Typer(
 app.add_typer(bench, name="bench")
 app.add_typer(ring, name="ring")
 app.command()(advise_output)
+app.command("fit-medium")(fit_medium)
+app.command("media")(list_media)
+app.command("resonances")(list_resonances)
 
 
 @app.command()

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from nearfield.materials import Medium
+from nearfield.materials import Medium, from_library
 from nearfield.quantities import shown
 from nearfield.schema import Schema
 from nearfield.shapes import Box, Cylinder, Polygon, Sheet, Sphere, Wire
@@ -17,6 +17,7 @@ Shape = Annotated[Box | Sphere | Cylinder | Sheet | Wire | Polygon, Field(discri
 
 
 def _medium(value: Any) -> Any:
+    value = from_library(value)
     if isinstance(value, (Medium, str)):
         return value
     if isinstance(value, dict):
@@ -25,7 +26,8 @@ def _medium(value: Any) -> Any:
 
 
 class Structure(Schema):
-    """A shape filled with a medium: a `Medium`, `"pec"`, `"pmc"`, or the name of an entry of `Simulation.media`.
+    """A shape filled with a medium: a `Medium`, `"pec"`, `"pmc"`, the name of an entry of `Simulation.media`, or
+    `"library:NAME"`.
 
     >>> import nearfield as nf
     >>> ground = nf.Structure(nf.Sheet((0, 0, 0), (1e-2, 1e-2, 0)), nf.PEC, name="ground")

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 
 from nearfield.errors import ModelError
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.poles import AnyPole
-from nearfield.quantities import Conductivity, MagneticConductivity, PositiveNumber
+from nearfield.quantities import Conductivity, Frequency, MagneticConductivity, PositiveFrequency, PositiveNumber
 from nearfield.schema import Schema
 
 MEDIA_WORDS = ("pec", "pmc")  # perfect electric and magnetic conductor; every other word is a key of Simulation.media
+LIBRARY = "library:"  # opens the name of a medium of the library wherever a medium is wanted
 MOST_POLES = 64  # of a medium; a fit of measured values takes ten
 LOOKED_AT = 200  # frequencies at which the shortest wave of a band is looked for
+
+
+def from_library(value: Any) -> Any:
+    """The medium that `"library:gold"` stands for; any other value as it is."""
+    if not isinstance(value, str) or not value.startswith(LIBRARY):
+        return value
+    from nearfield.media.library import library
+
+    return library[value.removeprefix(LIBRARY)]
 
 
 class Medium(Schema):
@@ -47,6 +57,8 @@ class Medium(Schema):
     """What the permittivity depends on frequency by: `Debye`, `Drude`, `Lorentz`, `PoleResidue`, at most 64."""
     magnetic_poles: Annotated[tuple[AnyPole, ...], Field(max_length=MOST_POLES)] = ()
     """The same of the permeability."""
+    valid_band: tuple[Frequency, PositiveFrequency] | None = None
+    """Lowest and highest frequency (Hz) for which the constants hold; `check` warns of a run that leaves it."""
 
     @field_validator("poles", "magnetic_poles", mode="before")
     @classmethod
@@ -119,6 +131,9 @@ class Medium(Schema):
             if poles:
                 parts.append(f"{len(poles)} {kind}{'s' * (len(poles) > 1)}")
         return ", ".join(parts)
+
+
+AnyMedium = Annotated[Medium, BeforeValidator(from_library)]
 
 
 def complex_frequency(frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from pydantic import Field, field_validator, model_validator
 from nearfield.boundaries import Boundaries
 from nearfield.geometry import Structure
 from nearfield.grid import AnyGrid
-from nearfield.materials import Medium
+from nearfield.materials import AnyMedium, Medium
 from nearfield.monitors import Current as CurrentMonitor
 from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
 from nearfield.monitors import Voltage as VoltageMonitor
@@ -104,9 +104,9 @@ class Simulation(Schema):
     """Lumped R, L, C without a source."""
     monitors: tuple[AnyMonitor, ...] = ()
     """What is recorded."""
-    media: dict[str, Medium] = {}  # noqa: RUF012 (pydantic copies defaults)
-    """Media by name, for `medium = "name"` in a structure."""
-    background: Medium = Medium()
+    media: dict[str, AnyMedium] = {}  # noqa: RUF012 (pydantic copies defaults)
+    """Media by name, for `medium = "name"` in a structure; `"library:gold"` and the like name real ones."""
+    background: AnyMedium = Medium()
     """What fills the box where no structure is."""
     title: str = ""
     """One line for plots and the report."""

@@ -1,4 +1,5 @@
-"""Rewrites the reference parts of docs/api.md, from signatures and docstrings, and docs/model-file.md, from the schema.
+"""Rewrites the reference parts of docs/api.md, from signatures and docstrings, docs/model-file.md, from the
+schema, and docs/media.md, from the library of media.
 
     .venv/bin/python -m scripts.write_docs [--check]
 
@@ -23,7 +24,7 @@ from nearfield.quantities import ComplexQuantity, Quantity
 from nearfield.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
-API, MODEL_FILE = ROOT / "docs" / "api.md", ROOT / "docs" / "model-file.md"
+API, MODEL_FILE, MEDIA = (ROOT / "docs" / name for name in ("api.md", "model-file.md", "media.md"))
 MARKER = "<!-- below: written from the code by scripts/write_docs.py -->"
 
 SECTIONS = {
@@ -31,18 +32,20 @@ SECTIONS = {
     "Grids": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
     "Media and geometry": ("Medium", "Debye", "Drude", "Lorentz", "PoleResidue", "Structure", "Box", "Sphere",
                            "Cylinder", "Sheet", "Wire", "Polygon", "PEC", "PMC"),
+    "Real media": ("library", "fit_medium"),
     "Boundaries": ("Boundaries", "CPML", "Bloch", "PERIODIC", "Symmetry"),
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
     "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet", "PlaneWave"),
     "Ports and circuits": ("LumpedPort", "MicrostripPort", "LumpedElement"),
     "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
-    "Results": ("open_result", "Result", "spectrum"),
+    "Results": ("open_result", "Result", "spectrum", "resonances"),
     "Errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
 }
 GIVEN_BY_RESULTS = {  # classes that users hold without importing them
     "ExcitationResult": "nearfield.results",
     "FieldResult": "nearfield.results",
     "FarFieldResult": "nearfield.analysis.pattern",
+    "MediumFit": "nearfield.media.fit",
 }
 LOWERING = {  # methods of model entries that only the program itself calls
     "along", "angles", "block", "box", "bytes", "circuit", "collect", "constant_along", "current_region", "edges",
@@ -169,6 +172,8 @@ def entry_page(name: str, thing: Any) -> str:
     """One public name: heading, signature, docstring, fields, members."""
     if name in CONSTANTS:
         return f"### {name}\n\n{CONSTANTS[name]}"
+    if name == "library":
+        return f"### {name}\n\n{documented(type(thing).__doc__ or '')}"
     parts = [f"### {name}"]
     is_class = inspect.isclass(thing)
     if is_class and issubclass(thing, Schema):
@@ -195,11 +200,26 @@ def api_reference() -> str:
     return "\n\n".join(pages) + "\n"
 
 
+def media_table() -> str:
+    """Every medium of the library, by family, with its sources below."""
+    from nearfield.commands.media import band_of, nearness
+
+    entries = [nearfield.library.about(name) for name in nearfield.library]
+    parts = []
+    for family in dict.fromkeys(entry.family for entry in entries):
+        rows = [entry for entry in entries if entry.family == family]
+        lines = [f"## {family.capitalize()}", "", "| name | medium | holds | to its source |", "|---|---|---|---|"]
+        lines += [f"| `{entry.name}` | {entry.title} | {band_of(entry)} | {nearness(entry)} |" for entry in rows]
+        sources = {entry.source: None for entry in rows}
+        parts.append("\n".join([*lines, "", *(f"- {source}" for source in sources)]))
+    return "\n\n".join(parts) + "\n"
+
+
 def pages() -> dict[Path, str]:
     """Path and text of every page that is made from the code."""
     from scripts import model_file_page
 
-    made = {API: api_reference(), MODEL_FILE: model_file_page.reference()}
+    made = {API: api_reference(), MODEL_FILE: model_file_page.reference(), MEDIA: media_table()}
     by_hand = {path: path.read_text(encoding="utf-8").split(MARKER)[0] for path in made}
     return {path: f"{by_hand[path]}{MARKER}\n\n{text}" for path, text in made.items()}
 

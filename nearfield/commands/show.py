@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nearfield.commands.console import console
 from nearfield.commands.run import make_folder
 from nearfield.errors import ModelError
 
+if TYPE_CHECKING:
+    from nearfield.results import Result
 
-def show_result(path: Path, output: Path | None, as_json: bool) -> int:
-    """Draw everything that a result file holds."""
-    from nearfield.report.show import show
+
+def opened(path: Path) -> tuple[Path, Result]:
+    """The result at a path, a file or the folder that holds it."""
     from nearfield.results import open_result
 
     try:
@@ -22,7 +25,14 @@ def show_result(path: Path, output: Path | None, as_json: bool) -> int:
         raise ModelError(f"{path} cannot be read: {reason}; give a result.h5 or the folder that holds it") from None
     if not there:
         raise ModelError(f"{file} does not exist; give a result.h5 or the folder that `nearfield run` wrote")
-    result = open_result(file)
+    return file, open_result(file)
+
+
+def show_result(path: Path, output: Path | None, as_json: bool) -> int:
+    """Draw everything that a result file holds."""
+    from nearfield.report.show import show
+
+    file, result = opened(path)
     folder = output if output is not None else file.parent
     with console(as_json) as out:
         make_folder(folder)

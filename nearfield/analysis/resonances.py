@@ -1,0 +1,177 @@
+"""Resonances of recorded signals by harmonic inversion: frequency, decay, Q and amplitude of each mode, with errors."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.analysis.pencil import Exponentials, exponentials, exponentials_in
+from nearfield.errors import ModelError
+from nearfield.quantities import FREQUENCY, Quantity
+from nearfield.results import ExcitationResult
+
+if TYPE_CHECKING:
+    import xarray
+
+SAMPLES = 300  # of a reduced signal: a singular value decomposition of its size takes some 30 ms
+FEWEST = 32
+SIGNIFICANT = 5.0  # an amplitude below so many of its errors is noise
+OFF = 1e-9  # of its peak: a source below is off
+
+
+def resonances(
+    signal: Any, band: tuple[Any, Any], time_step: float | None = None, probe: str | None = None,
+    start: float | None = None, end: float | None = None, smallest_q: float = 10.0,
+) -> xarray.Dataset:
+    """The resonances in a signal that rings on its own, by harmonic inversion (matrix pencil in sub-bands).
+
+    The signal is taken as a sum of amplitude exp(-decay_rate t) cos(2 pi frequency t + phase), t from the first sample
+    used; a complex one as one of exp(-decay_rate t + j 2 pi frequency t), negative frequencies allowed.
+
+    signal: what a `Probe`, `Voltage` or `Current` recorded (over `time`), an array (n,), real or complex, with
+    `time_step` (s), or a `Result` (or one of its excitations) together with the name of a `probe`: used from when its
+    source has ended. band: lowest and highest frequency (Hz, or text as "2 GHz"). start, end: times (s) between which
+    it is used. Modes of a Q below `smallest_q` are left out, as are those that grow, and amplitudes below five of their
+    errors.
+
+    Returns a Dataset over `mode`, by frequency: `frequency` (Hz), `decay_rate` (1/s), `quality_factor` pi f/decay_rate,
+    complex `amplitude` (the signal's unit), and `..._error` of each, one standard deviation. Where the decay is below
+    its error, the quality factor (infinite where it is not positive) says no more than "large". `time_origin` (s) is
+    the time of the first sample used. Error: `ModelError`.
+
+    >>> import numpy as np
+    >>> t = 1e-12 * np.arange(4000)
+    >>> ringing = np.exp(-1e7 * t) * np.cos(2 * np.pi * 10e9 * t) + 0.1 * np.cos(2 * np.pi * 10.4e9 * t)
+    >>> modes = resonances(ringing, (9e9, 11e9), time_step=1e-12)
+    >>> [f"{f / 1e9:.6f}" for f in modes.frequency.values], f"{modes.quality_factor.values[0]:.2f}"
+    (['10.000000', '10.400000'], '3141.59')
+    """
+    low, high = read_band(band)
+    values, step, origin, unit = samples_of(signal, time_step, probe, start, end)
+    real = not np.iscomplexobj(values)
+    if low < 0 and real:
+        raise ModelError(f"band: given {low:.6g} Hz, but the signal is real; give frequencies from 0 on")
+    if not -0.5 / step <= low < high <= 0.5 / step:
+        raise ModelError(
+            f"band: given {low:.6g} to {high:.6g} Hz; a signal sampled every {step:.6g} s holds frequencies up to "
+            f"{0.5 / step:.6g} Hz, the lower one first"
+        )
+    found = modes_in(values, step, low, high)
+    return labelled(found, (low, high), 2.0 if real else 1.0, smallest_q, origin, unit)
+
+
+def read_band(band: Any) -> tuple[float, float]:
+    """Two frequencies in Hz."""
+    try:
+        low, high = (Quantity(FREQUENCY).read(edge) for edge in band)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"band: {error}; give the lowest and the highest frequency, as (2e9, 3e9)") from None
+    return low, high
+
+
+def samples_of(
+    signal: Any, step: float | None, probe: str | None, start: float | None, end: float | None
+) -> tuple[np.ndarray, float, float, str]:
+    """Values, their distance (s), the time of the first (s), and their unit."""
+    if hasattr(signal, "excitation"):
+        signal = signal.excitation()
+    if isinstance(signal, ExcitationResult):
+        signal, begun = recorded(signal, probe)
+        start = begun if start is None else start
+    unit = ""
+    if hasattr(signal, "dims"):
+        if len(signal.dims) != 1 or signal.dims[0] not in signal.coords:
+            raise ModelError(f"resonances() takes a signal over one axis of times, given dims {signal.dims}")
+        time, unit = np.asarray(signal[signal.dims[0]].values, dtype=float), signal.attrs.get("units", "")
+        values = np.asarray(signal.values)
+    else:
+        if step is None or not np.isfinite(step) or not step > 0:
+            raise ModelError(f"time_step: given {step}; an array needs the distance of its samples in s, above 0")
+        values = np.asarray(signal)
+        time = step * np.arange(values.size)
+    if values.ndim != 1 or values.dtype.kind not in "fciu" or not np.isfinite(values).all():
+        raise ModelError(f"the signal must be numbers in one row, all finite; given {values.dtype} of {values.shape}")
+    keep = (time >= (-np.inf if start is None else start)) & (time <= (np.inf if end is None else end))
+    time, values = time[keep], values[keep]
+    if time.size < FEWEST:
+        raise ModelError(
+            f"{time.size} samples lie between start and end; harmonic inversion needs {FEWEST} at least. Record more "
+            "steps, or start earlier"
+        )
+    steps = np.diff(time)
+    if np.abs(steps - steps.mean()).max() > 1e-6 * steps.mean():
+        raise ModelError("the samples are not evenly spaced in time; record every step, or every n-th")
+    kind = complex if np.iscomplexobj(values) else float
+    return values.astype(kind), float(steps.mean()), float(time[0]), unit
+
+
+def recorded(excitation: ExcitationResult, probe: str | None) -> tuple[xarray.DataArray, float]:
+    """The signal of a result's probe, and when its source had ended (s)."""
+    if probe is None:
+        raise ModelError(f"probe: missing; a result needs the name of one, there is {', '.join(excitation.monitors)}")
+    signal = excitation[probe]
+    if getattr(signal, "dims", ()) != ("time",):
+        raise ModelError(f"probe: {probe!r} is no signal over time; give a Probe, Voltage or Current")
+    waveform = excitation.record.waveform
+    if waveform is None:
+        return signal, -np.inf
+    time, value = waveform["time"].array, np.abs(waveform["value"].array)
+    on = np.flatnonzero(value > OFF * value.max(initial=0.0))
+    return signal, float(time[on[-1]]) if on.size else -np.inf
+
+
+def modes_in(values: np.ndarray, step: float, low: float, high: float) -> list[tuple[float, float, Exponentials]]:
+    """The exponentials of each part of the band, with the part's borders (Hz)."""
+    if values.size <= 2 * SAMPLES:
+        return [(low, high, exponentials(values, step))]
+    # parts as wide as a pencil can take; the filter takes 33 in 300 samples from each
+    width = 0.5 * SAMPLES / (values.size * step)
+    edges = np.linspace(low, high, max(1, int(np.ceil((high - low) / width))) + 1)
+    return [(a, b, exponentials_in(values, step, 0.5 * (a + b), width)) for a, b in pairwise(edges)]
+
+
+def rows_of(part: Exponentials, first: float, last: float, smallest_q: float) -> list[tuple]:
+    """The modes between two frequencies that can be told from noise: frequency, decay, amplitude, errors."""
+    frequency, decay = part.rate.imag / (2 * np.pi), -part.rate.real
+    margin = SIGNIFICANT * part.rate_error / (2 * np.pi)
+    inside = (frequency >= first - margin) & (frequency <= last + margin)
+    genuine = np.abs(part.amplitude) > SIGNIFICANT * part.amplitude_error
+    ringing = (decay > -SIGNIFICANT * part.rate_error) & (np.abs(part.rate.imag) > 2 * smallest_q * decay)
+    resolved = part.rate_error < 0.05 * np.abs(part.rate.imag)
+    return [
+        (frequency[k], decay[k], part.amplitude[k], part.rate_error[k], part.amplitude_error[k])
+        for k in np.flatnonzero(inside & genuine & ringing & resolved)
+    ]
+
+
+def labelled(
+    found: list[tuple[float, float, Exponentials]], band: tuple[float, float], factor: float, smallest_q: float,
+    origin: float, unit: str,
+) -> xarray.Dataset:
+    """The modes of all parts as a Dataset; one that lies on a border is found twice and kept once."""
+    import xarray
+
+    rows: list[tuple] = []
+    for row in sorted((row for a, b, part in found for row in rows_of(part, a, b, smallest_q)), key=lambda row: row[0]):
+        if rows and abs(row[0] - rows[-1][0]) < (row[3] + rows[-1][3]):
+            rows[-1] = min(row, rows[-1], key=lambda each: each[3])
+        else:
+            rows.append(row)
+    rows = [row for row in rows if band[0] <= row[0] <= band[1]]
+    frequency, decay, amplitude, rate_error, amplitude_error = (
+        np.array([row[n] for row in rows], dtype=complex if n == 2 else float) for n in range(5)
+    )
+    loses = decay > 0
+    quality = np.divide(np.pi * np.abs(frequency), decay, out=np.full(decay.shape, np.inf), where=loses)
+    quality_error = np.full(decay.shape, np.inf)
+    quality_error[loses] = (quality * rate_error / decay)[loses]
+    columns = {
+        "frequency": (frequency, "Hz"), "decay_rate": (decay, "1/s"), "quality_factor": (quality, "1"),
+        "amplitude": (factor * amplitude, unit), "frequency_error": (rate_error / (2 * np.pi), "Hz"),
+        "decay_rate_error": (rate_error, "1/s"), "quality_factor_error": (quality_error, "1"),
+        "amplitude_error": (factor * amplitude_error, unit),
+    }  # fmt: skip
+    data = {name: ("mode", array, {"units": units}) for name, (array, units) in columns.items()}
+    return xarray.Dataset(data, {"mode": np.arange(frequency.size)}, {"time_origin": origin})

@@ -1,0 +1,62 @@
+"""The library of real media, by name: `nf.library.gold`, `nf.library["skin-dry"]`, `medium = "library:gold"`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from nearfield.errors import ModelError
+from nearfield.materials import Medium
+from nearfield.media import boards, glasses, liquids, metals, soils, tissues
+from nearfield.media.entry import Entry
+
+FAMILIES = (liquids, soils, tissues, boards, metals, glasses)
+
+
+class Library:
+    """Media of the real world, each with its source and the frequencies at which it holds.
+
+    `library.gold` or `library["gold"]` is a `Medium`; `library.about("gold")` tells authors, year, table, band (Hz) and
+    how far the medium is from the source; iterating gives the names. In a model file: `medium = "library:gold"`.
+
+    >>> import nearfield as nf
+    >>> nf.library.water.relative_permittivity(10e9).round(1)
+    np.complex128(62.8-29.9j)
+    >>> nf.library.about("gold").source[:12]
+    'A. D. Rakic,'
+    """
+
+    def __init__(self) -> None:
+        self._entries = {entry.name: entry for family in FAMILIES for entry in family.ENTRIES}
+
+    def about(self, name: str) -> Entry:
+        """What is known of a medium. Error: ModelError for a name that is not in the library."""
+        key = str(name).replace("_", "-").lower()
+        if key not in self._entries:
+            near = difflib.get_close_matches(key, self._entries, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise ModelError(f"the library has no medium {str(name)[:60]!r}{hint} `nearfield media` lists all it has")
+        return self._entries[key]
+
+    def __getitem__(self, name: str) -> Medium:
+        return self.about(name).medium
+
+    def __getattr__(self, name: str) -> Medium:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except ModelError as error:
+            raise AttributeError(str(error)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __dir__(self) -> list[str]:
+        return ["about", *(name.replace("-", "_") for name in self._entries)]
+
+
+library = Library()

@@ -1,0 +1,184 @@
+"""Harmonic inversion: known sums of decaying waves, and modes of boxes that the grid has in closed form."""
+
+import json
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import xarray
+
+import nearfield as nf
+from nearfield.cli import main
+from nearfield.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
+
+STEP = 1e-12
+
+
+def ringing(count, modes, noise=0.0, step=STEP, seed=1):
+    """Sum of amplitude exp(-pi f/Q t) cos(2 pi f t + phase) and white noise; modes as (f, Q, amplitude, phase)."""
+    t = step * np.arange(count)
+    waves = [a * np.exp(-np.pi * f / q * t) * np.cos(2 * np.pi * f * t + phase) for f, q, a, phase in modes]
+    return sum(waves) + noise * np.random.default_rng(seed).standard_normal(count)
+
+
+def agrees(modes, wanted, sigmas=6.0, rounding=1e-12):
+    """Each wanted mode is there, nothing else is, and each number is within its own error or rounding."""
+    assert modes.sizes["mode"] == len(wanted)
+    for n, (f, q, a, phase) in enumerate(sorted(wanted)):
+        found = modes.isel(mode=n)
+        assert abs(found.frequency - f) <= sigmas * found.frequency_error + rounding * f
+        assert abs(found.decay_rate - np.pi * f / q) <= sigmas * found.decay_rate_error + rounding * 2 * np.pi * f
+        assert abs(found.amplitude - a * np.exp(1j * phase)) <= sigmas * found.amplitude_error + 1e-9 * a
+
+
+def test_a_quality_factor_of_millions_is_read_from_ten_periods():
+    modes = nf.resonances(ringing(1000, [(10e9, 2e6, 1.0, 0.3)]), (9e9, 11e9), time_step=STEP)
+    agrees(modes, [(10e9, 2e6, 1.0, 0.3)])
+    # rounding of 1e-16 in each of 1000 samples over 63 radians leaves some 1e-13 of the angular frequency: 1e-6 of Q
+    assert modes.quality_factor.item() == pytest.approx(2e6, rel=1e-5)
+
+
+def test_modes_far_closer_than_one_over_the_duration_are_told_apart():
+    wanted = [(10e9, 1e4, 1.0, 0.0), (10.05e9, 2e4, 0.5, 1.0)]  # 0.2 periods of their beat
+    agrees(nf.resonances(ringing(4000, wanted), (9e9, 11e9), time_step=STEP), wanted)
+
+
+def test_forty_modes_of_a_long_signal_are_all_found_once():
+    wanted = [(5e9 + 0.2e9 * n, 100 + 50 * n, 1 + n % 3, (n % 7) - 3.0) for n in range(40)]
+    agrees(nf.resonances(ringing(30000, wanted, noise=1e-6), (4.9e9, 12.9e9), time_step=STEP), wanted)
+
+
+def test_a_hundred_modes_of_a_short_signal_are_told_apart():
+    wanted = [(100e9 + 1e9 * n, 1e6, 1.0, 0.1 * n) for n in range(100)]  # three Fourier cells apart
+    modes = nf.resonances(ringing(3000, wanted), (99.5e9, 199.5e9), time_step=STEP)
+    assert modes.frequency.values == pytest.approx([f for f, *_ in wanted], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_in_noise_errors_say_how_far_off_the_modes_are(seed):
+    wanted = [(10e9, 2e3, 1.0, 0.5), (10.2e9, 1e3, 0.3, 2.0)]
+    modes = nf.resonances(ringing(20000, wanted, noise=0.1, seed=seed), (9e9, 11e9), time_step=STEP)
+    agrees(modes, wanted)
+    # least squares: 20 000 samples of noise 0.1 beside a wave of 1 that lasts 2000/(pi 10 GHz) = 64 ns > 20 ns
+    assert modes.frequency_error[0] < 1e5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_alone_has_no_resonance(seed):
+    assert nf.resonances(ringing(20000, [], noise=1.0, seed=seed), (5e9, 50e9), time_step=STEP).sizes["mode"] == 0
+
+
+def test_a_wave_a_thousand_times_stronger_outside_the_band_does_not_disturb():
+    inside, outside = (10e9, 2e3, 1.0, 0.0), (30e9, 3e3, 1000.0, 1.0)
+    agrees(nf.resonances(ringing(20000, [inside, outside]), (9e9, 11e9), time_step=STEP), [inside], rounding=1e-9)
+
+
+def test_a_mode_on_the_border_of_two_parts_of_the_band_is_found_once():
+    count = 30000
+    width = 150 / (count * STEP)  # of a part
+    border = (6e9 + 2 * 4 * width / np.ceil(4 * width / width), 5e4, 1.0, 0.0)
+    agrees(nf.resonances(ringing(count, [border]), (6e9, 6e9 + 4 * width), time_step=STEP), [border], rounding=1e-11)
+
+
+def test_growing_waves_and_low_quality_are_left_out():
+    t = STEP * np.arange(3000)
+    signal = ringing(3000, [(10e9, 1e3, 1.0, 0.0), (12e9, 5.0, 1.0, 0.0)])
+    signal += 1e-3 * np.exp(1e9 * t) * np.cos(18e9 * np.pi * t)
+    agrees(nf.resonances(signal, (8e9, 13e9), time_step=STEP), [(10e9, 1e3, 1.0, 0.0)], rounding=1e-9)
+    assert nf.resonances(signal, (8e9, 13e9), time_step=STEP, smallest_q=2).sizes["mode"] == 2
+
+
+def test_complex_signals_have_negative_frequencies_too():
+    t = STEP * np.arange(3000)
+    signal = np.exp((-1e7 - 6e9j * np.pi) * t) + 2 * np.exp((-2e7 + 4e9j * np.pi) * t)
+    modes = nf.resonances(signal, (-5e9, 5e9), time_step=STEP)
+    assert modes.frequency.values == pytest.approx([-3e9, 2e9], rel=1e-10)
+    assert modes.quality_factor.values == pytest.approx([300 * np.pi, 100 * np.pi], rel=1e-7)
+    assert np.abs(modes.amplitude.values) == pytest.approx([1, 2], rel=1e-9)
+
+
+def test_labelled_signals_keep_their_unit_and_their_time():
+    t = 3e-9 + STEP * np.arange(2000)
+    signal = xarray.DataArray(np.cos(2e10 * np.pi * t), {"time": t}, ["time"], attrs={"units": "V/m"})
+    modes = nf.resonances(signal, ("9 GHz", "11 GHz"), start=4e-9)
+    assert modes.attrs["time_origin"] == pytest.approx(4e-9)
+    assert modes.amplitude.attrs["units"] == "V/m" and modes.frequency.attrs["units"] == "Hz"
+    assert modes.amplitude.item() == pytest.approx(np.exp(2e10j * np.pi * modes.attrs["time_origin"]), rel=1e-6)
+
+
+BAD = {
+    "no step": ((np.ones(100), (1e9, 2e9)), {}, "time_step"),
+    "too short": ((np.ones(20), (1e9, 2e9)), {"time_step": STEP}, "needs 32"),
+    "beyond Nyquist": ((np.ones(100), (1e9, 2e12)), {"time_step": STEP}, "holds frequencies up to"),
+    "turned band": ((np.ones(100), (2e9, 1e9)), {"time_step": STEP}, "the lower one first"),
+    "no band": ((np.ones(100), "2 GHz"), {"time_step": STEP}, "lowest and the highest"),
+    "wrong unit": ((np.ones(100), ("2 mm", "3 mm")), {"time_step": STEP}, "unit of a length"),
+    "two axes": ((np.ones((10, 10)), (1e9, 2e9)), {"time_step": STEP}, "in one row"),
+    "not finite": ((np.full(100, np.nan), (1e9, 2e9)), {"time_step": STEP}, "all finite"),
+    "negative": ((np.ones(100), (-1e9, 2e9)), {"time_step": STEP}, "the signal is real"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_wrong_signals_and_bands_are_refused(case):
+    arguments, options, says = BAD[case]
+    with pytest.raises(nf.ModelError, match=says):
+        nf.resonances(*arguments, **options)
+
+
+CELLS, SIZE = (12, 10, 8), 1e-3
+
+
+@lru_cache(maxsize=2)
+def box(conductivity: float) -> nf.Result:
+    """A metal box of 12 x 10 x 8 mm, filled, rung by a current and heard at a point that lies on no node of a mode."""
+    return nf.Simulation(
+        nf.Grid.uniform(SIZE, CELLS), boundaries=nf.Boundaries(all=nf.PEC), precision="double", steps=4000,
+        background=nf.Medium(2.0, conductivity=conductivity),
+        sources=[nf.PointCurrent((5e-3, 4e-3, 2.5e-3), "z", nf.GaussianDerivative(25e9))],
+        monitors=[nf.Probe("tip", (7e-3, 3e-3, 1.5e-3), "Ez")],
+    ).run(threads=1)  # fmt: skip
+
+
+def grid_modes(result: nf.Result, low: float, high: float) -> np.ndarray:
+    """Frequencies (Hz) in closed form of the modes with Ez on the grid, losses left out."""
+    step = result.facts["time_step"]
+    m, n, p = np.meshgrid(range(1, 9), range(1, 9), range(8), indexing="ij")
+    square = sum(np.sin(order * np.pi / (2 * count)) ** 2 for order, count in zip((m, n, p), CELLS))
+    root = VACUUM_SPEED * step / SIZE * np.sqrt(square / 2.0)
+    modes = np.sort(2 / step * np.arcsin(np.clip(root, 0, 1)).ravel()) / (2 * np.pi)
+    return modes[(modes > low) & (modes < high)]
+
+
+def test_a_metal_box_has_the_modes_of_its_grid():
+    result = box(0.0)
+    modes, closed = nf.resonances(result, (12e9, 30e9), probe="tip"), grid_modes(result, 12e9, 30e9)
+    assert closed.size >= 6
+    # in double precision: rounding alone, 1e-16 a step over 4000 steps
+    assert modes.frequency.values == pytest.approx(closed, rel=1e-10)
+    assert np.abs(modes.decay_rate.values).max() < 1e-9 * 2 * np.pi * 12e9
+
+
+def test_a_box_that_conducts_has_the_quality_of_its_filling():
+    conductivity = 5e-3
+    result = box(conductivity)
+    modes, step = nf.resonances(result, (12e9, 30e9), probe="tip"), result.facts["time_step"]
+    # on the grid abs(z)^2 = (1 - s)/(1 + s), s = sigma dt/(2 eps), for every mode
+    loss = conductivity * step / (2 * 2.0 * VACUUM_PERMITTIVITY)
+    assert modes.decay_rate.values == pytest.approx(np.log((1 + loss) / (1 - loss)) / (2 * step), rel=1e-7)
+    quality = 2 * np.pi * modes.frequency.values * 2.0 * VACUUM_PERMITTIVITY / conductivity
+    assert modes.quality_factor.values == pytest.approx(quality, rel=loss**2 + 1e-6)
+
+
+def test_the_command_lists_the_modes_of_a_result(tmp_path, capsys):
+    box(0.0).save(tmp_path / "result.h5")
+    command = ["resonances", str(tmp_path), "--probe", "tip", "--band", "12 GHz", "20e9"]
+    assert main([*command, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    closed = grid_modes(box(0.0), 12e9, 20e9)
+    assert [mode["frequency_hertz"] for mode in answer["modes"]] == pytest.approx(closed, rel=1e-10)
+    assert answer["modes"][0]["amplitude_unit"] == "V/m"
+    assert main(command) == 0
+    assert len(capsys.readouterr().out.splitlines()) == closed.size + 2
+    assert main([*command[:3], "tap", *command[4:]]) == 2
+    assert "there is: 'tip'" in capsys.readouterr().err
