@@ -52,7 +52,8 @@ class PlaneWave(ImpressedCurrent):
     meets first else. Along an axis it crosses layers of any media, and leaks out of the empty box at rounding
     (-250 dB in double, -120 dB in single precision). At any other angle the medium at the box must be uniform and
     lossless and the cells about it even; see docs/method.md for the leak. Scatterers lie inside the box, a cell from
-    its faces. Monitors inside see total, those outside scattered fields. Faces on PEC and PMC walls are left out.
+    its faces. Monitors inside see total, those outside scattered fields. Faces on PEC, PMC and periodic faces of the
+    grid are left out.
     Source: Taflove and Hagness, Computational Electrodynamics, 3rd ed., chapter 5.
 
     >>> import nearfield as nf
@@ -190,6 +191,9 @@ class PlaneWave(ImpressedCurrent):
                 if (wall_axis, side) in faces:
                     continue
                 wall = context.boundaries.face(wall_axis, side)
+                if context.grid.closed(wall_axis):
+                    self._refuse_part_of_period(wall_axis, faces)
+                    continue
                 if wall_axis == self.axis_number:
                     fits = (self.travels[wall_axis] > 0) == (side == "high")
                 else:
@@ -201,6 +205,14 @@ class PlaneWave(ImpressedCurrent):
                         f"wave does not pass along (tangential {'E' if wall == 'pec' else 'H'} is zero there). Keep "
                         "the box a cell from the wall, or choose a wall or polarisation that fits"
                     )
+
+    def _refuse_part_of_period(self, axis: int, faces: list[tuple[int, str]]) -> None:
+        """Refuse a box that has one face on a periodic one, or a wave that travels along that axis."""
+        if any(along == axis for along, _ in faces) or self.travels[axis] != 0.0:
+            raise ModelError(
+                f"{self.place}: its box touches a periodic face across {AXES[axis]}; a wave that travels across "
+                f"{AXES[axis]} may fill the whole period, all others keep a cell from both faces. Move the corners"
+            )
 
 
 def term(found: Reads, weight: np.ndarray, column: np.ndarray, share: np.ndarray, wave) -> IncidentTerm:

@@ -193,21 +193,22 @@ class Holder:
         kept = [self._recorded(step, number, term, stored) for number, term in zip(self.recorders, self._terms)]
         self.engine.resume(step, kept)
         for state in states(self.engine):
-            state.write(stored.filled(state.name, self.placed(state.box), state.leading, state.sparse))
-            state.write(self._filled(stored, state.name, self.placed(state.box)))
+            state.write(self._filled(stored, state))
         self._restore_circuits(stored)
         for number in self.sums:
             self.sums[number] = [stored.array(f"recorder {number}")]
 
-    def _filled(self, stored: Stored, name: str, box: Box) -> np.ndarray:
-        """A box of a state, images included, which lie beyond the ends of closed axes."""
+    def _filled(self, stored: Stored, state: State) -> np.ndarray:
+        """The values of a state, images included, which lie beyond the ends of closed axes."""
+        box, leading = self.placed(state.box), len(state.leading)
         spans = [list(segments(*ends)) for ends in zip(box.lower, box.upper, self.active)]
 
         def filled(axis: int, at: tuple[tuple[int, int], ...]) -> np.ndarray:
             if axis == 3:
-                return stored.filled(name, Box(*(tuple(ends) for ends in zip(*at))))
+                part = Box(*(tuple(ends) for ends in zip(*at)))
+                return stored.filled(state.name, part, state.leading, state.sparse)
             parts = [filled(axis + 1, (*at, span)) for span in spans[axis]]
-            return parts[0] if len(parts) == 1 else np.concatenate(parts, axis)
+            return parts[0] if len(parts) == 1 else np.concatenate(parts, leading + axis)
 
         return filled(0, ())
 

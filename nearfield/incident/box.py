@@ -79,7 +79,8 @@ def reads(
         lengths = grid.primary(q)[beyond] if magnetic else grid.dual(q)[node]
         for p, r in permutations([axis for axis in range(3) if axis != q]):
             cyclic = 1.0 if (q - p) % 3 == 1 else -1.0
-            spans = [np.arange(first[axis], last[axis] + (axis == r)) for axis in range(3)]
+            ends = [last[axis] + (axis == r and not grid.closed(axis)) for axis in range(3)]
+            spans = [np.arange(low, high) for low, high in zip(first, ends)]
             spans[q] = np.array([node])
             on_face = np.stack([values.ravel() for values in np.meshgrid(*spans, indexing="ij")])
             outside = on_face.copy()
@@ -115,9 +116,9 @@ def refuse_crossing(context: Context, who: str, first: Nodes, last: Nodes, found
         index = found.index[:, found.component == component]
         values = np.stack(context.coefficients.at(int(component), *index))
         place = np.zeros(index.shape[1], int) if along is None else index[along] - index[along].min()
-        reference = np.zeros((2, place.max() + 1))
-        reference[:, place[::-1]] = values[:, ::-1]  # the first one of each place
         walled = on_wall(context, int(component), index)
+        reference, free = np.zeros((2, place.max() + 1)), np.flatnonzero(~walled)[::-1]
+        reference[:, place[free]] = values[:, free]  # the first one of each place
         wrong = (np.abs(values - reference[:, place]) > 1e-9).any(axis=0) & ~walled
         if wrong.any():
             at = int(np.argmax(wrong))
@@ -136,6 +137,6 @@ def on_wall(context: Context, component: int, index: np.ndarray) -> np.ndarray:
     """Which samples lie on a wall of the domain, whose own coefficients say nothing of the medium."""
     found = np.zeros(index.shape[1], bool)
     for axis in range(3):
-        if (component % 3 == axis) != (component < 3):  # sampled on nodes along the axis
+        if (component % 3 == axis) != (component < 3) and not context.grid.closed(axis):  # on nodes along the axis
             found |= (index[axis] == 0) | (index[axis] == context.grid.cells[axis])
     return found
