@@ -28,8 +28,8 @@ def even_cells(
         if travels[axis] != 0.0 and np.ptp(cells) > EVEN * cells.max():
             raise ModelError(
                 f"{who}: cells about its box vary along {AXES[axis]}, {cells.min():.6g} to {cells.max():.6g} m; a "
-                "plane wave at an angle to the axes needs even ones, because what leaks is its numerical dispersion. "
-                "Use an even grid about the box, or let the wave travel along an axis"
+                "plane wave at an angle to the axes needs even ones, because it is given by their dispersion. Use an "
+                "even grid about the box, or let the wave travel along an axis"
             )
         found.append(float(cells.mean()))
     return tuple(found)

@@ -6,6 +6,7 @@ import pytest
 from agreement import assert_agrees, assert_equal
 from reference import ReferenceEngine
 from test_domains import arrangement
+from test_restart import assert_goes_on
 
 import nearfield as nf
 from nearfield.engine import CpuEngine
@@ -69,6 +70,15 @@ def test_blocks_of_any_length_and_a_new_start_give_the_same_tables():
     march = wave.march(np.float32)
     for first, steps in ((1, 7), (8, 20), (30, 11), (3, 5)):  # one step is left out, and then it goes back
         assert np.array_equal(march.tables(first, steps), whole[:, first - 1 : first - 1 + steps])
+
+
+@pytest.mark.parametrize("direction, polarisation", [("+z", "x"), (("60 deg", "40 deg"), "30 deg")])
+def test_a_plane_wave_goes_on_from_a_checkpoint_with_the_same_bits(direction, polarisation, tmp_path):
+    model = simulation(direction, polarisation, "single")
+    even = nf.Grid.uniform(1e-3, CELLS)
+    wave = nf.PlaneWave((4e-3,) * 3, (8e-3, 7e-3, 35e-3), direction, polarisation, nf.Gaussian(40e9))
+    plan = model.model_copy(update={"grid": even, "sources": (wave,)}).setup().plan
+    assert_goes_on(plan, (9, 6), (8, 5), 3, tmp_path)
 
 
 def test_a_wave_of_another_excitation_is_silent():
