@@ -228,3 +228,28 @@ def test_what_cannot_run_is_refused_in_words(model, words):
     with pytest.raises(ModelError) as error:
         assert model().setup().plan is None
     assert words in str(error.value)
+
+
+def test_a_wave_in_periodic_cells_is_the_one_between_walls_that_images_allow():
+    # a patch in the middle of the cell: its images in PEC and PMC walls are its periodic copies
+    def scattered(**lateral) -> np.ndarray:
+        patch = nf.Structure(nf.Box((2e-3, 2e-3, 20e-3), (4e-3, 6e-3, 22e-3)), nf.Medium(9.0))
+        wave = nf.PlaneWave((0, 0, 15e-3), (6e-3, 8e-3, 30e-3), "+z", "x", nf.Gaussian(20e9))
+        simulation = nf.Simulation(
+            nf.Grid.uniform(1e-3, (6, 8, 45)), boundaries=nf.Boundaries(nf.CPML(10), **lateral), sources=[wave],
+            structures=[patch], monitors=[nf.Probe("ahead", (3.5e-3, 4e-3, 12e-3), "Ex")], steps=300,
+            precision="double",
+        )  # fmt: skip
+        return simulation.run(threads=1)["ahead"].values
+
+    periodic = scattered(x_low="periodic", x_high="periodic", y_low="periodic", y_high="periodic")
+    walled = scattered(x_low="pec", x_high="pec", y_low="pmc", y_high="pmc")
+    assert np.abs(periodic).max() > 0.01
+    assert np.abs(periodic - walled).max() < 1e-12
+
+
+def test_a_wave_may_not_end_within_a_period():
+    wave = nf.PlaneWave((0, 0, 15e-3), (3e-3, 8e-3, 30e-3), "+z", "x", nf.Gaussian(20e9))
+    boundaries = nf.Boundaries(nf.CPML(10), x="periodic", y="periodic")
+    with pytest.raises(nf.ModelError, match="whole period"):
+        nf.Simulation(nf.Grid.uniform(1e-3, (6, 8, 45)), boundaries=boundaries, sources=[wave], steps=1).run()

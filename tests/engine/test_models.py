@@ -34,8 +34,8 @@ def rich_model(by: int, precision: str, **options) -> nf.Simulation:
     faces = {"x_low": nf.CPML(3), "x_high": nf.CPML(2), "y_low": nf.PMC, "y_high": nf.CPML(2), "z_high": nf.PMC}
     faces = {axis("xyz".index(name[0]), by) + name[1:]: face for name, face in faces.items()}
     dielectric, lossy = nf.Medium(4.0, 1.5), nf.Medium(2.2, 1.0, 0.5, 1000.0)
-    water = nf.Medium(4.9, 1.0, 0.1, poles=[nf.Debye(7.5, 9.2e-12), nf.Debye(2.0, 1e-12)])
-    charges = [nf.Drude(30e9, 2e10), nf.Lorentz(2.0, 20e9, 3e9)]
+    water = nf.Medium(1.5, 1.0, 0.1, poles=[nf.Debye(3.0, 9.2e-12), nf.Debye(0.5, 1e-12)])
+    charges = [nf.Drude(30e9, 2e10), nf.Lorentz(0.5, 20e9, 6e10)]
     plasma = nf.Medium(1.5, poles=charges, magnetic_poles=nf.Debye(1.0, 1e-11))
     return nf.Simulation(
         grid=nf.Grid(*(tuple(line) for line in lines)),
