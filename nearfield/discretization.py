@@ -13,7 +13,8 @@ from nearfield.errors import ModelError
 from nearfield.grid import YeeGrid
 from nearfield.incident.seen import Illumination, marked, parts_seen
 from nearfield.periods import imaginary, joined
-from nearfield.plan import VACUUM_SPEED, Context, Plan, Recording, RecordingTerm, Waveform, build_plan
+from nearfield.plan import VACUUM_SPEED, Context, Plan, Recording, RecordingTerm, Waveform
+from nearfield.planning import build_plan
 from nearfield.records import Variables
 from nearfield.refusals import (
     media_in_use,

@@ -13,7 +13,7 @@ import nearfield as nf
 from nearfield.coefficients import Coefficients
 from nearfield.engine import CpuEngine
 from nearfield.errors import ModelError
-from nearfield.plan import build_plan
+from nearfield.planning import build_plan
 from nearfield.stability import amplification, gain
 
 MM = 1e-3

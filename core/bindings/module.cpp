@@ -116,10 +116,10 @@ public:
         engine_.add(std::move(box));
     }
 
-    void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps, bool keep,
-                      Real unit) {
-        auto box = std::make_unique<Snapshots<Real>>(component, span(component, lower, upper), lower[2], upper[2] - lower[2],
-                                                     std::vector<long>(steps.data(), steps.data() + steps.shape(0)), keep, unit, engine_.rows());
+    void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps, bool keep, Real unit) {
+        auto box = std::make_unique<Snapshots<Real>>(
+            component, span(component, lower, upper), lower[2], upper[2] - lower[2],
+            std::vector<long>(steps.data(), steps.data() + steps.shape(0)), keep, unit, engine_.rows());
         snapshots_.push_back(box.get());
         engine_.add(std::move(box));
     }
@@ -385,8 +385,7 @@ NB_MODULE(_core, m) {
     m.def("isa_choose", &nearfield::isa_choose);
     bind_incident(m);
     nb::module_ machine = m.def_submodule("machine", "Processors, pages, memory policy of this process.");
-    bind_machine(machine);
-    bind_probe(machine);
+    bind_machine(machine), bind_probe(machine);
 #ifdef __linux__
     nb::module_ stream = m.def_submodule("stream", "Rings of blocks in shared memory.");
     bind_stream(stream);
