@@ -26,11 +26,10 @@ def kept_numbers(plan: Plan, lower=(0, 0, 0), upper=None) -> np.ndarray:
 
 
 def kept_numbers_at(plan: Plan, index: Sequence[np.ndarray]) -> np.ndarray:
-    """The same on the lattice of these cells along x, y, z; nothing where the plan's coefficients cannot tell."""
-    look = getattr(plan.coefficients, "kept_numbers", None)
-    if not plan.pole_media or look is None:
+    """The same on the lattice of these cells along x, y, z."""
+    if not plan.pole_media:
         return np.zeros(tuple(len(i) for i in index))
-    return look(*index)
+    return plan.coefficients.kept_numbers(*index)
 
 
 def row_bytes(plan: Plan) -> np.ndarray:

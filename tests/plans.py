@@ -64,6 +64,12 @@ class DenseCoefficients:
     def dense_poles(self, medium: int, component: int) -> np.ndarray:
         return self.poles[medium][:, component % 3]
 
+    def kept_numbers(self, i, j, k) -> np.ndarray:
+        kept = np.zeros(self.values.shape[2:])
+        for medium, cells in zip(self.pole_media, self.poles):
+            kept += medium.states * (cells[1] != 0).sum(axis=0)
+        return kept[np.ix_(i, j, k)]
+
     def dense(self, component: int) -> tuple[np.ndarray, np.ndarray]:
         return self.values[component, 0], self.values[component, 1]
 
