@@ -16,6 +16,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.incident.term import IncidentTerm, IncidentWave
+from nearfield.lengths import inverse_lengths, unit_length
 
 if TYPE_CHECKING:
     from nearfield.boundaries import Boundaries
@@ -366,17 +367,6 @@ def axis_profile(
         decay_magnetic=fitted(halves.decay),
         drive_magnetic=fitted(halves.drive / scale),
     )
-
-
-def inverse_lengths(lengths: np.ndarray, unit: float) -> np.ndarray:
-    """unit / lengths; rounding must not hide a grid of cubes, on which all are exactly 1."""
-    found = unit / lengths
-    return np.where(np.abs(found - 1.0) < 1e-12, 1.0, found)
-
-
-def unit_length(grid: YeeGrid) -> float:
-    """The length (m) that a plan measures in: the smallest cell."""
-    return min(float(grid.primary(axis).min()) for axis in range(3))
 
 
 def build_plan(

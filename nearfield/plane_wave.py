@@ -13,7 +13,8 @@ from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid
 from nearfield.incident.along_axis import incident_line
 from nearfield.incident.at_angle import oblique_terms
-from nearfield.incident.box import Nodes, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
+from nearfield.incident.box import Nodes, Reads, box_nodes, held, open_faces, reads, refuse_crossing, weighted
+from nearfield.incident.fitness import refuse_unfit
 from nearfield.incident.seen import Illumination
 from nearfield.incident.term import IncidentTerm
 from nearfield.plan import Context
@@ -136,11 +137,12 @@ class PlaneWave(ImpressedCurrent):
     def terms(self, context: Context) -> list[IncidentTerm]:
         """What the engine adds in each step, to E and to H."""
         first, last = self.corners(context.grid, context.boundaries)
+        refuse_unfit(context, self.place, first, last)
         faces = open_faces(context.grid, context.boundaries, first, last)
         self._refuse_walls(context, faces)
         found = []
         for magnetic in (False, True):
-            across = reads(context.grid, context.time_step, first, last, faces, magnetic)
+            across = held(context, reads(context.grid, context.time_step, first, last, faces, magnetic))
             refuse_crossing(context, self.place, first, last, across, self.axis_number)
             found.append(weighted(context, across))
         if self.axis_number is not None:
@@ -190,7 +192,9 @@ class PlaneWave(ImpressedCurrent):
                 if (wall_axis, side) in faces:
                     continue
                 wall = context.boundaries.face(wall_axis, side)
-                if wall_axis == self.axis_number:
+                if wall == "periodic":
+                    fits = self.travels[wall_axis] == 0.0
+                elif wall_axis == self.axis_number:
                     fits = (self.travels[wall_axis] > 0) == (side == "high")
                 else:
                     tangential = self.electric if wall == "pec" else np.cross(self.travels, self.electric)
@@ -198,8 +202,9 @@ class PlaneWave(ImpressedCurrent):
                 if not fits:
                     raise ModelError(
                         f"{self.place}: its box touches the {wall.upper()} wall {AXES[wall_axis]}_{side}, which this "
-                        f"wave does not pass along (tangential {'E' if wall == 'pec' else 'H'} is zero there). Keep "
-                        "the box a cell from the wall, or choose a wall or polarisation that fits"
+                        "wave does not pass along (tangential E is zero on PEC, tangential H on PMC, and what is "
+                        "periodic is the same on both faces). Keep the box a cell from the wall, or choose a wall, "
+                        "direction or polarisation that fits"
                     )
 
 

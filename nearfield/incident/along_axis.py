@@ -12,7 +12,8 @@ from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid
 from nearfield.incident.box import Nodes
 from nearfield.incident.line import FORWARD, IncidentLine, LineProfile
-from nearfield.plan import VACUUM_SPEED, Context, inverse_lengths, unit_length
+from nearfield.lengths import inverse_lengths, unit_length
+from nearfield.plan import VACUUM_SPEED, Context
 
 END = 44  # cells past either end of the line ...
 LAYER = CPML(40, alpha_maximum=0.0)  # ... that the CPML takes

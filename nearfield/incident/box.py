@@ -95,6 +95,15 @@ def reads(
     return Reads(**join)
 
 
+def held(context: Context, found: Reads) -> Reads:
+    """Without the samples on the last node of a periodic axis, which are those on its first."""
+    kept = np.ones(found.factor.size, bool)
+    for axis in range(3):
+        if context.boundaries.face(axis, "high") == "periodic":
+            kept &= found.index[axis] < context.grid.cells[axis]
+    return Reads(**{name: values[..., kept] for name, values in vars(found).items()})
+
+
 def weighted(context: Context, found: Reads) -> tuple[Reads, np.ndarray, np.ndarray]:
     """(reads, Ca or Da, Cb or Db) of the samples that are alive; those in metal need nothing."""
     stay, drive = np.empty(found.factor.size), np.empty(found.factor.size)
