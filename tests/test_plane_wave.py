@@ -236,7 +236,7 @@ GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in 
         (lambda: cell("periodic", direction=(0.2, 0, 1)), "touches the PERIODIC wall x_low"),
         (lambda: cell("periodic", width=3), "one of the two periodic faces across x"),
         (lambda: cell("pec", symmetry=nf.Symmetry(x="electric")), "planes of symmetry step half"),
-        (lambda: cell("periodic", background=nf.Medium(poles=(nf.Debye(5.0, 1e-11),))), "dispersive medium of the back"),
+        (lambda: cell("periodic", background=nf.Medium(poles=(nf.Debye(5.0, 1e-11),))), "the dispersive medium"),
         (lambda: line_model([], far="pec", box=(0, 250)), "one cell of scattered field"),
         (lambda: line_model([], far="pec", box=(60, 300), direction="-z"), "touches the PEC wall z_high"),
     ],

@@ -16,13 +16,13 @@ def refuse_unfit(context: Context, who: str, first: Nodes, last: Nodes) -> None:
     """Refuse a model in which the incident wave is not what the box's faces add."""
     if context.boundaries.complex_fields:
         raise ModelError(
-            f"{who}: a Bloch phase makes the fields complex, and the incident wave is real; use \"periodic\" faces, or a "
-            "CurrentSheet"
+            f"{who}: a Bloch phase makes the fields complex, and the incident wave is real; use 'periodic' faces, or "
+            "a CurrentSheet"
         )
     if any(context.grid.mirrors):
         raise ModelError(
-            f"{who}: planes of symmetry step half of the model, and a plane wave needs the whole; leave `symmetry` out, "
-            "or let PEC and PMC walls stand in the planes"
+            f"{who}: planes of symmetry step half of the model, and a plane wave needs the whole; leave `symmetry` "
+            "out, or let PEC and PMC walls stand in the planes"
         )
     for axis in range(3):
         ends = first[axis] == 0, last[axis] == context.grid.cells[axis]
@@ -47,5 +47,6 @@ def refuse_dispersive(context: Context, who: str, first: Nodes, last: Nodes) -> 
         if not inside:
             raise ModelError(
                 f"{who}: the dispersive medium of {name} is not wholly inside its box, a cell from the faces; the "
-                "incident wave is that of media without poles. Enlarge the box, or give constants at the frequency of interest"
+                "incident wave is that of media without poles. Enlarge the box, or give constants at the frequency of "
+                "interest"
             )
