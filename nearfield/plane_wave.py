@@ -53,8 +53,8 @@ class PlaneWave(ImpressedCurrent):
     meets first else. Along an axis it crosses layers of any media without poles, and leaks out of the empty box at
     rounding (-250 dB in double, -120 dB in single precision). At any other angle the medium at the box must be
     uniform and lossless and the cells about it even; see docs/method.md for the leak. Scatterers lie inside the box, a
-    cell from its faces. Monitors inside see total, those outside scattered fields. Faces on PEC and PMC walls that fit the wave,
-    and on both periodic faces of an axis, are left out. Dispersive media lie inside the box alone.
+    cell from its faces. Monitors inside see total, those outside scattered fields. Faces on PEC and PMC walls that fit
+    the wave, and on both periodic faces of an axis, are left out. Dispersive media lie inside the box alone.
     Source: Taflove and Hagness, Computational Electrodynamics, 3rd ed., chapter 5.
 
     >>> import nearfield as nf
