@@ -159,6 +159,11 @@ class Coefficients:
         i, j, k = self.grid.in_cell((i, j, k))
         return self._gathered(i, j, k, lambda plane, window: (self._conducts(component, 0, plane, window),))[0] > 0
 
+    def fillings(self) -> list[tuple[str, Medium | str, tuple | None]]:
+        """(name, medium, bounds in m) of the background, which has none, and of each structure."""
+        bodies = [(s.name or s.shape.kind, medium, s.shape.bounds()) for s, medium in self._structures]
+        return [("the background", self._background, None), *bodies]
+
     def medium_name(self, i: int, j: int, k: int) -> str:
         """What fills cell (i, j, k), for messages."""
         index = [min(max(n, low), high - 1) for n, (low, high) in zip((i, j, k), self._interior)]

@@ -14,6 +14,7 @@ from nearfield.grid import AXES, YeeGrid
 from nearfield.incident.along_axis import incident_line
 from nearfield.incident.at_angle import oblique_terms
 from nearfield.incident.box import Nodes, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
+from nearfield.incident.fitness import refuse_unfit
 from nearfield.incident.seen import Illumination
 from nearfield.incident.term import IncidentTerm
 from nearfield.plan import Context
@@ -49,11 +50,11 @@ class PlaneWave(ImpressedCurrent):
     """A plane wave inside a box: total fields there, the fields of scatterers alone outside.
 
     Where it enters the box, E(t) = amplitude waveform(t): at the face it meets first along an axis, at the corner it
-    meets first else. Along an axis it crosses layers of any media, and leaks out of the empty box at rounding
-    (-250 dB in double, -120 dB in single precision). At any other angle the medium at the box must be uniform and
-    lossless and the cells about it even; see docs/method.md for the leak. Scatterers lie inside the box, a cell from
-    its faces. Monitors inside see total, those outside scattered fields. Faces on PEC, PMC and periodic faces of the
-    grid are left out.
+    meets first else. Along an axis it crosses layers of any media without poles, and leaks out of the empty box at
+    rounding (-250 dB in double, -120 dB in single precision). At any other angle the medium at the box must be
+    uniform and lossless and the cells about it even; see docs/method.md for the leak. Scatterers lie inside the box, a
+    cell from its faces. Monitors inside see total, those outside scattered fields. Faces on PEC and PMC walls that fit
+    the wave, and on both periodic faces of an axis, are left out. Dispersive media lie inside the box alone.
     Source: Taflove and Hagness, Computational Electrodynamics, 3rd ed., chapter 5.
 
     >>> import nearfield as nf
@@ -137,6 +138,7 @@ class PlaneWave(ImpressedCurrent):
     def terms(self, context: Context) -> list[IncidentTerm]:
         """What the engine adds in each step, to E and to H."""
         first, last = self.corners(context.grid, context.boundaries)
+        refuse_unfit(context, self.place, first, last)
         faces = open_faces(context.grid, context.boundaries, first, last)
         self._refuse_walls(context, faces)
         found = []
@@ -191,10 +193,9 @@ class PlaneWave(ImpressedCurrent):
                 if (wall_axis, side) in faces:
                     continue
                 wall = context.boundaries.face(wall_axis, side)
-                if context.grid.closed(wall_axis):
-                    self._refuse_part_of_period(wall_axis, faces)
-                    continue
-                if wall_axis == self.axis_number:
+                if wall == "periodic":
+                    fits = self.travels[wall_axis] == 0.0
+                elif wall_axis == self.axis_number:
                     fits = (self.travels[wall_axis] > 0) == (side == "high")
                 else:
                     tangential = self.electric if wall == "pec" else np.cross(self.travels, self.electric)
@@ -202,17 +203,10 @@ class PlaneWave(ImpressedCurrent):
                 if not fits:
                     raise ModelError(
                         f"{self.place}: its box touches the {wall.upper()} wall {AXES[wall_axis]}_{side}, which this "
-                        f"wave does not pass along (tangential {'E' if wall == 'pec' else 'H'} is zero there). Keep "
-                        "the box a cell from the wall, or choose a wall or polarisation that fits"
+                        "wave does not pass along (tangential E is zero on PEC, tangential H on PMC, and what is "
+                        "periodic is the same on both faces). Keep the box a cell from the wall, or choose a wall, "
+                        "direction or polarisation that fits"
                     )
-
-    def _refuse_part_of_period(self, axis: int, faces: list[tuple[int, str]]) -> None:
-        """Refuse a box that has one face on a periodic one, or a wave that travels along that axis."""
-        if any(along == axis for along, _ in faces) or self.travels[axis] != 0.0:
-            raise ModelError(
-                f"{self.place}: its box touches a periodic face across {AXES[axis]}; a wave that travels across "
-                f"{AXES[axis]} may fill the whole period, all others keep a cell from both faces. Move the corners"
-            )
 
 
 def term(found: Reads, weight: np.ndarray, column: np.ndarray, share: np.ndarray, wave) -> IncidentTerm:

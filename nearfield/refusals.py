@@ -210,11 +210,9 @@ def refuse_complex(simulation: Simulation) -> None:
                 f"medium {name!r}: a Bloch phase makes the fields complex, and the poles of dispersive media remember "
                 'real ones alone. Use "periodic" faces, or constants at the frequency of interest'
             )
-    for who, entry in features(simulation):
+    for who, entry in features(simulation, ("port", "element", "monitor")):
         if entry.kind == "snapshot" and entry.file is not None:
             what, instead = "its own file holds real fields alone", "Leave `file` out, and the result holds them"
-        elif entry.kind == "plane-wave":
-            what, instead = "a plane wave is real", 'Use "periodic" faces'
         elif not hasattr(entry, "circuit"):
             continue
         else:
@@ -228,9 +226,6 @@ def refuse_mirrored(simulation: Simulation, grid: YeeGrid) -> None:
         if entry.kind == "snapshot" and entry.file is not None and simulation.symmetry:
             raise ModelError(f"{who}: a file of its own cannot hold what planes of symmetry mirror; leave `file` out, "
                              "and the result holds the whole")  # fmt: skip
-        if entry.kind == "plane-wave" and simulation.symmetry:
-            raise ModelError(f"{who}: planes of symmetry halve currents and circuits, not plane waves; leave "
-                             "`symmetry` out, or end the half at PEC and PMC walls yourself")  # fmt: skip
         for axis in (axis for axis, kind in enumerate(grid.mirrors) if kind):
             edges = edges_of(entry, grid)
             dead = grid.mirrors[axis] == "electric"

@@ -107,6 +107,18 @@ def test_e_is_amplitude_times_waveform_where_the_wave_enters():
     assert np.abs(front.values - expected).max() < 2e-3  # two cells of dispersion, (k d)^2/24 of a phase of 2 k d
 
 
+def cell(across, width=6, direction="+z", **entries) -> nf.Simulation:
+    """A cell of 6 x 6 between walls or images, the box all across or less along x."""
+    wave = nf.PlaneWave((0, 0, 20 * CELL), (width * CELL, 6 * CELL, 60 * CELL), direction, "y", SMOOTH)
+    walls = nf.Boundaries(x=across, y="periodic", z=nf.CPML(8)) if across != "pec" else nf.Boundaries(x="pec", y="pmc")
+    return nf.Simulation(grid=nf.Grid.uniform(CELL, (6, 6, 80)), boundaries=walls, sources=[wave], steps=300,
+                         precision="double", **entries)  # fmt: skip
+
+
+def test_a_periodic_cell_carries_the_wave_without_a_leak():
+    assert leak(cell("periodic")) < -250.0
+
+
 def test_the_line_stays_calm_for_many_steps_whatever_stands_at_its_end():
     dense = nf.Structure(nf.Box((0, 0, 200 * CELL), (CELL, CELL, 1)), nf.Medium(80.0, conductivity=1.0))
     for structures, far in (([], "cpml"), ([dense], "cpml"), ([], "pmc"), ([dense], "pec")):
@@ -220,6 +232,11 @@ GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in 
         (lambda: in_box("+z", "x", background=nf.Medium(2.0, conductivity=0.1)), "lossy or layered"),
         (lambda: in_box("+z", "x", boundaries=nf.Boundaries(all=nf.CPML(13))), "one cell of scattered field"),
         (lambda: in_box("+z", "x", monitors=[nf.FarField("f", [1e9], (12e-3,) * 3, (22e-3,) * 3)]), "crosses or"),
+        (lambda: cell(nf.Bloch(phase="90 deg")), "a Bloch phase makes the fields complex"),
+        (lambda: cell("periodic", direction=(0.2, 0, 1)), "touches the PERIODIC wall x_low"),
+        (lambda: cell("periodic", width=3), "one of the two periodic faces across x"),
+        (lambda: cell("pec", symmetry=nf.Symmetry(x="electric")), "planes of symmetry step half"),
+        (lambda: cell("periodic", background=nf.Medium(poles=(nf.Debye(5.0, 1e-11),))), "the dispersive medium"),
         (lambda: line_model([], far="pec", box=(0, 250)), "one cell of scattered field"),
         (lambda: line_model([], far="pec", box=(60, 300), direction="-z"), "touches the PEC wall z_high"),
     ],
@@ -246,10 +263,3 @@ def test_a_wave_in_periodic_cells_is_the_one_between_walls_that_images_allow():
     walled = scattered(x_low="pec", x_high="pec", y_low="pmc", y_high="pmc")
     assert np.abs(periodic).max() > 0.01
     assert np.abs(periodic - walled).max() < 1e-12
-
-
-def test_a_wave_may_not_end_within_a_period():
-    wave = nf.PlaneWave((0, 0, 15e-3), (3e-3, 8e-3, 30e-3), "+z", "x", nf.Gaussian(20e9))
-    boundaries = nf.Boundaries(nf.CPML(10), x="periodic", y="periodic")
-    with pytest.raises(nf.ModelError, match="whole period"):
-        nf.Simulation(nf.Grid.uniform(1e-3, (6, 8, 45)), boundaries=boundaries, sources=[wave], steps=1).run()

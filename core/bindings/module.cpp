@@ -124,7 +124,6 @@ public:
         engine_.add(std::move(box));
     }
 
-    // Samples of E or of H in the order (a, b, component), (samples, taps) columns and shares of table `wave`.
     void add_incident(bool magnetic, long wave, In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k,
                       In<Real, nb::ndim<1>> weight, In<std::int32_t, nb::ndim<2>> column, In<Real, nb::ndim<2>> share) {
         for (std::size_t n = 0; n < i.shape(0); ++n) check(int(component(n)), i(n), j(n), k(n));

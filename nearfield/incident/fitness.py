@@ -1,0 +1,52 @@
+"""What a plane wave cannot be in: complex or mirrored fields, half a periodic axis, dispersive media at its faces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearfield.errors import ModelError
+from nearfield.grid import AXES
+
+if TYPE_CHECKING:
+    from nearfield.incident.box import Nodes
+    from nearfield.plan import Context
+
+
+def refuse_unfit(context: Context, who: str, first: Nodes, last: Nodes) -> None:
+    """Refuse a model in which the incident wave is not what the box's faces add."""
+    if context.boundaries.complex_fields:
+        raise ModelError(
+            f"{who}: a Bloch phase makes the fields complex, and the incident wave is real; use 'periodic' faces, or "
+            "a CurrentSheet"
+        )
+    if any(context.grid.mirrors):
+        raise ModelError(
+            f"{who}: planes of symmetry step half of the model, and a plane wave needs the whole; leave `symmetry` "
+            "out, or let PEC and PMC walls stand in the planes"
+        )
+    for axis in range(3):
+        ends = first[axis] == 0, last[axis] == context.grid.cells[axis]
+        if context.boundaries.face(axis, "low") == "periodic" and ends[0] != ends[1]:
+            raise ModelError(
+                f"{who}: its box touches one of the two periodic faces across {AXES[axis]}, which are one; let it span "
+                "the whole axis, or keep a cell from both"
+            )
+    refuse_dispersive(context, who, first, last)
+
+
+def refuse_dispersive(context: Context, who: str, first: Nodes, last: Nodes) -> None:
+    """Refuse dispersive media that are not wholly inside the box, a cell from its faces."""
+    lines = context.grid.lines
+    low, high = ([float(line[n + step]) for line, n in zip(lines, nodes)] for nodes, step in ((first, 1), (last, -1)))
+    for name, medium, bounds in context.coefficients.fillings():
+        if not (getattr(medium, "poles", ()) or getattr(medium, "magnetic_poles", ())):
+            continue
+        inside = bounds is not None and all(
+            low[axis] <= bounds[0][axis] and bounds[1][axis] <= high[axis] for axis in range(3)
+        )
+        if not inside:
+            raise ModelError(
+                f"{who}: the dispersive medium of {name} is not wholly inside its box, a cell from the faces; the "
+                "incident wave is that of media without poles. Enlarge the box, or give constants at the frequency of "
+                "interest"
+            )
