@@ -94,8 +94,6 @@ class Simulation(Schema):
     """What is in the box; later ones win."""
     boundaries: Boundaries = Boundaries()
     """The six faces."""
-    symmetry: Symmetry = Symmetry()
-    """Planes of symmetry in the middle of the grid: the half above each is stepped, the whole reported."""
     sources: tuple[AnySource, ...] = ()
     """Impressed currents and plane waves."""
     ports: tuple[AnyPort, ...] = ()
@@ -131,6 +129,8 @@ class Simulation(Schema):
     """Steps between whole-domain checks for divergence and decay."""
     schedule: Literal["tiled", "stepwise"] = "tiled"
     """Order of the updates: several steps while a tile is in cache, or step by step. The results are the same bits."""
+    symmetry: Symmetry = Symmetry()
+    """Planes of symmetry in the middle of the grid: the half above each is stepped, the whole reported."""
 
     @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
     @classmethod
