@@ -96,7 +96,6 @@ auto Engine<Real>::list(const std::vector<RowOperation<Real>*>& wanted) -> Opera
 
 template <class Real>
 void Engine<Real>::apply(const std::vector<Operations>& of_rows, long i, long j, const Blocks& part, const Step& step) {
-    if (of_rows.empty()) return;
     const Operations& row = of_rows[block_.layout.row(i, j)];
     if (!(row.strides & due_[step.in_block])) return;
     for (std::uint32_t n = row.first; n < row.first + row.count; ++n) {
@@ -136,9 +135,10 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
     require(1, i, j - 1, part, step.number - 1, "E update");
     count(0, i, j, part);
 #endif
-    apply(preceding_[0], i, j, part, step);
-    for (int n = 0; n < block_.parts; ++n) rows_.electric(half_step_[0][n], i, j, part.first, part.last);
-    apply(operations_[0], i, j, part, step);
+    if (!preceding_[0].empty()) apply(preceding_[0], i, j, part, step);
+    rows_.electric(half_step_[0][0], i, j, part.first, part.last);
+    if (block_.parts > 1) rows_.electric(half_step_[0][1], i, j, part.first, part.last);
+    if (!operations_[0].empty()) apply(operations_[0], i, j, part, step);
     if (any_seam_) carry(0, i, j, part);
 }
 
@@ -152,9 +152,10 @@ void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& 
     require(0, i, j + 1, part, step.number, "H update");
     count(1, i, j, part);
 #endif
-    apply(preceding_[1], i, j, part, step);
-    for (int n = 0; n < block_.parts; ++n) rows_.magnetic(half_step_[1][n], i, j, part.first, part.last);
-    apply(operations_[1], i, j, part, step);
+    if (!preceding_[1].empty()) apply(preceding_[1], i, j, part, step);
+    rows_.magnetic(half_step_[1][0], i, j, part.first, part.last);
+    if (block_.parts > 1) rows_.magnetic(half_step_[1][1], i, j, part.first, part.last);
+    if (!operations_[1].empty()) apply(operations_[1], i, j, part, step);
     if (any_seam_) carry(1, i, j, part);
     if (!step.energy || part.last < block_.layout.blocks) return;
     for (int n = 0; n < block_.parts; ++n) weigh_row(n, i, j, *step.energy);

@@ -8,9 +8,9 @@
 //   - by the band below at this position (row j - 1),
 //   - by the time block before, in this band and those above it as far as `depth` rows, `depth` planes further on.
 // So band b of block n waits for band b - 1 of block n, and for a band of block n - 1; there is no barrier between
-// blocks. Periodic axes: seams.cpp. Domains share the tiles: each makes the positions, bands and blocks of 16 cells of its own, in place, one after
-// the other along a tile, so that nothing is copied or made twice. Steps go in pairs along the diagonal, so that a row
-// stays in L1 between the two, and the next plane's record is fetched into L2 meanwhile.
+// blocks. Periodic axes: seams.cpp. Domains share the tiles: each makes the positions, bands and blocks of 16 cells of
+// its own, in place, one after the other along a tile, so that nothing is copied or made twice. Steps go in pairs along
+// the diagonal, so that a row stays in L1 between the two, and the next plane's record is fetched into L2 meanwhile.
 // Traffic: 48 / depth bytes a cell and step in single precision, plus the edges of the tiles.
 
 #include "engine.hpp"
@@ -31,11 +31,13 @@ __attribute__((always_inline)) inline void Engine<Real>::fetch_row(long i, long 
     if (seams_[1].closed) j = on_ring(j, l.nb);
     if (i < 0 || i >= l.na || j < 0 || j >= l.nb) return;
     constexpr long size = sizeof(Real);
-    for (int n = 0; n < block_.parts; ++n) {
+    const auto fetch_part = [&](int n) __attribute__((always_inline)) {
         fetch(block_.records.get() + n * l.volume_length + l.record(i, j), l.record_length * size, part, parts);
         if (l.slab[0].holds(i, l.na)) fetch(block_.a_psi.get() + n * l.a_psi_length() + l.a_psi(i, j), l.psi_row * size, part, parts);
         if (l.slab[1].holds(j, l.nb)) fetch(block_.b_psi.get() + n * l.b_psi_length() + l.b_psi(i, j), l.psi_row * size, part, parts);
-    }
+    };
+    fetch_part(0);
+    if (block_.parts > 1) fetch_part(1);
     for (const auto& of_rows : preceding_) {
         if (of_rows.empty()) continue;
         const Operations& row = of_rows[l.row(i, j)];
