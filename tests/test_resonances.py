@@ -63,6 +63,13 @@ def test_in_noise_errors_say_how_far_off_the_modes_are(seed):
     assert modes.frequency_error[0] < 1e5
 
 
+def test_only_a_mode_that_grows_by_more_than_rounding_does_is_left_out():
+    t = STEP * np.arange(4000)
+    for growth, count in ((1e-5, 1), (1e-2, 0)):  # of the amplitude, from the first sample to the last
+        signal = np.exp(growth * t / t[-1]) * np.cos(2 * np.pi * 10e9 * t)
+        assert nf.resonances(signal, (9e9, 11e9), time_step=STEP).sizes["mode"] == count
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_alone_has_no_resonance(seed):
     assert nf.resonances(ringing(20000, [], noise=1.0, seed=seed), (5e9, 50e9), time_step=STEP).sizes["mode"] == 0

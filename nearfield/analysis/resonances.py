@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SAMPLES = 300  # of a reduced signal: a singular value decomposition of its size takes some 30 ms
 FEWEST = 32
 SIGNIFICANT = 5.0  # an amplitude below so many of its errors is noise
+STEADY = 1e-4  # of its amplitude: rounding in a run may add so much from the first sample to the last
 OFF = 1e-9  # of its peak: a source below is off
 
 
@@ -33,8 +34,8 @@ def resonances(
     signal: what a `Probe`, `Voltage` or `Current` recorded (over `time`), an array (n,), real or complex, with
     `time_step` (s), or a `Result` (or one of its excitations) together with the name of a `probe`: used from when its
     source has ended. band: lowest and highest frequency (Hz, or text as "2 GHz"). start, end: times (s) between which
-    it is used. Modes of a Q below `smallest_q` are left out, as are those that grow, and amplitudes below five of their
-    errors.
+    it is used. Modes of a Q below `smallest_q` are left out, amplitudes below five of their errors, and modes that grow
+    by more than 1e-4 over the signal.
 
     Returns a Dataset over `mode`, by frequency: `frequency` (Hz), `decay_rate` (1/s), `quality_factor` pi f/decay_rate,
     complex `amplitude` (the signal's unit), and `..._error` of each, one standard deviation. Where the decay is below
@@ -59,7 +60,7 @@ def resonances(
             f"{0.5 / step:.6g} Hz, the lower one first"
         )
     found = modes_in(values, step, low, high)
-    return labelled(found, (low, high), 2.0 if real else 1.0, smallest_q, origin, unit)
+    return labelled(found, (low, high), 2.0 if real else 1.0, smallest_q, STEADY / (values.size * step), origin, unit)
 
 
 def read_band(band: Any) -> tuple[float, float]:
@@ -132,13 +133,17 @@ def modes_in(values: np.ndarray, step: float, low: float, high: float) -> list[t
     return [(a, b, exponentials_in(values, step, 0.5 * (a + b), width)) for a, b in pairwise(edges)]
 
 
-def rows_of(part: Exponentials, first: float, last: float, smallest_q: float) -> list[tuple]:
-    """The modes between two frequencies that can be told from noise: frequency, decay, amplitude, errors."""
+def rows_of(part: Exponentials, first: float, last: float, smallest_q: float, steady: float) -> list[tuple]:
+    """The modes between two frequencies that can be told from noise: frequency, decay, amplitude, errors.
+
+    steady: a growth (1/s) below counts as none.
+    """
     frequency, decay = part.rate.imag / (2 * np.pi), -part.rate.real
     margin = SIGNIFICANT * part.rate_error / (2 * np.pi)
     inside = (frequency >= first - margin) & (frequency <= last + margin)
     genuine = np.abs(part.amplitude) > SIGNIFICANT * part.amplitude_error
-    ringing = (decay > -SIGNIFICANT * part.rate_error) & (np.abs(part.rate.imag) > 2 * smallest_q * decay)
+    grows = decay < -np.maximum(SIGNIFICANT * part.rate_error, steady)
+    ringing = ~grows & (np.abs(part.rate.imag) > 2 * smallest_q * decay)
     resolved = part.rate_error < 0.05 * np.abs(part.rate.imag)
     return [
         (frequency[k], decay[k], part.amplitude[k], part.rate_error[k], part.amplitude_error[k])
@@ -148,13 +153,14 @@ def rows_of(part: Exponentials, first: float, last: float, smallest_q: float) ->
 
 def labelled(
     found: list[tuple[float, float, Exponentials]], band: tuple[float, float], factor: float, smallest_q: float,
-    origin: float, unit: str,
+    steady: float, origin: float, unit: str,
 ) -> xarray.Dataset:
     """The modes of all parts as a Dataset; one that lies on a border is found twice and kept once."""
     import xarray
 
+    every = [row for a, b, part in found for row in rows_of(part, a, b, smallest_q, steady)]
     rows: list[tuple] = []
-    for row in sorted((row for a, b, part in found for row in rows_of(part, a, b, smallest_q)), key=lambda row: row[0]):
+    for row in sorted(every, key=lambda row: row[0]):
         if rows and abs(row[0] - rows[-1][0]) < (row[3] + rows[-1][3]):
             rows[-1] = min(row, rows[-1], key=lambda each: each[3])
         else:
