@@ -41,7 +41,10 @@ def ratios(found) -> list[dict]:
     return own + [ratio for entry in found.values() for ratio in ratios(entry)]
 
 
-@pytest.mark.parametrize("name", RUNS)
+SLOW = ("domains",)  # in processes of their own, which take long to begin
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in RUNS])
 def test_each_script_writes_pairs_with_commit_machine_and_command(name, tmp_path):
     run(f"{name}.py", *RUNS[name], "--output", str(tmp_path))
     text = (tmp_path / f"{name}.json").read_text()
