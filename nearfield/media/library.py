@@ -20,8 +20,8 @@ class Library:
     how far the medium is from the source; iterating gives the names. In a model file: `medium = "library:gold"`.
 
     >>> import nearfield as nf
-    >>> nf.library.water.relative_permittivity(10e9).round(1)
-    np.complex128(62.8-29.9j)
+    >>> print(nf.library.water.relative_permittivity(10e9).round(1))
+    (62.8-29.9j)
     >>> nf.library.about("gold").source[:12]
     'A. D. Rakic,'
     """
