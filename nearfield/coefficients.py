@@ -95,8 +95,9 @@ class Coefficients:
             body = body_of(structure.shape, kind, grid, self._interior)
             _refuse_thin(structure, kind)
             if kind == "medium":
-                rows += [row for row in (self._row(medium),) if row not in rows]
-                painted.append((structure.shape, rows.index(self._row(medium))))
+                row = self._row(medium)
+                rows += [] if row in rows else [row]
+                painted.append((structure.shape, rows.index(row)))
             bodies.append(body)
         self._table = np.array(rows)
         faces = [[shape.bounds()[end][a] for shape, _ in painted if shape.constant_along(a) for end in (0, 1)]

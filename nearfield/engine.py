@@ -198,7 +198,7 @@ class CpuEngine:
             self._core.add_fourier(*box, len(term.frequencies), term.stride)
         else:
             box = (self._component(term.component), self._turn(term.lower), self._turn(term.upper))
-            unit = 1.0 if term.kept or term.component < 3 else 1.0 / VACUUM_IMPEDANCE
+            unit = 1.0 / VACUUM_IMPEDANCE if is_magnetic(term.component) and not term.kept else 1.0
             self._core.add_snapshot(*box, np.ascontiguousarray(term.steps, np.int64), term.kept, unit)
 
     def _add_circuit(self, term: CircuitTerm) -> None:

@@ -13,6 +13,7 @@ from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEE
 from nearfield.poles import AnyPole
 from nearfield.quantities import Conductivity, Frequency, MagneticConductivity, PositiveFrequency, PositiveNumber
 from nearfield.schema import Schema
+from nearfield.wording import counted
 
 MEDIA_WORDS = ("pec", "pmc")  # perfect electric and magnetic conductor; every other word is a key of Simulation.media
 LIBRARY = "library:"  # opens the name of a medium of the library wherever a medium is wanted
@@ -129,7 +130,7 @@ class Medium(Schema):
             parts.append(f"{self.magnetic_conductivity:.4g} ohm/m")
         for poles, kind in ((self.poles, "pole"), (self.magnetic_poles, "magnetic pole")):
             if poles:
-                parts.append(f"{len(poles)} {kind}{'s' * (len(poles) > 1)}")
+                parts.append(counted(len(poles), kind))
         return ", ".join(parts)
 
 

@@ -121,6 +121,11 @@ class DFTBox:
     stride: int = 1
 
 
+def taken_by(steps: np.ndarray, step: int) -> int:
+    """How many snapshots of these steps (sorted) there are after a step."""
+    return int(np.searchsorted(steps, step, side="right"))
+
+
 @dataclass(frozen=True)
 class SnapshotBox:
     """Copies of one component over index ranges [lower, upper) after the given steps (sorted, counted from 1).
@@ -136,7 +141,7 @@ class SnapshotBox:
 
     def taken(self, step: int) -> int:
         """How many are kept after a step."""
-        return int(np.searchsorted(self.steps, step, side="right")) if self.kept else 0
+        return taken_by(self.steps, step) if self.kept else 0
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ def refuse_complex(simulation: Simulation) -> None:
     if not simulation.boundaries.complex_fields:
         return
     for name, medium in media_in_use(simulation).items():
-        if getattr(medium, "poles", ()) or getattr(medium, "magnetic_poles", ()):
+        if medium.dispersive:
             raise ModelError(
                 f"medium {name!r}: a Bloch phase makes the fields complex, and the poles of dispersive media remember "
                 'real ones alone. Use "periodic" faces, or constants at the frequency of interest'

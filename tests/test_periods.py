@@ -208,3 +208,10 @@ def test_monitors_and_ports_that_make_no_sense_are_refused(tmp_path):
     file = nf.FieldFile()
     with pytest.raises(nf.ModelError, match="complex"):
         refused([nf.Snapshot("s", (0, 0, 15e-3), (8e-3, 8e-3, 15e-3), every=1, file=file)], boundaries=bloch)
+
+
+def test_a_phase_refuses_media_that_remember_real_fields():
+    water = nf.Medium(4.9, poles=nf.Debye(75.2, 9.231e-12))
+    boundaries = nf.Boundaries(nf.PEC, x=nf.Bloch(phase="90 deg"))
+    with pytest.raises(nf.ModelError, match="Bloch phase makes the fields complex, and the poles"):
+        nf.Simulation(nf.Grid.uniform(1e-3, (6, 6, 6)), boundaries=boundaries, background=water, steps=1).setup()

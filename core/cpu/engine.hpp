@@ -1,5 +1,6 @@
 // The CPU engine of one process: its block, its row operations, its team, and the two schedules: stepwise (engine.cpp)
-// and tiled (tiled.cpp), periodic axes (seams.cpp). The block may be cut into domains, each with threads and pages of its own (region.hpp).
+// and tiled (tiled.cpp), periodic axes (seams.cpp). The block may be cut into domains, each with threads and pages of its
+// own (region.hpp).
 #pragma once
 
 #include <atomic>

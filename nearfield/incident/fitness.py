@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
+from nearfield.materials import Medium
 
 if TYPE_CHECKING:
     from nearfield.incident.box import Nodes
@@ -39,7 +40,7 @@ def refuse_dispersive(context: Context, who: str, first: Nodes, last: Nodes) -> 
     lines = context.grid.lines
     low, high = ([float(line[n + step]) for line, n in zip(lines, nodes)] for nodes, step in ((first, 1), (last, -1)))
     for name, medium, bounds in context.coefficients.fillings():
-        if not (getattr(medium, "poles", ()) or getattr(medium, "magnetic_poles", ())):
+        if not isinstance(medium, Medium) or not medium.dispersive:
             continue
         inside = bounds is not None and all(
             low[axis] <= bounds[0][axis] and bounds[1][axis] <= high[axis] for axis in range(3)

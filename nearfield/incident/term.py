@@ -7,6 +7,7 @@ reads lacks the incident field, or has it too much; `IncidentTerm` mends that ri
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -57,13 +58,16 @@ class IncidentTerm:
 
 
 class Marches:
-    """The marches of several incident waves, for one engine."""
+    """The marches of several incident waves, for one engine; they set out when somebody asks for tables."""
 
     def __init__(self, waves: tuple[IncidentWave, ...], dtype: type) -> None:
-        self._waves = [(wave, wave.march(dtype)) for wave in waves]
+        self._waves, self._dtype = waves, dtype
+
+    @cached_property
+    def _begun(self) -> list[March]:
+        return [wave.march(self._dtype) for wave in self._waves]
 
     def tables(self, first: int, steps: int, excitation: str) -> list[np.ndarray | None]:
         """Tables of steps first, first + 1, ..., one for each wave; None for those that are silent."""
-        return [
-            march.tables(first, steps) if wave.excitation == excitation else None for wave, march in self._waves
-        ]
+        waves = zip(self._waves, self._begun)
+        return [march.tables(first, steps) if wave.excitation == excitation else None for wave, march in waves]

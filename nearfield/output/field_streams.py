@@ -32,7 +32,7 @@ from nearfield.output.formats.sizes import PredictedSize, predicted_size, refuse
 from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.start import Started, agreed
-from nearfield.plan import RecordingTerm
+from nearfield.plan import RecordingTerm, taken_by
 from nearfield.prediction import BYTES_OF
 from nearfield.records import RunRecord
 from nearfield.regions import active_shape
@@ -64,7 +64,7 @@ class Outlet:
 
     def taken(self, step: int) -> int:
         """Snapshots up to a step."""
-        return int(np.searchsorted(self.steps, step, side="right"))
+        return taken_by(self.steps, step)
 
     def room(self, step: int) -> int:
         """Steps that a block of steps may have from here on."""
@@ -141,6 +141,7 @@ class FieldStreams:
     def _outlet(self, name: str, feature: Feature) -> Outlet:
         """This rank's recorders of a monitor, and how they lie in a block."""
         context, engine = self.setup.context, self.started.engine
+        active, axes = active_shape(context), self._engine.plan.storage_axes
         held = [each for each in feature.item.regions(context).items() if each[1].is_held(context)]
         part = engine.part if isinstance(engine, RankEngine) else None
         local = [term for term in self._engine.plan.terms if isinstance(term, RecordingTerm)]
@@ -151,10 +152,8 @@ class FieldStreams:
                 continue
             component, region = held[everywhere - feature.first]
             shift = part.held.lower if part else (0, 0, 0)
-            upper = [int(n + s) for n, s in zip(term.upper, shift)]
-            upper = [whole if n == end else n for n, end, whole in zip(upper, active_shape(context), region.upper)]
-            lower = [int(n + s) for n, s in zip(term.lower, shift)]
-            axes = self._engine.plan.storage_axes
+            lower, upper = ([int(n + s) for n, s in zip(end, shift)] for end in (term.lower, term.upper))
+            upper = [whole if n == end else n for n, end, whole in zip(upper, active, region.upper)]  # with high walls
             shape = tuple(int(upper[axis] - lower[axis]) for axis in axes)
             found.recorders.append(number)
             found.recorded.append(tuple(slice(0, n) for n in self._engine.snapshot_shape(term)))
@@ -175,7 +174,7 @@ class FieldStreams:
         return self._count(name, step) if step else None
 
     def _count(self, name: str, step: int) -> int:
-        return int(np.searchsorted(self.features[name].item.steps(self.setup.context), step, side="right"))
+        return taken_by(self.features[name].item.steps(self.setup.context), step)
 
     def _boxes(self, name: str, parts: list[dict[str, Any]]) -> list[Boxes]:
         """What each rank that sends something of a monitor sends of it."""

@@ -10,13 +10,12 @@ import numpy as np
 import nearfield as nf
 from validation.case import Case
 from validation.fresnel_slab.run import expected
-from validation.parallel_plate import line, spectra
+from validation.fresnel_slab.run import found as slab
 from validation.picture import picture
 
 PLASMA = nf.Medium(poles=[nf.Drude(28.7e9, 20e9)])
 THICKNESS = 15e-3  # m
 CELL = 75e-6  # m: 200 cells in the slab, 50 a wavelength at 80 GHz
-FRONT = 200  # grid line of the slab's front
 FREQUENCIES = np.array([10.0, 20.0, 28.7, 35.0, 50.0, 80.0]) * 1e9
 REFLECTED = (-1.0162, -1.3379, -4.1782, -14.4355, -24.2925, -23.8650)  # dB
 TRANSMITTED = (-69.11, -50.727, -19.056, -5.4157, -1.7738, -0.6171)  # dB
@@ -25,13 +24,7 @@ FAINT = -30.0  # dB; below it the tolerance grows as the amplitude falls
 
 def found(frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(abs r, abs t) from two runs, with and without the slab."""
-    back = FRONT + round(THICKNESS / CELL)
-    slab = nf.Structure(nf.Box((0, 0, FRONT * CELL), (CELL, CELL, back * CELL)), PLASMA)
-    arguments = (CELL, back + 100, nf.GaussianDerivative(100e9), {"before": 100, "behind": back + 50}, 50)
-    empty = spectra(line(*arguments, duration=3e-9), frequencies)
-    filled = spectra(line(*arguments, structures=[slab], duration=3e-9), frequencies)
-    reflected = filled["before"] - empty["before"]
-    return np.abs(reflected / empty["before"]), np.abs(filled["behind"] / empty["behind"])
+    return slab(frequencies, PLASMA, CELL, THICKNESS, 100e9, duration=3e-9)
 
 
 def main() -> None:

@@ -29,14 +29,15 @@ def expected(frequencies: np.ndarray, medium: nf.Medium, thickness: float = THIC
     return face * (1 - delay**2) / common, (1 - face**2) * delay / common
 
 
-def found(frequencies: np.ndarray, medium: nf.Medium, cell: float = CELL,
-          thickness: float = THICKNESS) -> tuple[np.ndarray, np.ndarray]:
-    """(abs r, abs t) from two runs, with and without the slab."""
+def found(frequencies: np.ndarray, medium: nf.Medium, cell: float = CELL, thickness: float = THICKNESS,
+          highest: float = 4e9, **until) -> tuple[np.ndarray, np.ndarray]:
+    """(abs r, abs t) from two runs, with and without the slab, of a pulse up to a frequency (Hz); `until` ends them."""
+    until = until or {"decay": 1e-10}
     back = FRONT + round(thickness / cell)
     slab = nf.Structure(nf.Box((0, 0, FRONT * cell), (cell, cell, back * cell)), medium)
-    arguments = (cell, back + 100, nf.GaussianDerivative(4e9), {"before": 100, "behind": back + 50}, 50)
-    empty = spectra(line(*arguments, decay=1e-10), frequencies)
-    filled = spectra(line(*arguments, structures=[slab], decay=1e-10), frequencies)
+    arguments = (cell, back + 100, nf.GaussianDerivative(highest), {"before": 100, "behind": back + 50}, 50)
+    empty = spectra(line(*arguments, **until), frequencies)
+    filled = spectra(line(*arguments, structures=[slab], **until), frequencies)
     reflected = filled["before"] - empty["before"]
     return np.abs(reflected / empty["before"]), np.abs(filled["behind"] / empty["behind"])
 
