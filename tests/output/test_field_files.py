@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import os
 import tempfile
 from pathlib import Path
@@ -98,6 +99,26 @@ def test_a_running_file_can_be_read_and_says_that_it_runs(format, codec, tmp_pat
     assert open_fields(path).sizes["time"] == 1 and open_fields(path).status == "running"
     file.close()
     assert open_fields(path).sizes["time"] == 4 and open_fields(path).status == "complete"
+
+
+def test_a_reader_never_stumbles_over_a_writer_at_work(tmp_path):
+    path, description = tmp_path / "fields", at_points(300, **storage())
+    values = values_of(description)
+
+    def write() -> None:
+        with open_field_file(path, description) as file:
+            for block in blocks(description, values):
+                file.write(block)
+                file.flush()
+
+    writer = multiprocessing.get_context("fork").Process(target=write)
+    writer.start()
+    read = 0
+    while writer.is_alive():
+        if path.exists() and path.stat().st_size and (found := stored_fields(path)).steps.size:
+            read += 1
+            assert np.array_equal(found.arrays["Hz"][len(found.steps) - 1], values["Hz"][len(found.steps) - 1])
+    assert writer.exitcode == 0 and read and len(stored_fields(path).steps) == 300
 
 
 @pytest.mark.parametrize("format, codec", EVERY)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from nearfield.records import Variable, Variables
 if TYPE_CHECKING:
     import xarray
 
+T = TypeVar("T")
 ABANDONED = "interrupted: its writer ended without closing it"
 
 
@@ -105,8 +107,7 @@ def joined_parts(path: Path) -> list[dict[str, Any]] | None:
         return layout.read_index(path)[1]
     if start.startswith((binary.MAGIC, text_format.FIRST)):
         return None
-    with _hdf5(path) as file:
-        return json.loads(file["parts"].asstr()[()]) if "parts" in file else None
+    return _from_hdf5(path, lambda file: json.loads(file["parts"].asstr()[()]) if "parts" in file else None)
 
 
 def open_fields(path: str | Path) -> xarray.Dataset:
@@ -155,23 +156,12 @@ def told_status(path: Path, status: str) -> str:
 
 
 def _read_hdf5(path: Path) -> StoredFields:
-    with _hdf5(path) as file:
-        if int(file.attrs.get("fields_version", 0)) != FIELDS_VERSION:
-            raise ModelError(f"{path} is no field file of version {FIELDS_VERSION}; give one that Nearfield wrote")
-        description = FieldDescription.from_json(file["description"].asstr()[()])
-        count = len(file["step"])
-        if "parts" in file:  # one may be shorter than another
-            parts = json.loads(file["parts"].asstr()[()])
-            count = min(len(stored_fields(path.parent / part["file"]).steps) for part in parts)
-        steps = file["step"][:count]
-        times = {dim: file[dim][:count] for dim in description.time_dims}
-        status = str(file.attrs["status"])
+    description, status, steps, times = _from_hdf5(path, lambda file: _head(path, file))
     order = -1 if description.format == "vtkhdf" else 1
 
     def reader(name: str) -> Callable[[tuple[Any, ...]], np.ndarray]:
         def read(key: tuple[Any, ...]) -> np.ndarray:
-            with _hdf5(path) as file:
-                values = file[name][(key[0], *key[1:][::order])]
+            values = _from_hdf5(path, lambda file: file[name][(key[0], *key[1:][::order])])
             kept = 0 if isinstance(key[0], (int, np.integer)) else 1
             axes = list(range(np.ndim(values)))
             return np.transpose(values, axes[:kept] + axes[kept:][::order])
@@ -181,22 +171,39 @@ def _read_hdf5(path: Path) -> StoredFields:
     return _stored(path, description, status, steps, times, reader)
 
 
-@contextlib.contextmanager
-def _hdf5(path: Path) -> Iterator[Any]:
+def _head(path: Path, file: Any) -> tuple[FieldDescription, str, np.ndarray, dict[str, np.ndarray]]:
+    if int(file.attrs.get("fields_version", 0)) != FIELDS_VERSION:
+        raise ModelError(f"{path} is no field file of version {FIELDS_VERSION}; give one that Nearfield wrote")
+    description = FieldDescription.from_json(file["description"].asstr()[()])
+    count = len(file["step"])
+    if "parts" in file:  # one may be shorter than another
+        parts = json.loads(file["parts"].asstr()[()])
+        count = min(len(stored_fields(path.parent / part["file"]).steps) for part in parts)
+    times = {dim: file[dim][:count] for dim in description.time_dims}
+    return description, str(file.attrs["status"]), file["step"][:count], times
+
+
+def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
+    """What `read` finds in the file. One that is being written may pass from state to state meanwhile: then again."""
     import h5py
 
     with contextlib.suppress(ImportError):
         import hdf5plugin  # noqa: F401  - makes zstd, LZ4 and bitshuffle known to HDF5
+    written = is_being_written(path) is not False
     try:
         with h5py.File(path, "r") as file:
-            yield file
+            return read(file)
     except ModelError:
         raise
     except Exception as error:  # a damaged file makes h5py raise every kind
-        raise ModelError(
-            f"{path} cannot be read ({error}); if it is a field file with codec zstd, lz4 or bitshuffle, install "
-            'hdf5plugin (pip install "nearfield[codecs]")'
-        ) from error
+        if not (written and attempts > 1):
+            raise ModelError(
+                f"{path} cannot be read ({error}); if it is a field file with codec zstd, lz4 or bitshuffle, install "
+                'hdf5plugin (pip install "nearfield[codecs]")'
+            ) from error
+    time.sleep(0.02)
+    return _from_hdf5(path, read, attempts - 1)
+
 
 
 def _read_binary(path: Path) -> StoredFields:
