@@ -186,7 +186,7 @@ def same_mpi(found: dict[str, Any]) -> bool:
 def output_of(command: list[str], environment: dict[str, str] | None = None, errors: bool = True) -> str:
     """What a program prints, its errors too or not; empty when it cannot be run."""
     try:
-        done = subprocess.run(command, capture_output=True, timeout=10, check=False, env=environment)
+        done = subprocess.run(command, capture_output=True, timeout=30, check=False, env=environment)
     except (OSError, subprocess.SubprocessError):
         return ""
     return (done.stdout + (done.stderr if errors else b"")).decode("utf-8", "replace")
