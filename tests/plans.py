@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,11 @@ from nearfield.plan import (
 
 CLOSED = (("pec", "pec"),) * 3
 SPACING = 1e-3  # m
+
+
+def draws(count: int) -> int:
+    """How many plans a random test draws: NEARFIELD_DRAWS times as many in `make nightly`."""
+    return count * int(os.environ.get("NEARFIELD_DRAWS", "1"))
 
 
 @dataclass(frozen=True)

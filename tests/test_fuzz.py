@@ -23,9 +23,9 @@ from nearfield.cli import main
 from nearfield.commands.new import template_text
 from nearfield.model_file import inline, key
 
-SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 6 else []) for seed in range(20)]
+SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 3 else []) for seed in range(20)]
 FILES_PER_SEED = 100
-PROCESSES = 12
+PROCESSES = 6
 WORDS = [
     "true", "false", "nan", "inf", "-inf", "0", "-1", "1e308", "-1e-308", "1e-320", "9" * 30, "9" * 5000, '""', '"pec"',
     '"pmc"', '"cpml"', '"auto"', '"uniform"', '"lines"', '"1 mm"', '"-1 mm"', '"1 fm"', '"1 km"', '"1 GHz"', '"1 THz"',

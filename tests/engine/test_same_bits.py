@@ -6,7 +6,7 @@ import pytest
 from agreement import assert_agrees, assert_equal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plans import make_plan
+from plans import draws, make_plan
 
 import nearfield as nf
 from nearfield.engine import CpuEngine, core
@@ -154,7 +154,7 @@ def any_plans(draw):
     )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=draws(100), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     plan=any_plans(),
     blocks=st.lists(st.integers(1, 12), min_size=1, max_size=3),

@@ -64,9 +64,9 @@ def bench(*options: str) -> dict:
 def test_the_box_has_one_checksum_for_any_domains_and_ranks():
     alone = bench("--boundary", "cpml")
     spread = [
-        ("--domains", "5"), ("--domains", "2x1x4", "--threads", "3"), ("--domains", "1x1x8"), ("--ranks", "2"),
-        ("--ranks", "4", "--threads", "1"), ("--ranks", "3", "--domains", "3", "--halo-depth", "2"),
-        ("--ranks", "2", "--domains", "1x3x1", "--schedule", "stepwise"), ("--ranks", "2", "--domains", "2x1x2"),
+        ("--domains", "2x1x4", "--threads", "3"), ("--domains", "1x1x8"), ("--ranks", "4", "--threads", "1"),
+        ("--ranks", "3", "--domains", "3", "--halo-depth", "2"),
+        ("--ranks", "2", "--domains", "1x3x1", "--schedule", "stepwise"),
     ]  # fmt: skip
     for options in spread:
         found = bench("--boundary", "cpml", *options)
