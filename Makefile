@@ -24,7 +24,7 @@ demo: setup
 	@.venv/bin/nearfield demo
 
 test: setup
-	@$(PYTHON_IN) -m pytest -q -m "not slow"
+	@$(PYTHON_IN) -m pytest -q -m "not slow" -n 2 --dist loadgroup
 
 test-numa: setup
 	@scripts/numa_guest
