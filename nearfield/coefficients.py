@@ -155,6 +155,27 @@ class Coefficients:
         i, j, k = self.grid.in_cell((i, j, k))
         return self._gathered(i, j, k, lambda plane, window: self._pair(component, 0, plane, window, {}))
 
+    def parts_at(self, component: int, i, j, k) -> np.ndarray:
+        """Ca and Cb, or Da and Db, of single samples as `planes` has them, and the (stay, weight) of each of
+        `remembering` media: (2 + 2 media, samples), of equal 1-D arrays."""
+        i, j, k = self.grid.in_cell((i, j, k))
+
+        def evaluate(plane: int, window: Window) -> list[np.ndarray]:
+            memory: dict = {}
+            stay, drive = self._pair(component, 0, plane, window, memory)
+            poles = []
+            for kind in self._dispersion.remembered(component >= 3):
+                weight = self._mean(component, 0, plane, window, kind.column, memory) * drive
+                poles += [np.where(weight != 0.0, stay, 1.0), weight]
+                stay = np.where(weight != 0.0, 1.0, stay)
+            return [stay, drive, *poles]
+
+        return np.stack(self._gathered(i, j, k, evaluate))
+
+    def remembering(self, magnetic: bool) -> list[PoleMedium]:
+        """The media of a half step that remember, in the order of `parts_at`."""
+        return [self.pole_media[kind.medium] for kind in self._dispersion.remembered(magnetic)]
+
     def is_metal(self, component: int, i, j, k) -> np.ndarray:
         """Whether E samples lie in metal or on a conducting wall, or H samples in PMC."""
         i, j, k = self.grid.in_cell((i, j, k))

@@ -50,11 +50,11 @@ class PlaneWave(ImpressedCurrent):
     """A plane wave inside a box: total fields there, the fields of scatterers alone outside.
 
     Where it enters the box, E(t) = amplitude waveform(t): at the face it meets first along an axis, at the corner it
-    meets first else. Along an axis it crosses layers of any media without poles, and leaks out of the empty box at
+    meets first else. Along an axis it crosses layers of any media, and leaks out of the empty box at
     rounding (-250 dB in double, -120 dB in single precision). At any other angle the medium at the box must be
     uniform and lossless and the cells about it even; see docs/method.md for the leak. Scatterers lie inside the box, a
     cell from its faces. Monitors inside see total, those outside scattered fields. Faces on PEC and PMC walls that fit
-    the wave, and on both periodic faces of an axis, are left out. Dispersive media lie inside the box alone.
+    the wave, and on both periodic faces of an axis, are left out.
     Source: Taflove and Hagness, Computational Electrodynamics, 3rd ed., chapter 5.
 
     >>> import nearfield as nf
@@ -138,7 +138,7 @@ class PlaneWave(ImpressedCurrent):
     def terms(self, context: Context) -> list[IncidentTerm]:
         """What the engine adds in each step, to E and to H."""
         first, last = self.corners(context.grid, context.boundaries)
-        refuse_unfit(context, self.place, first, last)
+        refuse_unfit(context, self.place, first, last, self.axis_number)
         faces = open_faces(context.grid, context.boundaries, first, last)
         self._refuse_walls(context, faces)
         found = []

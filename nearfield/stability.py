@@ -20,8 +20,9 @@ from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from nearfield.poles import AnyPole
 
 ROUNDING = 1e-7  # of the response's size: what digits of published numbers may make a passive medium lose
-SPREAD = (1e-3, 1e3)  # beyond the slowest and the fastest pole, where gain is looked for
-SAMPLES = 4000
+BEYOND = 1e3  # past the slowest and the fastest pole and root, where nothing changes any more
+BETWEEN = 33  # frequencies from a root to the next: of equal sign, they find about where there is most
+ASIDE = 1e-9  # relative; how far right of a pole without damping the response is taken, which there is all its residue
 
 
 def refuse_active(name: str, medium: Medium) -> None:
@@ -31,7 +32,7 @@ def refuse_active(name: str, medium: Medium) -> None:
         ("permeability", medium.magnetic_poles, medium.permeability,
          medium.magnetic_conductivity / VACUUM_PERMEABILITY),
     ):  # fmt: skip
-        found = gain(poles, instant, loss) if poles else None
+        found = gain(poles, instant, loss)
         if found:
             frequency, value = found
             raise ModelError(
@@ -44,21 +45,48 @@ def refuse_active(name: str, medium: Medium) -> None:
 def gain(poles: tuple[AnyPole, ...], instant: float, loss: float) -> tuple[float, complex] | None:
     """(frequency in Hz, response) where some poles amplify most, relative to their response; None where nowhere.
 
-    Looked at are the frequencies of all poles, some within each one's width, and many in between and beyond.
+    What a field loses changes its sign at the roots of `turns` and at poles without damping alone: a frequency in each
+    gap between these tells whether there is gain in it.
     """
+    if not poles:
+        return None
     terms = [term for pole in poles for term in pole.terms()]
     sizes = [abs(pole) for pole, _ in terms if abs(pole) > 0.0] or [1.0]
-    w = [np.geomspace(SPREAD[0] * min(sizes), SPREAD[1] * max(sizes), SAMPLES)]
-    for pole, _ in terms:
-        near = abs(pole.imag) + max(-pole.real, 1e-9 * abs(pole)) * np.linspace(-8.0, 8.0, 65)
-        w.append(near[near > 0.0])
-    w = np.unique(np.concatenate(w))
+    turning = np.unique(np.concatenate((sizes, turns(terms, loss))))
+    turning = np.concatenate(([turning[0] / BEYOND], turning, [turning[-1] * BEYOND]))
+    w = np.concatenate((np.geomspace(turning[:-1], turning[1:], BETWEEN).ravel(), turning))
+    undamped = np.array([abs(pole) for pole, _ in terms if pole.imag and -pole.real <= ASIDE * abs(pole)])
+    s = np.concatenate((1j * w, (1j + ASIDE) * undamped))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = response(1j * w, instant, loss, poles)
-        share = found.imag / np.sum([np.abs(pole.susceptibility(1j * w)) for pole in poles], axis=0)
+        found = response(s, instant, loss, poles)
+        share = found.imag / np.sum([np.abs(pole.susceptibility(s)) for pole in poles], axis=0)
     share = np.where(np.isfinite(share), share, 0.0)  # exactly on a pole without damping
     worst = int(np.argmax(share))
-    return (w[worst] / (2 * np.pi), complex(found[worst])) if share[worst] > ROUNDING else None
+    return (float(s[worst].imag) / (2 * np.pi), complex(found[worst])) if share[worst] > ROUNDING else None
+
+
+def turns(terms: list[tuple[complex, complex]], loss: float) -> np.ndarray:
+    """Angular frequencies (1/s) at or beside which Re[s (eps + chi)] + loss may change its sign, s = j w.
+
+    With x = w^2 it is loss + sum r x/(x + p^2) over pairs (p, r) and their conjugates: D + sum b/(x - a), a = -p^2,
+    b = r a, D = loss + sum r, whose roots are the eigenvalues of the pencil ((diag a, b), (1, D)) - x diag(1, 0). They
+    are taken about each decade of a in turn, since an eigenvalue is good to rounding of the largest alone. Complex
+    ones count by their real parts: rounding parts a pair of roots that nearly touch.
+    """
+    p, r = np.array([*terms, *((p.conjugate(), r.conjugate()) for p, r in terms if p.imag)]).T
+    size = max(np.abs(r).max(), abs(loss))
+    a, r, constant = -(p**2), r / size, (loss + r.sum()) / size
+    order = a.size
+    select = np.diag([1.0] * order + [0.0])
+    found = []
+    for decade in np.unique(np.round(np.log10(np.abs(a[a != 0])))):
+        unit = 10.0**decade
+        pencil = np.diag([*(a / unit), constant])
+        pencil[:order, -1], pencil[-1, :order] = r * a / unit, 1.0
+        inverse = np.linalg.eigvals(np.linalg.lstsq(pencil + select, select, rcond=None)[0])  # of x + 1
+        x = unit * (1.0 / inverse[np.abs(inverse) > np.finfo(float).tiny] - 1.0)
+        found.append(np.sqrt(x.real[x.real > 0.0]))
+    return np.concatenate(found) if found else np.zeros(0)
 
 
 def amplification(medium: Medium, time_step: float, curl: float) -> np.ndarray:

@@ -60,6 +60,23 @@ def test_layers_and_a_graded_grid_leak_no_more(precision, limit):
     assert leak(in_box("+z", (1, 2, 0), precision, lines, structures=layers)) < limit
 
 
+WATER = nf.Medium(4.9, poles=[nf.Debye(75.2, 9.231e-12)])
+PLASMA = nf.Medium(poles=[nf.Drude(28.7e9, 20e9)])
+RESONANT = nf.Medium(2.0, conductivity=0.01, poles=[nf.Debye(3.0, 2e-11)], magnetic_poles=[nf.Lorentz(1.0, 8e9, 1e9)])
+
+
+def layers(*media: nf.Medium, first: float = 18.0, thick: float = 2.6) -> list[nf.Structure]:
+    """Across z, one behind the other, the last one without end; a vacuum layer of its own ends a slab."""
+    ends = [(first + thick * n) * CELL for n in range(len(media))] + [1.0]
+    return [nf.Structure(nf.Box((-1, -1, a), (1, 1, b)), medium) for medium, a, b in zip(media, ends, ends[1:])]
+
+
+@pytest.mark.parametrize("precision, limit", [("double", -250.0), ("single", -115.0)])
+@pytest.mark.parametrize("media", [(WATER,), (PLASMA, nf.Medium()), (RESONANT, PLASMA, WATER)])
+def test_dispersive_layers_leak_no_more(media, precision, limit):
+    assert leak(in_box("+z", (1, 2, 0), precision, structures=layers(*media))) < limit
+
+
 @pytest.mark.parametrize("direction, polarisation", OBLIQUE)
 def test_a_wave_at_an_angle_leaks_less_than_minus_200_db(direction, polarisation):
     assert leak(in_box(direction, polarisation)) < -200.0
@@ -100,6 +117,20 @@ def test_layers_pass_what_the_closed_form_says():
     assert np.abs(run["outside"].values).max() < 1e-12  # the layers' reflection is part of the incident wave
 
 
+@pytest.mark.parametrize("medium", [WATER, PLASMA])
+def test_a_dispersive_half_space_reflects_what_the_closed_form_says(medium):
+    # two cells past the face of the box; E and H half a cell apart turn the impedance of the grid by (n k d)^2/8, of which
+    # 2 n/(1 + n)^2 shows in the reflection
+    frequencies = np.array([2e9, 3e9, 4.5e9, 6e9])
+    run = line_model(layers(medium, first=62.0)).model_copy(update={"steps": 1500}).run(threads=1)
+    both = nf.spectrum(run["front"], frequencies).values
+    n, k = np.sqrt(medium.relative_permittivity(frequencies)), 2 * np.pi * frequencies / C
+    expected = (1 - n) / (1 + n) * np.exp(-2j * k * 2 * CELL)
+    off = np.abs(both / nf.Gaussian(8e9).spectrum(frequencies) - 1 - expected)
+    assert (off < 1.3 * np.abs(2 * n / (1 + n) ** 2 * (n * k * CELL) ** 2 / 8)).all()
+    assert np.abs(run["outside"].values).max() < 1e-12  # what the half space sends back is part of the incident wave
+
+
 def test_e_is_amplitude_times_waveform_where_the_wave_enters():
     run = line_model([]).run(threads=1)
     front = run["front"]
@@ -121,7 +152,9 @@ def test_a_periodic_cell_carries_the_wave_without_a_leak():
 
 def test_the_line_stays_calm_for_many_steps_whatever_stands_at_its_end():
     dense = nf.Structure(nf.Box((0, 0, 200 * CELL), (CELL, CELL, 1)), nf.Medium(80.0, conductivity=1.0))
-    for structures, far in (([], "cpml"), ([dense], "cpml"), ([], "pmc"), ([dense], "pec")):
+    slow = nf.Structure(dense.shape, nf.Medium(3.0, 2.0, poles=[nf.Lorentz(9.0, 1e9, 1e8), nf.Debye(5.0, 1e-9)]))
+    cases = (([], "cpml"), ([dense], "cpml"), ([], "pmc"), ([dense], "pec"), ([slow], "cpml"), ([slow], "pmc"))
+    for structures, far in cases:
         march = line_model(structures, far).setup().plan.waves[0].march(np.float64)
         march.tables(1, 20000)
         assert np.abs(march.tables(20001, 10)).max() < 1e-2  # a static field may stay in what conducts
@@ -229,14 +262,16 @@ GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in 
         (lambda: in_box("+z", "x", structures=[nf.Structure(BALL.shape, "pec")]), "Enlarge the box"),
         (lambda: in_box(*OBLIQUE[0], lines=GRADED), "cells about its box vary along x"),
         (lambda: in_box(*OBLIQUE[0], background=nf.Medium(2.0, conductivity=0.1)), "uniform lossless one"),
-        (lambda: in_box("+z", "x", background=nf.Medium(2.0, conductivity=0.1)), "lossy or layered"),
+        (lambda: in_box("+z", "x", background=nf.Medium(2.0, conductivity=0.1)), "lossy, dispersive or layered"),
         (lambda: in_box("+z", "x", boundaries=nf.Boundaries(all=nf.CPML(13))), "one cell of scattered field"),
         (lambda: in_box("+z", "x", monitors=[nf.FarField("f", [1e9], (12e-3,) * 3, (22e-3,) * 3)]), "crosses or"),
         (lambda: cell(nf.Bloch(phase="90 deg")), "a Bloch phase makes the fields complex"),
         (lambda: cell("periodic", direction=(0.2, 0, 1)), "touches the PERIODIC wall x_low"),
         (lambda: cell("periodic", width=3), "one of the two periodic faces across x"),
         (lambda: cell("pec", symmetry=nf.Symmetry(x="electric")), "planes of symmetry step half"),
-        (lambda: cell("periodic", background=nf.Medium(poles=(nf.Debye(5.0, 1e-11),))), "the dispersive medium"),
+        (lambda: cell("periodic", background=WATER), "lossy, dispersive or layered"),
+        (lambda: in_box("+z", "x", structures=[nf.Structure(BALL.shape, PLASMA)]), "crosses a face of its box near"),
+        (lambda: in_box(*OBLIQUE[0], structures=layers(PLASMA)), "the dispersive medium of box is not wholly inside"),
         (lambda: line_model([], far="pec", box=(0, 250)), "one cell of scattered field"),
         (lambda: line_model([], far="pec", box=(60, 300), direction="-z"), "touches the PEC wall z_high"),
     ],

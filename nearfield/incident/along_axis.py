@@ -11,7 +11,7 @@ from nearfield.boundaries import CPML, cpml_profile
 from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid
 from nearfield.incident.box import Nodes
-from nearfield.incident.line import FORWARD, IncidentLine, LineProfile
+from nearfield.incident.line import FORWARD, IncidentLine, LinePoles, LineProfile
 from nearfield.plan import VACUUM_SPEED, Context
 from nearfield.planning import inverse_lengths, unit_length
 
@@ -21,7 +21,8 @@ LAYER = CPML(40, alpha_maximum=0.0)  # ... that the CPML takes
 
 @dataclass(frozen=True)
 class Column:
-    """The model along the axis: cell lengths, and (stay, drive) at the nodes and between them, of the whole grid."""
+    """The model along the axis: cell lengths, and `Coefficients.parts_at` the nodes and between them, of the whole grid:
+    (stay, drive), then (stay, weight) of each dispersive medium."""
 
     cells: np.ndarray
     electric: np.ndarray
@@ -34,9 +35,9 @@ def column(context: Context, axis: int, polarised: int, first: Nodes) -> Column:
     numbers = np.arange(grid.cells[axis] + 1)
     index = [np.full(numbers.size, first[other]) for other in range(3)]
     index[axis] = numbers
-    electric = np.stack(context.coefficients.at(polarised, *index))
+    electric = context.coefficients.parts_at(polarised, *index)
     across = 3 + ({0, 1, 2} - {axis, polarised}).pop()
-    magnetic = np.stack(context.coefficients.at(across, *(values[:-1] for values in index)))
+    magnetic = context.coefficients.parts_at(across, *(values[:-1] for values in index))
     return Column(grid.primary(axis), electric, magnetic)
 
 
@@ -44,7 +45,7 @@ def incident_line(
     context: Context, who: str, axis: int, direction: int, polarised: int, first: Nodes, last: Nodes,
     signal: Callable[[np.ndarray], np.ndarray], end: float, excitation: str,
 ) -> IncidentLine:  # fmt: skip
-    """The wave of an axis; `signal(t)` is E (V/m) where it enters the box. Errors: a lossy or layered way there."""
+    """The wave of an axis; `signal(t)` is E (V/m) where it enters the box. Error: a lossy, dispersive or layered way there."""
     grid, found = context.grid, column(context, axis, polarised, first)
     low, high = context.boundaries.interior(grid)[axis]
     forward = direction == FORWARD
@@ -66,20 +67,20 @@ def incident_line(
 
 
 def _front(who: str, axis: int, found: Column, node: int, half: int, before: slice) -> tuple[np.ndarray, np.ndarray]:
-    """(stay, drive) of E and of H before the box, where the wave comes from."""
+    """The parts of E and of H before the box, where the wave comes from."""
     electric, magnetic = found.electric[:, node], found.magnetic[:, half]
     others = found.electric[:, before]
     uniform = np.allclose(others, electric[:, None], rtol=1e-9)
-    if electric[0] != 1.0 or magnetic[0] != 1.0 or not uniform:
+    if electric[0] != 1.0 or magnetic[0] != 1.0 or electric[3::2].any() or magnetic[3::2].any() or not uniform:
         raise ModelError(
-            f"{who}: the medium between its box and the {AXES[axis]} face that the wave comes from is lossy or "
-            "layered; a plane wave needs a uniform lossless one there. Let the box begin before the first layer"
+            f"{who}: the medium between its box and the {AXES[axis]} face that the wave comes from is lossy, "
+            "dispersive or layered; a plane wave needs a uniform lossless one there. Let the box begin before the first layer"
         )
     return electric, magnetic
 
 
 def _uniform_row(cell: float, front: tuple[np.ndarray, np.ndarray], count: int) -> tuple:
-    """(cell lengths, dual lengths, (stay, drive) of nodes, of half nodes) in the medium before the box alone."""
+    """(cell lengths, dual lengths, parts of nodes, of half nodes) in the medium before the box alone."""
     cells = np.full(count + 2 * END, cell)
     electric, magnetic = (np.repeat(values[:, None], cells.size + 1, axis=1) for values in front)
     return cells, np.full(cells.size + 1, cell), electric, magnetic
@@ -94,7 +95,7 @@ def _model_row(
                             found.cells[begin:stop],
                             np.full(END, found.cells[stop - 1 if forward else stop])))  # fmt: skip
     dual = np.concatenate((cells[:1], 0.5 * (cells[1:] + cells[:-1]), cells[-1:]))
-    electric, magnetic = np.zeros((2, cells.size + 1)), np.zeros((2, cells.size + 1))
+    electric, magnetic = (np.zeros((len(parts), cells.size + 1)) for parts in (found.electric, found.magnetic))
     electric[:, END : END + stop - begin + 1] = found.electric[:, begin : stop + 1]
     magnetic[:, END : END + stop - begin] = found.magnetic[:, begin:stop]
     top = END + stop - begin  # place of the node `stop`
@@ -123,10 +124,22 @@ def _profile(context: Context, cells, dual, electric, magnetic) -> LineProfile:
         across = np.array([0.0, 1.0])
         nodes, halves = cpml_profile(LAYER, LAYER, YeeGrid((line, across, across)), 0, context.time_step)
         for part, stretch, lengths, (stay, drive) in (
-            (parts[0], nodes, dual[row], electric[row]), (parts[1], halves, cells[row], magnetic[row]),
+            (parts[0], nodes, dual[row], electric[row][:2]), (parts[1], halves, cells[row], magnetic[row][:2]),
         ):
             columns = (inverse_lengths(lengths * stretch.kappa, unit), stretch.decay, stretch.drive / scale)
             missing = stay.size - lengths.size
             inverse, decay, psi_drive = (np.append(values, np.zeros(missing)) for values in columns)
             part.append((stay, drive * scale, inverse, decay, psi_drive))
-    return LineProfile(*(tuple(np.stack(rows) for rows in zip(*part)) for part in parts))
+    poles = (*line_poles(context, False, electric[1]), *line_poles(context, True, magnetic[1]))
+    return LineProfile(*(tuple(np.stack(rows) for rows in zip(*part)) for part in parts), poles)
+
+
+def line_poles(context: Context, magnetic: bool, parts: np.ndarray) -> list[LinePoles]:
+    """The dispersive media of a half step where they weigh anything on row 1."""
+    found = []
+    for number, medium in enumerate(context.coefficients.remembering(magnetic)):
+        stay, weight = parts[2 + 2 * number : 4 + 2 * number]
+        at = np.flatnonzero(weight)
+        if at.size:
+            found.append(LinePoles(medium, at, np.stack((stay[at], weight[at]))))
+    return found

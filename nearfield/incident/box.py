@@ -114,10 +114,10 @@ def refuse_crossing(context: Context, who: str, first: Nodes, last: Nodes, found
     """
     for component in np.unique(found.component):
         index = found.index[:, found.component == component]
-        values = np.stack(context.coefficients.at(int(component), *index))
+        values = context.coefficients.parts_at(int(component), *index)
         place = np.zeros(index.shape[1], int) if along is None else index[along] - index[along].min()
         walled = on_wall(context, int(component), index)
-        reference, free = np.zeros((2, place.max() + 1)), np.flatnonzero(~walled)[::-1]
+        reference, free = np.zeros((len(values), place.max() + 1)), np.flatnonzero(~walled)[::-1]
         reference[:, place[free]] = values[:, free]  # the first one of each place
         wrong = (np.abs(values - reference[:, place]) > 1e-9).any(axis=0) & ~walled
         if wrong.any():

@@ -1,4 +1,4 @@
-"""What a plane wave cannot be in: complex or mirrored fields, half a periodic axis, dispersive media at its faces."""
+"""What a plane wave cannot be in: complex or mirrored fields, half a periodic axis, at an angle dispersive media."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from nearfield.plan import Context
 
 
-def refuse_unfit(context: Context, who: str, first: Nodes, last: Nodes) -> None:
-    """Refuse a model in which the incident wave is not what the box's faces add."""
+def refuse_unfit(context: Context, who: str, first: Nodes, last: Nodes, along: int | None) -> None:
+    """Refuse a model in which the incident wave, along an axis or at an angle, is not what the box's faces add."""
     if context.boundaries.complex_fields:
         raise ModelError(
             f"{who}: a Bloch phase makes the fields complex, and the incident wave is real; use 'periodic' faces, or "
@@ -32,7 +32,8 @@ def refuse_unfit(context: Context, who: str, first: Nodes, last: Nodes) -> None:
                 f"{who}: its box touches one of the two periodic faces across {AXES[axis]}, which are one; let it span "
                 "the whole axis, or keep a cell from both"
             )
-    refuse_dispersive(context, who, first, last)
+    if along is None:
+        refuse_dispersive(context, who, first, last)
 
 
 def refuse_dispersive(context: Context, who: str, first: Nodes, last: Nodes) -> None:
@@ -48,6 +49,6 @@ def refuse_dispersive(context: Context, who: str, first: Nodes, last: Nodes) -> 
         if not inside:
             raise ModelError(
                 f"{who}: the dispersive medium of {name} is not wholly inside its box, a cell from the faces; the "
-                "incident wave is that of media without poles. Enlarge the box, or give constants at the frequency of "
-                "interest"
+                "incident wave at an angle is that of a medium without poles. Enlarge the box, give constants at the "
+                "frequency of interest, or let the wave travel along an axis"
             )

@@ -3,6 +3,7 @@
     E <- Ca E - Cb (H[n + 1/2] - H[n - 1/2]) u/dual     both rows, E at m dt
     H <- Da H - Db (E[n + 1] - E[n]) u/primary          H, as eta0 H, at (m + 1/2) dt
 
+and the recursions of `PoleMedium` before each, where row 1 is dispersive, in the arithmetic of the three-dimensional one.
 Row 1 is the incident field, layers and all; row 0 is the same wave in the medium before the box alone, launched by
 E = signal at one node. It enters row 1 one cell before the box as total and scattered fields do, so that what the
 layers send back leaves there. Both ends are CPML. Source: Taflove and Hagness, Computational
@@ -13,10 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from nearfield.plan import PoleMedium
+
 FORWARD, BACKWARD = 1, -1
+
+
+@dataclass(frozen=True)
+class LinePoles:
+    """A dispersive medium on row 1: its nodes (or half nodes) `at`, (n,), and (stay, weight) there, (2, n)."""
+
+    medium: PoleMedium
+    at: np.ndarray
+    cells: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -29,6 +43,7 @@ class LineProfile:
 
     electric: tuple[np.ndarray, ...]
     magnetic: tuple[np.ndarray, ...]
+    poles: tuple[LinePoles, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,6 +75,10 @@ class LineMarch:
     def __init__(self, line: IncidentLine, dtype: type) -> None:
         self.line, self.dtype = line, dtype
         self._numbers = np.ascontiguousarray([line.profile.electric, line.profile.magnetic], dtype)
+        self._recursions = [
+            (poles, np.concatenate((poles.medium.firsts.ravel(), poles.medium.seconds.ravel())).astype(dtype),
+             poles.at.astype(np.int64), np.ascontiguousarray(poles.cells, dtype)) for poles in line.profile.poles
+        ]  # fmt: skip
         self._restart()
 
     def _restart(self) -> None:
@@ -67,6 +86,10 @@ class LineMarch:
         self.step = 0
         self._states = np.zeros((2, 2, nodes + 1), self.dtype)  # E and H; row 0, row 1
         self._psi = np.zeros((2, 2, nodes), self.dtype)
+        self._layers = [
+            (int(poles.medium.magnetic), len(poles.medium.firsts), len(poles.medium.seconds), *constants,
+             np.zeros((poles.medium.states, poles.at.size), self.dtype)) for poles, *constants in self._recursions
+        ]  # fmt: skip
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
         """See `nearfield.incident.term.March`; steps gone by are made again from rest."""
@@ -80,6 +103,7 @@ class LineMarch:
         core().march_line(
             self._numbers, self._states, self._psi, np.ascontiguousarray(line.signal(now), self.dtype),
             skipped, table, line.entry, line.direction, line.first, line.last,
+            self._layers,
         )  # fmt: skip
         self.step = first + steps - 1
         return table if table.any() else None

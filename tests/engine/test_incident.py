@@ -40,9 +40,46 @@ def test_a_plane_wave_along_an_axis_has_the_oracles_bits(case, precision):
     assert max(np.abs(engine.state(component)).max() for component in range(6)) > 0.1
 
 
+DISPERSIVE = [
+    nf.Structure(nf.Box((-1, -1, 15.3e-3), (1, 1, 20e-3)), nf.Medium(poles=[nf.Debye(0.8, 2e-11), nf.Drude(9e9)])),
+    nf.Structure(nf.Box((-1, -1, 20e-3), (1, 1, 1)), nf.Medium(conductivity=0.1, poles=nf.Lorentz(0.2, 2e10, 3e9),
+                                                               magnetic_poles=nf.Debye(0.3, 1e-11))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_a_plane_wave_onto_dispersive_layers_has_the_oracles_bits(precision):
+    plan = simulation("+z", (1.0, 0.5, 0.0), precision, layers=DISPERSIVE).setup().plan
+    assert [len(plan.waves[0].profile.poles), len(plan.pole_media)] == [3, 3]
+    engine, _ = assert_agrees(plan, blocks=(23, 17), start=False)
+    assert max(np.abs(engine.state(component)).max() for component in range(6)) > 0.1
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_poles_on_the_line_follow_the_formulas_of_their_medium(precision):
+    """One step of the line, spelled out: what poles leave of a random field where nothing else acts."""
+    wave = simulation("+z", "x", "double", layers=DISPERSIVE).setup().plan.waves[0]
+    march, rng = wave.march(precision), np.random.default_rng(3)
+    march._states[:, 1], march._numbers[:, 1:] = rng.uniform(-1, 1, march._states[:, 1].shape), 0.0
+    march._numbers[:, 0] = 1.0
+    fields = [march._states[0, 1, :-1].copy(), march._states[1, 1, 1:].copy()]
+    for _, _, _, _, _, _, states in march._layers:
+        states[...] = rng.uniform(-1, 1, states.shape)
+    expected, old = [field.copy() for field in fields], fields
+    for poles, (half, *_, kept) in zip(wave.profile.poles, march._layers):
+        stay, weight = poles.cells.astype(precision)
+        total, states = precision(0), kept.copy()
+        for n in [*range(len(poles.medium.firsts)), *range(len(poles.medium.firsts), poles.medium.states, 2)]:
+            total = total + states[n]
+        expected[half][poles.at] = stay * expected[half][poles.at] - weight * total
+    march.tables(1, 1)
+    assert np.array_equal(march._states[0, 1, :-1], expected[0])
+    assert np.array_equal(march._states[1, 1, 1:], expected[1]) and not np.array_equal(old[0], expected[0])
+
+
 @pytest.mark.parametrize("counts, threads", [((2, 1, 1), 2), ((1, 2, 2), 3), ((3, 2, 1), 1)])
 def test_a_plane_wave_has_the_same_bits_in_any_domains(counts, threads):
-    plan = simulation("+z", (1.0, 1.0, 0.0), "single").setup().plan
+    plan = simulation("+z", (1.0, 1.0, 0.0), "single", layers=DISPERSIVE).setup().plan
     oracle = ReferenceEngine(plan)
     oracle.advance(25)
     for tiling in (STEPWISE, Tiling(4, 3), Tiling(5, 4, 2)):
@@ -65,7 +102,7 @@ def test_any_samples_weights_and_shares(taps, precision):
 
 
 def test_blocks_of_any_length_and_a_new_start_give_the_same_tables():
-    wave = simulation("+z", "x", "single").setup().plan.waves[0]
+    wave = simulation("+z", "x", "single", layers=DISPERSIVE).setup().plan.waves[0]
     whole = wave.march(np.float32).tables(1, 40)
     march = wave.march(np.float32)
     for first, steps in ((1, 7), (8, 20), (30, 11), (3, 5)):  # one step is left out, and then it goes back
@@ -77,7 +114,8 @@ def test_a_plane_wave_goes_on_from_a_checkpoint_with_the_same_bits(direction, po
     model = simulation(direction, polarisation, "single")
     even = nf.Grid.uniform(1e-3, CELLS)
     wave = nf.PlaneWave((4e-3,) * 3, (8e-3, 7e-3, 35e-3), direction, polarisation, nf.Gaussian(40e9))
-    plan = model.model_copy(update={"grid": even, "sources": (wave,)}).setup().plan
+    layers = DISPERSIVE if direction == "+z" else ()
+    plan = model.model_copy(update={"grid": even, "sources": (wave,), "structures": layers}).setup().plan
     assert_goes_on(plan, (9, 6), (8, 5), 3, tmp_path)
 
 
