@@ -98,11 +98,13 @@ def check(model: Model, as_json: Json = False) -> int:
 @app.command()
 def show(result: Annotated[Path, typer.Argument(help="result.h5, or the folder that holds it.")],
          output: Annotated[Path | None, typer.Option("--output", help="Folder; left out, the result's own.")] = None,
+         resonances: Annotated[tuple[str, str, str] | None, typer.Option(
+             metavar="PROBE LOW HIGH", help='Also what rings there, as: tip 2e9 "3 GHz".')] = None,
          as_json: Json = False) -> int:
     """Draw the plots and the report of a result again."""
     from nearfield.commands.show import show_result
 
-    return show_result(result, output, as_json)
+    return show_result(result, output, resonances, as_json)
 
 
 @app.command()

@@ -119,8 +119,8 @@ def test_layers_pass_what_the_closed_form_says():
 
 @pytest.mark.parametrize("medium", [WATER, PLASMA])
 def test_a_dispersive_half_space_reflects_what_the_closed_form_says(medium):
-    # two cells past the face of the box; E and H half a cell apart turn the impedance of the grid by (n k d)^2/8, of which
-    # 2 n/(1 + n)^2 shows in the reflection
+    # two cells past the face of the box; E and H half a cell apart turn the impedance of the grid by (n k d)^2/8, and
+    # 2 n/(1 + n)^2 of it shows in the reflection
     frequencies = np.array([2e9, 3e9, 4.5e9, 6e9])
     run = line_model(layers(medium, first=62.0)).model_copy(update={"steps": 1500}).run(threads=1)
     both = nf.spectrum(run["front"], frequencies).values

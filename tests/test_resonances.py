@@ -138,13 +138,18 @@ CELLS, SIZE = (12, 10, 8), 1e-3
 
 @lru_cache(maxsize=2)
 def box(conductivity: float) -> nf.Result:
+    """What is heard in `model`."""
+    return model(conductivity).run(threads=1)
+
+
+def model(conductivity: float) -> nf.Simulation:
     """A metal box of 12 x 10 x 8 mm, filled, rung by a current and heard at a point that lies on no node of a mode."""
     return nf.Simulation(
         nf.Grid.uniform(SIZE, CELLS), boundaries=nf.Boundaries(all=nf.PEC), precision="double", steps=4000,
         background=nf.Medium(2.0, conductivity=conductivity),
         sources=[nf.PointCurrent((5e-3, 4e-3, 2.5e-3), "z", nf.GaussianDerivative(25e9))],
         monitors=[nf.Probe("tip", (7e-3, 3e-3, 1.5e-3), "Ez")],
-    ).run(threads=1)  # fmt: skip
+    )  # fmt: skip
 
 
 def grid_modes(result: nf.Result, low: float, high: float) -> np.ndarray:
@@ -175,6 +180,30 @@ def test_a_box_that_conducts_has_the_quality_of_its_filling():
     assert modes.decay_rate.values == pytest.approx(np.log((1 + loss) / (1 - loss)) / (2 * step), rel=1e-7)
     quality = 2 * np.pi * modes.frequency.values * 2.0 * VACUUM_PERMITTIVITY / conductivity
     assert modes.quality_factor.values == pytest.approx(quality, rel=loss**2 + 1e-6)
+
+
+def test_the_report_lists_and_draws_the_modes_of_probes_that_ask_for_them(tmp_path, capsys):
+    simulation = model(0.0)
+    asking = simulation.monitors[0].model_copy(update={"resonances": (12e9, 20e9)})
+    too_high = asking.model_copy(update={"name": "fast", "resonances": (12e9, 20e15)})
+    result = simulation.model_copy(update={"monitors": (asking, too_high)}).run(threads=1)
+    result.save(tmp_path / "result.h5")
+    closed = grid_modes(result, 12e9, 20e9)
+    assert main(["show", str(tmp_path), "--resonances", "tip", "20 GHz", "30e9"]) == 0
+    page = (tmp_path / "report.html").read_text()
+    assert '<section id="resonances">' in page  # what the command asks for comes first
+    section = page[page.index('<section id="resonances-2">') : page.index('<section id="energy">')]
+    assert [f"<td>{f / 1e9:.8g} GHz</td>" in section for f in closed] == [True] * closed.size
+    assert section.count("<tr>") == closed.size + 1 and "amplitude (V/m)" in section and "<svg" in section
+    assert "Resonances at fast could not be looked for: band: given" in page
+    capsys.readouterr()
+    assert main(["show", str(tmp_path), "--resonances", "tap", "12e9", "20e9"]) == 2
+    assert "there is: 'tip'" in capsys.readouterr().err
+
+
+def test_a_band_upside_down_is_refused():
+    with pytest.raises(nf.ModelError, match="give the lowest and the highest frequency"):
+        nf.Probe("tip", (0, 0, 0), resonances=("3 GHz", "2 GHz"))
 
 
 def test_the_command_lists_the_modes_of_a_result(tmp_path, capsys):

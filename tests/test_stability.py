@@ -119,6 +119,32 @@ def test_a_medium_with_gain_is_refused_by_its_name(poles):
         nf.Simulation(GRID, [structure], steps=5).setup()
 
 
+def lost(poles, w, loss=0.0) -> np.ndarray:
+    """What two Lorentz poles lose at w (1/s), over w^2 eps0: S w0^2 2 g/((w0^2 - w^2)^2 + (2 g w)^2) each."""
+    parts = ((p.strength, 2 * np.pi * p.resonance_frequency, p.damping) for p in poles)
+    return loss / w**2 + sum(s * a**2 * 2 * g / ((a**2 - w**2) ** 2 + (2 * g * w) ** 2) for s, a, g in parts)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_gain_in_a_band_far_narrower_than_any_pole_is_found(seed):
+    # a broad pole that amplifies, less than its conductivity absorbs but for one part in 100 000 where it does most
+    rng = np.random.default_rng(seed)
+    poles = (nf.Lorentz(rng.uniform(1, 3), 10e9, 3e9), nf.Lorentz(-rng.uniform(0.1, 0.3), rng.uniform(30e9, 50e9), 4e10))
+    w = 2 * np.pi * np.linspace(10e9, 100e9, 200001)
+    need = -(lost(poles, w) * w**2)
+    worst = w[np.argmax(need)]
+    for part, amplifies in ((1 - 1e-5, True), (1 + 1e-5, False)):
+        found = gain(poles, 2.0, part * need.max())
+        assert (found is not None) == amplifies
+        if found:
+            assert 2 * np.pi * found[0] == pytest.approx(worst, rel=2e-2) and found[1].imag > 0.0
+
+
+def test_a_resonance_without_damping_and_of_negative_strength_is_refused():
+    assert gain((nf.Lorentz(-0.5, 10e9, 0.0),), 2.0, 0.0)[0] == pytest.approx(10e9)
+    assert gain((nf.Lorentz(0.5, 10e9, 0.0),), 2.0, 0.0) is None
+
+
 @pytest.mark.parametrize(
     "medium",
     [

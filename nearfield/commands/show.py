@@ -28,15 +28,21 @@ def opened(path: Path) -> tuple[Path, Result]:
     return file, open_result(file)
 
 
-def show_result(path: Path, output: Path | None, as_json: bool) -> int:
-    """Draw everything that a result file holds."""
+def show_result(path: Path, output: Path | None, ringing: tuple[str, str, str] | None, as_json: bool) -> int:
+    """Draw everything that a result file holds, and what rings at a probe between two frequencies."""
+    from nearfield.commands.resonances import frequency
+    from nearfield.report import resonance_plots
     from nearfield.report.show import show
 
     file, result = opened(path)
+    rings = []
+    if ringing:
+        probe, low, high = ringing
+        rings.append(resonance_plots.ringing(result, probe, (frequency(low), frequency(high))))
     folder = output if output is not None else file.parent
     with console(as_json) as out:
         make_folder(folder)
-        files = show(result, folder)
+        files = show(result, folder, rings=rings)
         out.answer({"result": str(file), "status": result.status, "files": [str(drawn) for drawn in files]})
         if not as_json:
             out.say(f"{result.title or file}: {result.status}; drew " + ", ".join(str(drawn) for drawn in files))

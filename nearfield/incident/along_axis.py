@@ -21,8 +21,7 @@ LAYER = CPML(40, alpha_maximum=0.0)  # ... that the CPML takes
 
 @dataclass(frozen=True)
 class Column:
-    """The model along the axis: cell lengths, and `Coefficients.parts_at` the nodes and between them, of the whole grid:
-    (stay, drive), then (stay, weight) of each dispersive medium."""
+    """The model along the axis, the whole grid: cell lengths, `Coefficients.parts_at` at the nodes and between them."""
 
     cells: np.ndarray
     electric: np.ndarray
@@ -45,7 +44,7 @@ def incident_line(
     context: Context, who: str, axis: int, direction: int, polarised: int, first: Nodes, last: Nodes,
     signal: Callable[[np.ndarray], np.ndarray], end: float, excitation: str,
 ) -> IncidentLine:  # fmt: skip
-    """The wave of an axis; `signal(t)` is E (V/m) where it enters the box. Error: a lossy, dispersive or layered way there."""
+    """The wave of an axis; `signal(t)` is E (V/m) where it enters the box. Error: the way there is not plain."""
     grid, found = context.grid, column(context, axis, polarised, first)
     low, high = context.boundaries.interior(grid)[axis]
     forward = direction == FORWARD
@@ -71,10 +70,12 @@ def _front(who: str, axis: int, found: Column, node: int, half: int, before: sli
     electric, magnetic = found.electric[:, node], found.magnetic[:, half]
     others = found.electric[:, before]
     uniform = np.allclose(others, electric[:, None], rtol=1e-9)
-    if electric[0] != 1.0 or magnetic[0] != 1.0 or electric[3::2].any() or magnetic[3::2].any() or not uniform:
+    lossless = all(parts[0] == 1.0 and not parts[3::2].any() for parts in (electric, magnetic))
+    if not lossless or not uniform:
         raise ModelError(
             f"{who}: the medium between its box and the {AXES[axis]} face that the wave comes from is lossy, "
-            "dispersive or layered; a plane wave needs a uniform lossless one there. Let the box begin before the first layer"
+            "dispersive or layered; a plane wave needs a uniform lossless one there. Let the box begin before the "
+            "first layer"
         )
     return electric, magnetic
 

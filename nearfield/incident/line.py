@@ -3,7 +3,7 @@
     E <- Ca E - Cb (H[n + 1/2] - H[n - 1/2]) u/dual     both rows, E at m dt
     H <- Da H - Db (E[n + 1] - E[n]) u/primary          H, as eta0 H, at (m + 1/2) dt
 
-and the recursions of `PoleMedium` before each, where row 1 is dispersive, in the arithmetic of the three-dimensional one.
+and before each, where row 1 is dispersive, the recursions of `PoleMedium` in the arithmetic of the engine.
 Row 1 is the incident field, layers and all; row 0 is the same wave in the medium before the box alone, launched by
 E = signal at one node. It enters row 1 one cell before the box as total and scattered fields do, so that what the
 layers send back leaves there. Both ends are CPML. Source: Taflove and Hagness, Computational

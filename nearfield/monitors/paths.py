@@ -12,7 +12,7 @@ from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid
 from nearfield.interpolation import point_samples
 from nearfield.plan import Functional, Recording
-from nearfield.quantities import Position, Whole
+from nearfield.quantities import Frequency, Position, Whole
 from nearfield.records import Variable, Variables
 from nearfield.regions import Component, Monitor, component_number, held_samples, time_axis, unit_of
 
@@ -40,6 +40,17 @@ class Probe(Monitor):
     """Which component."""
     stride: Annotated[Whole, Field(ge=1)] = 1
     """Steps between samples."""
+    resonances: tuple[Frequency, Frequency] | None = None
+    """Band (lowest and highest frequency, Hz) in which the report lists what rings once the source has ended."""
+
+    @model_validator(mode="after")
+    def _band(self) -> Probe:
+        if self.resonances and not self.resonances[0] < self.resonances[1]:
+            raise ValueError(
+                f"resonances: given {self.resonances[0]:.6g} to {self.resonances[1]:.6g} Hz; give the lowest and the "
+                "highest frequency, in this order"
+            )
+        return self
 
     def terms(self, context: Context) -> list[Functional]:
         """One weighted sum over the nearest samples."""

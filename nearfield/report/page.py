@@ -71,6 +71,7 @@ class Content:
     pictures: Sequence[Picture]
     checks: Sequence[CheckRow] = ()
     remarks: list[str] = field(default_factory=list)
+    tables: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)  # below the picture of this name
 
 
 def render(result: Result, content: Content) -> str:
@@ -92,6 +93,7 @@ def render(result: Result, content: Content) -> str:
         checks=content.checks,
         failed=sum(row.passed is False for row in content.checks),
         pictures=content.pictures,
+        tables=content.tables,
         far_field=far_field_rows(result),
         runs=run_rows(result),
         facts=fact_groups(result.facts),

@@ -11,6 +11,7 @@ from nearfield.errors import NearfieldError, RunFailed
 from nearfield.output.whole_file import write_whole
 from nearfield.report.checks import check_rows
 from nearfield.report.page import Content, Picture, render
+from nearfield.report.resonance_plots import Ringing, asked_for, resonance_figure, ringings, rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,28 +25,32 @@ MOST_PATTERNS = 4
 
 
 def show(
-    result: Result, folder: str | Path, model: Simulation | None = None, checks: Sequence[Any] = ()
-) -> list[Path]:
+    result: Result, folder: str | Path, model: Simulation | None = None, checks: Sequence[Any] = (),
+    rings: Sequence[Ringing] = (),
+) -> list[Path]:  # fmt: skip
     """Draw a result into a folder; returns the files written: those of FILES for which there are data, and the page.
 
     `model`: the simulation, read from the result's own text when left out. `checks`: comparisons to put into the page,
-    see `nearfield.report.checks.check_rows`; those in `result.facts["checks"]` are taken in any case.
+    see `nearfield.report.checks.check_rows`; those in `result.facts["checks"]` are taken in any case. `rings`:
+    what rings at probes, shown before that at the probes whose entry in the model names a band.
 
     Errors: `RunFailed` when the folder cannot be written. A picture that cannot be drawn is named in the page.
     """
     folder = Path(folder)
     remarks: list[str] = []
     simulation = model if model is not None else _model_of(result, remarks)
+    found = [*rings, *ringings(result, asked_for(simulation), remarks)]
     pictures, written = [], []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for picture in _drawn(result, simulation, remarks):
+        for picture in _drawn(result, simulation, found, remarks):
             pictures.append(picture)
             if picture.name in FILES:
                 written.append(folder / FILES[picture.name])
                 write_whole(written[-1], picture.png)
         page = folder / PAGE
-        write_whole(page, render(result, Content(pictures, check_rows(result, checks), remarks)))
+        tables = {numbered("resonances", number): rows(each.modes) for number, each in enumerate(found)}
+        write_whole(page, render(result, Content(pictures, check_rows(result, checks), remarks, tables)))
     except OSError as error:
         raise RunFailed(f"the report could not be written to {folder}: {error}; free some space or choose another "
                         "folder, then `nearfield show` draws it from the result") from error
@@ -63,8 +68,15 @@ def _model_of(result: Result, remarks: list[str]) -> Simulation | None:
         return None
 
 
-def _drawn(result: Result, simulation: Simulation | None, remarks: list[str]) -> Iterator[Picture]:
-    for name, heading, draw, vector in _recipes(result, simulation):
+def numbered(name: str, number: int) -> str:
+    """The name of one of several pictures of a kind."""
+    return name if number == 0 else f"{name}-{number + 1}"
+
+
+def _drawn(
+    result: Result, simulation: Simulation | None, rings: Sequence[Ringing], remarks: list[str]
+) -> Iterator[Picture]:
+    for name, heading, draw, vector in _recipes(result, simulation, rings):
         try:
             figure = draw()
         except (NearfieldError, ValueError, KeyError, IndexError, FloatingPointError) as error:
@@ -76,7 +88,7 @@ def _drawn(result: Result, simulation: Simulation | None, remarks: list[str]) ->
 
 
 def _recipes(
-    result: Result, simulation: Simulation | None
+    result: Result, simulation: Simulation | None, rings: Sequence[Ringing]
 ) -> Iterator[tuple[str, str, Callable[[], Figure | None], bool]]:
     """Name, heading, how it is drawn, and whether it goes into the page as lines (else as an image)."""
     from nearfield.report.cross_section import cross_section_figure
@@ -93,13 +105,14 @@ def _recipes(
     names = [name for name, monitor in monitors if monitor.kind == "far-field"]
     for number, name in enumerate(names[:MOST_PATTERNS]):
         heading = "Radiation pattern" if len(names) == 1 else f"Radiation pattern, {name}"
-        place = "pattern" if number == 0 else f"pattern-{number + 1}"
-        yield place, heading, partial(far_field_figure, result, name), False
-        place = "cross-section" if number == 0 else f"cross-section-{number + 1}"
+        yield numbered("pattern", number), heading, partial(far_field_figure, result, name), False
         heading = heading.replace("Radiation pattern", "Radar cross-section")
-        yield place, heading, partial(cross_section_figure, result, name), True
+        yield numbered("cross-section", number), heading, partial(cross_section_figure, result, name), True
     yield "fields", "Fields", partial(field_figure, result, simulation), False
     yield "port-signals", "Port signals", partial(port_signals, result), True
     yield "signals", "Recorded signals", partial(recorded_signals, result), True
+    for number, each in enumerate(rings):
+        heading = "Resonances" if len(rings) == 1 else f"Resonances, {each.probe}"
+        yield numbered("resonances", number), heading, partial(resonance_figure, result, each), True
     yield "flux", "Power through surfaces", partial(flux_spectra, result), True
     yield "energy", "Energy decay", partial(energy_decay, result), True

@@ -1,0 +1,112 @@
+"""What rings in a recorded signal: its spectrum once the source has ended, with the modes marked and listed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.analysis.resonances import read_band, resonances, samples_of
+from nearfield.errors import NearfieldError
+from nearfield.report.plots import case_title
+from nearfield.report.style import COLOURS, INK, blank, headline, notice, prefix_of, quantity, styled
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+    from nearfield.results import Result
+    from nearfield.simulation import Simulation
+
+PADDING = 8  # times the signal's length, with zeros: smooth peaks
+LOWEST = -160.0  # dB of the largest value in the band: rounding
+MOST_NAMED = 8  # modes with their Q in the picture
+MOST_ROWS = 40
+
+
+@dataclass(frozen=True)
+class Ringing:
+    """A probe's modes in a band (Hz), and its spectrum there in dB of the largest value."""
+
+    probe: str
+    band: tuple[float, float]
+    modes: xarray.Dataset
+    frequency: np.ndarray
+    level: np.ndarray
+
+
+def asked_for(simulation: Simulation | None) -> dict[str, tuple[float, float]]:
+    """The probes of a model that name a band for resonances, with it (Hz)."""
+    monitors = simulation.monitors if simulation is not None else ()
+    return {each.name: each.resonances for each in monitors if getattr(each, "resonances", None)}
+
+
+def ringing(result: Result, probe: str, band: tuple[Any, Any]) -> Ringing:
+    """The modes of the first excitation. Error: ModelError, see `nearfield.resonances`."""
+    low, high = read_band(band)
+    modes = resonances(result, (low, high), probe=probe)
+    values, step, _, _ = samples_of(result, None, probe, None, None)
+    size = PADDING * values.size
+    spectrum = np.abs(np.fft.rfft(values * np.hanning(values.size), size))
+    frequency = np.fft.rfftfreq(size, step)
+    inside = (frequency >= low) & (frequency <= high)
+    spectrum = spectrum[inside]
+    level = 20 * np.log10(np.maximum(spectrum, 1e-300) / max(spectrum.max(initial=0.0), 1e-300))
+    return Ringing(probe, (low, high), modes, frequency[inside], np.maximum(level, LOWEST))
+
+
+def ringings(result: Result, bands: Mapping[str, tuple[float, float]], remarks: list[str]) -> list[Ringing]:
+    """What rings at each of these probes; a remark of those that cannot be looked at."""
+    found = []
+    for probe, band in bands.items():
+        try:
+            found.append(ringing(result, probe, band))
+        except NearfieldError as error:
+            remarks.append(f"Resonances at {probe} could not be looked for: {error}")
+    return found
+
+
+@styled
+def resonance_figure(result: Result, rings: Ringing) -> Figure:
+    """The spectrum of what rings after the source, each mode a line."""
+    figure = blank(8.0, 4.2)
+    axes = figure.subplots()
+    factor, prefix = prefix_of(rings.band[1])
+    axes.plot(factor * rings.frequency, rings.level, color=COLOURS[0], linewidth=1.4)
+    modes = rings.modes
+    strongest = np.argsort(-np.abs(modes.amplitude.values))[:MOST_NAMED]
+    for number, (at, quality) in enumerate(zip(modes.frequency.values, modes.quality_factor.values)):
+        axes.axvline(factor * at, color=COLOURS[1], linewidth=0.9, zorder=0)
+        if number in strongest:
+            text = f"Q {quality:.3g}" if np.isfinite(quality) else "no loss"
+            axes.annotate(text, (factor * at, 1.0), xycoords=("data", "axes fraction"), xytext=(2, -2), color=INK,
+                          textcoords="offset points", rotation=90, va="top", fontsize=8)  # fmt: skip
+    if not modes.sizes["mode"]:
+        notice(axes, "no resonance stands out of the noise")
+    axes.set_xlim(factor * rings.band[0], factor * rings.band[1])
+    axes.set_ylim(max(LOWEST, float(rings.level.min(initial=0.0))) - 3.0, 12.0)
+    axes.set_xlabel(f"Frequency ({prefix}Hz)")
+    axes.set_ylabel("Spectrum (dB of its largest value)")
+    note = f"probe {rings.probe} from {quantity(modes.attrs['time_origin'], 's')} on, Hann window; lines: modes"
+    headline(figure, case_title(result, "Resonances"), note)
+    return figure
+
+
+def rows(modes: xarray.Dataset) -> list[dict[str, str]]:
+    """The modes for a table, the strongest of many."""
+    kept = np.sort(np.argsort(-np.abs(modes.amplitude.values))[:MOST_ROWS])
+    unit = modes.amplitude.attrs["units"]
+    return [_row(modes.isel(mode=int(number)), unit) for number in kept]
+
+
+def _row(mode: xarray.Dataset, unit: str) -> dict[str, str]:
+    sure = mode.quality_factor_error.item() < mode.quality_factor.item()
+    quality = f"{mode.quality_factor.item():.5g}" if sure else "beyond what the record tells"
+    return {
+        "frequency": quantity(mode.frequency.item(), "Hz", 8), "±": quantity(mode.frequency_error.item(), "Hz", 2),
+        "Q": quality, "± ": f"{mode.quality_factor_error.item():.2g}" if sure else "",
+        f"amplitude ({unit})" if unit else "amplitude": f"{abs(mode.amplitude.item()):.4g}",
+        "±  ": f"{mode.amplitude_error.item():.2g}",
+    }  # fmt: skip
