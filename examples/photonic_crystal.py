@@ -22,7 +22,7 @@ LOSSIEST = 1e4  # nothing loses: a lower Q is an artefact
 SAME = 1e-5  # c/period: frequencies of two probes that differ by less are one
 WAY = [(0.0, 0.0), (0.5, 0.0), (0.5, 0.5), (0.0, 0.0)]  # Gamma, X, M, Gamma, in 2 pi/period
 FIGURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "photonic_crystal.png"
-PLACES = [(0.13, 0.37), (-0.41, 0.22), (0.31, -0.28)]  # of currents and probes, in periods: on no symmetric point
+PLACES = [(0.13, 0.37), (-0.41, 0.22), (0.31, -0.18)]  # of currents and probes, in periods: on no mirror of the lattice
 
 
 def model(wave: tuple[float, float], cells: int = 20, periods: float = 100.0) -> nf.Simulation:

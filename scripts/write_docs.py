@@ -210,8 +210,9 @@ def media_table() -> str:
         rows = [entry for entry in entries if entry.family == family]
         lines = [f"## {family.capitalize()}", "", "| name | medium | holds | to its source |", "|---|---|---|---|"]
         lines += [f"| `{entry.name}` | {entry.title} | {band_of(entry)} | {nearness(entry)} |" for entry in rows]
-        sources = {entry.source: None for entry in rows}
-        parts.append("\n".join([*lines, "", *(f"- {source}" for source in sources)]))
+        sources = {entry.source: entry.checked for entry in rows}
+        told = (f"- {source}" + (f". Held against {checked}" if checked else "") for source, checked in sources.items())
+        parts.append("\n".join([*lines, "", *told]))
     return "\n\n".join(parts) + "\n"
 
 

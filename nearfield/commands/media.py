@@ -68,6 +68,7 @@ def described(entry: Entry) -> dict[str, Any]:
     """An entry as plain data."""
     return {
         "name": entry.name, "family": entry.family, "title": entry.title, "source": entry.source,
+        "checked": entry.checked,
         "band_hertz": list(entry.valid_band), "error": entry.error, "medium": plain(entry.medium),
         "model_file": f'medium = "{LIBRARY}{entry.name}"',
     }  # fmt: skip
@@ -85,7 +86,8 @@ def listing(entries: list[Entry]) -> str:
 
 def in_full(entry: Entry) -> str:
     """Source, band, error, and the entry of a model file."""
-    rows = {"source": entry.source, "holds": band_of(entry), "deviation": nearness(entry),
+    checked = {"held against": entry.checked} if entry.checked else {}
+    rows = {"source": entry.source, **checked, "holds": band_of(entry), "deviation": nearness(entry),
             "in a model file": f'medium = "{LIBRARY}{entry.name}"'}  # fmt: skip
     head = [entry.title, *(f"{word:16} {value}" for word, value in rows.items()), ""]
     return "\n".join(head) + table(f"[media.{key(entry.name)}]", plain(entry.medium))

@@ -30,6 +30,13 @@ LAMINATES = {
         (10 * GHZ, 2.20), (10 * GHZ, 0.0009),
     ),
 }  # fmt: skip
+SUMMARIES = "the permittivity and the loss at 10 GHz in Rogers' product selector guide and in summaries of dealers"
+NOT_FOUND = "; not the loss at 2.5 GHz: no copy of the data sheet itself was found"
+CHECKED = {
+    "fr4": "the loss tangent in summaries of dealers; not the permittivity: no copy of the data sheet itself was found",
+    "ro4003c": SUMMARIES + NOT_FOUND, "ro4350b": SUMMARIES + NOT_FOUND, "rt-duroid-5880": SUMMARIES,
+}  # fmt: skip
+TRANSCRIBED = "a transcription of table 3; the later recommendations P.2040-2 to -4 have other constants of concrete"
 CAUSAL = (
     "; over frequency by the causal wide-band model of A. R. Djordjevic, R. M. Biljic, V. D. Likar-Smiljanic, T. K. "
     "Sarkar, IEEE Transactions on Electromagnetic Compatibility 43 (2001) 662-667"
@@ -78,7 +85,9 @@ def exact(name: str) -> dict[str, float] | None:
 
 ENTRIES = (
     *(Entry(name, title, source + CAUSAL, BAND, lambda f, name=name: laminate(name, f)).of("laminates")
+      .held_against(CHECKED[name])
       for name, (title, source, *_) in LAMINATES.items()),
     *(Entry(name, f"{name.replace('-', ' ').capitalize()} (ITU-R P.2040)", P2040, band,
-            lambda f, name=name: wall(name, f), exact(name)).of("walls") for name, (*_, band) in WALLS.items()),
+            lambda f, name=name: wall(name, f), exact(name)).of("walls").held_against(TRANSCRIBED)
+      for name, (*_, band) in WALLS.items()),
 )  # fmt: skip

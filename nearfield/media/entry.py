@@ -34,6 +34,7 @@ class Entry:
     constants: dict[str, Any] | None = None  # of the medium, where it is exact; None: fitted
     family: str = ""
     rows: tuple[float, ...] = ()  # frequencies (Hz) of the source's rows, where it is a table
+    checked: str = ""  # what the constants were held against, and what could not be found; empty: against nothing
 
     @property
     def medium(self) -> Medium:
@@ -54,6 +55,10 @@ class Entry:
     def of(self, family: str) -> Entry:
         """The same in a family of media."""
         return replace(self, family=family)
+
+    def held_against(self, what: str) -> Entry:
+        """The same with what its constants were held against."""
+        return replace(self, checked=what)
 
 
 @lru_cache(maxsize=1)

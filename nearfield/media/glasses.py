@@ -25,12 +25,16 @@ def permittivity(name: str, frequency: np.ndarray) -> np.ndarray:
     return 1 + sum(strength * square / (square - at**2) for strength, at in TABLES[name]) + 0j
 
 
-def entry(name: str, title: str, source: str, shortest: float, longest: float) -> Entry:
+INFO = "the constants in the data base of refractiveindex.info"
+
+
+def entry(name: str, title: str, source: str, shortest: float, longest: float, checked: str = INFO) -> Entry:
     """A glass between two wavelengths (um)."""
     poles = [Lorentz(strength, VACUUM_SPEED / (at * MICROMETRE), 0.0) for strength, at in TABLES[name]]
     band = tuple(VACUUM_SPEED / (wavelength * MICROMETRE) for wavelength in (longest, shortest))
     source = f"{source}; {shortest:g} to {longest:g} um"
-    return Entry(name, title, source, band, lambda f: permittivity(name, f), {"poles": poles}).of("glasses")
+    found = Entry(name, title, source, band, lambda f: permittivity(name, f), {"poles": poles})
+    return found.of("glasses").held_against(checked)
 
 
 ENTRIES = (
@@ -42,10 +46,13 @@ ENTRIES = (
     entry(
         "bk7", "N-BK7 glass (Schott)",
         "Schott AG, data sheet N-BK7 517642.251, constants of the dispersion formula, 20 C", 0.3126, 2.325,
+        "the constants in Schott's catalogue of 2017-01-20, as refractiveindex.info has it",
     ),
     entry(
         "silicon", "Silicon, 26 C (Salzberg and Villa 1957)",
         "C. D. Salzberg, J. J. Villa, Journal of the Optical Society of America 47 (1957) 244-246, in the formula of "
         "B. Tatian, Applied Optics 23 (1984) 4477-4485; 26 C", 1.357, 11.04,
+        f"{INFO}; n is 0.002 to 0.003 above the values that H. H. Li recommends at 20 C, Journal of Physical and "
+        "Chemical Reference Data 9 (1980) 561-658",
     ),
 )  # fmt: skip

@@ -80,5 +80,5 @@ ENTRIES = (
     entry("water-20c", "Water, 20 C (ITU-R P.840)", f"{P840}; 20 C", 1000 * GHZ, water(20.0)),
     entry("sea-water", "Sea water, 20 C, 35 g/kg (Klein and Swift 1977)",
           "L. A. Klein, C. T. Swift, IEEE Transactions on Antennas and Propagation 25 (1977) 104-111; 20 C, salinity "
-          "35 parts per thousand", 10 * GHZ, sea(20.0, 35.0)),
+          "35 parts per thousand", 10 * GHZ, sea(20.0, 35.0)).held_against("a transcription of the formulas"),
 )  # fmt: skip
