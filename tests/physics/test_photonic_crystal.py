@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from examples.photonic_crystal import expected, model, resonances
+from examples.photonic_crystal import LOSSIEST, PERIOD, C, expected, model, resonances
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,3 +38,12 @@ def test_the_model_file_of_the_crystal_is_the_model_in_python():
     stored, made = nf.load(ROOT / "examples" / "photonic_crystal.toml"), model((0.5, 0.0))
     assert stored.duration == pytest.approx(made.duration, rel=0.01)
     assert stored.model_copy(update={"duration": made.duration}) == made
+
+
+def test_every_probe_hears_every_mode_in_single_precision_too():
+    """On the way to M each band is even or odd about a diagonal, on which no probe may lie."""
+    result = model((0.25, 0.25), cells=20).model_copy(update={"precision": "single"}).run(threads=1)
+    band = [f * C / PERIOD for f in (0.02, 0.75)]
+    heard = [nf.resonances(result, band, probe=name, smallest_q=LOSSIEST).frequency.values for name in result.monitors]
+    assert [each.size for each in heard] == [4, 4, 4]
+    assert np.allclose(heard, heard[0], rtol=1e-6)  # rounding of single precision, 6e-8, over a few hundred radians
