@@ -272,6 +272,8 @@ class Plan:
     pole_media: tuple[PoleMedium, ...] = ()  # by number
     phases: tuple[float | None, float | None, float | None] = (None, None, None)
     complex_fields: bool = False
+    # Of a rank's part of an axis that closes with a phase: the sample before which it is open, where the seam lies in it.
+    gaps: tuple[int | None, int | None, int | None] = (None, None, None)
 
     @property
     def dtype(self) -> type:
