@@ -85,8 +85,9 @@ def energy_of(digits: np.ndarray) -> float:
 
 
 def seam(phase: float | None, gap: int | None) -> list[float]:
-    """What the core is told of an axis: whether it closes on itself, cosine and sine of its phase, its gap."""
-    return [0.0, 1.0, 0.0, -1.0] if phase is None else [1.0, math.cos(phase), math.sin(phase), -1.0 if gap is None else gap]
+    """What the core is told of an axis: whether it closes on itself, cosine and sine of its phase, its gap or -1."""
+    turn = [0.0, 1.0, 0.0] if phase is None else [1.0, math.cos(phase), math.sin(phase)]
+    return [*turn, -1.0 if gap is None else gap]
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,7 @@ def per_edge(values, chosen: np.ndarray, count: int) -> np.ndarray:
     return values[chosen] if one_each else np.broadcast_to(values, (len(chosen), *values.shape))
 
 
-def cut_profile(profile: AxisProfile, samples: np.ndarray) -> AxisProfile:
+def cut_profile(profile: AxisProfile, samples: np.ndarray | slice) -> AxisProfile:
     """These samples of a profile."""
     return AxisProfile(**{name: values[samples] for name, values in vars(profile).items()})
 

@@ -131,7 +131,7 @@ class SplitTiles:
         return peeled(self._inside(), self._borders(2))[0]
 
     def core(self, slices: int) -> list[Sides]:
-        """The core in slices that lean back along the planes, in order, for all steps; in one where planes are a ring."""
+        """The core in slices that lean back along the planes, in order, for all steps; in one on a ring of planes."""
         slices = 1 if self.axes[self.planes].ring else slices
         core = list(peeled(self._inside(), self._borders(2))[1])
         low, high = core[self.planes]

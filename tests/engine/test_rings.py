@@ -86,7 +86,8 @@ def test_any_draw_of_periodic_boxes_agrees_with_the_oracle(
 ):
     walls = tuple(RING if axis in rings else ("pec", "pmc") for axis in range(3))
     plan = make_plan(
-        cells, walls, seed=seed, precision=precision, graded=bool(seed % 2), media=("vacuum", "lossy", "dispersive")[seed // 2 % 3],
+        cells, walls, seed=seed, precision=precision, graded=bool(seed % 2),
+        media=("vacuum", "lossy", "dispersive")[seed // 2 % 3],
         phases=(1.0, 2.0, 3.0), complex_fields=parts, terms=both_parts,
     )  # fmt: skip
     assert_agrees(plan, tuple(blocks), threads=threads, tiling=tiling)
