@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nearfield.bench import CELL, Timed, box
+from nearfield.boundaries import Bloch, Boundaries
 from nearfield.facts import machine_facts
 from nearfield.geometry import Structure
 from nearfield.grid import Grid
@@ -60,6 +61,15 @@ def debye(cells: int, steps: int, precision: str) -> Simulation:
 def cpml(cells: int, steps: int, precision: str) -> Simulation:
     """Ten CPML cells inside each face."""
     return vacuum(cells, steps, precision, "cpml")
+
+
+def repeated(face: str | Bloch) -> Case:
+    """Cells that repeat along all axes."""
+
+    def case(cells: int, steps: int, precision: str) -> Simulation:
+        return vacuum(cells, steps, precision, boundaries=Boundaries(all=face))
+
+    return case
 
 
 def graded(cells: int, steps: int, precision: str) -> Simulation:
@@ -139,7 +149,7 @@ def ports(cells: int, steps: int, precision: str) -> Simulation:
 
 CASES: dict[str, Case] = {
     "vacuum": vacuum, "lossy palette": lossy_palette, "two Debye poles in a tenth": debye, "CPML": cpml,
-    "graded grid": graded,
+    "graded grid": graded, "periodic faces": repeated("periodic"), "Bloch faces": repeated(Bloch(phase=1.0)),
     "DFT plane along rows": dft_plane(0), "DFT plane across rows": dft_plane(2), "DFT box": dft_box,
     "flux box": flux_box, "snapshots": snapshots, "ports": ports,
     "plane wave along rows": plane_wave("+z", "x"), "plane wave across rows": plane_wave("+x", "y"),

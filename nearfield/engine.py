@@ -84,9 +84,10 @@ def energy_of(digits: np.ndarray) -> float:
         return math.inf
 
 
-def seam(phase: float | None) -> list[float]:
-    """What the core is told of an axis: whether it closes on itself, cosine and sine of its phase."""
-    return [0.0, 1.0, 0.0] if phase is None else [1.0, math.cos(phase), math.sin(phase)]
+def seam(phase: float | None, gap: int | None) -> list[float]:
+    """What the core is told of an axis: whether it closes on itself, cosine and sine of its phase, its gap or -1."""
+    turn = [0.0, 1.0, 0.0] if phase is None else [1.0, math.cos(phase), math.sin(phase)]
+    return [*turn, -1.0 if gap is None else gap]
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class CpuEngine:
         kind = core().Engine32 if plan.dtype is np.float32 else core().Engine64
         self._core = kind(
             self._turn(plan.active), [list(plan.cpml[axis]) for axis in self._axes],
-            [seam(plan.phases[axis]) for axis in self._axes], 1 + plan.complex_fields,
+            [seam(plan.phases[axis], plan.gaps[axis]) for axis in self._axes], 1 + plan.complex_fields,
             int(threads or available_threads()), isa,
             [list(self.domains.cuts[axis]) for axis in self._axes],
             [[self.own.lower[axis], self.own.upper[axis]] for axis in self._axes], self._axes.index(plan.weighed_axis),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from nearfield.parallel.decomposition import Box, Triple
+from nearfield.periods import IMAGINARY
 from nearfield.plan import Plan
 
 COMPONENTS_OF = {False: range(3), True: range(3, 6)}  # by whether a medium is magnetic
@@ -40,7 +42,8 @@ class EnginePoles:
     def boxes(self) -> Iterator[tuple[int, int, Box]]:
         """(component, medium, smallest box about its samples), wherever there are states."""
         for number, medium in enumerate(self._plan.pole_media):
-            for component in COMPONENTS_OF[medium.magnetic]:
+            for part, first in product(range(1 + self._plan.complex_fields), COMPONENTS_OF[medium.magnetic]):
+                component = first + IMAGINARY * part
                 lower, upper = self._core.box(self._plan.storage_component(component), number)
                 if upper[0]:
                     back = [self._axes.index(axis) for axis in range(3)]

@@ -256,6 +256,7 @@ class Plan:
 
     `phases`: the angle (rad) by which the fields lag over an axis that closes on itself, F(n) = F(0) exp(-j phase), and
     None for one that ends; other angles than 0 need complex fields, a real and an imaginary part in the same rows.
+    `gaps`: the sample before which such an axis is open nevertheless, in a rank's part that closes at the seam alone.
     """
 
     cells: tuple[int, int, int]
@@ -272,6 +273,7 @@ class Plan:
     pole_media: tuple[PoleMedium, ...] = ()  # by number
     phases: tuple[float | None, float | None, float | None] = (None, None, None)
     complex_fields: bool = False
+    gaps: tuple[int | None, int | None, int | None] = (None, None, None)
 
     @property
     def dtype(self) -> type:

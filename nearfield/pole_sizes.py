@@ -39,7 +39,7 @@ def row_bytes(plan: Plan) -> np.ndarray:
     index[unit] = np.arange(plan.active[unit])
     kept = np.moveaxis(kept_numbers_at(plan, index), unit, -1)
     blocks = np.maximum.reduceat(kept, np.arange(0, kept.shape[-1], LANES), axis=-1)
-    return blocks.sum(axis=-1) * LANES * BYTES_OF[plan.precision]
+    return blocks.sum(axis=-1) * LANES * BYTES_OF[plan.precision] * (1 + plan.complex_fields)
 
 
 def pole_bytes(plan: Plan) -> int:

@@ -204,12 +204,6 @@ def refuse_complex(simulation: Simulation) -> None:
     """Refuse what needs real fields where an axis has a phase."""
     if not simulation.boundaries.complex_fields:
         return
-    for name, medium in media_in_use(simulation).items():
-        if medium.dispersive:
-            raise ModelError(
-                f"medium {name!r}: a Bloch phase makes the fields complex, and the poles of dispersive media remember "
-                'real ones alone. Use "periodic" faces, or constants at the frequency of interest'
-            )
     for who, entry in features(simulation, ("port", "element", "monitor")):
         if entry.kind == "snapshot" and entry.file is not None:
             what, instead = "its own file holds real fields alone", "Leave `file` out, and the result holds them"

@@ -178,7 +178,7 @@ def folded_plan(plan: Plan, grid: YeeGrid) -> Plan:
 
 def folded_profile(profile: AxisProfile, first: int, last: int, kind: Kind) -> AxisProfile:
     """What the update needs above a plane; half a cell at a magnetic one, behind which the curl's H is as large."""
-    found = cut_profile(profile, first, last)
+    found = cut_profile(profile, slice(first, last))
     if kind == "electric":
         return found
     inverse = found.inverse_dual.copy()

@@ -107,7 +107,7 @@ class Rows:
         slabs = sum(sum(plan.cpml[axis]) / plan.active[axis] for axis in (a, b))
         record = record_bytes(plan.active, plan.cpml, plan.precision) * (1 + plan.complex_fields)
         record += fullest_row_bytes(plan)
-        closed = [plan.active[axis] for axis in (a, b) if plan.phases[axis] is not None]
+        closed = [plan.active[axis] for axis in (a, b) if plan.phases[axis] is not None and plan.gaps[axis] is None]
         rings = [(n + 1) // 2 for n in closed if n > 1]
         deepest = min(rings, default=cls.deepest)
         return cls(plan.active[a], plan.active[b], plan.active[c], record, plan.precision, slabs, deepest)

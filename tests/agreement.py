@@ -65,7 +65,7 @@ def assert_equal(engine, other) -> None:
         whole = Box((0, 0, 0), engine.plan.active)
         assert {(medium, component) for component, medium, _ in engine.poles.boxes()} == set(other.pole_states)
         for (medium, component), states in other.pole_states.items():
-            assert same(engine.poles.states(component, medium, whole), states), (medium, COMPONENTS[component])
+            assert same(engine.poles.states(component, medium, whole), states), (medium, component)
     for found, expected in zip(engine.recordings(), other.recordings(), strict=True):
         assert same(found.time, expected.time), expected
         assert same(found.values, expected.values), (found.values, expected.values)

@@ -11,6 +11,7 @@ import numpy as np
 from nearfield.dispersion import PolePlane
 from nearfield.grid import YeeGrid
 from nearfield.incident.term import IncidentTerm
+from nearfield.periods import imaginary
 from nearfield.plan import (
     VACUUM_SPEED,
     AxisProfile,
@@ -20,6 +21,7 @@ from nearfield.plan import (
     Functional,
     Plan,
     PoleMedium,
+    RecordingTerm,
     SnapshotBox,
     Waveform,
 )
@@ -366,3 +368,12 @@ def some_of_each(rng, plan: Plan) -> tuple:
             acting.append(term)
     recording = [term for make in makers[4:] for term in make(rng, plan)]
     return (*incident(rng, plan), *acting, *recording)  # a circuit knows its edge only after itself
+
+
+def both_parts(rng, plan: Plan) -> tuple:
+    """Some terms of every kind, and the same recorders and currents for imaginary parts, if there are any."""
+    terms = some_of_each(rng, plan)
+    if not plan.complex_fields:
+        return terms
+    currents = [replace(term, component=term.component + 6) for term in terms if isinstance(term, CurrentTerm)]
+    return (*terms[:2], *currents, *terms[2:], *(imaginary(term) for term in terms if isinstance(term, RecordingTerm)))

@@ -94,8 +94,9 @@ class ReferenceEngine:
         pairs = [(c, axis) for c in range(len(self.fields)) for axis in range(3) if axis != c % 3]
         self.psi = {pair: np.zeros(plan.active, plan.dtype) for pair in pairs}
         self.pole_states = {
-            (n, c): np.zeros((plan.pole_media[n].states, *plan.active), plan.dtype) for n, c in self.pole_cells
-        }
+            (n, c + 6 * part): np.zeros((plan.pole_media[n].states, *plan.active), plan.dtype)
+            for n, c in self.pole_cells for part in self.parts
+        }  # fmt: skip
         self.circuit_states = {n: np.zeros((len(t.i), 2)) for n, t in self._numbered(CircuitTerm)}
         self.samples = {n: [] for n, _ in self._numbered(Functional)}
         self.sums = {n: self._empty((len(t.frequencies), 2), t) for n, t in self._numbered(DFTBox)}
@@ -205,11 +206,11 @@ class ReferenceEngine:
     def _advance_poles(self, components: range) -> None:
         """The formulas of PoleMedium, with the fields as they are before the update."""
         old = [field.copy() for field in self.fields]
-        for (number, component), (stay, weight) in self.pole_cells.items():
-            if component not in components:
+        for (number, component), states in self.pole_states.items():
+            if component % 6 not in components:
                 continue
+            stay, weight = self.pole_cells[number, component % 6]
             medium, e, place = self.plan.pole_media[number], old[component], 0
-            states = self.pole_states[number, component]
             total = np.zeros_like(e)
             for k, q in medium.firsts.astype(self.plan.dtype):
                 t = states[place]

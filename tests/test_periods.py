@@ -19,12 +19,13 @@ def shifted(position, by) -> tuple:
 
 
 def cell(by, boundaries, **options) -> nf.Simulation:
-    """A dielectric ball, a metal ball, a wire and a dipole, all of them moved by the same whole cells."""
+    """A dispersive ball, a metal ball, a wire and a dipole, all of them moved by the same whole cells."""
     rod = shifted((2e-3, 8e-3, 5e-3), by)
+    wet = nf.Medium(4.0, conductivity=0.05, poles=nf.Debye(3.0, 2e-11))
     return nf.Simulation(
         nf.Grid.uniform(1e-3, (12, 10, 14)),
         structures=[
-            nf.Structure(nf.Sphere(shifted((3e-3, 3e-3, 3e-3), by), 2.7e-3), nf.Medium(4.0, conductivity=0.05)),
+            nf.Structure(nf.Sphere(shifted((3e-3, 3e-3, 3e-3), by), 2.7e-3), wet),
             nf.Structure(nf.Sphere(shifted((9.2e-3, 2.1e-3, 12e-3), by), 2e-3), "pec"),
             nf.Structure(nf.Wire([rod, (rod[0], rod[1] + 6e-3, rod[2])]), "pec"),
         ],
@@ -208,10 +209,3 @@ def test_monitors_and_ports_that_make_no_sense_are_refused(tmp_path):
     file = nf.FieldFile()
     with pytest.raises(nf.ModelError, match="complex"):
         refused([nf.Snapshot("s", (0, 0, 15e-3), (8e-3, 8e-3, 15e-3), every=1, file=file)], boundaries=bloch)
-
-
-def test_a_phase_refuses_media_that_remember_real_fields():
-    water = nf.Medium(4.9, poles=nf.Debye(75.2, 9.231e-12))
-    boundaries = nf.Boundaries(nf.PEC, x=nf.Bloch(phase="90 deg"))
-    with pytest.raises(nf.ModelError, match="Bloch phase makes the fields complex, and the poles"):
-        nf.Simulation(nf.Grid.uniform(1e-3, (6, 6, 6)), boundaries=boundaries, background=water, steps=1).setup()

@@ -42,9 +42,9 @@ inline std::array<Extent, 3> make_own(const Own& own, const std::array<long, 3>&
     if (own[2][0] % lanes) throw std::invalid_argument("a halo along rows has a multiple of 16 cells");
     return {Extent{own[0][0], own[0][1]}, Extent{own[1][0], own[1][1]}, Extent{own[2][0], own[2][1]}};
 }
-inline Seams make_seams(const std::array<std::array<double, 3>, 3>& seams) {
+inline Seams make_seams(const std::array<std::array<double, 4>, 3>& seams) {
     Seams made;
-    for (int axis = 0; axis < 3; ++axis) made[axis] = {seams[axis][0] != 0, seams[axis][1], seams[axis][2]};
+    for (int axis = 0; axis < 3; ++axis) made[axis] = {seams[axis][0] != 0, seams[axis][1], seams[axis][2], long(seams[axis][3])};
     return made;
 }
 inline Layout make_layout(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs) {

@@ -37,9 +37,11 @@ public:
             throw std::invalid_argument("what media do to planes must be (2, media, 3, nb, nc)");
         if (first < 0 || last > l.na) throw std::invalid_argument("planes lie outside the domain");
         for (const long medium : media) media_.at(medium);
-        auto& made = fresh_[magnetic];
-        if (!made) made = std::make_unique<Poles<Real>>(magnetic, l, media_, engine_.rows());
-        made->set_planes(first, last, media, cells.data(), cells.data() + cells.size() / 2);
+        for (int part = 0; part < engine_.block().parts; ++part) {
+            auto& made = fresh_[2 * part + magnetic];
+            if (!made) made = std::make_unique<Poles<Real>>(6 * part + 3 * magnetic, l, media_, engine_.rows());
+            made->set_planes(first, last, media, cells.data(), cells.data() + cells.size() / 2);
+        }
     }
     // After the last planes.
     void finish() {
@@ -123,7 +125,7 @@ private:
     }
     template <class F>
     void exchange(const std::array<long, 3>& lower, const std::array<long, 3>& upper, F&& f) const {
-        for (int component = 0; component < 6; ++component)
+        for (int component = 0; component < 6 * engine_.block().parts; ++component)
             for (long medium = 0; medium < long(media_.size()); ++medium)
                 visit(component, medium, lower, upper, [&](long, long, long, Real* state) {
                     for (long n = 0; n < media_[medium].states(); ++n) f(state[n * lanes]);
@@ -132,7 +134,7 @@ private:
 
     Engine<Real>& engine_;
     std::vector<PoleMedium<Real>> media_;
-    std::array<std::unique_ptr<Poles<Real>>, 2> fresh_;  // that are still to be finished, by half step
+    std::array<std::unique_ptr<Poles<Real>>, 4> fresh_;  // that are still to be finished, by half step and part
     std::vector<Poles<Real>*> made_;
 };
 

@@ -26,8 +26,8 @@ class Solver {
 public:
     using Place = nb::ndarray<Real, nb::numpy, nb::ndim<3>, nb::device::cpu>;
 
-    // `seams`: of each axis 1, cosine, sine where it closes on itself, else zeros; `parts` 2 for complex fields.
-    Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, const std::array<std::array<double, 3>, 3>& seams,
+    // `seams`: of each axis 1, cosine, sine, gap where it closes on itself, else 0, 1, 0, -1; `parts` 2 for complex fields.
+    Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, const std::array<std::array<double, 4>, 3>& seams,
            int parts, long threads, const std::string& isa, const AxisCuts& cuts, const Own& own, int weighed_along, std::vector<Processors> processors, const std::string& memory,
            std::vector<std::vector<int>> nodes)
         : engine_(make_layout(shape, slabs), make_seams(seams), parts, make_cuts(cuts, shape), make_own(own, shape), weighed_along, threads,
@@ -339,7 +339,7 @@ void bind(nb::module_& m, const char* name) {
     BoundPoles<Real>::bind(m, (std::string(name) + "Poles").c_str());
     using S = Solver<Real>;
     nb::class_<S>(m, name)
-        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, const std::array<std::array<double, 3>, 3>&, int, long,
+        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, const std::array<std::array<double, 4>, 3>&, int, long,
                       const std::string&, const AxisCuts&, const Own&, int, std::vector<Processors>, const std::string&, std::vector<std::vector<int>>>(),
              "shape"_a, "slabs"_a, "seams"_a, "parts"_a, "threads"_a, "isa"_a, "cuts"_a, "own"_a, "weighed_along"_a, "processors"_a, "memory"_a, "nodes"_a)
         .def("set_profile", &S::set_profile)

@@ -117,6 +117,7 @@ void Engine<Real>::require(int half, long i, long j, Blocks part, long steps, co
     if (seams_[0].closed) i = (i + l.na) % l.na;
     if (seams_[1].closed) j = (j + l.nb) % l.nb;
     if (i < 0 || j < 0 || i >= l.na || j >= l.nb) return;
+    if (half == 0 && (i == seams_[0].gap || j == seams_[1].gap)) return;  // from over the gap, by H that is not used
     for (long n = std::max(0L, part.first); n < std::min(l.blocks, part.last); ++n)
         if (made(half, i, j, n) != steps)
             throw std::logic_error(std::string(reader) + " needs " + (half ? "H" : "E") + " of block " + std::to_string(n) +
@@ -168,13 +169,13 @@ void Engine<Real>::weigh_row(int part, long i, long j, ExactSum& energy) {
     constexpr long most = 64;  // blocks at a time
     const Layout& l = block_.layout;
     double sums[most];
-    const long end = seams_[2].closed ? l.nc / lanes : padded(own_[2].last) / lanes;
+    const long end = (seams_[2].closed ? own_[2].last : padded(own_[2].last)) / lanes;
     for (long first = own_[2].first / lanes; first < end; first += most) {
         const long count = std::min(most, end - first);
         rows_.energy(block_.field(6 * part, i, j) + lanes * first, l.field_length, lanes * count, sums);
         for (long n = 0; n < count; ++n) energy.add(sums[n]);
     }
-    if (seams_[2].closed && l.nc % lanes) energy.add(own_squares(part, i, j, end));
+    if (seams_[2].closed && own_[2].last % lanes) energy.add(own_squares(part, i, j, end));
 }
 
 // The sum over a last block, without the copy of the first cell that follows a closed row.
@@ -231,10 +232,10 @@ void Engine<Real>::sweep(long thread, long begin, long end, ExactSum& energy) {
         const Step step = step_at(n, energy);
         const StepRows& made = step_rows_[n];
         const auto electric = [&](long i, long j) {
-            if (made.holds(0, i, j)) electric_row(i, j, row, step);
+            if (made.holds_stored(0, i, j, block_.layout)) electric_row(i, j, row, step);
         };
         const auto magnetic = [&](long i, long j) {
-            if (made.holds(1, i, j)) magnetic_row(i, j, row, step);
+            if (made.holds_stored(1, i, j, block_.layout)) magnetic_row(i, j, row, step);
         };
         if ((!lowest || ring) && !magnetic_done_[below].reached(step.number - 1, stop_)) return;
         for (long i = first; i < last; ++i) {
@@ -276,8 +277,11 @@ void Engine<Real>::begin(long steps, const Tables<Real>& tables, bool weigh) {
 template <class Real>
 bool Engine<Real>::run(const Region& region, long first, long last, const std::function<void()>& poll, double milliseconds) {
     if (first < 0 || last > steps_ || first >= last) throw std::logic_error("these steps are not of the block under way");
-    if (tiling_.depth && (ring(0) || ring(1))) return make_in_turns(region, first, last, poll, milliseconds);
-    set_rows(region, first, last);
+    Region stored = region;
+    for (int axis = 0; axis < 2; ++axis)
+        for (Side* side : {&stored.low[axis], &stored.high[axis]}) side->at += std::max(0L, seams_[axis].gap);
+    if (tiling_.depth && (ring(0) || ring(1))) return make_in_turns(stored, first, last, poll, milliseconds);
+    set_rows(stored, first, last);
     return make(first, last, poll, milliseconds);
 }
 

@@ -67,7 +67,7 @@ public:
     // A block of steps: begun once, run a region or some steps at a time, and ended when all own rows have made them all.
     // `tables` must live until then. With `weigh` the sum of squares after the last step is in `energy()`.
     void begin(long steps, const Tables<Real>& tables, bool weigh);
-    // Steps [first, last) of the block, counted from 0. False when `request_stop` cut it short: the fields are then
+    // Steps [first, last) of the block, counted from 0; rows of the region count from the gap of a ring. False when `request_stop` cut it short: the fields are then
     // between steps and of no use. `poll` is called every `milliseconds`.
     bool run(const Region& region, long first, long last, const std::function<void()>& poll, double milliseconds = 100);
     void end();
@@ -109,7 +109,9 @@ private:
     long deepest() const;
     long length(int axis) const { return axis ? block_.layout.nb : block_.layout.na; }
     // Whether tiles must make turns along an axis. A single row is its own neighbour, and as such never late.
-    bool ring(int axis) const { return seams_[axis].closed && length(axis) > 1; }
+    bool ring(int axis) const { return seams_[axis].closed && seams_[axis].gap < 0 && length(axis) > 1; }
+    // A row counted from the gap on, where there is one.
+    long past_gap(int axis, long row) const { return row < seams_[axis].gap ? row + length(axis) : row; }
     void carry(int half, long i, long j, const Blocks& part);
     void copy_turned(int component, const long (&from)[2], const long (&to)[2], const Blocks& part, const Seam& seam,
                      double direction);

@@ -26,8 +26,9 @@ struct PoleMedium {
 template <class Real>
 class Poles final : public RowOperation<Real> {
 public:
-    Poles(int half, const Layout& layout, const std::vector<PoleMedium<Real>>& media, const Rows<Real>& kernels)
-        : RowOperation<Real>(3 * half, {{0, layout.na}, {0, layout.nb}}), layout_(layout), media_(media), kernels_(kernels),
+    // `component`: the first of the three, 6 more for their imaginary parts, which keep states of their own.
+    Poles(int component, const Layout& layout, const std::vector<PoleMedium<Real>>& media, const Rows<Real>& kernels)
+        : RowOperation<Real>(component, {{0, layout.na}, {0, layout.nb}}), layout_(layout), media_(media), kernels_(kernels),
           row_program_(layout.rows(), 0), programs_(1) {}
 
     // Rows of planes [first, last): stay and weight of these media, each (media, 3, nb, nc).

@@ -15,10 +15,12 @@
 namespace nearfield {
 
 // Along one axis: whether the last sample and the first are neighbours, and by which angle the fields turn from the first
-// to the one past the last, where they have an imaginary part: F(n) = F(0) (cosine - j sine).
+// to the one past the last, where they have an imaginary part: F(n) = F(0) (cosine - j sine). A part of a ring closes at
+// the seam alone: it has a gap, and its rows go from there over the seam to the row before.
 struct Seam {
     bool closed = false;
     double cosine = 1, sine = 0;
+    long gap = -1;  // the row before which it lies; -1: there is none
 };
 using Seams = std::array<Seam, 3>;
 
@@ -46,6 +48,10 @@ struct StepRows {
     Extent meets_a, meets_b;
 
     bool holds(int half, long i, long j) const { return a[half].holds(i) && b[half].holds(j); }
+    // Of a row as it is stored, whether it is met before the seams or past them.
+    bool holds_stored(int half, long i, long j, const Layout& l) const {
+        return (a[half].holds(i) || a[half].holds(i + l.na)) && (b[half].holds(j) || b[half].holds(j + l.nb));
+    }
     static StepRows of(const Region& region, const Layout& l, const Seams& seams, long step) {
         StepRows rows;
         const long length[2] = {l.na, l.nb};

@@ -6,6 +6,9 @@
 // order of rows that respects the true neighbours stays right, and rows that close on themselves (along c) cost nothing.
 // Complex fields turn on the way, each copy once from both parts of its original.
 //
+// A rank's part of a ring is stored from the seam on: what lies beyond it, its neighbour's image, is at the other end of
+// the block as it is there, not turned, so that it is made with the same bits. Rows are made from the gap in between on.
+//
 // Stepwise, the threads' planes form a ring. Tiles lean back by one row a step, and on a ring nothing can lean for long:
 // a time block is made in two turns along a closed axis, first a region that shrinks away from the seam, then the one that
 // grows from the seam into the room (region.hpp); two closed axes make four. No row is made twice. The turns meet when
@@ -71,6 +74,7 @@ void Engine<Real>::carry_in_row(int half, long i, long j) {
 template <class Real>
 void Engine<Real>::carry_all(bool halos_only) {
     const FlushedDenormals flushed;
+    halos_only &= seams_[2].gap < 0;  // else every row has a halo
     for (long i = 0; i < block_.layout.na; ++i)
         for (long j = 0; j < block_.layout.nb; ++j) {
             if (halos_only && own_[0].holds(i) && own_[1].holds(j)) continue;

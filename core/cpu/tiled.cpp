@@ -126,7 +126,7 @@ template <class Real>
 Extent Engine<Real>::bands_of(const TimeBlock& block, long b) const {
     const auto cut = [&](long n) {
         if (n == 0 || n == cuts_.along_b()) return n ? block.bands : 0;
-        const long rows = cuts_.rows[n] + (block.depth + tiling_.width) / 2 - block.row;
+        const long rows = past_gap(1, cuts_.rows[n]) + (block.depth + tiling_.width) / 2 - block.row;
         return std::clamp(rows / tiling_.width, 0L, block.bands);
     };
     return {cut(b), cut(b + 1)};
@@ -135,7 +135,7 @@ template <class Real>
 Extent Engine<Real>::positions_of(const TimeBlock& block, long a) const {
     const auto cut = [&](long n) {
         if (n == 0 || n == cuts_.along_a()) return n ? block.to : block.from;
-        return std::clamp(cuts_.planes[n] + block.depth / 2, block.from, block.to);
+        return std::clamp(past_gap(0, cuts_.planes[n]) + block.depth / 2, block.from, block.to);
     };
     return {cut(a), cut(a + 1)};
 }

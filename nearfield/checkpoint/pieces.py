@@ -17,9 +17,10 @@ import numpy as np
 from nearfield.engine import CpuEngine
 from nearfield.parallel.decomposition import Box, Triple
 from nearfield.parallel.halo import in_blocks, slab_spans
-from nearfield.parallel.part import segments
+from nearfield.parallel.part import PlanPart
 from nearfield.parallel.ranks import RankEngine
-from nearfield.plan import COMPONENTS, DFTBox, Functional, RecordingTerm
+from nearfield.periods import IMAGINARY
+from nearfield.plan import COMPONENTS, DFTBox, Functional, RecordingTerm, SnapshotBox
 from nearfield.prediction import LANES
 
 if TYPE_CHECKING:
@@ -89,7 +90,9 @@ def pole_states(engine: CpuEngine) -> Iterator[State]:
                 engine.poles.set_states(*key, values)
 
             leading = (engine.plan.pole_media[medium].states,)
-            yield State(f"poles of medium {medium} {COMPONENTS[component]}", box, read, write, leading, sparse=True)
+            part = "imaginary " * (component >= IMAGINARY)
+            name = f"{part}poles of medium {medium} {COMPONENTS[component % IMAGINARY]}"
+            yield State(name, box, read, write, leading, sparse=True)
 
 
 def slab_states(engine: CpuEngine, kind: str, position: int, array: np.ndarray) -> Iterator[State]:
@@ -141,41 +144,36 @@ def access(cells: np.ndarray, axes: Triple, position: int, shift: int, whole: Bo
 
 @dataclass(frozen=True)
 class Holder:
-    """What one rank holds of a run: its engine, where that lies in the whole box, and whose recordings it keeps."""
+    """What one rank holds of a run: its engine, which part of the whole that is, and whose recordings it keeps."""
 
     engine: CpuEngine
-    origin: Triple
+    part: PlanPart
     recorders: list[int]  # the number among all of the plan of each of the engine's
     sums: dict[int, list[np.ndarray]]  # samples of functionals that rank 0 adds up for all
-    active: Triple  # samples of the whole box
 
     @classmethod
     def of(cls, engine: CpuEngine | RankEngine) -> Holder:
         """That of an engine of one process, or of this rank."""
         if isinstance(engine, RankEngine):
-            part = engine.part
-            return cls(engine.engine, part.held.lower, part.recorders, engine.sums, part.whole.active)
+            return cls(engine.engine, engine.part, engine.part.recorders, engine.sums)
+        whole = Box((0, 0, 0), engine.plan.active)
         count = sum(isinstance(term, RecordingTerm) for term in engine.plan.terms)
-        return cls(engine, (0, 0, 0), list(range(count)), {}, engine.plan.active)
+        return cls(engine, PlanPart(engine.plan, whole, whole), list(range(count)), {})
 
     @property
     def _terms(self) -> list[RecordingTerm]:
         return [term for term in self.engine.plan.terms if isinstance(term, RecordingTerm)]
-
-    def placed(self, box: Box) -> Box:
-        """A box of the engine's coordinates in those of the whole."""
-        return Box(*(tuple(n + o for n, o in zip(end, self.origin)) for end in (box.lower, box.upper)))
 
     def pieces(self) -> Iterator[Piece]:
         """All that this rank owns; views where they can be."""
         for state in states(self.engine):
             own = self.engine.own.intersection(state.box)
             if own:
-                yield Piece(state.name, state.read(own), self.placed(own).lower)
+                yield Piece(state.name, state.read(own), self.part.there(own).lower)
         yield from self._circuits()
         for number, term, values in zip(self.recorders, self._terms, self.engine.accumulated()):
             if not isinstance(term, Functional):
-                yield Piece(f"recorder {number}", values, self.placed(Box(tuple(term.lower), tuple(term.upper))).lower)
+                yield Piece(f"recorder {number}", values, self._recorded_box(term).lower)
             elif term.whole:
                 yield Piece(f"recorder {number}", values)
         for number, samples in self.sums.items():
@@ -185,7 +183,8 @@ class Holder:
         edges = np.array(self.engine.circuits, np.int64).reshape(-1, 4)
         inside = (edges[:, 1:] >= self.engine.own.lower) & (edges[:, 1:] < self.engine.own.upper)
         own = inside.all(axis=1)
-        yield Piece("circuits: component, i, j, k", edges[own] + (0, *self.origin))
+        index = [axis.samples[n] for axis, n in zip(self.part.axes, edges[own, 1:].T)]
+        yield Piece("circuits: component, i, j, k", np.stack([edges[own, 0], *index], axis=1))
         yield Piece("circuits: states", self.engine.circuit_states()[own])
 
     def restore(self, step: int, stored: Stored) -> None:
@@ -200,8 +199,8 @@ class Holder:
 
     def _filled(self, stored: Stored, state: State) -> np.ndarray:
         """The values of a state, images included, which lie beyond the ends of closed axes."""
-        box, leading = self.placed(state.box), len(state.leading)
-        spans = [list(segments(*ends)) for ends in zip(box.lower, box.upper, self.active)]
+        box, leading = state.box, len(state.leading)
+        spans = [list(axis.segments(*ends)) for axis, *ends in zip(self.part.axes, box.lower, box.upper)]
 
         def filled(axis: int, at: tuple[tuple[int, int], ...]) -> np.ndarray:
             if axis == 3:
@@ -217,13 +216,16 @@ class Holder:
         if isinstance(term, Functional):
             return stored.array(name) if term.whole else None
         leading = (len(term.frequencies), 2) if isinstance(term, DFTBox) else (term.taken(step),)
-        return stored.filled(name, self.placed(Box(tuple(term.lower), tuple(term.upper))), leading)
+        return stored.filled(name, self._recorded_box(term), leading)
+
+    def _recorded_box(self, term: DFTBox | SnapshotBox) -> Box:
+        return self.part.there(Box(tuple(term.lower), tuple(term.upper)))
 
     def _restore_circuits(self, stored: Stored) -> None:
         edges = stored.joined("circuits: component, i, j, k").tolist()
         known = dict(zip(map(tuple, edges), stored.joined("circuits: states")))
         shifted = [
-            (component, *((n + o) % whole for n, o, whole in zip(at, self.origin, self.active)))
+            (component, *(int(axis.samples[n]) for axis, n in zip(self.part.axes, at)))
             for component, *at in self.engine.circuits
         ]
         if shifted:

@@ -30,6 +30,7 @@ from nearfield.output.formats.description import FieldDescription
 from nearfield.output.formats.layout import Boxes, stored_domains
 from nearfield.output.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
 from nearfield.output.writers import Writers, boxes
+from nearfield.parallel.decomposition import Box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.start import Started, agreed
 from nearfield.plan import RecordingTerm, taken_by
@@ -151,8 +152,8 @@ class FieldStreams:
             if not feature.first <= everywhere < feature.first + feature.count:
                 continue
             component, region = held[everywhere - feature.first]
-            shift = part.held.lower if part else (0, 0, 0)
-            lower, upper = ([int(n + s) for n, s in zip(end, shift)] for end in (term.lower, term.upper))
+            box = Box(tuple(term.lower), tuple(term.upper))
+            lower, upper = vars(part.there(box) if part else box).values()
             upper = [whole if n == end else n for n, end, whole in zip(upper, active, region.upper)]  # with high walls
             shape = tuple(int(upper[axis] - lower[axis]) for axis in axes)
             found.recorders.append(number)

@@ -215,9 +215,9 @@ def too_many(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost
     if ranks > 1 and any(weights.unparted):
         axes = " and ".join("xyz"[axis] for axis in range(3) if weights.unparted[axis])
         return (
-            f"{ranks} ranks cannot share {times(domains)} domains here: the fields repeat along {axes} with a phase, "
-            f"or in rows that are no multiple of {LANES} samples, and ranks part other axes alone; give fewer ranks, "
-            "domains along the other axes, or one rank and more threads"
+            f"{ranks} ranks cannot share {times(domains)} domains here: the fields repeat along {axes}, in rows that "
+            f"are no multiple of {LANES} samples, and ranks part other axes alone; give fewer ranks, domains along the "
+            "other axes, or one rank and more threads"
         )
     most = most_domains(weights, halo.depth if ranks > 1 else 0)
     halos = f", {halo.depth} across cuts between ranks (the depth of their halos)" if halo.depth > LEAST_LAYERS else ""

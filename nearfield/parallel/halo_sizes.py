@@ -76,10 +76,11 @@ def around(box: Box, held: Box) -> Iterator[tuple[Box, int]]:
 
 def received(plan: Plan, layer: Box, off: int, depth: int) -> int:
     """Values that come for a part of the halo."""
+    parts = 1 + plan.complex_fields
     if depth == 1:
-        return (TANGENTIAL if off == 1 else HALF) * layer.size
+        return parts * (TANGENTIAL if off == 1 else HALF) * layer.size
     kept = float(kept_numbers(plan, layer.lower, layer.upper).mean()) if plan.pole_media else 0.0
-    return ALL * layer.size + STATES * slab_samples(plan, layer) + round(kept * layer.size)
+    return parts * (ALL * layer.size + STATES * slab_samples(plan, layer) + round(kept * layer.size))
 
 
 def slab_samples(plan: Plan, box: Box) -> int:

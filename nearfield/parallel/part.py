@@ -1,7 +1,8 @@
 """What one rank holds of a plan: its own box and its halos, in coordinates of its own.
 
 Where ranks meet along an axis that closes on itself, halos reach over its ends: into images of the box, whole periods
-away, as a rank holds them of its neighbours there.
+away, as a rank holds them of its neighbours there. With a phase, images are held as their owners have them, not turned,
+and the engine's own seam turns what passes it: a rank makes the same bits as one that goes all round.
 """
 
 from __future__ import annotations
@@ -44,13 +45,48 @@ def image_shifts(own: Box, plan: Plan) -> list[tuple[int, ...]]:
     return list(product(*spans))
 
 
-def segments(lower: int, upper: int, period: int) -> Iterator[tuple[int, int]]:
-    """The samples of one cell that those from `lower` to `upper` repeat, as ranges in order."""
-    while lower < upper:
-        first = lower % period
-        last = min(period, first + upper - lower)
-        yield first, last
-        lower += last - first
+@dataclass(frozen=True)
+class AxisPart:
+    """What is held along an axis of `period` samples: `lower` to `upper`, images past its ends included.
+
+    Stored in this order; with a `gap`, from the seam on, and what lies before the seam follows from the gap on.
+    """
+
+    lower: int
+    upper: int
+    period: int
+    gap: int | None = None
+
+    @classmethod
+    def of(cls, plan: Plan, axis: int, held: Box) -> AxisPart:
+        """That of a held box: the seam of a phase lies within it where it reaches over an end."""
+        lower, upper, period = held.lower[axis], held.upper[axis], plan.active[axis]
+        gap = upper if lower < 0 else upper - period if upper > period else None
+        return cls(lower, upper, period, gap if plan.phases[axis] else None)
+
+    @property
+    def length(self) -> int:
+        """Samples held."""
+        return self.upper - self.lower
+
+    def place(self, samples):
+        """Where samples are stored, which count from `lower` to below `upper`."""
+        return (samples - self.lower + (self.gap or 0)) % self.length
+
+    def segments(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """The samples of one cell that those stored from `first` to `last` are, or repeat, as ranges in order."""
+        gap = self.gap or 0
+        for begin, end, shift in ((first, min(last, gap), self.upper), (max(first, gap), last, self.lower)):
+            while begin < end:
+                low = (begin - gap + shift) % self.period
+                count = min(self.period - low, end - begin)
+                yield low, low + count
+                begin += count
+
+    @cached_property
+    def samples(self) -> np.ndarray:
+        """Those of one cell, as they are stored."""
+        return np.concatenate([np.arange(*ends) for ends in self.segments(0, self.length)])
 
 
 @dataclass(frozen=True)
@@ -61,25 +97,36 @@ class PlanPart:
     own: Box
     held: Box
 
+    @cached_property
+    def axes(self) -> tuple[AxisPart, AxisPart, AxisPart]:
+        """What is held along each axis."""
+        return tuple(AxisPart.of(self.whole, axis, self.held) for axis in range(3))
+
     @property
     def own_here(self) -> Box:
         """The own box in the part's coordinates."""
         return self.here(self.own)
 
     def here(self, box: Box) -> Box:
-        """A box in the part's coordinates."""
-        return box.moved([-n for n in self.held.lower])
+        """A box, on one side of all seams, in the part's coordinates: where it is stored."""
+        lower = tuple(int(axis.place(n)) for axis, n in zip(self.axes, box.lower))
+        return Box(lower, tuple(low + n for low, n in zip(lower, box.shape)))
+
+    def there(self, box: Box) -> Box:
+        """A box of the part's coordinates, on one side of all seams, in those of the whole."""
+        return Box(*zip(*(next(axis.segments(*ends)) for axis, *ends in zip(self.axes, box.lower, box.upper))))
 
     @cached_property
     def plan(self) -> Plan:
         """The plan of the held box."""
-        whole, held = self.whole, self.held
+        whole, gaps = self.whole, tuple(axis.gap for axis in self.axes)
+        opened = [ring and gap is None for ring, gap in zip(parted_rings(self.own, whole), gaps)]
         return replace(
-            whole, active=held.shape, cpml=tuple(self._slabs(axis) for axis in range(3)),
-            profiles=tuple(cut_profile(p, *ends) for p, *ends in zip(whole.profiles, held.lower, held.upper)),
-            coefficients=CoefficientsPart(whole.coefficients, held, whole.active), rows_axis=whole.unit_axis,
-            blocks_axis=whole.weighed_axis,
-            phases=tuple(None if ring else p for ring, p in zip(parted_rings(self.own, whole), whole.phases)),
+            whole, active=self.held.shape, cpml=tuple(self._slabs(axis) for axis in range(3)),
+            profiles=tuple(cut_profile(p, axis.samples) for p, axis in zip(whole.profiles, self.axes)),
+            coefficients=CoefficientsPart(whole.coefficients, self.axes), rows_axis=whole.unit_axis,
+            blocks_axis=whole.weighed_axis, gaps=gaps,
+            phases=tuple(None if ends else phase for ends, phase in zip(opened, whole.phases)),
             terms=tuple(term for _, term in self._terms),
         )  # fmt: skip
 
@@ -130,7 +177,7 @@ class PlanPart:
             place = index + np.array(shift)[:, None]
             inside = (place >= np.array(box.lower)[:, None]) & (place < np.array(box.upper)[:, None])
             which = np.flatnonzero(inside.all(axis=0))
-            found.append((which, place[:, which] - np.array(self.held.lower)[:, None]))
+            found.append((which, np.stack([axis.place(n) for axis, n in zip(self.axes, place[:, which])])))
         return tuple(np.concatenate(parts, axis=-1) for parts in zip(*found))
 
 
@@ -141,24 +188,24 @@ def per_edge(values, chosen: np.ndarray, count: int) -> np.ndarray:
     return values[chosen] if one_each else np.broadcast_to(values, (len(chosen), *values.shape))
 
 
-def cut_profile(profile: AxisProfile, first: int, last: int) -> AxisProfile:
-    """Samples [first, last) of a profile, or of its repetitions."""
-    return AxisProfile(**{n: values[np.arange(first, last) % len(values)] for n, values in vars(profile).items()})
+def cut_profile(profile: AxisProfile, samples: np.ndarray | slice) -> AxisProfile:
+    """These samples of a profile."""
+    return AxisProfile(**{name: values[samples] for name, values in vars(profile).items()})
 
 
 class CoefficientsPart:
-    """The coefficients of a box, by the interface of `nearfield.coefficients.Coefficients` that engines use."""
+    """The coefficients of a part, by the interface of `nearfield.coefficients.Coefficients` that engines use."""
 
-    def __init__(self, whole, box: Box, active: tuple[int, int, int]) -> None:
-        self._whole, self._lower, self._active = whole, box.lower, active
-        self._spans = [list(segments(*ends)) for ends in zip(box.lower, box.upper, active)]
+    def __init__(self, whole, axes: Sequence[AxisPart]) -> None:
+        self._whole, self._axes = whole, axes
+        self._spans = [list(axis.segments(0, axis.length)) for axis in axes]
 
     def kept_numbers(self, *index):
-        """What poles keep in a lattice of cells of the box."""
-        return self._whole.kept_numbers(*((i + low) % n for i, low, n in zip(index, self._lower, self._active)))
+        """What poles keep in a lattice of cells of the part."""
+        return self._whole.kept_numbers(*(axis.samples[i] for axis, i in zip(self._axes, index)))
 
     def planes(self, axis: int):
-        """Planes of the box, which count from its own first one."""
+        """Planes of the part, which count from its own first one."""
         before, (b, c) = 0, ((axis + 1) % 3, (axis + 2) % 3)
         for along in self._spans[axis]:
             pieces = []

@@ -20,13 +20,17 @@ Borders = dict[int, tuple[Side | None, Side | None]]  # at the low and the high 
 
 @dataclass(frozen=True)
 class Axis:
-    """Along one axis: samples held, the own ones among them, and at which ends a halo ends within the whole box."""
+    """Along one axis: samples held, the own ones among them, and at which ends a halo ends within the whole box.
+
+    ring: it closes on itself, and all of it is held.
+    """
 
     held: int
     own: tuple[int, int]
     open_low: bool
     open_high: bool
     depth: int  # layers that the neighbours hold of the own box
+    ring: bool = False
 
     @property
     def cut(self) -> bool:
@@ -127,7 +131,8 @@ class SplitTiles:
         return peeled(self._inside(), self._borders(2))[0]
 
     def core(self, slices: int) -> list[Sides]:
-        """The core in slices that lean back along the planes, in order, for all steps."""
+        """The core in slices that lean back along the planes, in order, for all steps; in one on a ring of planes."""
+        slices = 1 if self.axes[self.planes].ring else slices
         core = list(peeled(self._inside(), self._borders(2))[1])
         low, high = core[self.planes]
         begin, end = (at + lean * self.first for at, lean in (low, high))

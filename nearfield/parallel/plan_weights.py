@@ -44,11 +44,9 @@ def plan_weights(plan: Plan) -> Weights:
 
 
 def unparted(plan: Plan) -> tuple[bool, bool, bool]:
-    """Axes that ranks cannot share: those with a phase, which turns fields with the bits of the seam alone, and closed
-    rows of part blocks of 16.
-    """
-    broken = [axis == plan.unit_axis and n % LANES > 0 for axis, n in enumerate(plan.active)]
-    return tuple(phase is not None and (phase != 0 or part) for phase, part in zip(plan.phases, broken))
+    """Axes that ranks cannot share: closed rows of part blocks of 16."""
+    rows = plan.unit_axis
+    return tuple(axis == rows and plan.phases[axis] is not None and plan.active[axis] % LANES > 0 for axis in range(3))
 
 
 def slabs(plan: Plan) -> Iterator[Part]:

@@ -47,11 +47,11 @@ class RankEngine:
         self._set_recorders()
         self._messages = messages(self.engine, self.part, ranks.rank, own, held, depth)
         self._early, self._late = (self._channel(late) for late in (False, True))
-        mine, here, rings = self.part.held, self.part.own_here, parted_rings(own[ranks.rank], plan)
+        mine, rings = self.part.own, parted_rings(self.part.own, plan)
         self._axes = tuple(
-            Axis(length, own, low > 0 or ring, high < end or ring, depth) for length, own, low, high, end, ring in zip(
-                mine.shape, zip(here.lower, here.upper), mine.lower, mine.upper, plan.active, rings
-            )
+            Axis(n.length, (low - n.lower, high - n.lower), n.lower > 0 or parted, n.upper < n.period or parted, depth,
+                 phase is not None and not parted)
+            for n, low, high, parted, phase in zip(self.part.axes, mine.lower, mine.upper, rings, plan.phases)
         )
         self._coming = False  # halos are under way
         self.seconds = {"compute": 0.0, "pack": 0.0, "wait": 0.0}
@@ -244,8 +244,7 @@ class RankEngine:
 
     def set_state(self, component: int, values: np.ndarray) -> None:
         """Write one component, active shape, before the first step after a reset; all ranks the same."""
-        held = [np.arange(*ends) % n for *ends, n in zip(self.part.held.lower, self.part.held.upper, values.shape)]
-        self.engine.state(component)[...] = values[np.ix_(*held)]
+        self.engine.state(component)[...] = values[np.ix_(*(axis.samples for axis in self.part.axes))]
 
     def gathered(self, component: int) -> np.ndarray | None:
         """One component, active shape, H as eta0 H."""
@@ -293,7 +292,7 @@ def domains_here(arrangement: Arrangement, part: PlanPart) -> Arrangement:
 
     def cuts(axis: int) -> tuple[int, ...]:
         low, high = part.own.lower[axis], part.own.upper[axis]
-        inner = [cut - part.held.lower[axis] for cut in arrangement.cuts[axis] if low < cut < high]
+        inner = [part.axes[axis].place(cut) for cut in arrangement.cuts[axis] if low < cut < high]
         return (0, *inner, part.held.shape[axis])
 
     return Arrangement(tuple(cuts(axis) for axis in range(3)))

@@ -9,13 +9,11 @@ import pytest
 from agreement import assert_agrees, assert_equal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plans import draws, make_plan
+from plans import both_parts, draws, make_plan
 from test_domains import arrangement
 from test_restart import assert_goes_on
 
 from nearfield.engine import CpuEngine
-from nearfield.periods import imaginary
-from nearfield.plan import CurrentTerm, RecordingTerm
 from nearfield.tiling import STEPWISE, Tiling
 
 RING = ("periodic", "periodic")
@@ -27,15 +25,6 @@ precisions = pytest.mark.parametrize("precision", ["single", "double"])
 
 def walls_with(rings) -> tuple:
     return tuple(RING if axis in rings else OPEN[axis] for axis in range(3))
-
-
-def both_parts(rng, plan) -> tuple:
-    """Some terms of every kind, and the same recorders and currents for imaginary parts, if there are any."""
-    terms = plans.some_of_each(rng, plan)
-    if not plan.complex_fields:
-        return terms
-    currents = [replace(term, component=term.component + 6) for term in terms if isinstance(term, CurrentTerm)]
-    return (*terms[:2], *currents, *terms[2:], *(imaginary(term) for term in terms if isinstance(term, RecordingTerm)))
 
 
 @precisions
@@ -54,8 +43,9 @@ def test_rings_of_a_few_cells(cells, precision):
 
 @precisions
 @pytest.mark.parametrize("rings", SOME_AXES)
-def test_bloch_phases_on_any_axes(rings, precision):
-    options = {"graded": True, "media": "lossy", "metal": 0.05, "terms": both_parts}
+@pytest.mark.parametrize("media", ["lossy", "dispersive"])
+def test_bloch_phases_on_any_axes(rings, precision, media):
+    options = {"graded": True, "media": media, "metal": 0.05, "terms": both_parts}
     plan = make_plan((9, 8, 23), walls_with(rings), precision=precision, phases=PHASES, complex_fields=True, **options)
     engine, _ = assert_agrees(plan)
     assert all(np.abs(engine.state(component)).max() > 0 for component in range(6, 12))
@@ -63,7 +53,7 @@ def test_bloch_phases_on_any_axes(rings, precision):
 
 @precisions
 def test_without_a_phase_both_parts_are_those_of_periodic_axes(precision):
-    options = {"precision": precision, "media": "lossy", "graded": True}
+    options = {"precision": precision, "media": "dispersive", "graded": True}
     real, both = (make_plan((9, 8, 23), (RING,) * 3, complex_fields=parts, **options) for parts in (False, True))
     engines = [CpuEngine(plan) for plan in (real, real, both)]
     plans.randomise(engines[2:], both)
@@ -96,7 +86,8 @@ def test_any_draw_of_periodic_boxes_agrees_with_the_oracle(
 ):
     walls = tuple(RING if axis in rings else ("pec", "pmc") for axis in range(3))
     plan = make_plan(
-        cells, walls, seed=seed, precision=precision, graded=bool(seed % 2), media=("vacuum", "lossy")[seed // 2 % 2],
+        cells, walls, seed=seed, precision=precision, graded=bool(seed % 2),
+        media=("vacuum", "lossy", "dispersive")[seed // 2 % 3],
         phases=(1.0, 2.0, 3.0), complex_fields=parts, terms=both_parts,
     )  # fmt: skip
     assert_agrees(plan, tuple(blocks), threads=threads, tiling=tiling)
@@ -104,8 +95,8 @@ def test_any_draw_of_periodic_boxes_agrees_with_the_oracle(
 
 def rich(cells=(9, 18, 21), precision="double"):
     """Every feature at once in a cell that repeats along all axes, with phases."""
-    return make_plan(cells, (RING,) * 3, precision=precision, graded=True, media="lossy", metal=0.05, terms=both_parts,
-                     phases=PHASES, complex_fields=True, seed=2)  # fmt: skip
+    return make_plan(cells, (RING,) * 3, precision=precision, graded=True, media="dispersive", metal=0.05,
+                     terms=both_parts, phases=PHASES, complex_fields=True, seed=2)  # fmt: skip
 
 
 @pytest.mark.parametrize("rows_axis", range(3))
@@ -135,8 +126,8 @@ def test_domains_and_threads_change_no_bit(counts, tiling, precision):
 @pytest.mark.parametrize("before", [(5, 3), (11,)])
 def test_a_checkpoint_holds_both_parts(before, precision, tmp_path):
     walls = (RING, (3, 2), RING)
-    plan = make_plan((9, 21, 37), walls, precision=precision, graded=True, media="lossy", metal=0.1, terms=both_parts,
-                     phases=PHASES, complex_fields=True, seed=5)  # fmt: skip
+    plan = make_plan((9, 21, 37), walls, precision=precision, graded=True, media="dispersive", metal=0.1,
+                     terms=both_parts, phases=PHASES, complex_fields=True, seed=5)  # fmt: skip
     for seed in range(4):
         assert_goes_on(plan, before, (6, 9), seed, tmp_path)
 

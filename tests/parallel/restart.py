@@ -1,7 +1,8 @@
 """Run under mpiexec: random plans with every feature, kept by one engine and gone on with by another.
 
 One of the two is on all ranks, the other on all in another way, or one process alone; beside them one process alone
-that never stopped. Arguments: seed, number of plans, folder. Exits with 1 at the first difference.
+that never stopped. Arguments: seed, number of plans, folder; "rings" after them for axes that close on themselves.
+Exits with 1 at the first difference.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reference import same
-from spread import any_arrangement, any_plan
+from spread import any_arrangement, any_plan, may_be_parted
 
 from nearfield.checkpoint.pieces import Holder
 from nearfield.checkpoint.store import Stored, write_arrays
@@ -33,10 +34,11 @@ def drawn(draw: random.Random, plan: Plan, thick: bool) -> tuple:
     """Some way to spread a plan over all ranks."""
     while True:
         arrangement = any_arrangement(draw, plan, thick)
-        fitting = groupings(arrangement.counts, world().size)
+        depth, fitting = draw.randint(1, 4), groupings(arrangement.counts, world().size)
+        fitting = [each for each in fitting if may_be_parted(plan, arrangement, each, depth)]
         if fitting:
             tiling = Tiling(5, 4) if thick else draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), 3)])
-            return arrangement, draw.choice(fitting), draw.randint(1, 4), draw.randint(1, 3), tiling
+            return arrangement, draw.choice(fitting), depth, draw.randint(1, 3), tiling
 
 
 def made(plan: Plan, case: tuple) -> CpuEngine | RankEngine | None:
@@ -47,11 +49,16 @@ def made(plan: Plan, case: tuple) -> CpuEngine | RankEngine | None:
     return RankEngine(plan, world(), arrangement, grouping, depth, threads=threads, tiling=tiling)
 
 
+def components(plan: Plan) -> range:
+    """Those that a plan has, with their imaginary parts."""
+    return range(12 if plan.complex_fields else 6)
+
+
 def begin_with(engine: CpuEngine | RankEngine | None, plan: Plan) -> None:
     """A state of random numbers."""
     numbers = np.random.default_rng(1)
-    for component in range(6):
-        values = numbers.standard_normal(plan.active) * (plan.coefficients.dense(component)[1] != 0)
+    for component in components(plan):
+        values = numbers.standard_normal(plan.active) * (plan.coefficients.dense(component % 6)[1] != 0)
         if isinstance(engine, RankEngine):
             engine.set_state(component, values.astype(plan.dtype))
         elif engine:
@@ -81,21 +88,21 @@ def compare(plan: Plan, cases: tuple[tuple, tuple], blocks: tuple[int, int], fol
         return
     Holder.of(second).restore(blocks[0], stored)
     found = second.advance(blocks[1], weigh=True).energy
-    fields = [second.gathered(component) for component in range(6)]
+    fields = [second.gathered(component) for component in components(plan)]
     recorded = second.recordings()
     if through:
         assert found == energy, "energy"
-        assert all(same(fields[n], through.state(n)) for n in range(6)), "fields"
+        assert all(same(field, through.state(n)) for n, field in enumerate(fields)), "fields"
         for number, (one, other) in enumerate(zip(recorded, through.recordings(), strict=True)):
             assert same(one.time, other.time) and same(one.values, other.values), f"recording {number}"
 
 
 def main() -> None:
     """Draw, compare, count."""
-    draw, folder = random.Random(int(sys.argv[1])), Path(sys.argv[3])
+    draw, folder, rings = random.Random(int(sys.argv[1])), Path(sys.argv[3]), sys.argv[4:] == ["rings"]
     for number in range(int(sys.argv[2])):
         thick = number % 6 == 0 and world().size in (2, 4)
-        plan = any_plan(draw, draw.randrange(1000), thick)
+        plan = any_plan(draw, draw.randrange(1000), thick, rings)
         cases = [drawn(draw, plan, thick), drawn(draw, plan, thick)]
         if number % 3:
             cases[number % 3 - 1] = ALONE

@@ -37,14 +37,15 @@ def any_plan(draw: random.Random, seed: int, thick: bool, rings: bool = False):
         low, high = draw.choice(["pec", "pmc", 1, 3]), draw.choice(["pec", "pmc", 2, 4])
         thick = sum(side for side in (low, high) if isinstance(side, int))
         walls.append((low, high) if thick <= n else ("pec", "pmc"))
-    complex_fields = False
+    complex_fields, phases = False, (0.0, 0.0, 0.0)
     if rings:
         walls = [("periodic", "periodic") if draw.random() < 0.6 else pair for pair in walls]
-        complex_fields = draw.random() < 0.3
+        complex_fields = draw.random() < 0.6
+        phases = tuple(complex_fields * draw.choice([0.0, 0.7, -2.1, 4.0]) for _ in range(3))
     return plans.make_plan(
         cells, tuple(walls), seed=seed, precision=draw.choice(["single", "double"]), graded=draw.random() < 0.7,
-        media=draw.choice(["vacuum", "lossless", "lossy", "dispersive"]), metal=0.1, terms=plans.some_of_each,
-        complex_fields=complex_fields,
+        media=draw.choice(["vacuum", "lossless", "lossy", "dispersive"]), metal=0.1, terms=plans.both_parts,
+        phases=phases, complex_fields=complex_fields,
     )  # fmt: skip
 
 

@@ -41,9 +41,9 @@ def test_ranks_share_periodic_axes_with_the_bits_of_one_process(ranks, seed, pla
     assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("ranks, plans", [pytest.param(2, 4, marks=pytest.mark.slow), (4, 2)])
-def test_tiles_deeper_than_halos_reach_over_seams(ranks, plans):
-    done = started(ranks, str(HERE / "spread.py"), "5", str(plans), "split", "rings")
+@pytest.mark.parametrize("ranks, seed, plans", [(2, 8, 2), pytest.param(2, 5, 4, marks=pytest.mark.slow), (4, 5, 2)])
+def test_tiles_deeper_than_halos_reach_over_seams(ranks, seed, plans):
+    done = started(ranks, str(HERE / "spread.py"), str(seed), str(plans), "split", "rings")
     assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
 
 

@@ -25,6 +25,12 @@ def test_what_any_ranks_kept_any_others_go_on_with(ranks, seed, plans, tmp_path)
     assert done.returncode == 0 and f"{plans} plans went on on {ranks} ranks" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("ranks, plans", [(2, 8), pytest.param(3, 20, marks=pytest.mark.slow)])
+def test_ranks_that_share_rings_go_on_with_what_others_kept(ranks, plans, tmp_path):
+    done = started(ranks, str(HERE / "restart.py"), "7", str(plans), str(tmp_path), "rings")
+    assert done.returncode == 0 and f"{plans} plans went on on {ranks} ranks" in done.stdout, done.stdout + done.stderr
+
+
 def test_ranks_go_on_with_the_second_excitation_that_other_ranks_began(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("model.toml").write_text(rich().to_toml())

@@ -110,13 +110,13 @@ def test_a_model_file_gives_the_same_result_file_on_any_domains_and_ranks(tmp_pa
     assert (tmp_path / "alone/model.s2p").read_text() == (tmp_path / "3/model.s2p").read_text()
 
 
-def half_of_a_row_of_strips() -> nf.Simulation:
-    """Strips side by side, periodic along y, cut in two by an electric plane across x, between CPMLs and walls."""
+def half_of_a_row_of_strips(y) -> nf.Simulation:
+    """Dispersive strips side by side, cut in two by an electric plane across x, between CPMLs and walls; faces y."""
     strip = nf.Cylinder((-9 * MM, Y[1], -2 * MM), (9 * MM, Y[1], -2 * MM), 3 * MM)
     return nf.Simulation(
         grid=nf.Grid(MM * np.arange(-12, 13), Y, Z), symmetry=nf.Symmetry(x="electric"),
-        boundaries=nf.Boundaries(all=nf.CPML(4), y="periodic", z_low=nf.PEC),
-        structures=[nf.Structure(strip, nf.Medium(3.0))],
+        boundaries=nf.Boundaries(all=nf.CPML(4), y=y, z_low=nf.PEC),
+        structures=[nf.Structure(strip, nf.Medium(3.0, poles=nf.Debye(2.0, 2e-11)))],
         sources=[nf.CurrentSheet((-4 * MM, Y[0], 3 * MM), (4 * MM, Y[-1], 3 * MM), "x", PULSE)],
         monitors=[
             nf.Probe("edge", (-3.3 * MM, Y[-1], 2.9 * MM), "Ex"),
@@ -127,8 +127,9 @@ def half_of_a_row_of_strips() -> nf.Simulation:
     )  # fmt: skip
 
 
-def test_ranks_share_a_periodic_half_with_the_same_result_file(tmp_path):
-    (tmp_path / "model.toml").write_text(half_of_a_row_of_strips().to_toml())
+@pytest.mark.parametrize("y", ["periodic", nf.Bloch(phase="70 deg")], ids=["periodic", "bloch"])
+def test_ranks_share_a_periodic_half_with_the_same_result_file(y, tmp_path):
+    (tmp_path / "model.toml").write_text(half_of_a_row_of_strips(y).to_toml())
     assert run("--output", "alone").returncode == 0
     done = run("--output", "shared", "--ranks", "2", "--domains", "1x2x1", "--halo-depth", "3")
     assert done.returncode == 0, done.stderr
