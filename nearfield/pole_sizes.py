@@ -48,9 +48,10 @@ def pole_bytes(plan: Plan) -> int:
     return round(row_bytes(plan).mean() * rows) if plan.pole_media else 0
 
 
-def fullest_row_bytes(plan: Plan) -> int:
-    """What poles remember in the row that keeps most."""
-    return round(row_bytes(plan).max()) if plan.pole_media else 0
+def fullest_rows(plan: Plan) -> tuple[float, float]:
+    """What poles remember in the row that keeps most, and the part of such rows were all others empty."""
+    kept = row_bytes(plan) if plan.pole_media else np.zeros(1)
+    return float(kept.max()), float(kept.mean() / max(1.0, kept.max()))
 
 
 def pole_cost(kept: np.ndarray) -> np.ndarray:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.plan import Plan
-from nearfield.pole_sizes import fullest_row_bytes
+from nearfield.pole_sizes import fullest_rows
 from nearfield.prediction import BYTES_OF, LANES, blocks, record_bytes
 from nearfield.topology import topology
 
@@ -38,6 +38,7 @@ L2_RATE = 200e9
 HANDED_RATE = 80e9  # of rows that another core's L2 holds
 L3_RATE = 30e9
 SHOWN = 0.4  # of the time that fetching ahead takes: the rest hides behind the arithmetic
+SPILLING = 1.5  # power of what a tile needs beyond its share of L2, over that share: the part of its rows that is lost
 EDGE = 2.0  # what a row at a band's edge costs beside one within it: it comes late, and from another core
 RESIDENT = 0.75  # of L2: a domain that fills more of it does not stay there
 MEMORY_RATE = 13e9  # of a triad on one core, where none was measured
@@ -95,10 +96,12 @@ class Rows:
     planes: int
     rows: int
     cells: int  # of a row
-    record_bytes: int  # with what dispersive media keep in the fullest row
+    record_bytes: int  # with what dispersive media keep in a row on the average
     precision: str = "single"
     cpml: float = 0.0  # part of the cells in slabs, counted once an axis; of rows' own axis it is in the record
     deepest: int = 10**6  # steps of a tile, where the planes or the rows of a plane close on themselves
+    kept_bytes: float = 0.0  # what dispersive media keep in the fullest row
+    full: float = 1.0  # part of the rows that keep as much, the others being taken for empty
 
     @classmethod
     def of(cls, plan: Plan) -> Rows:
@@ -106,11 +109,20 @@ class Rows:
         a, b, c = plan.storage_axes
         slabs = sum(sum(plan.cpml[axis]) / plan.active[axis] for axis in (a, b))
         record = record_bytes(plan.active, plan.cpml, plan.precision) * (1 + plan.complex_fields)
-        record += fullest_row_bytes(plan)
+        kept, full = fullest_rows(plan)
         closed = [plan.active[axis] for axis in (a, b) if plan.phases[axis] is not None and plan.gaps[axis] is None]
         rings = [(n + 1) // 2 for n in closed if n > 1]
         deepest = min(rings, default=cls.deepest)
-        return cls(plan.active[a], plan.active[b], plan.active[c], record, plan.precision, slabs, deepest)
+        record += round(kept * full)
+        return cls(plan.active[a], plan.active[b], plan.active[c], record, plan.precision, slabs, deepest, kept, full)
+
+    def kinds(self) -> list[tuple[float, Rows]]:
+        """The full rows and the empty ones, each as if all were like them, and their parts."""
+        if not self.kept_bytes:
+            return [(1.0, self)]
+        empty = round(self.record_bytes - self.full * self.kept_bytes)
+        full = replace(self, record_bytes=round(empty + self.kept_bytes), full=1.0)
+        return [(self.full, full), (1 - self.full, replace(self, record_bytes=empty, kept_bytes=0.0, full=1.0))]
 
     def segment_bytes(self, segment: int) -> int:
         """Bytes of a record's part in a segment of so many blocks; 0: of the whole record."""
@@ -130,8 +142,8 @@ class Rows:
 
     @property
     def moved_bytes(self) -> float:
-        """What a stepwise step moves of one cell: six fields read and written, and four states in each slab."""
-        return BYTES_OF[self.precision] * (12 + 8 * self.cpml)
+        """What a stepwise step moves of one cell: six fields read and written, four states in each slab, poles."""
+        return BYTES_OF[self.precision] * (12 + 8 * self.cpml) + 2 * self.full * self.kept_bytes / self.cells
 
 
 @dataclass(frozen=True)
@@ -158,13 +170,19 @@ def seconds_per_cell(tiling: Tiling, rows: Rows, machine: Machine) -> float:
     """Time of one thread for one step of one cell: arithmetic, and what each level of the memory adds."""
     scale = BYTES_OF[rows.precision] / BYTES_OF["single"]
     arithmetic = ARITHMETIC.get(machine.isa, ARITHMETIC["avx2"]) * scale * (1 + rows.cpml)
+    inside, rate = arithmetic + overhead(tiling, rows, machine), rate_beyond_l2(tiling, rows, machine)
+    return sum(part * with_memory(inside, tiling, kind, machine, rate) for part, kind in rows.kinds())
+
+
+def with_memory(inside: float, tiling: Tiling, rows: Rows, machine: Machine, rate: float) -> float:
+    """The same in rows that are all alike, where arithmetic takes `inside`; `rate`: bytes a second beyond L2."""
     in_pairs = tiling.depth > 1 and LIVE_ROWS * rows.segment_bytes(tiling.segment) <= machine.l1
     from_l2 = rows.moved_bytes / L2_RATE * (0.5 if in_pairs else 1.0)
     room = SHARE_OF_CACHE * machine.l2
-    spilt = min(1.0, max(0.0, tiling.footprint(rows) / room - 1)) if tiling.depth else 0.0
+    spilt = min(1.0, max(0.0, tiling.footprint(rows) / room - 1)) ** SPILLING if tiling.depth else 0.0
     traffic = (1 + EDGE * tiling.depth / tiling.width) / tiling.depth if tiling.depth else 1.0
-    beyond = rows.moved_bytes * (traffic + (1 - tiling.traffic) * spilt) / rate_beyond_l2(tiling, rows, machine)
-    inside = arithmetic + from_l2 + overhead(tiling, rows, machine)
+    beyond = rows.moved_bytes * (traffic + (1 - tiling.traffic) * spilt) / rate
+    inside += from_l2
     return max(inside + SHOWN * beyond, beyond) if tiling.depth else inside + beyond
 
 

@@ -97,6 +97,21 @@ def test_every_level_that_is_slower_costs_time():
     assert seconds_per_cell(tiling, dataclasses.replace(rows, cpml=0.1), machine()) > usual
 
 
+def test_tiles_are_for_most_rows_unless_the_others_keep_much():
+    def dispersive(kept: int, full: float) -> Rows:
+        return dataclasses.replace(cube(200), record_bytes=5760 + round(full * kept), kept_bytes=kept, full=full)
+
+    plain = choose_tiling(cube(200), machine())
+    assert choose_tiling(dispersive(2304, 0.2), machine()) == plain
+    for rows in (dispersive(2304, 1.0), dispersive(20000, 0.2)):
+        assert choose_tiling(rows, machine()).footprint(cube(200)) < plain.footprint(cube(200))
+    (part, full), (rest, empty) = dispersive(2304, 0.2).kinds()
+    assert (part, full.record_bytes, rest, empty) == (0.2, 5760 + 2304, 0.8, cube(200))
+    for tiling in (Tiling(8, 16), STEPWISE):
+        costs = [seconds_per_cell(tiling, dispersive(2304, share), machine()) for share in (0.0, 0.2, 1.0)]
+        assert costs == sorted(costs) and costs[0] < costs[2]
+
+
 def test_segments_shorten_the_rows_at_hand_but_not_the_tile():
     rows = cube(700)  # 44 blocks and two of padding
     assert rows.segment_bytes(0) == rows.segment_bytes(44) == rows.segment_bytes(100) == rows.record_bytes

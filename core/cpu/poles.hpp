@@ -29,22 +29,23 @@ public:
     // `component`: the first of the three, 6 more for their imaginary parts, which keep states of their own.
     Poles(int component, const Layout& layout, const std::vector<PoleMedium<Real>>& media, const Rows<Real>& kernels)
         : RowOperation<Real>(component, {{0, layout.na}, {0, layout.nb}}), layout_(layout), media_(media), kernels_(kernels),
-          row_program_(layout.rows(), 0), programs_(1) {}
+          rows_(layout.rows()), programs_(1) {}
 
     // Rows of planes [first, last): stay and weight of these media, each (media, 3, nb, nc).
     void set_planes(long first, long last, const std::vector<long>& media, const Real* stay, const Real* weight) {
         for (long j = 0; j < layout_.nb; ++j) {
             const std::uint32_t program = make_program(media, stay + j * layout_.nc, weight + j * layout_.nc);
-            for (long i = first; i < last; ++i) row_program_[layout_.row(i, j)] = program;
+            for (long i = first; i < last; ++i) rows_[layout_.row(i, j)].program = program;
         }
     }
-    // Whether there are any rows; they then get their states, all zero, and the operation its span.
+    // Whether there are any rows; they then get their states, all zero.
     bool finish();
 
     bool precedes() const override { return true; }
+    bool acts_on(long number) const override { return rows_[number].program != 0; }
     void apply(Real* row, long number, const Cells& cells, const Step&, const Tables<Real>&) override {
-        const long at = place(number);
-        const Program& program = programs_[row_program_[at]];
+        const Program& program = programs_[rows_[number].program];
+        Real* const states = states_.get() + rows_[number].first_state;
         const Real* const old = program.shared ? kept(row, cells) : row;
         for (const Piece *piece = pieces_.data() + program.first, *end = piece + program.count; piece != end; ++piece) {
             const long first = std::max<long>(piece->first, cells.first / lanes), last = std::min<long>(piece->last, cells.last / lanes);
@@ -52,13 +53,13 @@ public:
             const PoleMedium<Real>& medium = media_[piece->medium];
             const long skipped = first - piece->first, field = piece->component * layout_.field_length + lanes * first;
             kernels_.poles(row + field, old + field, cells_of_.data() + piece->cells + skipped, cells_.data(),
-                           states_.get() + first_state_[at] + lanes * (piece->state + skipped * medium.states()),
-                           medium.numbers.data(), medium.firsts, medium.seconds, last - first);
+                           states + lanes * (piece->state + skipped * medium.states()), medium.numbers.data(), medium.firsts,
+                           medium.seconds, last - first);
         }
     }
     void fetch_ahead(long number, long part, long parts) const override {
-        const long at = place(number), states = programs_[row_program_[at]].states;
-        fetch(states_.get() + first_state_[at], lanes * states * sizeof(Real), part, parts);
+        const long states = programs_[rows_[number].program].states;
+        fetch(states_.get() + rows_[number].first_state, lanes * states * sizeof(Real), part, parts);
     }
     void begin_block(const Real*, long, long) override { written_ = true; }
     // Pages are left to the threads that will write them first.
@@ -72,12 +73,12 @@ public:
         written_ = true;
         for (long i = std::max(this->span.a[0], box[0].first); i < std::min(this->span.a[1], box[0].last); ++i)
             for (long j = std::max(this->span.b[0], box[1].first); j < std::min(this->span.b[1], box[1].last); ++j) {
-                const long at = layout_.row(i, j);
-                const Program& program = programs_[row_program_[at]];
+                const Row& row = rows_[layout_.row(i, j)];
+                const Program& program = programs_[row.program];
                 for (std::uint32_t n = program.first; n < program.first + program.count; ++n) {
                     const Piece& piece = pieces_[n];
                     if (piece.component != component || piece.medium != medium) continue;
-                    Real* const states = states_.get() + first_state_[at] + lanes * piece.state;
+                    Real* const states = states_.get() + row.first_state + lanes * piece.state;
                     const long first = std::max<long>(lanes * piece.first, box[2].first), last = std::min<long>(lanes * piece.last, box[2].last);
                     for (long k = first; k < last; ++k) {
                         const long block = k / lanes - piece.first;
@@ -89,7 +90,7 @@ public:
     }
     std::size_t bytes() const {
         return (length_ + cells_.size()) * sizeof(Real) + cells_of_.size() * sizeof(std::uint32_t) + pieces_.size() * sizeof(Piece) +
-               first_state_.size() * (sizeof(std::size_t) + sizeof(std::uint32_t));
+               rows_.size() * sizeof(Row);
     }
 
 private:
@@ -102,11 +103,11 @@ private:
         std::uint32_t first = 0, count = 0, states = 0;
         bool shared = false;  // by several media in one block
     };
+    struct Row {
+        std::size_t first_state = 0;
+        std::uint32_t program = 0;
+    };
 
-    long place(long number) const {
-        const long rows = this->span.b[1] - this->span.b[0];
-        return layout_.row(this->span.a[0] + number / rows, this->span.b[0] + number % rows);
-    }
     // The row as it was, for several media that change it in turn.
     const Real* kept(const Real* row, const Cells& cells) const {
         static thread_local std::vector<Real> copy;
@@ -123,12 +124,11 @@ private:
     Layout layout_;
     const std::vector<PoleMedium<Real>>& media_;
     const Rows<Real>& kernels_;
-    std::vector<std::uint32_t> row_program_;
+    std::vector<Row> rows_;
     std::vector<Program> programs_;
     std::vector<Piece> pieces_;
     std::vector<std::uint32_t> cells_of_;
-    std::vector<Real> cells_;               // 16 of stay, 16 of weight
-    std::vector<std::size_t> first_state_;  // of each row
+    std::vector<Real> cells_;  // 16 of stay, 16 of weight
     std::size_t length_ = 0;
     bool written_ = false;
     Array<Real> states_;
@@ -137,19 +137,11 @@ private:
 
 template <class Real>
 bool Poles<Real>::finish() {
-    RowSpan span{{layout_.na, 0}, {layout_.nb, 0}};
-    first_state_.assign(layout_.rows(), 0);
-    for (long i = 0; i < layout_.na; ++i)
-        for (long j = 0; j < layout_.nb; ++j) {
-            const Program& program = programs_[row_program_[layout_.row(i, j)]];
-            first_state_[layout_.row(i, j)] = length_;
-            length_ += program.states * lanes;
-            if (!program.count) continue;
-            span.a = {std::min(span.a[0], i), std::max(span.a[1], i + 1)};
-            span.b = {std::min(span.b[0], j), std::max(span.b[1], j + 1)};
-        }
+    for (Row& row : rows_) {
+        row.first_state = length_;
+        length_ += programs_[row.program].states * lanes;
+    }
     if (!length_) return false;
-    this->span = span;
     states_ = allocate<Real>(length_, true);
     return true;
 }

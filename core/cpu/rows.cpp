@@ -283,12 +283,12 @@ inline typename Vector<Real>::type remembered(typename Vector<Real>::type e, Rea
     V sum{};
     for (long n = 0; n < firsts; ++n, c += 2, s += lanes) {
         const V t = load(s);
-        sum += t;
+        sum = n ? sum + t : t;
         store(s, t + (number(c[0]) * t + number(c[1]) * e));
     }
     for (long n = 0; n < seconds; ++n, c += 4, s += 2 * lanes) {
         const V t = load(s), u = load(s + lanes), k = number(c[0]);
-        sum += t;
+        sum = firsts + n ? sum + t : t;
         store(s, t + ((k * t + u) + number(c[2]) * e));
         store(s + lanes, u + ((number(c[1]) * t + k * u) + number(c[3]) * e));
     }
