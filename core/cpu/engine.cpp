@@ -88,7 +88,8 @@ auto Engine<Real>::list(const std::vector<RowOperation<Real>*>& wanted) -> Opera
     Operations row{std::uint32_t(lists_.size()), std::uint32_t(wanted.size()), 0};
     for (RowOperation<Real>* operation : wanted) {
         const RowSpan& span = operation->span;
-        lists_.push_back({operation, block_.field(operation->component, 0, 0) - block_.record(0, 0, 0), span.b[1] - span.b[0], -span.index(0, 0)});
+        const long component = block_.field(operation->component, 0, 0) - block_.record(0, 0, 0);
+        lists_.push_back({operation, component, span.b[1] - span.b[0], -span.index(0, 0)});
         const auto known = std::find(strides_.begin(), strides_.end(), operation->stride());
         const std::size_t bit = std::min<std::size_t>(always, known - strides_.begin());
         if (known == strides_.end() && bit < always) strides_.push_back(operation->stride());

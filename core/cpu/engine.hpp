@@ -86,7 +86,7 @@ public:
     std::vector<PageCounts> pages(long sample);  // of each domain
 
 private:
-    struct Listed {  // an operation, where its component begins in the first record of all, and the rows of its span
+    struct Listed {  // an operation; where its component begins, from a row's record on; how its span counts rows
         RowOperation<Real>* operation;
         long component, rows, first;
         long number(long i, long j) const { return i * rows + j - first; }

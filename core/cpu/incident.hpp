@@ -31,6 +31,7 @@ struct Incident final : RowOperation<Real> {
         long step = -1, first = 0, last = 0, runs = 0;
         const std::int32_t* at = nullptr;
         std::vector<Real> amounts;
+        bool holds(long number, const Step& now) const { return step == now.number && number >= first && number < last; }
     };
 
     long taps, field, length;  // field: from one component of a row to the next
@@ -86,8 +87,7 @@ struct Incident final : RowOperation<Real> {
     }
     void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>&) override {
         const Window& window = window_of(step);
-        const bool known = window.step == step.number && number >= window.first && number < window.last;
-        if (!known || cells.first || cells.last < length) return apply_part(row, number, cells, step);
+        if (!window.holds(number, step) || cells.first || cells.last < length) return apply_part(row, number, cells, step);
         kernels.singles(row, window.at, window.amounts.data() + number - window.first, window.runs);
     }
     std::size_t bytes() const {
@@ -115,7 +115,7 @@ private:
         if (!table) return;
         if (strip_of[number] < 0) return apply_runs(row, strips[-strip_of[number]], cells, table + step.in_block * width);
         Window& window = window_of(step);
-        if (window.step != step.number || number < window.first || number >= window.last) fill(window, strips[strip_of[number]], number, step);
+        if (!window.holds(number, step)) fill(window, strips[strip_of[number]], number, step);
         const Real* const amount = window.amounts.data() + number - window.first;
         if (cells.first == 0 && cells.last >= length) return kernels.singles(row, window.at, amount, window.runs);
         for (long n = 0; n < window.runs; ++n)
