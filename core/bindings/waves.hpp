@@ -35,7 +35,7 @@ public:
             rows.a = {std::min<long>(rows.a[0], i(n)), std::max<long>(rows.a[1], i(n) + 1)};
             rows.b = {std::min<long>(rows.b[0], j(n)), std::max<long>(rows.b[1], j(n) + 1)};
         }
-        auto fresh = std::make_unique<Incident<Real>>(magnetic, rows, taps, engine.block().layout, engine.rows());
+        auto fresh = std::make_unique<Incident<Real>>(magnetic, rows, taps, engine.team().size(), engine.block().layout, engine.rows());
         std::vector<typename Incident<Real>::Sample> samples;
         for (std::size_t n = 0; n < count; ++n) {
             const std::int32_t* const columns = column.data() + n * taps;
@@ -62,8 +62,8 @@ public:
         }
         for (const auto& [operation, number] : operations_) {
             const std::vector<Real>& values = tables_.at(number);
-            operation->width = values.size() / (2 * steps);
-            operation->table = values.empty() ? nullptr : values.data() + (operation->component / 3) * steps * operation->width;
+            const long width = values.size() / (2 * steps);
+            operation->set_table(values.empty() ? nullptr : values.data() + operation->component / 3 * steps * width, width);
             if (operation->table && operation->needed > operation->width)
                 throw std::out_of_range("a column lies outside the table of its incident wave");
         }

@@ -1,6 +1,7 @@
 #include "engine.hpp"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -53,7 +54,8 @@ template <class Real>
 void Engine<Real>::arrange() {
     if (arranged_ == owned_.size()) return;
     arranged_ = owned_.size();
-    lists_.clear(), strides_.clear();
+    lists_.clear(), groups_.clear(), strides_.clear();
+    std::map<std::vector<RowOperation<Real>*>, std::uint32_t> known;
     const Layout& l = block_.layout;
     for (int half = 0; half < 2; ++half) {
         for (const bool preceding : {false, true}) {
@@ -71,21 +73,23 @@ void Engine<Real>::arrange() {
             }
             if (!any) continue;
             of_rows.resize(l.rows());
-            for (long row = 0; row < l.rows(); ++row) of_rows[row] = list(of_row[row]);
+            for (long row = 0; row < l.rows(); ++row) {
+                const auto [group, fresh] = known.try_emplace(std::move(of_row[row]), std::uint32_t(groups_.size()));
+                if (fresh) groups_.push_back(list(group->first));
+                of_rows[row] = group->second;
+            }
         }
     }
 }
 
-// Where these operations stand in a row; rows like the one before share its list.
+// Adds the operations of a row to the lists.
 template <class Real>
 auto Engine<Real>::list(const std::vector<RowOperation<Real>*>& wanted) -> Operations {
-    Operations row;
-    row.count = static_cast<std::uint32_t>(wanted.size());
-    const std::size_t tail = lists_.size() - std::min(lists_.size(), wanted.size());
-    if (!std::equal(wanted.begin(), wanted.end(), lists_.begin() + tail, lists_.end()))
-        lists_.insert(lists_.end(), wanted.begin(), wanted.end());
-    row.first = static_cast<std::uint32_t>(lists_.size() - wanted.size());
-    for (const RowOperation<Real>* operation : wanted) {
+    Operations row{std::uint32_t(lists_.size()), std::uint32_t(wanted.size()), 0};
+    for (RowOperation<Real>* operation : wanted) {
+        const RowSpan& span = operation->span;
+        const long component = block_.field(operation->component, 0, 0) - block_.record(0, 0, 0);
+        lists_.push_back({operation, component, span.b[1] - span.b[0], -span.index(0, 0)});
         const auto known = std::find(strides_.begin(), strides_.end(), operation->stride());
         const std::size_t bit = std::min<std::size_t>(always, known - strides_.begin());
         if (known == strides_.end() && bit < always) strides_.push_back(operation->stride());
@@ -95,13 +99,14 @@ auto Engine<Real>::list(const std::vector<RowOperation<Real>*>& wanted) -> Opera
 }
 
 template <class Real>
-void Engine<Real>::apply(const std::vector<Operations>& of_rows, long i, long j, const Blocks& part, const Step& step) {
-    const Operations& row = of_rows[block_.layout.row(i, j)];
+__attribute__((always_inline)) inline void Engine<Real>::apply(const std::vector<std::uint32_t>& of_rows, long i, long j,
+                                                               const Blocks& part, const Step& step) {
+    const Operations& row = groups_[of_rows[block_.layout.row(i, j)]];
     if (!(row.strides & due_[step.in_block])) return;
-    for (std::uint32_t n = row.first; n < row.first + row.count; ++n) {
-        RowOperation<Real>& operation = *lists_[n];
-        operation.apply(block_.field(operation.component, i, j), operation.span.index(i, j), part.cells(), step, tables_);
-    }
+    const Cells cells = part.cells();
+    Real* const record = block_.record(0, i, j);
+    for (const Listed *listed = lists_.data() + row.first, *end = listed + row.count; listed != end; ++listed)
+        listed->operation->apply(record + listed->component, listed->number(i, j), cells, step, tables_);
 }
 
 #ifdef NEARFIELD_DEBUG
@@ -229,7 +234,7 @@ void Engine<Real>::sweep(long thread, long begin, long end, ExactSum& energy) {
     const bool lowest = thread == 0, highest = thread == team_.size() - 1, ring = seams_[0].closed;
     const long below = lowest ? team_.size() - 1 : thread - 1, above = highest ? 0 : thread + 1;
     for (long n = begin; n < end; ++n) {
-        const Step step = step_at(n, energy);
+        const Step step = step_at(n, energy, thread);
         const StepRows& made = step_rows_[n];
         const auto electric = [&](long i, long j) {
             if (made.holds_stored(0, i, j, block_.layout)) electric_row(i, j, row, step);

@@ -86,6 +86,11 @@ public:
     std::vector<PageCounts> pages(long sample);  // of each domain
 
 private:
+    struct Listed {  // an operation; where its component begins, from a row's record on; how its span counts rows
+        RowOperation<Real>* operation;
+        long component, rows, first;
+        long number(long i, long j) const { return i * rows + j - first; }
+    };
     struct Operations {  // of one row at one half step, within lists_, and their strides as bits
         std::uint32_t first = 0, count = 0, strides = 0;
     };
@@ -101,6 +106,7 @@ private:
         long row;  // lowest at the first step
         Blocks part;      // of the domain along c; its ends within the row lean back by one block a step
         ExactSum* energy;
+        long thread;
     };
 
     bool make(long first, long last, const std::function<void()>& poll, double milliseconds);
@@ -125,7 +131,7 @@ private:
     void sweep(long thread, long first, long last, ExactSum& energy);
     void cut_time(long first, long last);
     void tile(long thread, ExactSum& energy);
-    void tile_band(const Stint& stint, std::size_t number, long band, ExactSum& energy);
+    void tile_band(const Stint& stint, std::size_t number, long band, ExactSum& energy, long thread);
     void tile_position(const Tile& tile, long s);
     Extent bands_of(const TimeBlock& block, long b) const;
     Extent positions_of(const TimeBlock& block, long a) const;
@@ -137,10 +143,11 @@ private:
     void weigh_across(long thread, ExactSum& energy);
     void arrange();
     Operations list(const std::vector<RowOperation<Real>*>& wanted);
-    void apply(const std::vector<Operations>& of_rows, long i, long j, const Blocks& part, const Step& step);
+    void apply(const std::vector<std::uint32_t>& of_rows, long i, long j, const Blocks& part, const Step& step);
     Blocks whole_row() const { return {0, block_.layout.blocks}; }
-    Step step_at(long in_block, ExactSum& energy) const {
-        return {step_ + in_block + 1, in_block, weigh_ && weighed_along_ == 2 && in_block == steps_ - 1 ? &energy : nullptr};
+    Step step_at(long in_block, ExactSum& energy, long thread) const {
+        const bool weighed = weigh_ && weighed_along_ == 2 && in_block == steps_ - 1;
+        return {step_ + in_block + 1, in_block, weighed ? &energy : nullptr, thread};
     }
 
     Block<Real> block_;
@@ -170,10 +177,11 @@ private:
     std::mutex energy_mutex_;
 
     std::vector<std::unique_ptr<RowOperation<Real>>> owned_;
-    std::vector<RowOperation<Real>*> lists_;  // in the order in which they were added; equal neighbours share one
+    std::vector<Listed> lists_;               // in the order in which they were added
+    std::vector<Operations> groups_;          // of rows; those with the same operations share one
     std::size_t arranged_ = 0;                // how many operations the lists know
-    // Of each row at each half step, after the update and before it; empty where there are none at all.
-    std::vector<Operations> operations_[2], preceding_[2];
+    // The group of each row at each half step, after the update and before it; empty where there are none at all.
+    std::vector<std::uint32_t> operations_[2], preceding_[2];
     std::vector<long> strides_;               // the distinct ones, at most as many as bits; the last bit is always due
     std::vector<std::uint32_t> due_;          // which of them act in each step of the block
     std::size_t operation_bytes_ = 0;

@@ -1,10 +1,10 @@
 // The incident wave on the faces of a total-field box (nearfield/incident/term.py, IncidentTerm): one operation a half step.
 //
-// A row holds points alone, where it crosses faces, or runs, where it lies in a face. What rows hold is kept once: in the
-// middle of a box nearly all are alike. Samples come in the order of the term: those that come twice keep their order.
+// A row in a face holds runs of samples. A row that crosses faces holds single ones, as the rows beside it do: what these
+// take is made for a window of rows at once, by the thread that makes the rows, and added as whole vectors. Samples come in
+// the order of the term: those that come twice keep their order.
 #pragma once
 
-#include <cstring>
 #include <map>
 
 #include "operations.hpp"
@@ -19,97 +19,129 @@ struct Incident final : RowOperation<Real> {
         std::vector<std::int32_t> columns;  // of the table, one for each tap
         std::vector<Real> shares;
     };
-    struct Point {  // of a row, from its first component on
-        std::int32_t at, column;
-        Real weight;
+    struct Run {                        // of samples along a row, or of one in each row of a strip
+        std::int32_t at, count, along;  // at: of a row, from its first component on; along: columns count on with the samples
+        std::uint32_t weight, tap;      // where they begin
     };
-    struct Run {
-        std::int32_t component, k, count, along;  // along: columns count on with k
-        std::uint32_t weight, tap;                // where they begin
-        bool continued_by(const Sample& last, const Sample& next, std::int32_t step) const {
-            if (next.component != component || next.k != k + count || next.shares != last.shares) return false;
-            for (std::size_t n = 0; n < last.columns.size(); ++n)
-                if (next.columns[n] != last.columns[n] + step) return false;
-            return true;
-        }
+    struct Strip {  // rows [first, last), by number, that hold the same runs
+        long first, last;
+        std::uint32_t run, runs;
     };
-    struct Program {
-        std::uint32_t first_point = 0, points = 0, first_run = 0, runs = 0;
+    struct alignas(64) Window {  // what rows [first, last) of a strip take at one step, (runs, lanes)
+        long step = -1, first = 0, last = 0, runs = 0;
+        const std::int32_t* at = nullptr;
+        std::vector<Real> amounts;
+        bool holds(long number, const Step& now) const { return step == now.number && number >= first && number < last; }
     };
 
     long taps, field, length;  // field: from one component of a row to the next
     const Rows<Real>& kernels;
-    std::vector<std::uint32_t> program_of;  // of each row of the span; the first one is empty
-    std::vector<Program> programs{{}};
-    std::vector<Point> points;
+    std::vector<std::int32_t> strip_of;  // of each row of the span; 0: none, negative: its runs lie along the row
+    std::vector<Strip> strips{{}};
     std::vector<Run> runs;
+    std::vector<std::int32_t> at;  // of the runs
     std::vector<Real> weights, shares;
     std::vector<std::int32_t> columns;
+    std::vector<Window> windows;  // of each thread, of even and odd steps: two are under way in a tile
     // The incident field of the block under way, (steps, columns); null: there is none.
     const Real* table = nullptr;
     long width = 0, needed = 0;  // columns it has, and must have
 
-    Incident(bool magnetic, const RowSpan& rows, long taps_, const Layout& layout, const Rows<Real>& r)
-        : RowOperation<Real>(magnetic ? 3 : 0, rows), taps(taps_), field(layout.field_length), length(layout.nc), kernels(r), program_of(rows.count()) {}
+    Incident(bool magnetic, const RowSpan& rows, long taps_, long threads, const Layout& layout, const Rows<Real>& r)
+        : RowOperation<Real>(magnetic ? 3 : 0, rows), taps(taps_), field(layout.field_length), length(layout.nc), kernels(r),
+          strip_of(rows.count()), windows(2 * threads) {}
 
-    // The samples of row (i, j), by component and k.
+    // The samples of row (i, j), by component and k; rows come in their order.
     void set_row(long i, long j, const std::vector<Sample>& samples) {
-        std::string key;
-        const auto note = [&](const auto& value) { key.append(reinterpret_cast<const char*>(&value), sizeof(value)); };
-        for (const Sample& sample : samples) {
-            note(sample.component), note(sample.k), note(sample.weight);
-            for (long n = 0; n < taps; ++n) {
-                note(sample.columns[n]), note(sample.shares[n]);
-                needed = std::max<long>(needed, sample.columns[n] + 1);
+        for (const Sample& sample : samples)
+            needed = std::max<long>(needed, 1 + *std::max_element(sample.columns.begin(), sample.columns.end()));
+        const long number = this->span.index(i, j);
+        if (lonely(samples)) {
+            if (j == this->span.b[0] || !across_.continued_by(samples, number)) {
+                add_strip();
+                across_ = {number, number, std::vector<std::vector<Sample>>(samples.size())};
             }
+            for (std::size_t n = 0; n < samples.size(); ++n) across_.runs[n].push_back(samples[n]);
+            ++across_.last;
+        } else {
+            strips.push_back({number, number + 1, std::uint32_t(runs.size()), 0});
+            strip_of[number] = 1 - std::int32_t(strips.size());
+            add_runs(samples);
         }
-        const auto [known, fresh] = known_.try_emplace(std::move(key), static_cast<std::uint32_t>(programs.size()));
-        if (fresh) add_program(samples);
-        program_of[this->span.index(i, j)] = known->second;
     }
-    void settled() { known_.clear(); }
-    bool acts_on(long number) const override { return program_of[number] != 0; }
+    // All rows are set.
+    void settled() {
+        add_strip();
+        known_.clear();
+        std::size_t most = 0;
+        for (const Strip& strip : strips)
+            if (strip_of[strip.first] > 0) most = std::max<std::size_t>(most, strip.runs);
+        for (Window& window : windows) window.amounts.resize(lanes * most);
+        for (const Run& run : runs) at.push_back(run.at);
+    }
+    bool acts_on(long number) const override { return strip_of[number] != 0; }
 
+    void set_table(const Real* values, long columns_) {
+        table = values, width = columns_;
+        for (Window& window : windows) window.step = -1;
+    }
     void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>&) override {
-        if (!table) return;
-        const Real* const now = table + step.in_block * width;
-        const Program& program = programs[program_of[number]];
-        const Point* const begin = points.data() + program.first_point;
-        if (program.runs || cells.first != 0 || cells.last < length) return apply_parts(row, program, cells, now);
-        for (const Point *point = begin, *end = begin + program.points; point != end; ++point)
-            row[point->at] += point->weight * now[point->column];
-    }
-    [[gnu::noinline]] void apply_parts(Real* row, const Program& program, const Cells& cells, const Real* now) const {
-        for (const Point *point = points.data() + program.first_point, *end = point + program.points; point != end; ++point)
-            if (cells.hold(point->at % field)) row[point->at] += point->weight * now[point->column];
-        for (const Run *run = runs.data() + program.first_run, *end = run + program.runs; run != end; ++run) {
-            if (run->count == 1) {
-                if (cells.hold(run->k)) row[run->component * field + run->k] += weights[run->weight] * read(now, *run);
-                continue;
-            }
-            const Cells part = cells.within({run->k, run->k + run->count});
-            const long skipped = part.first - run->k;
-            if (part.first < part.last)
-                kernels.incident(row + run->component * field + part.first, weights.data() + run->weight + skipped,
-                                 part.last - part.first, now + (run->along ? skipped : 0), columns.data() + run->tap,
-                                 shares.data() + run->tap, taps, run->along);
-        }
-    }
-    Real read(const Real* now, const Run& run) const {
-        const std::int32_t* const column = columns.data() + run.tap;
-        const Real* const share = shares.data() + run.tap;
-        if (taps == 1) return now[column[0]];
-        Real value = share[0] * now[column[0]];
-        for (long n = 1; n < taps; ++n) value += share[n] * now[column[n]];
-        return value;
+        const Window& window = window_of(step);
+        if (!window.holds(number, step) || cells.first || cells.last < length) return apply_part(row, number, cells, step);
+        kernels.singles(row, window.at, window.amounts.data() + number - window.first, window.runs);
     }
     std::size_t bytes() const {
-        return (program_of.size() + columns.size()) * 4 + programs.size() * sizeof(Program) + points.size() * sizeof(Point) + runs.size() * sizeof(Run) +
+        return (strip_of.size() + columns.size() + at.size()) * 4 + strips.size() * sizeof(Strip) + runs.size() * sizeof(Run) +
                (weights.size() + shares.size()) * sizeof(Real);
     }
 
 private:
-    std::map<std::string, std::uint32_t> known_;
+    struct Across {  // a strip of single samples that is being put together
+        long first = 0, last = 0;
+        std::vector<std::vector<Sample>> runs;
+        bool continued_by(const std::vector<Sample>& samples, long number) const {
+            if (number != last || samples.size() != runs.size()) return false;
+            for (std::size_t n = 0; n < samples.size(); ++n)
+                if (samples[n].component != runs[n].back().component || samples[n].k != runs[n].back().k || !follows(runs[n], samples[n]))
+                    return false;
+            return true;
+        }
+    };
+    Across across_;
+    std::map<std::vector<Real>, std::uint32_t> known_;  // weights, and where they begin
+
+    Window& window_of(const Step& step) { return windows[2 * step.thread + (step.number & 1)]; }
+    [[gnu::noinline]] void apply_part(Real* row, long number, const Cells& cells, const Step& step) {
+        if (!table) return;
+        if (strip_of[number] < 0) return apply_runs(row, strips[-strip_of[number]], cells, table + step.in_block * width);
+        Window& window = window_of(step);
+        if (!window.holds(number, step)) fill(window, strips[strip_of[number]], number, step);
+        const Real* const amount = window.amounts.data() + number - window.first;
+        if (cells.first == 0 && cells.last >= length) return kernels.singles(row, window.at, amount, window.runs);
+        for (long n = 0; n < window.runs; ++n)
+            if (cells.hold(window.at[n] % field)) row[window.at[n]] += amount[lanes * n];
+    }
+    void fill(Window& window, const Strip& strip, long number, const Step& step) const {
+        window.step = step.number, window.at = at.data() + strip.run, window.runs = strip.runs;
+        window.first = std::max(strip.first, std::min(number, strip.last - lanes));
+        window.last = std::min(strip.last, window.first + lanes);
+        const long skipped = window.first - strip.first;
+        std::fill(window.amounts.begin(), window.amounts.end(), Real(-0.0));  // plus anything is that, its sign too
+        for (std::uint32_t n = 0; n < strip.runs; ++n)
+            add(window.amounts.data() + lanes * n, runs[strip.run + n], skipped, window.last - window.first, table + step.in_block * width);
+    }
+    void apply_runs(Real* row, const Strip& strip, const Cells& cells, const Real* now) const {
+        for (const Run *run = runs.data() + strip.run, *end = run + strip.runs; run != end; ++run) {
+            const long k = run->at % field;
+            const Cells part = cells.within({k, k + run->count});
+            if (part.first < part.last) add(row + run->at + part.first - k, *run, part.first - k, part.last - part.first, now);
+        }
+    }
+    // Samples [skipped, skipped + count) of a run.
+    void add(Real* to, const Run& run, long skipped, long count, const Real* now) const {
+        kernels.incident(to, weights.data() + run.weight + skipped, count, now + (run.along ? skipped : 0), columns.data() + run.tap,
+                         shares.data() + run.tap, taps, run.along);
+    }
 
     static bool lonely(const std::vector<Sample>& samples) {
         const auto next = [](const Sample& one, const Sample& other) {
@@ -117,30 +149,45 @@ private:
         };
         return std::adjacent_find(samples.begin(), samples.end(), next) == samples.end();
     }
-    void add_program(const std::vector<Sample>& samples) {
-        Program program{std::uint32_t(points.size()), 0, std::uint32_t(runs.size()), 0};
-        if (taps == 1 && lonely(samples)) {
-            for (const Sample& sample : samples)
-                points.push_back({std::int32_t(sample.component * field + sample.k), sample.columns[0], sample.weight});
-            program.points = static_cast<std::uint32_t>(samples.size());
-            programs.push_back(program);
-            return;
+    // How far columns move from one sample to the next: 0, 1, or -1 where these are not read alike.
+    static int pace(const Sample& one, const Sample& other) {
+        const std::int32_t step = other.columns[0] - one.columns[0];
+        for (std::size_t n = 0; n < one.columns.size(); ++n)
+            if (other.columns[n] != one.columns[n] + step || other.shares[n] != one.shares[n]) return -1;
+        return step == 0 || step == 1 ? step : -1;
+    }
+    static bool follows(const std::vector<Sample>& run, const Sample& next) {
+        const int step = pace(run.back(), next);
+        return step >= 0 && (run.size() == 1 || step == pace(run[0], run[1]));
+    }
+    void add_runs(const std::vector<Sample>& samples) {
+        std::vector<Sample> run;
+        for (const Sample& sample : samples) {
+            if (!run.empty() && (sample.component != run[0].component || sample.k != run.back().k + 1 || !follows(run, sample)))
+                add_run(run), run.clear();
+            run.push_back(sample);
         }
-        for (std::size_t n = 0, next; n < samples.size(); n = next) {
-            Run run{std::int32_t(samples[n].component), std::int32_t(samples[n].k), 1, 0, std::uint32_t(weights.size()),
-                    std::uint32_t(columns.size())};
-            for (next = n + 1; next < samples.size(); ++next, ++run.count) {
-                const auto continues = [&](int step) { return run.continued_by(samples[next - 1], samples[next], step); };
-                if (run.count == 1) run.along = !continues(0);
-                if (!continues(run.along)) break;
-            }
-            columns.insert(columns.end(), samples[n].columns.begin(), samples[n].columns.end());
-            shares.insert(shares.end(), samples[n].shares.begin(), samples[n].shares.end());
-            for (std::size_t m = n; m < next; ++m) weights.push_back(samples[m].weight);
-            runs.push_back(run);
-        }
-        program.runs = static_cast<std::uint32_t>(runs.size()) - program.first_run;
-        programs.push_back(program);
+        add_run(run);
+    }
+    void add_strip() {
+        if (across_.runs.empty()) return;
+        std::fill(strip_of.begin() + across_.first, strip_of.begin() + across_.last, std::int32_t(strips.size()));
+        strips.push_back({across_.first, across_.last, std::uint32_t(runs.size()), 0});
+        for (const auto& run : across_.runs) add_run(run);
+        across_ = {};
+    }
+    // To the last strip.
+    void add_run(const std::vector<Sample>& samples) {
+        std::vector<Real> own;
+        for (const Sample& sample : samples) own.push_back(sample.weight);
+        const auto [known, fresh] = known_.try_emplace(own, std::uint32_t(weights.size()));
+        if (fresh) weights.insert(weights.end(), own.begin(), own.end());
+        const Sample& first = samples[0];
+        runs.push_back({std::int32_t(first.component * field + first.k), std::int32_t(samples.size()),
+                        samples.size() > 1 ? pace(first, samples[1]) : 0, known->second, std::uint32_t(columns.size())});
+        columns.insert(columns.end(), first.columns.begin(), first.columns.end());
+        shares.insert(shares.end(), first.shares.begin(), first.shares.end());
+        ++strips.back().runs;
     }
 };
 

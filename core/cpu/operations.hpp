@@ -30,6 +30,7 @@ struct Step {
     long number;    // m, from 1
     long in_block;  // from 0
     ExactSum* energy = nullptr;  // takes the squares of all fields after this step, where they are wanted
+    long thread = 0;             // that makes it
 };
 
 struct Cells {  // [first, last) of a row

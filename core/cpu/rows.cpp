@@ -332,10 +332,15 @@ void poles(Real* field, const Real* old, const std::uint32_t* cells_of, const Re
         poles_in(field, old, cells_of, cells, states, numbers, firsts, seconds, blocks);
 }
 
-template <class Real>
-void incident(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share, long taps,
-              bool along) {
+// A function for each usual number of taps, whose shares stay in registers; `usual` 0: any.
+template <class Real, int usual>
+inline void incident_of(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share,
+                        long given, bool along) {
     constexpr long W = Vector<Real>::width;
+    const long taps = usual ? usual : given;
+    typename Vector<Real>::type kept[usual ? usual : 1];
+    for (long n = 0; n < usual; ++n) kept[n] = broadcast(share[n]);
+    const auto shared = [&](long n) { return usual ? kept[n] : broadcast(share[n]); };
     const auto one = [&](long k) {
         Real value = table[column[0] + k];
         if (taps > 1) value *= share[0];
@@ -344,8 +349,8 @@ void incident(Real* f, const Real* weight, long count, const Real* table, const 
     };
     const auto many = [&](long k) {
         auto value = load(table + column[0] + k);
-        if (taps > 1) value *= broadcast(share[0]);
-        for (long n = 1; n < taps; ++n) value += broadcast(share[n]) * load(table + column[n] + k);
+        if (taps > 1) value *= shared(0);
+        for (long n = 1; n < taps; ++n) value += shared(n) * load(table + column[n] + k);
         return value;
     };
     const Real same = along ? Real(0) : one(0);
@@ -356,8 +361,30 @@ void incident(Real* f, const Real* weight, long count, const Real* table, const 
 }
 
 template <class Real>
+void incident(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share, long taps,
+              bool along) {
+    (taps == 1    ? incident_of<Real, 1>
+     : taps == 6  ? incident_of<Real, 6>
+     : taps == 10 ? incident_of<Real, 10>
+                  : incident_of<Real, 0>)(f, weight, count, table, column, share, taps, along);
+}
+
+template <class Real>
+void singles(Real* row, const std::int32_t* at, const Real* amount, long count) {
+    using V = typename Vector<Real>::type;
+    constexpr std::int32_t W = Vector<Real>::width;
+    decltype(V{} == V{}) lane;
+    for (std::int32_t n = 0; n < W; ++n) lane[n] = n;
+    for (long n = 0; n < count; ++n) {
+        Real* const place = row + (at[n] & -W);
+        // Minus zero changes nothing, and no masked store comes of it.
+        store(place, load(place) + (lane == (at[n] & (W - 1)) ? broadcast(amount[lanes * n]) : broadcast(Real(-0.0))));
+    }
+}
+
+template <class Real>
 constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>, send<Real>,
-                                poles<Real>, incident<Real>};
+                                poles<Real>, incident<Real>, singles<Real>};
 
 const Rows<float>& rows_single() { return table<float>; }
 const Rows<double>& rows_double() { return table<double>; }

@@ -33,6 +33,8 @@ struct Rows {
     // one tap has no share. Not `along`: v is that of k = 0 throughout.
     void (*incident)(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share,
                      long taps, bool along);
+    // row[at[n]] += amount[16 n], as whole vectors: one cell stored by itself would hold up the next load of its vector.
+    void (*singles)(Real* row, const std::int32_t* at, const Real* amount, long count);
 };
 
 // Names known to this build and supported by this processor, best last.

@@ -40,8 +40,9 @@ __attribute__((always_inline)) inline void Engine<Real>::fetch_row(long i, long 
     if (block_.parts > 1) fetch_part(1);
     for (const auto& of_rows : preceding_) {
         if (of_rows.empty()) continue;
-        const Operations& row = of_rows[l.row(i, j)];
-        for (std::uint32_t n = row.first; n < row.first + row.count; ++n) lists_[n]->fetch_ahead(lists_[n]->span.index(i, j), part, parts);
+        const Operations& row = groups_[of_rows[l.row(i, j)]];
+        for (const Listed *listed = lists_.data() + row.first, *end = listed + row.count; listed != end; ++listed)
+            listed->operation->fetch_ahead(listed->number(i, j), part, parts);
     }
 }
 
@@ -82,7 +83,7 @@ void Engine<Real>::tile_position(const Tile& tile, long s) {
                         fetch_row(s + 1, tile.row + r, tau, depth);
                         fetch_row(i + 1, tile.row - tau - 1, r, tiling_.width);
                     }
-                    const Step step = step_at(tile.block->begun + tau, *tile.energy);
+                    const Step step = step_at(tile.block->begun + tau, *tile.energy, tile.thread);
                     if (made[tau].holds(0, i, j))
                         electric_row(on_ring(i, na), on_ring(j, nb), part(tau - first, tau), step);
                     if (made[tau].holds(1, i - 1, j - 1))
@@ -144,7 +145,7 @@ Extent Engine<Real>::positions_of(const TimeBlock& block, long a) const {
 // far as the tile leans. All of them come before it in the order (time block, band, a, c) in which every thread takes its
 // tiles, so that some thread can always go on.
 template <class Real>
-void Engine<Real>::tile_band(const Stint& stint, std::size_t number, long band, ExactSum& energy) {
+void Engine<Real>::tile_band(const Stint& stint, std::size_t number, long band, ExactSum& energy, long thread) {
     const TimeBlock& block = time_blocks_[number];
     const long along_c = cuts_.along_c(), id = block.first_id + band;
     const auto done = [&](long band_id, long c) -> Progress& { return band_done_[band_id * along_c + c]; };
@@ -154,7 +155,7 @@ void Engine<Real>::tile_band(const Stint& stint, std::size_t number, long band, 
     const Blocks part = !seams_[2].closed ? Blocks{cuts_.blocks[stint.c], cuts_.blocks[stint.c + 1]}
                         : stint.c == 0    ? whole_row()
                                           : Blocks{0, 0};
-    const Tile tile{&block, block.row + band * tiling_.width, part, &energy};
+    const Tile tile{&block, block.row + band * tiling_.width, part, &energy, thread};
     const TimeBlock* const before = number ? &time_blocks_[number - 1] : nullptr;
     long highest = -1;  // band of the time block before that must be ahead
     if (before && before->bands) {
@@ -181,7 +182,7 @@ void Engine<Real>::tile(long thread, ExactSum& energy) {
             for (const Stint& stint : stints_[thread]) {
                 const Extent bands = bands_of(block, stint.b);
                 if (!bands.holds(band) || (block.turns[stint.b] + band - bands.first) % stint.count != stint.rank) continue;
-                tile_band(stint, number, band, energy);
+                tile_band(stint, number, band, energy, thread);
                 if (stop_.load(std::memory_order_relaxed)) return;
             }
     }

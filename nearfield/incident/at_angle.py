@@ -54,47 +54,59 @@ def oblique_terms(
     found: list[tuple[Reads, np.ndarray, np.ndarray]], signal: Callable[[np.ndarray], np.ndarray], end: float,
     excitation: str,
 ) -> list[IncidentTerm]:  # fmt: skip
-    """The terms of a wave at an angle, for E and for H."""
+    """The terms of a wave at an angle, for E and for H: samples that lie along rows, and those that end them."""
     cells = even_cells(context, who, first, last, travels)
     permittivity, permeability = uniform_medium(who, found)
     grid_wave = GridWave(cells, context.time_step, travels, electric, permittivity, permeability)
     corner = [(a if u >= 0 else b) for a, b, u in zip(first, last, travels)]  # met first
     unit = unit_stride_axis(context.coefficients.active)
-    taps = TAPS[context.precision]
     reach = [u * d * (b - a + 1) for u, d, a, b in zip(travels, cells, first, last)]
     slack = sum(abs(u) * d for u, d in zip(travels, cells))
     length = sum(abs(value) for value in reach)
-    combs = make_combs(cells, travels, unit, (-slack, length + slack), taps, FINENESS[context.precision])
     duration = length * (permittivity * permeability) ** 0.5 / VACUUM_SPEED
-    wave = ObliqueWave(grid_wave, combs, signal, excitation, end + duration)
     k = np.linspace(0.0, grid_wave.highest[0], 7)
     present = np.abs(grid_wave.components(k)).max(axis=1) > NOTHING  # components that are zero for long waves count too
     terms = []
-    for across, _, drive in found:
-        # what rows share is kept apart from what grows by whole places along them
-        elsewhere = np.zeros(drive.size)
-        along_rows = np.zeros(drive.size, np.int64)
-        for axis in range(3):
-            half = np.array([0.5 * is_half(component, axis) for component in range(6)])[across.read]
-            nodes = across.source[axis] - corner[axis]
-            if axis == unit and combs.along_rows:
-                elsewhere += half * combs.teeth
-                along_rows = combs.teeth * nodes
-            else:
-                elsewhere += (nodes + half) * (travels[axis] * cells[axis] / combs.step)
-        elsewhere = np.round(elsewhere, 9)
-        below = np.floor(elsewhere)
-        share, which = lagrange_of(elsewhere - below, taps)
-        place = (below.astype(np.int64) + along_rows + combs.offset)[:, None] + np.arange(taps) - taps // 2 + 1
-        column = combs.columns(place) + (across.read % 3 * combs.places)[:, None]
-        kept = present[across.read]
-        terms.append(
-            IncidentTerm(
-                across.component[kept], *across.index[:, kept], (drive * across.factor)[kept], column[kept],
-                share[which][kept], wave,
-            )
-        )  # fmt: skip
+    for along in (unit, (unit + 2) % 3):  # samples of neighbouring rows at their ends count on like those of a row
+        combs = make_combs(
+            cells, travels, along, (-slack, length + slack), TAPS[context.precision], FINENESS[context.precision]
+        )
+        reads = tuple(c for c in range(6) if present[c] and (along == unit or c % 3 != unit))
+        wave = ObliqueWave(grid_wave, combs, reads, signal, excitation, end + duration)
+        for across, _, drive in found:
+            ends = 3 - across.component % 3 - across.read % 3 == unit  # the face's axis
+            kept = present[across.read] & (ends != (along == unit))
+            column, share = places(across, corner, travels, wave, along, TAPS[context.precision])
+            terms.append(
+                IncidentTerm(
+                    across.component[kept], *across.index[:, kept], (drive * across.factor)[kept], column[kept],
+                    share[kept], wave,
+                )
+            )  # fmt: skip
     return [term for term in terms if term.weight.size]
+
+
+def places(
+    across: Reads, corner: list[int], travels: np.ndarray, wave: ObliqueWave, along: int, taps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and shares of samples; those that follow each other along the axis `along` have the same shares."""
+    cells, combs = wave.wave.cells, wave.combs
+    # what samples along the axis share is kept apart from what grows by whole places
+    elsewhere = np.zeros(across.read.size)
+    counted = np.zeros(across.read.size, np.int64)
+    for axis in range(3):
+        half = np.array([0.5 * is_half(component, axis) for component in range(6)])[across.read]
+        nodes = across.source[axis] - corner[axis]
+        if axis == along and combs.counted:
+            elsewhere += half * combs.teeth
+            counted = combs.teeth * nodes
+        else:
+            elsewhere += (nodes + half) * (travels[axis] * cells[axis] / combs.step)
+    elsewhere = np.round(elsewhere, 9)
+    below = np.floor(elsewhere)
+    share, which = lagrange_of(elsewhere - below, taps)
+    place = (below.astype(np.int64) + counted + combs.offset)[:, None] + np.arange(taps) - taps // 2 + 1
+    return combs.columns(place) + (wave.slots[across.read] * combs.places)[:, None], share[which]
 
 
 def lagrange_of(fraction: np.ndarray, taps: int) -> tuple[np.ndarray, np.ndarray]:

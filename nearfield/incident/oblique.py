@@ -11,13 +11,14 @@ polynomials. What leaks is their error, (k h)^6/200 with six taps, (k h)^10/4000
 Computational Electrodynamics, 3rd ed., chapters 4 and 5.9; Guiffaut and Mahdjoubi, IEEE Antennas Propag. Soc. Symp.
 2000, 236.
 
-Distances that a row's samples pass from one to the next are a whole number m of h: tables are kept as m combs, so that
-neighbouring samples of a row read neighbouring columns with the same shares.
+Distances that samples pass from one to the next along an axis are a whole number m of h: tables are kept as m combs, so
+that neighbouring samples read neighbouring columns with the same shares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from math import erfc
@@ -25,6 +26,7 @@ from math import erfc
 import numpy as np
 
 from nearfield.plan import VACUUM_SPEED
+from nearfield.topology import available_threads
 
 TAPS = {"single": 6, "double": 10}
 FINENESS = {"single": 3, "double": 4}  # places of the table in the smallest cell, at least
@@ -32,7 +34,8 @@ PASS, STOP = 0.6, 0.95  # of the highest frequency that the grid carries along u
 STEEP = 6.0  # erfc(6) = 2e-17
 SLOWEST = 3.0  # c over the least group velocity below STOP
 FEWEST = 512  # steps of a block
-LEAST_COMB = 0.125  # of the smallest cell; rows along which the wave hardly moves have no comb
+TOGETHER = 16  # columns that are made at a time: they stay in cache
+LEAST_COMB = 0.125  # of the smallest cell; along axes on which the wave hardly moves there is no comb
 
 
 @dataclass(frozen=True)
@@ -88,14 +91,14 @@ class GridWave:
 class Combs:
     """Places s = 0, 1, ... of the table, `step` (m) apart along the direction, in `teeth` combs of `length` columns.
 
-    `offset`: place of the corner where the distance is zero; `step` is negative where rows run against the wave.
+    `offset`: place of the corner where the distance is zero; `step` is negative where the axis runs against the wave.
     """
 
     step: float
     teeth: int
     length: int
     offset: int
-    along_rows: bool  # samples of a row lie `teeth` places apart
+    counted: bool  # neighbours along the axis lie `teeth` places apart
 
     @property
     def places(self) -> int:
@@ -113,18 +116,18 @@ class Combs:
 
 
 def make_combs(
-    cells, travels: np.ndarray, unit: int, extent: tuple[float, float], taps: int, fineness: int
+    cells, travels: np.ndarray, axis: int, extent: tuple[float, float], taps: int, fineness: int
 ) -> Combs:
-    """For rows along the axis `unit`, and distances between the two given."""
+    """For samples that follow each other along an axis, and distances between the two given."""
     finest = min(cells)
-    passed = abs(travels[unit]) * cells[unit]
+    passed = abs(travels[axis]) * cells[axis]
     combed = passed >= LEAST_COMB * finest
     teeth = max(1, int(np.ceil(fineness * passed / finest - 1e-9))) if combed else 1
     step = passed / teeth if combed else finest / fineness
-    before, after = extent if travels[unit] >= 0 else (-extent[1], -extent[0])
+    before, after = extent if travels[axis] >= 0 else (-extent[1], -extent[0])
     offset = int(np.ceil(-before / step)) + taps + 1
     length = -(-(offset + int(np.ceil(after / step)) + taps + 2) // teeth)
-    return Combs(step if travels[unit] >= 0 else -step, teeth, length, offset, combed)
+    return Combs(step if travels[axis] >= 0 else -step, teeth, length, offset, combed)
 
 
 def lagrange(fraction: np.ndarray, taps: int) -> np.ndarray:
@@ -140,10 +143,14 @@ def lagrange(fraction: np.ndarray, taps: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ObliqueWave:
-    """The incident field of a `GridWave` at the places of `combs`; `signal(t)` is E (V/m) where the distance is 0."""
+    """The incident field of a `GridWave` at the places of `combs`; `signal(t)` is E (V/m) where the distance is 0.
+
+    Tables hold the components `reads` alone, those of E and those of H from the first columns on.
+    """
 
     wave: GridWave
     combs: Combs
+    reads: tuple[int, ...]
     signal: Callable[[np.ndarray], np.ndarray]
     excitation: str
     end: float
@@ -151,6 +158,17 @@ class ObliqueWave:
     def march(self, dtype: type) -> ObliqueMarch:
         """From rest."""
         return ObliqueMarch(self, dtype)
+
+    @cached_property
+    def slots(self) -> np.ndarray:
+        """Place of each of the six components among those of its half step; -1: it is not read."""
+        parts = [[c for c in self.reads if c // 3 == half] for half in range(2)]
+        return np.array([parts[c // 3].index(c) if c in self.reads else -1 for c in range(6)])
+
+    @property
+    def columns(self) -> int:
+        """Columns of a table."""
+        return int(self.slots.max() + 1) * self.combs.places
 
     @cached_property
     def filters(self) -> Filters:
@@ -193,15 +211,19 @@ class Filters:
             return None
         spectrum = np.fft.rfft(signal)[: self.k.size] * self.cut
         late = np.exp(-1j * np.pi * self.frequency * dt)
-        turned = np.exp(-1j * np.outer(oblique.combs.distances(), self.k))
-        places = oblique.combs.places
-        table = np.zeros((2, self.steps, 3 * places), dtype)
-        for component in range(6):
-            part = self.parts[component]
-            shaped = spectrum * part * (late if component >= 3 else 1.0)
-            values = np.fft.irfft(turned * shaped, total, axis=1)[:, self.before : self.before + self.steps]
-            of = component % 3 * places
-            table[int(component < 3), :, of : of + places] = values.T
+        shaped = {c: spectrum * self.parts[c] * (late if c >= 3 else 1.0) for c in oblique.reads}
+        distances, places = oblique.combs.distances(), oblique.combs.places
+        table = np.zeros((2, self.steps, oblique.columns), dtype)
+
+        def fill(first: int) -> None:
+            turned = np.exp(-1j * np.outer(distances[first : first + TOGETHER], self.k))
+            for component, factors in shaped.items():
+                values = np.fft.irfft(turned * factors, total, axis=1)[:, self.before : self.before + self.steps]
+                at = oblique.slots[component] * places + first
+                table[int(component < 3), :, at : at + values.shape[0]] = values.T
+
+        with ThreadPoolExecutor(available_threads()) as threads:
+            list(threads.map(fill, range(0, places, TOGETHER)))
         return table
 
 
@@ -220,7 +242,7 @@ class ObliqueMarch:
         self._kept = {n: before[n] if n in before else filters.block(n, self.dtype) for n in numbers}
         if all(block is None for block in self._kept.values()):
             return None
-        table = np.zeros((2, steps, 3 * self.oblique.combs.places), self.dtype)
+        table = np.zeros((2, steps, self.oblique.columns), self.dtype)
         for number, block in self._kept.items():
             begin = max(first, 1 + number * size)
             stop = min(first + steps, 1 + (number + 1) * size)

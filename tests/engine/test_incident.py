@@ -31,6 +31,13 @@ def simulation(direction, polarisation, precision, layers=(), steps=40):
     )  # fmt: skip
 
 
+def at_an_angle(direction, polarisation):
+    """In an even grid."""
+    wave = nf.PlaneWave((4e-3,) * 3, (8e-3, 7e-3, 35e-3), direction, polarisation, nf.Gaussian(40e9))
+    even = {"grid": nf.Grid.uniform(1e-3, CELLS), "sources": (wave,)}
+    return simulation(direction, polarisation, "single").model_copy(update=even)
+
+
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("case", CASES)
 def test_a_plane_wave_along_an_axis_has_the_oracles_bits(case, precision):
@@ -89,8 +96,20 @@ def test_a_plane_wave_has_the_same_bits_in_any_domains(counts, threads):
         assert_equal(engine, oracle)
 
 
+@pytest.mark.parametrize("direction", [("60 deg", "40 deg"), ("120 deg", "200 deg"), (1.0, 0.0, 1.0), (0.0, -1.0, 2.0)])
+def test_a_wave_at_an_angle_has_the_same_bits_in_any_domains(direction):
+    plan = at_an_angle(direction, (0.3, 1.0, 0.0)).setup().plan
+    oracle = ReferenceEngine(plan)
+    oracle.advance(25)
+    for tiling, counts in ((STEPWISE, (1, 1, 1)), (Tiling(4, 3), (1, 2, 2)), (Tiling(5, 4, 2), (2, 1, 1))):
+        engine = CpuEngine(plan, 2, tiling=tiling, domains=arrangement(plan, counts))
+        for steps in (11, 14):
+            engine.advance(steps)
+        assert_equal(engine, oracle)
+
+
 @pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.parametrize("taps", [1, 2, 7])
+@pytest.mark.parametrize("taps", [1, 2, 6, 7])
 def test_any_samples_weights_and_shares(taps, precision):
     walls = ((3, 2), (1, 4), (2, 2))
     plan = plans.make_plan(
@@ -111,11 +130,8 @@ def test_blocks_of_any_length_and_a_new_start_give_the_same_tables():
 
 @pytest.mark.parametrize("direction, polarisation", [("+z", "x"), (("60 deg", "40 deg"), "30 deg")])
 def test_a_plane_wave_goes_on_from_a_checkpoint_with_the_same_bits(direction, polarisation, tmp_path):
-    model = simulation(direction, polarisation, "single")
-    even = nf.Grid.uniform(1e-3, CELLS)
-    wave = nf.PlaneWave((4e-3,) * 3, (8e-3, 7e-3, 35e-3), direction, polarisation, nf.Gaussian(40e9))
     layers = DISPERSIVE if direction == "+z" else ()
-    plan = model.model_copy(update={"grid": even, "sources": (wave,), "structures": layers}).setup().plan
+    plan = at_an_angle(direction, polarisation).model_copy(update={"structures": layers}).setup().plan
     assert_goes_on(plan, (9, 6), (8, 5), 3, tmp_path)
 
 
