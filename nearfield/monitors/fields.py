@@ -99,11 +99,6 @@ class Snapshot(BoxMonitor):
             )
         return steps
 
-    def regions(self, context: Context) -> dict[str, Region]:
-        """The samples of each component; in a file of its own no sample twice (`Region.once`)."""
-        found = super().regions(context)
-        return found if self.file is None else {name: region.once(context.grid) for name, region in found.items()}
-
     def terms(self, context: Context) -> list[SnapshotBox]:
         """One copy of each component."""
         steps = self.steps(context)
