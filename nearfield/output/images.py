@@ -39,7 +39,7 @@ class Image:
 def images(grid: YeeGrid, region: Region, axis: int, lower: int, upper: int, active: int) -> list[Image]:
     """Those of samples [lower, upper) that were recorded, in the half above a plane if there is one."""
     begin, end = region.lower[axis], region.upper[axis]
-    middle, last, found = grid.cells[axis] // 2 if grid.mirrors[axis] else 0, grid.cells[axis], []
+    middle, last, found = grid.stepped_from[axis], grid.cells[axis], []
     if grid.mirrors[axis]:
         fold = Fold.of(grid, region.component, axis, active)
         top = middle - fold.half  # sample n of the half is number top - n below the plane
