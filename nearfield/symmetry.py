@@ -34,10 +34,10 @@ ALIKE = 1e-6  # of a cell: lines on both sides of a plane may differ by so much
 class Symmetry(Schema):
     """Planes in the middle of the grid, across x, y or z, about which fields are symmetric: "electric" or "magnetic".
 
-    Give the whole model; the half above each plane is stepped, at half the cost, and monitors, ports and far field
-    report the whole. A plane must be a grid line, with the same lines and the same boundary on both sides. Bodies,
-    sources and ports below the plane are taken to mirror those above. On an electric plane tangential E is zero: it
-    may cut a dipole across its axis; a magnetic one may cut it lengthwise.
+    Give the whole model; the half above each plane is stepped, at half the cost, and monitors, their files, ports and
+    far field report the whole. A plane must be a grid line, with the same lines and the same boundary on both sides.
+    Bodies, sources and ports below the plane are taken to mirror those above; a plane wave must be its own image. On an
+    electric plane tangential E is zero: it may cut a dipole across its axis; a magnetic one may cut it lengthwise.
 
     >>> import nearfield as nf
     >>> nf.Symmetry(x="electric", y="magnetic").kinds

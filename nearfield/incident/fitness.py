@@ -47,8 +47,8 @@ def refuse_asymmetric(who: str, mirrors: Sequence[str | None], travels: np.ndarr
         instead = f'{AXES[axis]} = "{other}" fits it' if fits else "leave the plane out, or choose a direction in it"
         raise ModelError(
             f"{who}: the plane of symmetry across {AXES[axis]} is {kind}, which this wave is not symmetric about: it "
-            f"must travel along the plane, and {name} be across it (travels {travels.tolist()}, E {electric.tolist()}); "
-            f"{instead}"
+            f"must travel along the plane, and {name} be across it (it travels along {travels.tolist()}, with E along "
+            f"{electric.tolist()}); {instead}"
         )
 
 

@@ -180,7 +180,8 @@ class FieldStreams:
     def _domains(self, name: str, parts: list[dict[str, Any]], step: int) -> list[Boxes] | None:
         """What each of the files of a monitor holds; None: there is one. A run that goes on keeps what it finds."""
         several = self._writers.several
-        now = sum(self._boxes(name, parts), []) if several or self.features[name].item.file.per_domain else None
+        apart = several or self.features[name].item.file.per_domain
+        now = [boxes for each in self._boxes(name, parts) for boxes in each] if apart else None
         if not step:
             return now
         path = self.path(name, self._excitation)
@@ -347,15 +348,16 @@ def features_with_files(setup: Discretization) -> dict[str, Feature]:
 def stored_regions(feature: Feature, context: Context) -> dict[str, Region]:
     """What is stored of a monitor: of complex fields all real parts, then all imaginary ones, as recorders come."""
     found = feature.item.regions(context)
-    return {name + part: region for part in PARTS for name, region in found.items()} if feature.complex_fields else found
+    parts = PARTS if feature.complex_fields else ("",)
+    return {name + part: region for part in parts for name, region in found.items()}
 
 
 def described(setup: Discretization, feature: Feature) -> FieldDescription:
     """What the file of a monitor will hold."""
     item, context = feature.item, setup.context
     return item.file.description(
-        context.grid, stored_regions(feature, context), item.positions(context), len(item.steps(context)), context.precision,
-        " ".join(filter(None, (setup.simulation.title, item.name))),
+        context.grid, stored_regions(feature, context), item.positions(context), len(item.steps(context)),
+        context.precision, " ".join(filter(None, (setup.simulation.title, item.name))),
     )  # fmt: skip
 
 
