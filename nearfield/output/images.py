@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from nearfield.grid import YeeGrid
     from nearfield.regions import Region
 
-Box = tuple[tuple[int, ...], tuple[int, ...]]  # offset and shape
-
 
 @dataclass(frozen=True)
 class Image:

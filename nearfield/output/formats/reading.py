@@ -90,7 +90,10 @@ def both(real: StoredComponent, imaginary: StoredComponent) -> StoredComponent:
     dtype = np.result_type(real.dtype, np.complex64)
 
     def read(key: tuple[Any, ...]) -> np.ndarray:
-        return np.asarray(real[key] + 1j * imaginary[key]).astype(dtype)
+        first = np.asarray(real[key])
+        values = np.empty(first.shape, dtype)
+        values.real, values.imag = first, imaginary[key]
+        return values
 
     return StoredComponent(real.shape, dtype, read)
 
