@@ -55,7 +55,7 @@ class PlaneWave(ImpressedCurrent):
     uniform and lossless and the cells about it even; see docs/method.md for the leak. Scatterers lie inside the box, a
     cell from its faces. Monitors inside see total, those outside scattered fields. Faces on PEC and PMC walls that fit
     the wave, and on both periodic faces of an axis, are left out. Planes of symmetry must mirror the wave: it travels
-    along them, and E is across an electric, H across a magnetic one; the box, which reaches them, is mirrored from above.
+    along them, with E across an electric, H across a magnetic one; the box, which reaches them, is mirrored from above.
     Source: Taflove and Hagness, Computational Electrodynamics, 3rd ed., chapter 5.
 
     >>> import nearfield as nf
