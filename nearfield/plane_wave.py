@@ -14,7 +14,7 @@ from nearfield.grid import AXES, YeeGrid
 from nearfield.incident.along_axis import incident_line
 from nearfield.incident.at_angle import oblique_terms
 from nearfield.incident.box import Nodes, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
-from nearfield.incident.fitness import refuse_unfit
+from nearfield.incident.fitness import refuse_asymmetric, refuse_unfit
 from nearfield.incident.seen import Illumination
 from nearfield.incident.term import IncidentTerm
 from nearfield.plan import Context
@@ -54,7 +54,8 @@ class PlaneWave(ImpressedCurrent):
     rounding (-250 dB in double, -120 dB in single precision). At any other angle the medium at the box must be
     uniform and lossless and the cells about it even; see docs/method.md for the leak. Scatterers lie inside the box, a
     cell from its faces. Monitors inside see total, those outside scattered fields. Faces on PEC and PMC walls that fit
-    the wave, and on both periodic faces of an axis, are left out.
+    the wave, and on both periodic faces of an axis, are left out. Planes of symmetry must mirror the wave: it travels
+    along them, with E across an electric, H across a magnetic one; the box, which reaches them, is mirrored from above.
     Source: Taflove and Hagness, Computational Electrodynamics, 3rd ed., chapter 5.
 
     >>> import nearfield as nf
@@ -139,6 +140,7 @@ class PlaneWave(ImpressedCurrent):
         """What the engine adds in each step, to E and to H."""
         first, last = self.corners(context.grid, context.boundaries)
         refuse_unfit(context, self.place, first, last, self.axis_number)
+        refuse_asymmetric(self.place, context.grid.mirrors, self.travels, self.electric)
         faces = open_faces(context.grid, context.boundaries, first, last)
         self._refuse_walls(context, faces)
         found = []

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nearfield.grid import YeeGrid
 
 HALF = "_half"  # a dim of this ending lies midway between grid lines or time steps; users see it without
+PARTS = ("_re", "_im")  # a complex component is stored in files as two of these endings; users see one without
 
 
 @dataclass(frozen=True)

@@ -204,22 +204,17 @@ def refuse_complex(simulation: Simulation) -> None:
     """Refuse what needs real fields where an axis has a phase."""
     if not simulation.boundaries.complex_fields:
         return
-    for who, entry in features(simulation, ("port", "element", "monitor")):
-        if entry.kind == "snapshot" and entry.file is not None:
-            what, instead = "its own file holds real fields alone", "Leave `file` out, and the result holds them"
-        elif not hasattr(entry, "circuit"):
-            continue
-        else:
-            what, instead = "circuits take real voltages alone", 'Use "periodic" faces, or impressed currents and media'
-        raise ModelError(f"{who}: a Bloch phase makes the fields complex, and {what}. {instead}")
+    for who, entry in features(simulation, ("port", "element")):
+        if hasattr(entry, "circuit"):
+            raise ModelError(
+                f"{who}: a Bloch phase makes the fields complex, and circuits take real voltages alone. "
+                'Use "periodic" faces, or impressed currents and media'
+            )
 
 
 def refuse_mirrored(simulation: Simulation, grid: YeeGrid) -> None:
-    """Refuse sources and circuits that lie below a plane of symmetry alone, and fields in files of their own."""
+    """Refuse sources and circuits that lie below a plane of symmetry alone."""
     for who, entry in features(simulation):
-        if entry.kind == "snapshot" and entry.file is not None and simulation.symmetry:
-            raise ModelError(f"{who}: a file of its own cannot hold what planes of symmetry mirror; leave `file` out, "
-                             "and the result holds the whole")  # fmt: skip
         for axis in (axis for axis, kind in enumerate(grid.mirrors) if kind):
             edges = edges_of(entry, grid)
             dead = grid.mirrors[axis] == "electric"

@@ -81,14 +81,6 @@ class Region:
     def dims(self) -> tuple[str, str, str]:
         return tuple(AXES[axis] + HALF * is_half(self.component, axis) for axis in range(3))
 
-    def once(self, grid: YeeGrid) -> Region:
-        """Without the last line of closed axes, which is the first again; a plane there becomes the first."""
-        lower, upper = list(self.lower), list(self.upper)
-        for axis, last in enumerate(grid.cells):
-            if grid.closed(axis) and upper[axis] > last:
-                lower[axis], upper[axis] = (0, 1) if lower[axis] == last else (lower[axis], last)
-        return Region(self.component, tuple(lower), tuple(upper))
-
     def held(self, context: Context) -> Region:
         """The part that the engine holds; the rest lies on a high wall where the component is zero.
 

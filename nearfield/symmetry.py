@@ -17,6 +17,7 @@ import numpy as np
 from nearfield.coefficients import Coefficients, PlaneCoefficients
 from nearfield.errors import ModelError
 from nearfield.grid import AXES, AutoGrid, YeeGrid, is_half
+from nearfield.incident.term import IncidentTerm
 from nearfield.parallel.part import EDGE_ARRAYS, cut_profile, per_edge
 from nearfield.plan import AxisProfile, CircuitTerm, CurrentTerm, Functional, Plan, Term
 from nearfield.schema import Schema
@@ -33,10 +34,10 @@ ALIKE = 1e-6  # of a cell: lines on both sides of a plane may differ by so much
 class Symmetry(Schema):
     """Planes in the middle of the grid, across x, y or z, about which fields are symmetric: "electric" or "magnetic".
 
-    Give the whole model; the half above each plane is stepped, at half the cost, and monitors, ports and far field
-    report the whole. A plane must be a grid line, with the same lines and the same boundary on both sides. Bodies,
-    sources and ports below the plane are taken to mirror those above. On an electric plane tangential E is zero: it
-    may cut a dipole across its axis; a magnetic one may cut it lengthwise.
+    Give the whole model; the half above each plane is stepped, at half the cost, and monitors, their files, ports and
+    far field report the whole. A plane must be a grid line, with the same lines and the same boundary on both sides.
+    Bodies, sources and ports below the plane are taken to mirror those above; a plane wave must be its own image. On an
+    electric plane tangential E is zero: it may cut a dipole across its axis; a magnetic one may cut it lengthwise.
 
     >>> import nearfield as nf
     >>> nf.Symmetry(x="electric", y="magnetic").kinds
@@ -161,7 +162,7 @@ def folded_plan(plan: Plan, grid: YeeGrid) -> Plan:
     """The plan of the half, quarter or eighth above the planes."""
     if not planes(grid):
         return plan
-    start = tuple(n // 2 if kind else 0 for n, kind in zip(grid.cells, grid.mirrors))
+    start = grid.stepped_from
     profiles = [
         folded_profile(profile, first, last, kind) if kind else profile
         for profile, first, last, kind in zip(plan.profiles, start, plan.active, grid.mirrors)
@@ -197,14 +198,18 @@ def folded_term(term: Term, plan: Plan, grid: YeeGrid) -> Term | None:
     if isinstance(term, Functional):
         return folded_sum(term, plan, grid)
     index, here = [np.asarray(part) for part in (term.i, term.j, term.k)], np.ones(np.shape(term.i), bool)
+    number = np.asarray(term.component) % 6
     for axis in planes(grid):
         middle = grid.cells[axis] // 2
-        dead = grid.mirrors[axis] == "electric" and term.component % 6 < 3 and not is_half(term.component % 6, axis)
+        dead = (number < 3) & (number != axis) & (grid.mirrors[axis] == "electric")
         here &= index[axis] >= middle + dead
         index[axis] = index[axis] - middle
     if not here.any():
         return None
     at = {name: part[here] for name, part in zip("ijk", index)}
+    if isinstance(term, IncidentTerm):
+        columns = ("component", "weight", "column", "share")
+        return replace(term, **at, **{name: getattr(term, name)[here] for name in columns})
     if isinstance(term, CurrentTerm):
         return replace(term, **at, weight=np.broadcast_to(term.weight, here.shape)[here])
     assert isinstance(term, CircuitTerm)

@@ -67,6 +67,11 @@ class YeeGrid:
         """Whether the axis closes on itself."""
         return self.phases[axis] is not None
 
+    @property
+    def stepped_from(self) -> tuple[int, ...]:
+        """The node of the plane of symmetry across each axis, from which on the model is stepped; 0 without one."""
+        return tuple(n // 2 if kind else 0 for n, kind in zip(self.cells, self.mirrors))
+
     def in_cell(self, index) -> tuple:
         """Sample numbers (i, j, k), those past the ends of closed axes by the ones that they repeat."""
         return tuple(np.mod(part, n) if self.closed(a) else part for a, (part, n) in enumerate(zip(index, self.cells)))

@@ -103,6 +103,18 @@ def test_a_snapshot_takes_each_component_on_its_own_positions_at_its_own_times()
     assert variables["z_half"].array.tolist() == [1.5, 3.0]
 
 
+def test_what_lies_on_a_wall_is_zero_at_the_times_of_the_rest():
+    wall = nf.Snapshot("s", (5e-3, 0, 0), (5e-3, 5e-3, 5e-3), ("Ex", "Ey", "Hy", "Hx"), every=4)
+    model = nf.Simulation(
+        nf.Grid.uniform(1e-3, (5, 5, 5)), boundaries=nf.Boundaries(all="pec"), monitors=[wall], steps=9,
+        sources=[nf.PointCurrent((2e-3,) * 3, "z", nf.Gaussian(30e9))],
+    )  # fmt: skip
+    found = model.run(threads=1)["s"]
+    assert found["Ex"].values.any() and found["Ey"].shape == (2, 1, 5, 6) and not found["Ey"].values.any()
+    assert np.array_equal(found["Ey"]["time"], found["Ex"]["time"])
+    assert np.array_equal(found["Hx"]["time"], found["Hy"]["time"]) and found["Hx"].shape[0] == 2
+
+
 def test_times_of_a_snapshot_become_the_nearest_steps_within_the_run():
     context = graded().context
     assert nf.Snapshot("s", (1, 2, 2), (4, 5, 2), times=[0.0, 2.1, 2.2]).steps(context).tolist() == [1, 4]

@@ -206,6 +206,3 @@ def test_monitors_and_ports_that_make_no_sense_are_refused(tmp_path):
     with pytest.raises(nf.ModelError, match="complex"):
         port = nf.LumpedPort("p", (0, 0, 12e-3), (0, 0, 13e-3), "z", waveform=nf.Gaussian(9e9))
         refused(ports=[port], boundaries=bloch)
-    file = nf.FieldFile()
-    with pytest.raises(nf.ModelError, match="complex"):
-        refused([nf.Snapshot("s", (0, 0, 15e-3), (8e-3, 8e-3, 15e-3), every=1, file=file)], boundaries=bloch)

@@ -275,7 +275,7 @@ GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in 
         (lambda: cell(nf.Bloch(phase="90 deg")), "a Bloch phase makes the fields complex"),
         (lambda: cell("periodic", direction=(0.2, 0, 1)), "touches the PERIODIC wall x_low"),
         (lambda: cell("periodic", width=3), "one of the two periodic faces across x"),
-        (lambda: cell("pec", symmetry=nf.Symmetry(x="electric")), "planes of symmetry step half"),
+        (lambda: cell("pec", symmetry=nf.Symmetry(x="electric")), "the plane of symmetry across x is electric"),
         (lambda: cell("periodic", background=WATER), "lossy, dispersive or layered"),
         (lambda: in_box("+z", "x", structures=[nf.Structure(BALL.shape, PLASMA)]), "crosses a face of its box near"),
         (lambda: in_box(*OBLIQUE[0], structures=layers(PLASMA)), "the dispersive medium of box is not wholly inside"),

@@ -145,7 +145,6 @@ def model(grid=None, boundaries=None, symmetry=None, **options):
         ({"sources": [nf.PointCurrent((-2 * MM, 0, 0), "z", nf.Gaussian(9e9))]}, "nothing above the plane of symmetry"),
         ({"sources": [nf.PointCurrent((0, 0, 0), "z", nf.Gaussian(9e9))], "symmetry": nf.Symmetry(x="electric")},
          "E along an electric plane being zero"),
-        ({"monitors": [nf.Snapshot("s", (0, 0, 0), (MM, MM, 0), every=1, file=nf.FieldFile())]}, "a file of its own"),
     ],
 )  # fmt: skip
 def test_what_is_not_symmetric_is_refused(options, message):

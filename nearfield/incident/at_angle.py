@@ -59,7 +59,8 @@ def oblique_terms(
     permittivity, permeability = uniform_medium(who, found)
     grid_wave = GridWave(cells, context.time_step, travels, electric, permittivity, permeability)
     corner = [(a if u >= 0 else b) for a, b, u in zip(first, last, travels)]  # met first
-    unit = unit_stride_axis(context.coefficients.active)
+    active = context.coefficients.active
+    unit = unit_stride_axis(tuple(n - first for n, first in zip(active, context.grid.stepped_from)))
     reach = [u * d * (b - a + 1) for u, d, a, b in zip(travels, cells, first, last)]
     slack = sum(abs(u) * d for u, d in zip(travels, cells))
     length = sum(abs(value) for value in reach)

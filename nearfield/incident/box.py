@@ -46,8 +46,11 @@ class Reads:
 
 
 def box_nodes(grid: YeeGrid, boundaries: Boundaries, lower, upper, who: str) -> tuple[Nodes, Nodes]:
-    """The box's corners as nodes. Error: it has no volume, or comes too near to a CPML."""
-    spans = snapped(grid, lower, upper, who)
+    """The box's corners as nodes, below planes of symmetry as above.
+
+    Errors: it has no volume, comes too near to a CPML, or does not reach a plane of symmetry.
+    """
+    spans = [mirrored(grid, axis, span, who) for axis, span in enumerate(snapped(grid, lower, upper, who))]
     for axis, (low, high) in enumerate(spans):
         first, stop = boundaries.interior(grid)[axis]
         least = first + isinstance(boundaries.face(axis, "low"), CPML)
@@ -60,6 +63,21 @@ def box_nodes(grid: YeeGrid, boundaries: Boundaries, lower, upper, who: str) -> 
                 "Move its corners"
             )
     return tuple(low for low, _ in spans), tuple(high for _, high in spans)
+
+
+def mirrored(grid: YeeGrid, axis: int, span: tuple[int, int], who: str) -> tuple[int, int]:
+    """The nodes along an axis, mirrored where a plane of symmetry lies across it."""
+    low, high = span
+    if not grid.mirrors[axis]:
+        return span
+    if not low <= grid.cells[axis] // 2 < high:
+        line = grid.lines[axis]
+        raise ModelError(
+            f"{who}: its box spans {AXES[axis]} {line[low]:.6g} to {line[high]:.6g} m and nothing above the plane of "
+            f"symmetry at {line[grid.cells[axis] // 2]:.6g} m, or does not touch it; a box and its mirror image are "
+            "one total-field box. Let it reach across the plane, or leave the plane out"
+        )
+    return grid.cells[axis] - high, high
 
 
 def open_faces(grid: YeeGrid, boundaries: Boundaries, first: Nodes, last: Nodes) -> list[tuple[int, str]]:

@@ -1,8 +1,11 @@
-"""What a plane wave cannot be in: complex or mirrored fields, half a periodic axis, at an angle dispersive media."""
+"""What a plane wave cannot be in: complex fields, half a periodic axis, other planes of symmetry, at an angle poles."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
@@ -20,11 +23,6 @@ def refuse_unfit(context: Context, who: str, first: Nodes, last: Nodes, along: i
             f"{who}: a Bloch phase makes the fields complex, and the incident wave is real; use 'periodic' faces, or "
             "a CurrentSheet"
         )
-    if any(context.grid.mirrors):
-        raise ModelError(
-            f"{who}: planes of symmetry step half of the model, and a plane wave needs the whole; leave `symmetry` "
-            "out, or let PEC and PMC walls stand in the planes"
-        )
     for axis in range(3):
         ends = first[axis] == 0, last[axis] == context.grid.cells[axis]
         if context.boundaries.face(axis, "low") == "periodic" and ends[0] != ends[1]:
@@ -34,6 +32,24 @@ def refuse_unfit(context: Context, who: str, first: Nodes, last: Nodes, along: i
             )
     if along is None:
         refuse_dispersive(context, who, first, last)
+
+
+def refuse_asymmetric(who: str, mirrors: Sequence[str | None], travels: np.ndarray, electric: np.ndarray) -> None:
+    """Refuse planes of symmetry that do not mirror the wave onto itself."""
+    for axis, kind in enumerate(mirrors):
+        if kind is None:
+            continue
+        tangential, name = (electric, "E") if kind == "electric" else (np.cross(travels, electric), "H")
+        if travels[axis] == 0.0 and not np.delete(tangential, axis).any():
+            continue
+        other = {"electric": "magnetic", "magnetic": "electric"}[kind]
+        fits = travels[axis] == 0.0 and (electric[axis] == 0.0 or not np.delete(electric, axis).any())
+        instead = f'{AXES[axis]} = "{other}" fits it' if fits else "leave the plane out, or choose a direction in it"
+        raise ModelError(
+            f"{who}: the plane of symmetry across {AXES[axis]} is {kind}, which this wave is not symmetric about: it "
+            f"must travel along the plane, and {name} be across it (it travels along {travels.tolist()}, with E along "
+            f"{electric.tolist()}); {instead}"
+        )
 
 
 def refuse_dispersive(context: Context, who: str, first: Nodes, last: Nodes) -> None:

@@ -24,6 +24,9 @@ SUFFIXES = {"hdf5": ".h5", "vtkhdf": ".vtkhdf", "binary": ".bin", "ascii": ".txt
 class FieldFile(Schema):
     """A file of a monitor's own, written by another process while the run goes on; memory holds a few snapshots.
 
+    It holds the whole region, also where planes of symmetry halve what is stepped. Complex fields are stored as two
+    components `Ex_re` and `Ex_im`, which results and `open_fields` join to one.
+
     >>> import nearfield as nf
     >>> nf.Snapshot("cut", (0, 0, 0), (1e-2, 1e-2, 0), every=20, file=nf.FieldFile(codec="zlib")).file.format
     'hdf5'

@@ -99,11 +99,6 @@ class Snapshot(BoxMonitor):
             )
         return steps
 
-    def regions(self, context: Context) -> dict[str, Region]:
-        """The samples of each component; in a file of its own no sample twice (`Region.once`)."""
-        found = super().regions(context)
-        return found if self.file is None else {name: region.once(context.grid) for name, region in found.items()}
-
     def terms(self, context: Context) -> list[SnapshotBox]:
         """One copy of each component."""
         steps = self.steps(context)
@@ -115,13 +110,14 @@ class Snapshot(BoxMonitor):
         """The components over time, those taken so far; nothing where they are in a file."""
         if self.file is not None:
             return {}
-        left = iter(recordings)
-        variables = self.positions(context)
+        left, variables = iter(recordings), self.positions(context)
+        steps = self.steps(context)[: len(recordings[0].time) if recordings else 0]
         for name, region in self.regions(context).items():
             half = region.component >= 3
-            taken = next(left) if region.is_held(context) else Recording(np.zeros(0), np.zeros((0, *region.shape)))
-            axis = time_axis(taken.time, half)
-            values = region.restored(taken.values, context, len(taken.time))
+            taken = next(left) if region.is_held(context) else None
+            axis = time_axis(taken.time if taken else (steps + 0.5 * half) * context.time_step, half)
+            values = region.restored(taken and taken.values, context, len(steps))
+            values = values if context.boundaries.complex_fields else values.real
             variables |= axis
             variables[name] = Variable((*axis, *region.dims), values, {"units": unit_of(region.component)})
         return variables

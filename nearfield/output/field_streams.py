@@ -29,14 +29,15 @@ from nearfield.output.direct import PAGE
 from nearfield.output.formats.description import FieldDescription
 from nearfield.output.formats.layout import Boxes, stored_domains
 from nearfield.output.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
+from nearfield.output.images import piece_of
 from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.decomposition import Box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.start import Started, agreed
-from nearfield.plan import RecordingTerm, taken_by
+from nearfield.plan import Context, RecordingTerm, taken_by
 from nearfield.prediction import BYTES_OF
-from nearfield.records import RunRecord
-from nearfield.regions import active_shape
+from nearfield.records import PARTS, RunRecord
+from nearfield.regions import Region, active_shape
 from nearfield.stream.names import folder as shared_memory
 from nearfield.stream.rings import remove as remove_ring
 
@@ -143,7 +144,7 @@ class FieldStreams:
         """This rank's recorders of a monitor, and how they lie in a block."""
         context, engine = self.setup.context, self.started.engine
         active, axes = active_shape(context), self._engine.plan.storage_axes
-        held = [each for each in feature.item.regions(context).items() if each[1].is_held(context)]
+        held = [each for each in stored_regions(feature, context).items() if each[1].is_held(context)]
         part = engine.part if isinstance(engine, RankEngine) else None
         local = [term for term in self._engine.plan.terms if isinstance(term, RecordingTerm)]
         found = Outlet(name, np.asarray(feature.item.steps(context)))
@@ -151,19 +152,14 @@ class FieldStreams:
             everywhere = part.recorders[number] if part else number
             if not feature.first <= everywhere < feature.first + feature.count:
                 continue
-            component, region = held[everywhere - feature.first]
+            name, region = held[everywhere - feature.first]
             box = Box(tuple(term.lower), tuple(term.upper))
             lower, upper = vars(part.there(box) if part else box).values()
-            upper = [whole if n == end else n for n, end, whole in zip(upper, active, region.upper)]  # with high walls
-            shape = tuple(int(upper[axis] - lower[axis]) for axis in axes)
+            piece = piece_of(context.grid, name, region, lower, upper, active, axes)
             found.recorders.append(number)
             found.recorded.append(tuple(slice(0, n) for n in self._engine.snapshot_shape(term)))
-            found.pieces.append({
-                "component": component, "at": found.block_bytes, "shape": shape,
-                "turned": [axes.index(axis) for axis in range(3)],
-                "offset": [int(a - b) for a, b in zip(lower, region.lower)],
-            })  # fmt: skip
-            found.block_bytes += -(-math.prod(shape) * self._itemsize // ALIGNED) * ALIGNED
+            found.pieces.append(piece | {"at": found.block_bytes})
+            found.block_bytes += -(-math.prod(piece["shape"]) * self._itemsize // ALIGNED) * ALIGNED
         return found
 
     @property
@@ -177,15 +173,16 @@ class FieldStreams:
     def _count(self, name: str, step: int) -> int:
         return taken_by(self.features[name].item.steps(self.setup.context), step)
 
-    def _boxes(self, name: str, parts: list[dict[str, Any]]) -> list[Boxes]:
+    def _boxes(self, name: str, parts: list[dict[str, Any]]) -> list[list[Boxes]]:
         """What each rank that sends something of a monitor sends of it."""
-        regions = self.features[name].item.regions(self.setup.context)
+        regions = stored_regions(self.features[name], self.setup.context)
         return boxes({n: r.shape for n, r in regions.items()}, [part["pieces"] for part in parts])
 
     def _domains(self, name: str, parts: list[dict[str, Any]], step: int) -> list[Boxes] | None:
         """What each of the files of a monitor holds; None: there is one. A run that goes on keeps what it finds."""
         several = self._writers.several
-        now = self._boxes(name, parts) if several or self.features[name].item.file.per_domain else None
+        apart = several or self.features[name].item.file.per_domain
+        now = [boxes for each in self._boxes(name, parts) for boxes in each] if apart else None
         if not step:
             return now
         path = self.path(name, self._excitation)
@@ -205,9 +202,10 @@ class FieldStreams:
             parts = [everywhere[rank][name] for rank in senders]
             task = self._task(name, [parts[number] for number in here], self._keep(name, step)) if here else None
             if task and layout:
-                sent = self._boxes(name, parts)
-                files = here if self._writers.several else list(range(len(layout)))
-                task |= {"domains": layout, "here": files, "boxes": [sent[number] for number in here]}
+                sent = [(rank, boxes) for rank, each in enumerate(self._boxes(name, parts)) for boxes in each]
+                own = [number for number, (rank, _) in enumerate(sent) if rank in here]
+                files = own if self._writers.several else list(range(len(layout)))
+                task |= {"domains": layout, "here": files, "boxes": [sent[number][1] for number in own]}
             found += [task] if task else []
         return found
 
@@ -217,7 +215,7 @@ class FieldStreams:
         file, steps = feature.item.file, np.asarray(feature.item.steps(context))
         return {
             **self._whole(name), "name": name, "keep": keep, "parts": pieces, "dtype": np.dtype(plan.dtype).str,
-            "regions": {n: {"dims": r.dims, "shape": r.shape} for n, r in feature.item.regions(context).items()},
+            "regions": {n: {"dims": r.dims, "shape": r.shape} for n, r in stored_regions(feature, context).items()},
             "positions": {n: v.array.tolist() for n, v in feature.item.positions(context).items()},
             "steps": steps.tolist(), "times": [plan.recording_times(half, steps).tolist() for half in (False, True)],
             "averaged": file.averaged, "sample_every": file.sample_every, "domains": None,
@@ -348,12 +346,19 @@ def features_with_files(setup: Discretization) -> dict[str, Feature]:
     return {name: each for name, each in setup.lowered[2].items() if getattr(each.item, "file", None)}
 
 
+def stored_regions(feature: Feature, context: Context) -> dict[str, Region]:
+    """What is stored of a monitor: of complex fields all real parts, then all imaginary ones, as recorders come."""
+    found = feature.item.regions(context)
+    parts = PARTS if feature.complex_fields else ("",)
+    return {name + part: region for part in parts for name, region in found.items()}
+
+
 def described(setup: Discretization, feature: Feature) -> FieldDescription:
     """What the file of a monitor will hold."""
     item, context = feature.item, setup.context
     return item.file.description(
-        context.grid, item.regions(context), item.positions(context), len(item.steps(context)), context.precision,
-        " ".join(filter(None, (setup.simulation.title, item.name))),
+        context.grid, stored_regions(feature, context), item.positions(context), len(item.steps(context)),
+        context.precision, " ".join(filter(None, (setup.simulation.title, item.name))),
     )  # fmt: skip
 
 
@@ -365,11 +370,12 @@ def file_sizes(setup: Discretization) -> list[PredictedSize]:
 
 def ring_bytes(setup: Discretization) -> int:
     """Memory of the rings of a run of one rank."""
-    total = 0
+    total, recorders = 0, [term for term in setup.plan.terms if isinstance(term, RecordingTerm)]
     for feature in features_with_files(setup).values():
-        regions, steps = feature.item.regions(setup.context), feature.item.steps(setup.context)
-        size = sum(region.samples for region in regions.values()) * BYTES_OF[setup.plan.precision]
-        total += size * ring_blocks(size, len(steps))
+        own = recorders[feature.first : feature.first + feature.count]
+        size = sum(math.prod(np.subtract(term.upper, term.lower).tolist()) for term in own)
+        size *= BYTES_OF[setup.plan.precision]
+        total += size * ring_blocks(size, len(feature.item.steps(setup.context)))
     return total
 
 

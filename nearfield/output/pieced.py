@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Placed = tuple[Sequence[int], np.ndarray]  # offset of a piece, and its values
+Placed = tuple[Sequence[int], np.ndarray, int]  # offset of a piece, its values, and their sign
 
 
 class Pieced:
@@ -31,19 +31,20 @@ class Pieced:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         parts = [part for piece in self._pieces if (part := self._common(*piece))]
-        if len(parts) == 1 and parts[0][1].shape == self.shape and not copy:
+        if len(parts) == 1 and parts[0][1].shape == self.shape and parts[0][2] > 0 and not copy:
             return np.asarray(parts[0][1], dtype)
-        there = sum(part.size for _, part in parts)
+        there = sum(part.size for _, part, _ in parts)
         values = (np.empty if there == self.size else np.zeros)(self.shape, dtype or self.dtype)
-        for place, part in parts:
-            values[place] = part
+        for place, part, sign in parts:
+            np.multiply(part, sign, out=values[place], dtype=part.dtype, casting="same_kind")
         return values
 
-    def _common(self, offset: Sequence[int], values: np.ndarray) -> tuple[tuple[slice, ...], np.ndarray] | None:
-        """Where in the box a piece lies, and the part of it that does."""
+    def _common(self, offset: Sequence[int], values: np.ndarray, sign: int
+                ) -> tuple[tuple[slice, ...], np.ndarray, int] | None:  # fmt: skip
+        """Where in the box a piece lies, the part of it that does, and its sign."""
         first = [max(a, b) for a, b in zip(offset, self._lower)]
         end = [min(a + n, b + m) for a, n, b, m in zip(offset, values.shape, self._lower, self.shape)]
         if any(a >= b for a, b in zip(first, end)):
             return None
         place = tuple(slice(a - low, b - low) for a, b, low in zip(first, end, self._lower))
-        return place, values[tuple(slice(a - low, b - low) for a, b, low in zip(first, end, offset))]
+        return place, values[tuple(slice(a - low, b - low) for a, b, low in zip(first, end, offset))], sign

@@ -33,7 +33,8 @@ from nearfield.errors import NearfieldError
 from nearfield.output.formats.description import Block, FieldDescription
 from nearfield.output.formats.files import FieldFile, open_field_file
 from nearfield.output.formats.layout import JoinedFile, PartFiles, boxes_from
-from nearfield.output.pieced import Pieced
+from nearfield.output.images import placed
+from nearfield.output.pieced import Pieced, Placed
 from nearfield.records import HALF, Variable
 
 COMMIT_EVERY = 1.0  # s, at least, between two commits that nobody asked for
@@ -46,13 +47,17 @@ class Pieces:
 
     def __init__(self, task: dict[str, Any], blocks: list[stream.Block]) -> None:
         self.task, self.dtype = task, np.dtype(task["dtype"])
-        self._found: dict[str, list[tuple[list[int], np.ndarray]]] = {name: [] for name in task["regions"]}
+        self._found: dict[str, list[Placed]] = {name: [] for name in task["regions"]}
         for part, block in zip(task["parts"], blocks):
-            for piece in part["pieces"]:
-                count = int(np.prod(piece["shape"])) * self.dtype.itemsize
-                flat = block.data[piece["at"] : piece["at"] + count].view(self.dtype)
-                values = flat.reshape(piece["shape"]).transpose(piece["turned"])
-                self._found[piece["component"]].append((piece["offset"], values))
+            sent = [(piece, self._values(piece, block)) for piece in part["pieces"]]
+            for name, found in placed(sent).items():
+                self._found[name] += found
+
+    def _values(self, piece: dict[str, Any], block: stream.Block) -> np.ndarray:
+        """What was recorded of a piece, (x, y, z)."""
+        count = int(np.prod(piece["shape"])) * self.dtype.itemsize
+        flat = block.data[piece["at"] : piece["at"] + count].view(self.dtype)
+        return flat.reshape(piece["shape"]).transpose(piece["turned"])
 
     def box(self, name: str, lower: Sequence[int], shape: Sequence[int]) -> Pieced:
         """A component in a box of its region, SI."""
@@ -64,14 +69,17 @@ class Pieces:
 
     def averaged(self, positions: dict[str, Variable], times: dict[str, float]) -> dict[str, np.ndarray]:
         """All components at the cell centres."""
-        variables = dict(positions)
-        for name, region in self.task["regions"].items():
-            time_dim = "time" + HALF * (name[0] == "H")
-            variables[time_dim] = Variable((time_dim,), np.array([times[time_dim]]), {"units": "s"})
-            values = np.asarray(self.whole(name))[np.newaxis]
-            variables[name] = Variable((time_dim, *region["dims"]), values, {"units": ""})
-        found = collocate(FieldResult(variables))
-        return {name: found[name].values[0] for name in self.task["regions"]}
+        found = {}
+        for part in dict.fromkeys(name[2:] for name in self.task["regions"]):
+            variables = dict(positions)
+            for name, region in self.task["regions"].items():
+                if name[2:] == part:
+                    time_dim = "time" + HALF * (name[0] == "H")
+                    variables[time_dim] = Variable((time_dim,), np.array([times[time_dim]]), {"units": "s"})
+                    values = np.asarray(self.whole(name))[np.newaxis]
+                    variables[name[:2]] = Variable((time_dim, *region["dims"]), values, {"units": ""})
+            found |= {name + part: array.values[0] for name, array in collocate(FieldResult(variables)).items()}
+        return found
 
 
 class FileThread(threading.Thread):

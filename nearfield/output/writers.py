@@ -11,7 +11,7 @@ from nearfield.output.formats.layout import Boxes
 from nearfield.output.writer_process import WriterProcess
 from nearfield.parallel.start import Started
 
-Piece = dict[str, Any]  # component, shape and turn in a block of a ring, offset in the component's region
+Piece = dict[str, Any]  # what `images.piece_of` makes
 
 
 class Writers:
@@ -91,17 +91,17 @@ def spare_processors(used: set[int]) -> list[int]:
     return sorted(everything - used) or sorted(everything)
 
 
-def boxes(regions: Mapping[str, Sequence[int]], parts: Sequence[Sequence[Piece]]) -> list[Boxes]:
-    """What each rank's file holds of regions of these shapes; the first one has those that are zero throughout."""
-    found: list[dict[str, tuple[tuple[int, ...], tuple[int, ...]]]] = [
-        {piece["component"]: (tuple(piece["offset"]), extent(piece)) for piece in part} for part in parts
-    ]
+def boxes(regions: Mapping[str, Sequence[int]], parts: Sequence[Sequence[Piece]]) -> list[list[Boxes]]:
+    """What the files of each rank hold of regions of these shapes; the first one has those that are zero throughout.
+
+    A rank has one file, or several where what it sends appears at several places (`images`).
+    """
+    found: list[list[dict[str, Any]]] = []
+    for part in parts:
+        most = max((len(piece["boxes"]) for piece in part), default=0)
+        found.append([{piece["component"]: tuple(piece["boxes"][number]) for piece in part
+                       if number < len(piece["boxes"])} for number in range(most)])  # fmt: skip
     for name, whole in regions.items():
-        if not any(name in box for box in found):
-            found[0][name] = (0, 0, 0), tuple(whole)
+        if not any(name in box for each in found for box in each):
+            found[0][0][name] = (0, 0, 0), tuple(whole)
     return found
-
-
-def extent(piece: Piece) -> tuple[int, ...]:
-    """The extents of a piece along x, y, z."""
-    return tuple(piece["shape"][place] for place in piece["turned"])

@@ -1,5 +1,7 @@
 """The plane wave in its total-field box: the engine's bits are the oracle's, whatever the wave and the medium."""
 
+from dataclasses import replace
+
 import numpy as np
 import plans
 import pytest
@@ -138,3 +140,31 @@ def test_a_plane_wave_goes_on_from_a_checkpoint_with_the_same_bits(direction, po
 def test_a_wave_of_another_excitation_is_silent():
     engine, _ = assert_agrees(simulation("+z", "x", "single").setup().plan, start=False, excitation="another")
     assert not any(engine.state(component).any() for component in range(6))
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize(
+    "symmetry, direction, polarisation",
+    [({"x": "electric", "y": "magnetic"}, "-z", "x"), ({"y": "electric"}, (0.6, 0, 0.8), "y")],
+)
+def test_a_mirrored_plane_wave_has_the_oracles_bits_in_every_schedule_and_domain(
+    symmetry, direction, polarisation, precision
+):
+    model = nf.Simulation(
+        nf.Grid.uniform(1e-3, (20, 20, 40), (-10e-3, -10e-3, 0)), boundaries=nf.Boundaries(all=nf.CPML(2)), steps=30,
+        sources=[nf.PlaneWave((-6e-3, -2e-3, 5e-3), (6e-3, 5e-3, 35e-3), direction, polarisation, nf.Gaussian(40e9))],
+        structures=[nf.Structure(nf.Sphere((0, 0, 20e-3), 3e-3), nf.Medium(3.0, conductivity=0.1))],
+        symmetry=nf.Symmetry(**symmetry), precision=precision,
+    )  # fmt: skip
+    plan = model.setup().plan
+    values = np.empty((6, 2, *plan.active))
+    for found in plan.coefficients.planes(0):
+        values[:3, :, found.start : found.stop] = found.electric[:, :, None]
+        values[3:, :, found.start : found.stop] = found.magnetic[:, :, None]
+    plan = replace(plan, coefficients=plans.DenseCoefficients(values))
+    _, oracle = assert_agrees(plan, blocks=(13, 17), start=False)
+    assert max(np.abs(oracle.state(component)).max() for component in range(6)) > 0.1
+    engine = CpuEngine(plan, 2, tiling=Tiling(5, 4, 2), domains=arrangement(plan, (1, 1, 2)))
+    for steps in (13, 17):
+        engine.advance(steps)
+    assert_equal(engine, oracle)

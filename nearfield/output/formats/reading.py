@@ -18,7 +18,7 @@ from nearfield.output.formats import binary, layout
 from nearfield.output.formats.claimed import is_being_written
 from nearfield.output.formats.description import FieldDescription
 from nearfield.output.formats.files import FIELDS_VERSION, RUNNING
-from nearfield.records import Variable, Variables
+from nearfield.records import PARTS, Variable, Variables
 
 if TYPE_CHECKING:
     import xarray
@@ -32,7 +32,8 @@ class StoredFields:
     """What a field file holds now: committed snapshots only, and how it stands.
 
     `status` is "running", "complete" or "interrupted: why"; a file that no one writes any more is not "running".
-    `arrays` are the components, (time, x, y, z), read when they are indexed.
+    `arrays` are the components, (time, x, y, z), read when they are indexed; of complex fields their two parts
+    (`Ex_re`, `Ex_im`), which `variables` joins.
     """
 
     path: Path
@@ -47,7 +48,12 @@ class StoredFields:
         found = {dim: Variable((dim,), line, {"units": "m"}) for dim, line in self.description.coordinates.items()}
         found |= {dim: Variable((dim,), values, {"units": "s"}) for dim, values in self.times.items()}
         for name, component in self.description.components.items():
-            found[name] = Variable(component.dims, self.arrays[name], {"units": component.units})
+            real, other = (name[:2] + part for part in PARTS)
+            if name == real:
+                array = both(self.arrays[real], self.arrays[other])
+                found[name[:2]] = Variable(component.dims, array, {"units": component.units})
+            elif name != other:
+                found[name] = Variable(component.dims, self.arrays[name], {"units": component.units})
         return found
 
 
@@ -77,6 +83,19 @@ class StoredComponent:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         values = np.asarray(self[:])
         return values if dtype is None else values.astype(dtype)
+
+
+def both(real: StoredComponent, imaginary: StoredComponent) -> StoredComponent:
+    """A complex component of its two parts."""
+    dtype = np.result_type(real.dtype, np.complex64)
+
+    def read(key: tuple[Any, ...]) -> np.ndarray:
+        first = np.asarray(real[key])
+        values = np.empty(first.shape, dtype)
+        values.real, values.imag = first, imaginary[key]
+        return values
+
+    return StoredComponent(real.shape, dtype, read)
 
 
 def stored_fields(path: str | Path) -> StoredFields:
@@ -122,8 +141,8 @@ def open_fields(path: str | Path) -> xarray.Dataset:
     stored = stored_fields(path)
     data, coordinates = {}, {}
     for name, variable in stored.variables().items():
-        if name in stored.arrays:
-            lazy = indexing.LazilyIndexedArray(_backend_array(stored.arrays[name]))
+        if isinstance(variable.values, StoredComponent):
+            lazy = indexing.LazilyIndexedArray(_backend_array(variable.values))
             data[name] = xarray.Variable(variable.dims, lazy, variable.attributes)
         else:
             coordinates[name] = (name, variable.array, variable.attributes)

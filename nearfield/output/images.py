@@ -1,0 +1,121 @@
+"""Where the samples that a recorder copies appear in a file: as they are, mirrored below planes, again past a seam.
+
+The file holds the whole region. Planes of symmetry leave only its upper part to be recorded, closed axes all but their
+last line; each recorded box is therefore written at several places, with a sign, or turned by Bloch phases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.records import PARTS
+from nearfield.symmetry import Fold
+
+if TYPE_CHECKING:
+    from nearfield.grid import YeeGrid
+    from nearfield.regions import Region
+
+
+@dataclass(frozen=True)
+class Image:
+    """Along an axis: recorded samples first, first + step, ... as `count` ones of the region, from `offset` on."""
+
+    first: int
+    count: int
+    offset: int
+    step: int = 1
+    sign: int = 1
+    lag: float = 0.0  # rad
+
+
+def images(grid: YeeGrid, region: Region, axis: int, lower: int, upper: int, active: int) -> list[Image]:
+    """Those of samples [lower, upper) that were recorded, in the half above a plane if there is one."""
+    begin, end = region.lower[axis], region.upper[axis]
+    middle, last, found = grid.stepped_from[axis], grid.cells[axis], []
+    if grid.mirrors[axis]:
+        fold = Fold.of(grid, region.component, axis, active)
+        top = middle - fold.half  # sample n of the half is number top - n below the plane
+        first, stop = max(begin, top + 1 - upper), min(end, top + 1 - max(lower, not fold.half))
+        if first < stop:
+            found.append(Image(top - first - lower, stop - first, first - begin, -1, fold.parity))
+    first, stop = max(begin, middle + lower), min(end, middle + upper)
+    if first < stop:
+        found.append(Image(first - middle - lower, stop - first, first - begin))
+    if grid.closed(axis) and lower == 0 and begin <= last < end:
+        found.append(Image(0, 1, last - begin, lag=grid.phases[axis]))
+    return found
+
+
+def reach(grid: YeeGrid, region: Region, axis: int, upper: int, active: int) -> int:
+    """End of what is stored of samples up to `upper`: with the zeros on a high wall."""
+    fold = Fold.of(grid, region.component, axis, active) if grid.mirrors[axis] else None
+    if grid.closed(axis) or upper != (fold.end if fold else active):
+        return upper
+    if fold is None:
+        return region.upper[axis]
+    return max(upper, int(fold.folded(np.array([region.lower[axis], region.upper[axis] - 1])).max()) + 1)
+
+
+def piece_of(
+    grid: YeeGrid, name: str, region: Region, lower: Sequence[int], upper: Sequence[int], active: Sequence[int],
+    axes: Sequence[int],
+) -> dict[str, Any]:  # fmt: skip
+    """What the writer must know of a recorder's box, stored along the axes `axes`; `active`: samples of the whole."""
+    upper = [reach(grid, region, axis, upper[axis], active[axis]) for axis in range(3)]
+    extent = [int(b - a) for a, b in zip(lower, upper)]
+    along = [images(grid, region, axis, int(lower[axis]), int(upper[axis]), active[axis]) for axis in range(3)]
+    return {
+        "component": name, "shape": tuple(extent[axis] for axis in axes),
+        "turned": [list(axes).index(axis) for axis in range(3)],
+        "images": [
+            {"take": [(image.first, image.count, image.step) for image in each], "offset": [i.offset for i in each],
+             "sign": math.prod(image.sign for image in each), "lags": [image.lag for image in each if image.lag]}
+            for each in product(*along)
+        ],
+        "boxes": [tuple(zip(*box)) for box in product(*(merged(each) for each in along))],
+    }  # fmt: skip
+
+
+def merged(found: list[Image]) -> list[tuple[int, int]]:
+    """(offset, count) of the images along an axis, those that touch as one."""
+    spans: list[tuple[int, int]] = []
+    for image in sorted(found, key=lambda image: image.offset):
+        if spans and sum(spans[-1]) == image.offset:
+            spans[-1] = spans[-1][0], spans[-1][1] + image.count
+        else:
+            spans.append((image.offset, image.count))
+    return spans
+
+
+def placed(pieces: Sequence[tuple[dict[str, Any], np.ndarray]]) -> dict[str, list[tuple]]:
+    """(offset, values, sign) of all images of what a rank sent, by component: views, but past a seam with a phase."""
+    sent = {piece["component"]: values for piece, values in pieces}
+    found: dict[str, list[tuple]] = {}
+    for piece, values in pieces:
+        name = piece["component"]
+        for image in piece["images"]:
+            take = tuple(taken(*each) for each in image["take"])
+            shown = turned(sent, name, take, image["lags"]) if image["lags"] else values[take]
+            found.setdefault(name, []).append((image["offset"], shown, image["sign"]))
+    return found
+
+
+def taken(first: int, count: int, step: int) -> slice:
+    """Samples first, first + step, ..., so many."""
+    stop = first + count * step
+    return slice(first, stop if stop >= 0 else None, step)
+
+
+def turned(sent: dict[str, np.ndarray], name: str, take: tuple[slice, ...], lags: list[float]) -> np.ndarray:
+    """A part of a complex component, which lags behind what was recorded."""
+    real, other = (sent[name[:2] + part][take] for part in PARTS)
+    values = real + 1j * other
+    for lag in lags:
+        values = (values * np.exp(-1j * lag)).astype(values.dtype)
+    return values.imag if name.endswith(PARTS[1]) else values.real
