@@ -67,7 +67,7 @@ def test_an_error_of_the_disk_comes_with_a_later_call(file, monkeypatch):
 
 def test_pieces_make_up_their_box_with_zeros_where_there_are_none():
     whole = np.arange(6 * 5 * 4, dtype=np.float32).reshape(6, 5, 4)
-    pieces = [((0, 0, 0), whole[:2]), ((2, 0, 0), whole[2:, :3]), ((2, 3, 0), whole[2:, 3:])]
+    pieces = [((0, 0, 0), whole[:2], 1), ((2, 0, 0), whole[2:, :3], 1), ((2, 3, 0), -whole[2:, 3:], -1)]
     found = Pieced(pieces, (7, 5, 4), whole.dtype)
     expected = np.concatenate((whole, np.zeros((1, 5, 4), np.float32)))
     np.testing.assert_array_equal(np.asarray(found), expected)
@@ -77,4 +77,4 @@ def test_pieces_make_up_their_box_with_zeros_where_there_are_none():
 
 def test_a_box_within_one_piece_is_a_view_of_it():
     whole = np.ones((4, 3, 2))
-    assert np.shares_memory(np.asarray(Pieced([((0, 0, 0), whole)], (4, 3, 2), whole.dtype)[1:3, :, :]), whole)
+    assert np.shares_memory(np.asarray(Pieced([((0, 0, 0), whole, 1)], (4, 3, 2), whole.dtype)[1:3, :, :]), whole)
