@@ -100,8 +100,7 @@ class Coefficients:
                 painted.append((structure.shape, rows.index(row)))
             bodies.append(body)
         self._table = np.array(rows)
-        faces = [[shape.bounds()[end][a] for shape, _ in painted if shape.constant_along(a) for end in (0, 1)]
-                 for a in range(3)]  # fmt: skip
+        faces = [[face for shape, _ in painted for face in shape.faces(a)] for a in range(3)]
         self._cuts = [CutAxis(grid.lines[a], self._interior[a], faces[a], grid.closed(a)) for a in range(3)]
         self._painters = [Painter(self._cuts, painted, self._table, a) for a in range(3)]
         self._metals = [Metal(grid, self._interior, bodies, a) for a in range(3)]

@@ -10,14 +10,23 @@ from nearfield.materials import Medium, from_library
 from nearfield.quantities import shown
 from nearfield.schema import Schema
 from nearfield.shapes import Box, Cylinder, Polygon, Sheet, Sphere, Wire
+from nearfield.solids.layout import Layout
+from nearfield.solids.mesh import Mesh
+from nearfield.solids.voxels import Voxels
 
-__all__ = ["Box", "Cylinder", "Polygon", "Shape", "Sheet", "Sphere", "Structure", "Wire"]
+__all__ = [
+    "Box", "Cylinder", "Layout", "Mesh", "Polygon", "Shape", "Sheet", "Sphere", "Structure", "Voxels", "Wire",
+]  # fmt: skip
 
-Shape = Annotated[Box | Sphere | Cylinder | Sheet | Wire | Polygon, Field(discriminator="kind")]
+Shape = Annotated[
+    Box | Sphere | Cylinder | Sheet | Wire | Polygon | Mesh | Layout | Voxels, Field(discriminator="kind")
+]
 
 
 def _medium(value: Any) -> Any:
     value = from_library(value)
+    if isinstance(value, dict) and all(isinstance(key, int) or str(key).isdecimal() for key in value):
+        return {int(key): _medium(entry) for key, entry in value.items()}
     if isinstance(value, (Medium, str)):
         return value
     if isinstance(value, dict):
@@ -27,18 +36,34 @@ def _medium(value: Any) -> Any:
 
 class Structure(Schema):
     """A shape filled with a medium: a `Medium`, `"pec"`, `"pmc"`, the name of an entry of `Simulation.media`, or
-    `"library:NAME"`.
+    `"library:NAME"`; for a voxel model a table of these by the number that its boxes carry.
 
     >>> import nearfield as nf
     >>> ground = nf.Structure(nf.Sheet((0, 0, 0), (1e-2, 1e-2, 0)), nf.PEC, name="ground")
     """
 
     shape: Shape
-    """A Box, Sphere, Cylinder, Sheet, Wire or Polygon."""
-    medium: Annotated[Medium | str, BeforeValidator(_medium)]
-    """What fills it."""
+    """A Box, Sphere, Cylinder, Sheet, Wire, Polygon, Mesh, Layout or Voxels."""
+    medium: Annotated[Medium | str | dict[int, Medium | str], BeforeValidator(_medium)]
+    """What fills it; of Voxels also a table {number: medium}, with `"none"` for boxes that stay as they are."""
     name: str | None = None
     """What messages and plots call it."""
+
+    @model_validator(mode="after")
+    def _names_every_number(self) -> Structure:
+        if isinstance(self.medium, dict):
+            if not isinstance(self.shape, Voxels):
+                raise ValueError(f"a {self.shape.kind} has one medium; a table by numbers is for a shape of voxels")
+            self.shape.refuse_unnamed(self.medium)
+        return self
+
+    def parts(self) -> tuple[Structure, ...]:
+        """One structure for each medium: itself, or the parts of a voxel model with a table."""
+        if not isinstance(self.medium, dict):
+            return (self,)
+        name = self.name or self.shape.kind
+        return tuple(Structure(shape, medium, f"{name}: {number}") for number, shape, medium in
+                     self.shape.parts(self.medium))  # fmt: skip
 
     @model_validator(mode="after")
     def _thin_is_metal(self) -> Structure:

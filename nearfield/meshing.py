@@ -18,7 +18,7 @@ from nearfield.errors import ModelError
 from nearfield.grading import ADVICE, graded_cells
 from nearfield.grid import AXES, AutoGrid, YeeGrid, refuse_cell_count
 from nearfield.materials import Medium
-from nearfield.shapes import Cylinder, Polygon, Wire
+from nearfield.shapes import Cylinder, Extruded, Wire
 
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation
@@ -123,19 +123,11 @@ def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, spa
     elif thin is not None and auto.thirds_rule:
         wishes.sizes.append((low, high, (high - low) / CELLS_ACROSS))
         wishes.thirds += [(low, 1), (high, -1)]
-        wishes.lines += [(METAL, place) for place in straight_edges(shape, axis) if low < place < high]
+        wishes.lines += [(METAL, place) for place in shape.levels(axis) if low < place < high]
     else:
-        curved = not shape.constant_along(axis) and not isinstance(shape, Polygon)
-        wishes.lines += [(SOFT if curved else METAL, place) for place in (low, high, *straight_edges(shape, axis))]
-
-
-def straight_edges(shape, axis: int) -> list[float]:
-    """Coordinates along an axis of a polygon's edges that are normal to it."""
-    if not isinstance(shape, Polygon) or axis == shape.normal:
-        return []
-    column = (axis - shape.normal - 1) % 3
-    pairs = zip(shape.vertices, (*shape.vertices[1:], shape.vertices[0]))
-    return [a[column] for a, b in pairs if a[column] == b[column] and a != b]
+        curved = not shape.constant_along(axis) and not isinstance(shape, Extruded)
+        wishes.lines += [(SOFT if curved else METAL, place) for place in (low, high)]
+        wishes.lines += [(METAL, place) for place in shape.levels(axis)]
 
 
 def thin_axis(shape, limit: float) -> int | None:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from nearfield.errors import ModelError
 from nearfield.messages import readable
+from nearfield.solids.files import KINDS
 
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation
@@ -31,8 +32,8 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 def load(path: str | Path) -> Simulation:
     """The simulation that a model file describes.
 
-    Paths inside the file (waveform samples) count from the file's folder. Raises ModelError for anything wrong with the
-    file or its content.
+    Paths inside the file (samples, meshes, layouts, voxels) count from the file's folder. Raises ModelError for
+    anything wrong with the file or its content.
 
     >>> simulation = load("examples/patch_antenna.toml")          # doctest: +SKIP
     """
@@ -112,8 +113,8 @@ def parse(text: str, name: str) -> dict[str, Any]:
 
 
 def find_files(value: Any, folder: Path) -> None:
-    """Let the files that waveforms name count from the model file's folder."""
-    if isinstance(value, dict) and value.get("kind") == "samples" and isinstance(value.get("file"), str):
+    """Let the files that waveforms and shapes name count from the model file's folder."""
+    if isinstance(value, dict) and value.get("kind") in KINDS and isinstance(value.get("file"), str):
         value["file"] = str(folder / value["file"])
     for inner in children(value):
         find_files(inner, folder)

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.shapes import Cylinder, Polygon, Solid, Sphere, Wire
+from nearfield.solids.layout import Layout
+from nearfield.solids.mesh import Mesh
+from nearfield.solids.voxels import Voxels
 
 if TYPE_CHECKING:
     from nearfield.plan import Recording, RecordingTerm
@@ -60,6 +63,14 @@ def moved(shape: Solid, by: list[float]) -> Solid:
         corners = tuple((first + u, second + v) for first, second in shape.vertices)
         ends = {"lower": shape.lower + along, "upper": shape.upper + along}
         return shape.model_copy(update={"vertices": corners, **ends})
+    if isinstance(shape, Layout):
+        along, u, v = (by[(shape.normal + n) % 3] for n in range(3))
+        offset = shape.offset[0] + u, shape.offset[1] + v
+        return shape.model_copy(update={"offset": offset, "lower": shape.lower + along, "upper": shape.upper + along})
+    if isinstance(shape, Mesh):
+        return shape.model_copy(update={"offset": shifted(shape.offset)})
+    if isinstance(shape, Voxels):
+        return shape.model_copy(update={"lower": shifted(shape.lower)})
     return shape.model_copy(update={"lower": shifted(shape.lower), "upper": shifted(shape.upper)})
 
 

@@ -41,6 +41,19 @@ class Solid(Schema):
         """Whether the shape is an extrusion along the axis, with flat ends at its bounds."""
         return False
 
+    def faces(self, axis: int) -> list[float]:
+        """Coordinates (m) along an axis of the flat faces that media are cut at."""
+        return [end[axis] for end in self.bounds()] if self.constant_along(axis) else []
+
+    @property
+    def blocks(self) -> bool:
+        """Whether its faces along the three axes cut space into boxes wholly inside or outside."""
+        return all(self.constant_along(axis) for axis in range(3))
+
+    def levels(self, axis: int) -> list[float]:
+        """Coordinates (m) along an axis, besides the bounds, at which an automatic grid should have lines."""
+        return []
+
 
 class Box(Solid):
     """A solid box with faces parallel to the axes, from its lower to its upper corner.
@@ -212,7 +225,42 @@ class Wire(Solid):
         return tuple(map(min, zip(*self.points))), tuple(map(max, zip(*self.points)))
 
 
-class Polygon(Solid):
+class Extruded(Solid):
+    """What shapes with an `axis` and ends `lower` and `upper` on it answer, flat metal if these are equal."""
+
+    @property
+    def normal(self) -> int:
+        """Axis (0, 1, 2) of the extrusion."""
+        return "xyz".index(self.axis)
+
+    def flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Lower and upper corner (u, v) of the outline (m)."""
+        raise NotImplementedError
+
+    def flat_distance(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Signed distance (m) to the outline in its own plane."""
+        raise NotImplementedError
+
+    def bounds(self) -> tuple[Corner, Corner]:
+        lower, upper = [self.lower] * 3, [self.upper] * 3
+        for end, flat in zip((lower, upper), self.flat_bounds()):
+            end[(self.normal + 1) % 3], end[(self.normal + 2) % 3] = flat
+        return tuple(lower), tuple(upper)
+
+    def constant_along(self, axis: int) -> bool:
+        return axis == self.normal
+
+    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        q = [_real(x), _real(y), _real(z)]
+        along, u, v = (q[(self.normal + shift) % 3] for shift in range(3))
+        return np.maximum(np.maximum(self.lower - along, along - self.upper), self.flat_distance(u, v))
+
+    def lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        q = [_real(x), _real(y), _real(z)]
+        return self.flat_distance(q[(self.normal + 1) % 3], q[(self.normal + 2) % 3])
+
+
+class Polygon(Extruded):
     """A polygon extruded along an axis from `lower` to `upper`; metal may have lower equal to upper (a flat plate).
 
     Vertices are (u, v) along the cyclically next axes: (y, z) for axis "x", (z, x) for "y", (x, y) for "z".
@@ -244,32 +292,18 @@ class Polygon(Solid):
             raise ValueError("all vertices lie on one line; the polygon encloses nothing")
         return self
 
-    @property
-    def normal(self) -> int:
-        """Axis (0, 1, 2) of the extrusion."""
-        return "xyz".index(self.axis)
+    def flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        u, v = zip(*self.vertices)
+        return (min(u), min(v)), (max(u), max(v))
 
-    def bounds(self) -> tuple[Corner, Corner]:
-        lower, upper = [self.lower] * 3, [self.upper] * 3
-        for column, axis in enumerate(((self.normal + 1) % 3, (self.normal + 2) % 3)):
-            values = [vertex[column] for vertex in self.vertices]
-            lower[axis], upper[axis] = min(values), max(values)
-        return tuple(lower), tuple(upper)
-
-    def constant_along(self, axis: int) -> bool:
-        return axis == self.normal
-
-    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        q = [_real(x), _real(y), _real(z)]
-        along, u, v = (q[(self.normal + shift) % 3] for shift in range(3))
-        return np.maximum(np.maximum(self.lower - along, along - self.upper), self.flat_distance(u, v))
-
-    def lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        q = [_real(x), _real(y), _real(z)]
-        return self.flat_distance(q[(self.normal + 1) % 3], q[(self.normal + 2) % 3])
+    def levels(self, axis: int) -> list[float]:
+        if axis == self.normal:
+            return []
+        column = (axis - self.normal - 1) % 3
+        pairs = zip(self.vertices, (*self.vertices[1:], self.vertices[0]))
+        return [a[column] for a, b in pairs if a[column] == b[column] and a != b]
 
     def flat_distance(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Signed distance (m) to the outline in its own plane."""
         u, v = np.broadcast_arrays(u, v)
         square, inside = np.full(u.shape, np.inf), np.zeros(u.shape, dtype=bool)
         for (u0, v0), (u1, v1) in zip(self.vertices, (*self.vertices[1:], self.vertices[0])):

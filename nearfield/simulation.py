@@ -137,6 +137,11 @@ class Simulation(Schema):
     def _one_or_many(cls, value):
         return tuple(value) if isinstance(value, list) else value
 
+    @field_validator("structures")
+    @classmethod
+    def _one_medium_each(cls, value):
+        return tuple(part for structure in value for part in structure.parts())
+
     @model_validator(mode="after")
     def _one_length(self):
         if self.steps is not None and self.duration is not None:

@@ -193,7 +193,7 @@ class Painter:
             found.append([slice(int(run[0]), int(run[-1]) + 1) for run in runs])
         return found
 
-    def _distance(self, body: Solid, piece: int, window, part) -> tuple[np.ndarray, np.ndarray]:
+    def _distance(self, body: Solid, piece: int, window, part) -> tuple[np.ndarray, np.ndarray | float]:
         """Distance of the pieces' centres from the curved surface, and how far their corners reach."""
         q, square = [], 0.0
         for a in range(3):
@@ -206,6 +206,8 @@ class Painter:
             if not body.constant_along(a):
                 square = square + (0.5 * self.cuts[a].extent[index].reshape(shape)) ** 2
         size = tuple(cut.stop - cut.start for cut in part)
+        if body.blocks:
+            return np.where(np.broadcast_to(body.contains(*q), size), -np.inf, np.inf), 0.0
         return np.broadcast_to(body.lateral_distance(*q), size), np.broadcast_to(np.sqrt(square), size)
 
     def _sampled(self, present: tuple[int, ...], piece: int, window, crossed) -> np.ndarray:
@@ -225,6 +227,6 @@ class Painter:
             numbers = np.zeros((crossed[0][rows].size, SAMPLES, SAMPLES, SAMPLES), dtype=np.int32)
             for number in present:
                 body, medium = self.bodies[number]
-                numbers[np.broadcast_to(body.signed_distance(*q) <= 0.0, numbers.shape)] = medium
+                numbers[np.broadcast_to(body.contains(*q), numbers.shape)] = medium
             means[rows] = self.table[numbers].mean(axis=(1, 2, 3))
         return means

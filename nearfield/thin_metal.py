@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from nearfield.grid import YeeGrid, is_half
-from nearfield.shapes import Cylinder, Polygon, Solid, Wire
+from nearfield.shapes import Cylinder, Extruded, Solid, Wire
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def thin_edges(shape: Solid, nodes, grid: YeeGrid) -> list[EdgeBox]:
         return [box for start, end in pairwise(corners) for box in _span(tuple(zip(start, end)))]
     if isinstance(shape, Cylinder):
         return _core(shape, grid)
-    if isinstance(shape, Polygon):
+    if isinstance(shape, Extruded):
         pair = nodes[shape.normal]
         return _plate(shape, pair[0], grid) if pair[0] == pair[1] else []
     if all(nodes) and any(low == high for low, high in nodes):
@@ -81,8 +81,8 @@ def _part_inside(shape: Cylinder, grid: YeeGrid) -> list[np.ndarray]:
     return [start + part * along for part in (first, last)] if first <= last else []
 
 
-def _plate(shape: Polygon, node: int, grid: YeeGrid) -> list[EdgeBox]:
-    """A flat polygon on a grid plane: all edges of the cell faces whose centre is inside."""
+def _plate(shape: Extruded, node: int, grid: YeeGrid) -> list[EdgeBox]:
+    """A flat outline on a grid plane: all edges of the cell faces whose centre is inside."""
     n, u, v = shape.normal, (shape.normal + 1) % 3, (shape.normal + 2) % 3
     lower, upper = shape.bounds()
     ranges = [(grid.nearest_node(a, lower[a]), grid.nearest_node(a, upper[a])) for a in (u, v)]

@@ -31,7 +31,7 @@ SECTIONS = {
     "Simulation": ("Simulation", "load", "resume", "Check", "Solver", "Parallel"),
     "Grids": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
     "Media and geometry": ("Medium", "Debye", "Drude", "Lorentz", "PoleResidue", "Structure", "Box", "Sphere",
-                           "Cylinder", "Sheet", "Wire", "Polygon", "PEC", "PMC"),
+                           "Cylinder", "Sheet", "Wire", "Polygon", "Mesh", "Layout", "gds", "Voxels", "PEC", "PMC"),
     "Real media": ("library", "fit_medium"),
     "Boundaries": ("Boundaries", "CPML", "Bloch", "PERIODIC", "Symmetry"),
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
@@ -53,7 +53,8 @@ LOWERING = {  # methods of model entries that only the program itself calls
     "setup", "shape", "sign", "signal", "source", "steps", "terms", "walls", "axis_number",
     "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights",
     "step", "susceptibility", "fraction",
-    "corners", "illumination",
+    "corners", "illumination", "blocks", "faces", "flat_bounds", "levels", "numbers", "outlines", "refuse_unnamed",
+    "surface", "counts",
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',

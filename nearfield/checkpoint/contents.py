@@ -16,10 +16,12 @@ from nearfield.model_file import children, dumps, loads, plain
 from nearfield.plan import Plan
 from nearfield.sampled import read_samples
 from nearfield.simulation import Simulation
+from nearfield.solids.files import KINDS, checksum
 
 
 def self_contained(simulation: Simulation) -> str:
-    """The model as TOML that names no other file: samples of waveforms are in it."""
+    """The model as TOML that can be read anywhere: samples of waveforms are in it, files of shapes have their whole
+    paths and checksums."""
     values = plain(simulation)
     _take_in_files(values)
     return dumps(values)
@@ -29,6 +31,8 @@ def _take_in_files(value: Any) -> None:
     if isinstance(value, dict) and value.get("kind") == "samples" and "file" in value:
         times, samples = read_samples(Path(value.pop("file")))
         value |= {"times": times.tolist(), "values": samples.tolist()}
+    elif isinstance(value, dict) and value.get("kind") in KINDS and "file" in value:
+        value |= {"file": str(Path(value["file"]).resolve()), "checksum": checksum(value["file"])}
     for inner in children(value):
         _take_in_files(inner)
 
