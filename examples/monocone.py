@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import struct
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def triangles() -> np.ndarray:
     profile = [(0.0, GAP), (GAP * math.tan(HALF_ANGLE), GAP), *zip(LENGTH * np.sin(angles), LENGTH * np.cos(angles))]
     turn = 2.0 * math.pi * np.arange(SEGMENTS + 1) / SEGMENTS
     found = []
-    for (r0, z0), (r1, z1) in zip(profile, profile[1:]):
+    for (r0, z0), (r1, z1) in pairwise(profile):
         for a, b in zip(turn, [*turn[1:-1], turn[0]]):
             low, low_next, high, high_next = (
                 (1e3 * r * math.cos(at), 1e3 * r * math.sin(at), 1e3 * z)
@@ -49,7 +50,7 @@ def triangles() -> np.ndarray:
 
 
 def write_stl(path: Path = STL) -> None:
-    """The body as a binary STL file: 80 bytes, the number of triangles, then normal, corners and two spare bytes each."""
+    """The body as a binary STL file: 80 bytes, the number of triangles, then for each normal, corners, two bytes."""
     corners = triangles().astype("<f4")
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.linalg.norm(normals, axis=1)[:, None]

@@ -63,7 +63,7 @@ class Structure(Schema):
             return (self,)
         name = self.name or self.shape.kind
         return tuple(Structure(shape, medium, f"{name}: {number}") for number, shape, medium in
-                     self.shape.parts(self.medium))  # fmt: skip
+                     self.shape.by_number(self.medium))  # fmt: skip
 
     @model_validator(mode="after")
     def _thin_is_metal(self) -> Structure:

@@ -97,14 +97,15 @@ class Layout(Extruded):
 
 
 def gds(
-    file: str, layer: int, lower: float | str, upper: float | str, datatype: int = 0, cell: str | None = None, **placed
-) -> tuple[Polygon, ...]:
+    file: str, layer: int, lower: float | str, upper: float | str, datatype: int = 0, cell: str | None = None,
+    axis: str = "z", offset: tuple = (0.0, 0.0), scale: float = 1.0,
+) -> tuple[Polygon, ...]:  # fmt: skip
     """The polygons of a layer of a GDS file as `Polygon` shapes, extruded from `lower` to `upper` (m).
 
-    The other arguments are those of `Layout`, which holds the same polygons as one shape. Errors: ModelError for a
+    The arguments are those of `Layout`, which holds the same polygons as one shape. Errors: ModelError for a
     file that is none, a cell or layer that is not in it, and without the package gdstk (`nearfield[photonics]`).
     """
-    return Layout(file, layer, lower, upper, datatype, cell, **placed).polygons()
+    return Layout(file, layer, lower, upper, datatype, cell, axis, offset, scale).polygons()
 
 
 def read_polygons(file: str, layer: int, datatype: int, cell: str | None) -> list[np.ndarray]:

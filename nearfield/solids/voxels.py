@@ -158,7 +158,7 @@ class Voxels(Solid):
                 '"none" where the boxes shall stay as they are'
             )
 
-    def parts(self, table: dict[int, Any]) -> Iterator[tuple[int, Voxels, Any]]:
+    def by_number(self, table: dict[int, Any]) -> Iterator[tuple[int, Voxels, Any]]:
         """(number, its boxes, its medium) for each number of the table that the model has."""
         for number, medium in table.items():
             if number in self.counts and medium != "none":
