@@ -53,8 +53,8 @@ LOWERING = {  # methods of model entries that only the program itself calls
     "setup", "shape", "sign", "signal", "source", "steps", "terms", "walls", "axis_number",
     "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights",
     "step", "susceptibility", "fraction",
-    "corners", "illumination", "blocks", "by_number", "faces", "flat_bounds", "levels", "numbers", "outlines", "refuse_unnamed",
-    "surface", "counts",
+    "corners", "illumination", "blocks", "by_number", "faces", "flat_bounds", "levels", "numbers", "outlines",
+    "refuse_unnamed", "surface", "counts",
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',

@@ -20,9 +20,9 @@ def test_a_long_cone_has_the_impedance_of_the_infinite_one():
 
 
 def test_reflection_of_the_monocone_at_cells_twice_as_large():
-    # twice the cells of the page, which is within 0.036 of the theory below 4 GHz; steps of metal err with the cell
+    # the page's run is within 0.035 of the theory below 4 GHz; at twice its cells steps of metal err twice as much
     low = BAND <= 4e9
-    assert np.abs(found(0.5e-3, space=10e-3) - reflected(expected(BAND)))[low].max() < 2 * 0.036
+    assert np.abs(found(0.5e-3, space=10e-3) - reflected(expected(BAND)))[low].max() < 2 * 0.035
 
 
 def test_the_model_file_of_the_monocone_is_that_of_the_script():

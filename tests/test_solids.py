@@ -11,10 +11,12 @@ from solids_made import CUBE, CUBE_TRIANGLES, icosphere, winding_number
 
 import nearfield as nf
 from nearfield.boundaries import Boundaries
+from nearfield.checkpoint.contents import self_contained
 from nearfield.coefficients import Coefficients
 from nearfield.grid import Grid
 from nearfield.materials import Medium
 from nearfield.model_file import load, loads
+from nearfield.report.sections import section
 from nearfield.solids.closed_surface import ClosedSurface, volume
 
 SEED = 31
@@ -375,3 +377,35 @@ name = "head"
     assert loads(simulation.to_toml()) == simulation
     runs = [simulation.model_copy(update={"schedule": s}).run(threads=1)["tip"].values for s in ("tiled", "stepwise")]
     assert np.abs(runs[0]).max() > 0 and np.array_equal(*runs)
+
+
+def test_a_checkpoint_names_a_solid_by_its_whole_path_and_refuses_another(tmp_path, monkeypatch):
+    write(tmp_path / "cube.stl", CUBE, CUBE_TRIANGLES)
+    monkeypatch.chdir(tmp_path)
+    structure = nf.Structure(nf.Mesh("cube.stl", "mm"), "pec")
+    stored = self_contained(nf.Simulation(nf.Grid.uniform(1e-3, (8, 8, 8)), [structure], steps=1))
+    monkeypatch.chdir("/")
+    assert loads(stored).structures[0].shape.bounds() == structure.shape.bounds()
+    write(tmp_path / "cube.stl", 2 * CUBE, CUBE_TRIANGLES)
+    with pytest.raises(nf.ModelError, match="has changed"):
+        loads(stored)
+
+
+def test_the_report_draws_the_section_of_a_mesh():
+    corners, triangles = icosphere(3)
+    mesh = nf.Mesh(vertices=corners, triangles=triangles, unit="mm", scale=4.0, offset=(6e-3, 6e-3, 6e-3))
+    simulation = nf.Simulation(nf.Grid.uniform(1e-3, (12, 12, 12)), [nf.Structure(mesh, "pec")], steps=1)
+    cut = section(simulation, simulation.grid.resolve(), 2, 6e-3, 0, 1)
+    assert (cut.index == 0).mean() == pytest.approx(np.pi * 4**2 / 12**2, rel=0.01)
+
+
+def test_a_mesh_that_leaves_a_periodic_cell_comes_in_at_the_other_side():
+    grid = nf.Grid.uniform(1e-3, (8, 8, 8))
+    mesh = nf.Mesh(vertices=CUBE, triangles=CUBE_TRIANGLES, unit="mm", scale=2.0, offset=("7 mm", "3 mm", "3 mm"))
+    boxes = nf.Box((7e-3, 3e-3, 3e-3), (9e-3, 5e-3, 5e-3))
+    found, right = (
+        nf.Simulation(grid, [nf.Structure(shape, "pec")], boundaries=nf.Boundaries(all="periodic"), steps=1)
+        .setup().coefficients for shape in (mesh, boxes)
+    )  # fmt: skip
+    for component in range(6):
+        assert np.array_equal(found.dense(component), right.dense(component))

@@ -125,7 +125,8 @@ double Distance::bound(const Point& p) const {
     long block = 0;
     Point centre;
     for (int a = 0; a < 3; ++a) {
-        const long n = pitch_[a] > 0 ? std::min(static_cast<long>((p[a] - all.lower[a]) / pitch_[a]), blocks_ - 1) : 0;
+        const double part = (p[a] - all.lower[a]) / pitch_[a];
+        const long n = part > 0 ? std::min(static_cast<long>(part), blocks_ - 1) : 0;  // 0 also for what is no number
         centre[a] = all.lower[a] + (n + 0.5) * pitch_[a];
         block = block * blocks_ + n;
     }
