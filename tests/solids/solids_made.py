@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearfield.boundaries import Boundaries
+from nearfield.coefficients import Coefficients
+from nearfield.grid import Grid
+from nearfield.materials import Medium
+
+SEED = 31
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 CUBE_TRIANGLES = np.array([
     [0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
@@ -40,3 +46,28 @@ def winding_number(corners: np.ndarray, triangles: np.ndarray, points: np.ndarra
         dots = [np.einsum("ij,ij->i", *pair) for pair in ((a, b), (b, c), (c, a))]
         total += 2 * np.arctan2(over, la * lb * lc + dots[0] * lc + dots[1] * la + dots[2] * lb)
     return total / (4 * np.pi)
+
+
+def coefficients(structures, grid):
+    made = Coefficients(grid, structures, {}, Medium(), Boundaries(all="pec"), 1e-13)
+    return [part for component in range(6) for part in made.dense(component)]
+
+
+def uniform(cells, size):
+    return Grid.uniform(size, (cells,) * 3).resolve()
+
+
+def nested():
+    """A ball with a cavity, a second ball that overlaps it, and one ball twice in the same place."""
+    points, triangles = icosphere(1)
+    shells = [(1.0, (0, 0, 0), 1), (0.5, (0.1, 0, 0), -1), (0.8, (1.1, 0.2, 0.1), 1), (0.4, (-0.9, 1.2, 0), 1),
+              (0.4, (-0.9, 1.2, 0), 1)]  # fmt: skip
+    corners = np.concatenate([size * points + place for size, place, _ in shells])
+    return corners, np.concatenate([triangles[:, ::way] + n * len(points) for n, (*_, way) in enumerate(shells)])
+
+
+def write(path, corners, triangles):
+    import trimesh
+
+    trimesh.Trimesh(corners, triangles, process=False).export(path)
+    return str(path)

@@ -1,0 +1,113 @@
+"""Bodies of triangles: on the grid, from files, and which are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from solids_made import CUBE, CUBE_TRIANGLES, SEED, coefficients, icosphere, uniform, write
+
+import nearfield as nf
+from nearfield.boundaries import Boundaries
+from nearfield.coefficients import Coefficients
+from nearfield.materials import Medium
+from nearfield.solids.closed_surface import volume
+
+
+def test_an_icosphere_fills_the_cells_of_the_sphere():
+    corners, triangles = icosphere(4)
+    mesh = nf.Mesh(vertices=corners, triangles=triangles, unit="mm", scale=5.2, offset=(0.006, 0.006, 0.006))
+    sphere, grid = nf.Sphere((0.006, 0.006, 0.006), 5.2e-3), uniform(12, 1e-3)
+    x, y, z = (grid.centres(axis).reshape([-1 if a == axis else 1 for a in range(3)]) for axis in range(3))
+    sag = 5.2e-3 * (1.0 - np.linalg.norm(corners[triangles].mean(axis=1), axis=1).min())
+    clear = np.abs(sphere.signed_distance(x, y, z)) > sag
+    assert clear.mean() > 0.98
+    assert np.array_equal(mesh.contains(x, y, z)[clear], sphere.contains(x, y, z)[clear])
+    found, right = (coefficients([nf.Structure(shape, Medium(4.0))], grid) for shape in (mesh, sphere))
+    # a share of a cell changes 1/eps_r by three times itself at most; the gap is as deep as the sag
+    gap = 4 / 3 * np.pi * 5.2e-3**3 - volume(mesh.surface.corners, mesh.surface.triangles)
+    for one, other in zip(found, right):
+        assert np.abs(one - other).max() < 3 * np.sqrt(3) * sag / 1e-3
+        assert np.abs(one - other).mean() < 3 * gap / 0.012**3
+
+
+@pytest.mark.parametrize("medium", ["pec", "pmc", Medium(3.0)])
+def test_a_cube_of_triangles_on_grid_lines_is_the_box(medium):
+    grid = uniform(10, 1e-3)
+    mesh = nf.Mesh(vertices=CUBE, triangles=CUBE_TRIANGLES, unit="mm", scale=4.0, offset=("3 mm", "2 mm", "4 mm"))
+    box = nf.Box(*mesh.bounds())
+    found, right = (coefficients([nf.Structure(shape, medium)], grid) for shape in (mesh, box))
+    for one, other in zip(found, right):
+        assert np.allclose(one, other, rtol=1e-14, atol=0) if medium == Medium(3.0) else np.array_equal(one, other)
+
+
+def test_a_mesh_is_turned_about_x_then_y_then_z_and_then_moved():
+    long, quarter = CUBE * (1, 2, 3), "90 deg"
+    mesh = nf.Mesh(vertices=long, triangles=CUBE_TRIANGLES, rotation=(quarter, 0, quarter), offset=(1, 0, 0))
+    assert mesh.bounds() == ((1.0, 0.0, 0.0), (4.0, 1.0, 2.0))  # (x, y, z) -> (x, -z, y) -> (z, x, y)
+    assert mesh.levels(0) == [1.0, 4.0] and mesh.levels(2) == [0.0, 2.0]
+
+
+def test_coefficients_of_a_mesh_are_those_of_its_place_alone():
+    """What ranks ask for, each in a window of its own."""
+    corners, triangles = icosphere(2)
+    mesh = nf.Mesh(vertices=corners, triangles=triangles, scale=4.1e-3, offset=(6e-3, 5.5e-3, 6.2e-3))
+    boundaries, grid = Boundaries(all="pec"), uniform(12, 1e-3)
+    made = Coefficients(grid, [nf.Structure(mesh, Medium(4.0))], {}, Medium(), boundaries, 1e-13)
+    whole = np.stack([np.stack(made.dense(component)) for component in range(3)])  # component, part, x, y, z
+    for lower, upper in (((3, 4, 2), (9, 12, 11)), ((0, 5, 5), (12, 6, 12)), ((4, 0, 6), (5, 12, 7))):
+        window = tuple(slice(low, high) for low, high in zip(lower, upper))
+        for planes in made.planes(0, lower, upper):
+            here = whole[:, :, *window][:, :, planes.start : planes.stop]
+            assert np.array_equal(here, np.broadcast_to(planes.electric[:, :, None], here.shape))
+
+
+@pytest.mark.parametrize("suffix", ["stl", "ply", "obj"])
+def test_files_hold_the_solid_that_was_written(suffix, tmp_path):
+    file = write(tmp_path / f"cube.{suffix}", CUBE * (12.45, 0.3, 7.0), CUBE_TRIANGLES)
+    mesh = nf.Mesh(file, "mm")
+    assert mesh.bounds() == ((0.0, 0.0, 0.0), (12.45 / 1000, 0.3 / 1000, 7.0 / 1000))  # single precision in STL
+    assert len(mesh.surface.corners) == 8 and mesh.surface.triangles.shape == (12, 3)
+
+
+BROKEN = {
+    "without a triangle": (lambda: (CUBE, CUBE_TRIANGLES[1:]), "3 edges of one triangle alone, the first about (0, "),
+    "facing both ways": (lambda: (CUBE, np.concatenate((CUBE_TRIANGLES[:1, ::-1], CUBE_TRIANGLES[1:]))),
+                         "neighbours disagree at 3 edges"),
+    "a sheet twice": (lambda: (CUBE, np.concatenate((CUBE_TRIANGLES[:2], CUBE_TRIANGLES[:2, ::-1]))), "no volume"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_surfaces_that_enclose_nothing_are_refused_with_file_place_and_remedy(case, tmp_path):
+    made, expected = BROKEN[case]
+    file = write(tmp_path / "broken.stl", *made())
+    with pytest.raises(nf.ModelError) as refused:
+        nf.Mesh(file, "mm")
+    assert file in str(refused.value) and expected in str(refused.value)
+    assert "no volume" in expected or "trimesh.repair.fill_holes" in str(refused.value)
+
+
+def test_gaps_of_rounding_are_closed(tmp_path):
+    corners = CUBE[CUBE_TRIANGLES].reshape(-1, 3) + np.random.default_rng(SEED).uniform(-1e-7, 1e-7, (36, 3))
+    assert nf.Mesh(write(tmp_path / "gaps.obj", corners, np.arange(36).reshape(-1, 3)), "mm").contains(5e-4, 5e-4, 5e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [("none.stl", None, "does not exist"), ("a.step", b"ISO", ".stl, .ply, .obj"), ("a.stl", b"rubbish" * 40, "a.stl"),
+     ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 3\n", "PLY"), ("a.obj", b"v 0 0 0\nf 1 2 3\n", "a.obj"),
+     ("empty.stl", b"", "no triangles")],
+)  # fmt: skip
+def test_files_that_are_no_meshes_are_refused(name, content, expected, tmp_path):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(nf.ModelError, match=expected):
+        nf.Mesh(str(tmp_path / name), "mm")
+
+
+def test_a_file_without_a_unit_and_a_file_that_changed_are_refused(tmp_path):
+    file = write(tmp_path / "cube.stl", CUBE, CUBE_TRIANGLES)
+    with pytest.raises(nf.ModelError, match="`unit` is missing"):
+        nf.Mesh(file)
+    with pytest.raises(nf.ModelError, match="has changed"):
+        nf.Mesh(file, "mm", checksum="0" * 64)
