@@ -80,8 +80,8 @@ def merged(corners: np.ndarray, triangles: np.ndarray, within: float = 0.0) -> t
     return corners[first], triangles[(a != b) & (b != c) & (c != a)]
 
 
-def hole(corners: np.ndarray, triangles: np.ndarray) -> str | None:
-    """What keeps a surface from being closed, and where; None if nothing does."""
+def hole(corners: np.ndarray, triangles: np.ndarray, unit: str = "m") -> str | None:
+    """What keeps a surface from being closed, and where, in its own unit; None if nothing does."""
     start, end = triangles[:, [0, 1, 2]].ravel(), triangles[:, [1, 2, 0]].ravel()
     key = np.minimum(start, end).astype(np.int64) * len(corners) + np.maximum(start, end)
     _, first, number, uses = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
@@ -94,9 +94,9 @@ def hole(corners: np.ndarray, triangles: np.ndarray) -> str | None:
     middle = ", ".join(f"{value:.6g}" for value in 0.5 * (corners[start[edge]] + corners[end[edge]]))
     if opened.size:
         edges = counted(opened.size, "edge")
-        return f"is not closed: {edges} of one triangle alone, the first about ({middle}) m"
+        return f"is not closed: {edges} of one triangle alone, the first about ({middle}) {unit}"
     edges = counted(wrong.size, "edge")
-    return f"has triangles that face the wrong side: neighbours disagree at {edges}, the first about ({middle}) m"
+    return f"has triangles that face the wrong side: neighbours disagree at {edges}, the first about ({middle}) {unit}"
 
 
 def volume(corners: np.ndarray, triangles: np.ndarray) -> float:

@@ -89,20 +89,20 @@ class Mesh(Solid):
             corners
         ):  # fmt: skip
             raise ValueError(f"{name} holds no triangles, or broken ones; export it again")
-        corners = corners * self.scale / UNITS[self.unit or "m"] @ turned(self.rotation).T
+        unit = self.unit or "m"
         found = merged(corners, triangles)
-        wrong = hole(*found) if len(found[1]) else "has no triangle with an area"
+        wrong = hole(*found, unit) if len(found[1]) else "has no triangle with an area"
         if wrong:
             extent = float(np.ptp(corners, axis=0).max())
             closer = merged(corners, triangles, CLOSE * extent) if extent > 0.0 else found
-            if not len(closer[1]) or hole(*closer):
+            if not len(closer[1]) or hole(*closer, unit):
                 raise ValueError(f"{name} {wrong}, so nothing is inside or outside. {REPAIR}")
             found = closer
         size = np.prod(np.ptp(found[0], axis=0))
         if not abs(volume(*found)) > 1e-9 * size:
             raise ValueError(f"{name} encloses no volume: its triangles lie on one another; give a solid body, or a "
                              "Sheet or Polygon for metal without thickness")  # fmt: skip
-        return ClosedSurface(*found)
+        return ClosedSurface(found[0] * self.scale / UNITS[unit] @ turned(self.rotation).T, found[1])
 
     def _given(self) -> tuple[np.ndarray, np.ndarray, str]:
         """Corners in `unit`, triangles, and what to call them."""

@@ -70,7 +70,8 @@ def test_files_hold_the_solid_that_was_written(suffix, tmp_path):
 
 
 BROKEN = {
-    "without a triangle": (lambda: (CUBE, CUBE_TRIANGLES[1:]), "3 edges of one triangle alone, the first about (0, "),
+    "without a triangle": (lambda: (CUBE, CUBE_TRIANGLES[1:]),
+                           "3 edges of one triangle alone, the first about (0, 0, 0.5) mm"),
     "facing both ways": (lambda: (CUBE, np.concatenate((CUBE_TRIANGLES[:1, ::-1], CUBE_TRIANGLES[1:]))),
                          "neighbours disagree at 3 edges"),
     "a sheet twice": (lambda: (CUBE, np.concatenate((CUBE_TRIANGLES[:2], CUBE_TRIANGLES[:2, ::-1]))), "no volume"),
