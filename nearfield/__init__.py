@@ -31,6 +31,7 @@ _HOMES = {
     "nearfield.sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
     "nearfield.plane_wave": ("PlaneWave",),
     "nearfield.ports": ("LumpedPort", "MicrostripPort", "LumpedElement"),
+    "nearfield.guides.port": ("WaveguidePort",),
     "nearfield.monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
     "nearfield.simulation": ("Simulation",),
     "nearfield.check": ("Check",),

@@ -40,6 +40,11 @@ TRANSITS = 150  # most crossings of the box before a run that does not decay is 
 def port_waveform(simulation: Simulation, port):
     """The voltage waveform of a port: its own, the simulation's, or a Gaussian up to the automatic grid's limit."""
     waveform = port.waveform or simulation.waveform
+    if waveform is None and port.kind == "waveguide":
+        raise ModelError(
+            f'port "{port.name}" has no waveform, and neither has the simulation; a guide carries waves above its cut-off '
+            "alone, so give one a pulse there, for example ModulatedGaussian(10e9, 6e9)"
+        )
     if waveform is None:
         highest = getattr(simulation.grid, "maximum_frequency", None)
         if highest is None:
@@ -53,23 +58,25 @@ def port_waveform(simulation: Simulation, port):
 
 def excitation_names(simulation: Simulation) -> tuple[str, ...]:
     """The runs to make: as asked, else the sources if there are any, else every port, else one silent run."""
-    ports = tuple(port.name for port in simulation.ports)
+    ports = tuple(channel.name for channel in simulation.channels)
     allowed = (*([SOURCES] if simulation.sources or not ports else []), *ports)
     if simulation.excitations is None:
         return (SOURCES,) if simulation.sources or not ports else ports
-    for name in simulation.excitations:
+    modes = {port.name: tuple(channel.name for channel in port.channels) for port in simulation.ports}
+    asked = [each for name in simulation.excitations for each in modes.get(name, (name,))]
+    for name in asked:
         if name not in allowed:
             raise ModelError(f"excitations: {name!r} is neither a port nor \"sources\"; there is: {', '.join(allowed)}")
     if not simulation.excitations:
         raise ModelError(f"excitations is empty; name at least one of {', '.join(allowed)} or leave it out")
-    return tuple(dict.fromkeys(simulation.excitations))
+    return tuple(dict.fromkeys(asked))
 
 
 def all_waveforms(simulation: Simulation) -> list:
     """Every waveform that some excitation of the simulation uses."""
     names = excitation_names(simulation)
     found = [source.waveform for source in simulation.sources] if SOURCES in names else []
-    return found + [port_waveform(simulation, port) for port in simulation.ports if port.name in names]
+    return found + [port_waveform(simulation, port) for port in simulation.channels if port.name in names]
 
 
 def lowest_index(simulation: Simulation) -> float:
@@ -146,7 +153,7 @@ class Discretization:
     def _waveforms(self) -> dict[str, Waveform]:
         """Port waveforms by port name, for the ports that are excited."""
         found = {}
-        for port in self.simulation.ports:
+        for port in self.simulation.channels:
             if port.name in self.excitations:
                 waveform = port_waveform(self.simulation, port)
                 found[port.name] = Waveform(waveform.value, port.name, waveform.end)
@@ -205,7 +212,7 @@ class Discretization:
         for item in (*simulation.sources, *simulation.elements):
             terms += item.terms(self.context)
         ports, monitors, recorded = {}, {}, 0
-        for item, found in [(p, ports) for p in simulation.ports] + [(m, monitors) for m in simulation.monitors]:
+        for item, found in [(p, ports) for p in simulation.channels] + [(m, monitors) for m in simulation.monitors]:
             own = item.terms(self.context)
             if simulation.boundaries.complex_fields:
                 own += [imaginary(term) for term in own if isinstance(term, RecordingTerm)]
@@ -238,7 +245,7 @@ class Discretization:
     def excitation_waveform(self, excitation: str):
         """The one waveform of an excitation, or None where its sources differ."""
         if excitation != SOURCES:
-            port = next(port for port in self.simulation.ports if port.name == excitation)
+            port = next(port for port in self.simulation.channels if port.name == excitation)
             return port_waveform(self.simulation, port)
         waveforms = [source.waveform for source in self.simulation.sources]
         return waveforms[0] if waveforms and all(waveform == waveforms[0] for waveform in waveforms) else None

@@ -110,6 +110,11 @@ class Port(TwoPole):
     """What ports share: a source, a reference impedance."""
 
     @property
+    def channels(self) -> tuple[Port, ...]:
+        """The port as ports of one wave each: itself."""
+        return (self,)
+
+    @property
     def impedance(self) -> float:
         """Reference impedance (ohm) of its waves."""
         return self.resistance if self.reference_impedance is None else self.reference_impedance

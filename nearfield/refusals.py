@@ -44,7 +44,7 @@ def features(
 
 def refuse_entries(simulation: Simulation) -> None:
     """Refuse what is wrong whatever the grid: names that are used twice, media that nobody defines."""
-    named_entries = [*simulation.ports, *simulation.monitors]
+    named_entries = [*simulation.channels, *simulation.monitors]
     twice = [name for name, count in Counter(entry.name for entry in named_entries).items() if count > 1]
     if twice:
         raise ModelError(

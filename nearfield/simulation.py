@@ -24,6 +24,7 @@ from pydantic import Field, field_validator, model_validator
 from nearfield.boundaries import Boundaries
 from nearfield.geometry import Structure
 from nearfield.grid import AnyGrid
+from nearfield.guides.port import WaveguidePort
 from nearfield.materials import AnyMedium, Medium
 from nearfield.monitors import Current as CurrentMonitor
 from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
@@ -49,7 +50,7 @@ AnyWaveform = Annotated[
 AnySource = Annotated[
     PointCurrent | MagneticPointCurrent | LineCurrent | CurrentSheet | PlaneWave, Field(discriminator="kind")
 ]
-AnyPort = Annotated[LumpedPort | MicrostripPort, Field(discriminator="kind")]
+AnyPort = Annotated[LumpedPort | MicrostripPort | WaveguidePort, Field(discriminator="kind")]
 AnyMonitor = Annotated[
     Probe | VoltageMonitor | CurrentMonitor | Snapshot | FieldDFT | Flux | FarField, Field(discriminator="kind")
 ]
@@ -147,6 +148,11 @@ class Simulation(Schema):
         if self.steps is not None and self.duration is not None:
             raise ValueError(f"steps={self.steps} and duration={self.duration} s are both given; give one of them")
         return self
+
+    @property
+    def channels(self) -> tuple:
+        """The ports of one wave each: those of several modes count as several."""
+        return tuple(channel for port in self.ports for channel in port.channels)
 
     def setup(self) -> Discretization:
         """This simulation on its Yee grid, with its time step and steps; refuses what cannot run."""

@@ -36,7 +36,7 @@ SECTIONS = {
     "Boundaries": ("Boundaries", "CPML", "Bloch", "PERIODIC", "Symmetry"),
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
     "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet", "PlaneWave"),
-    "Ports and circuits": ("LumpedPort", "MicrostripPort", "LumpedElement"),
+    "Ports and circuits": ("LumpedPort", "MicrostripPort", "WaveguidePort", "LumpedElement"),
     "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
     "Results": ("open_result", "Result", "spectrum", "resonances"),
     "Errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),

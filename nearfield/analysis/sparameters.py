@@ -17,6 +17,7 @@ import numpy as np
 from nearfield.analysis.spectra import fourier_integral, frequency_axis
 from nearfield.analysis.touchstone import touchstone_text
 from nearfield.errors import ModelError
+from nearfield.guides.line import GuideLine
 from nearfield.output.whole_file import write_whole
 from nearfield.records import Variable, Variables
 
@@ -47,6 +48,10 @@ def port_spectra(variables: Variables, frequencies: np.ndarray, prefix: str = ""
 def port_waves(variables: Variables, frequencies: np.ndarray, impedance: float) -> tuple[np.ndarray, np.ndarray]:
     """Waves into (a) and out of (b) the structure at a port, in sqrt(W) s: abs(a)^2 - abs(b)^2 is Re(V conj(I))."""
     voltage, current = port_spectra(variables, frequencies)
+    notes = variables["voltage"].attributes
+    if "mode" in notes:
+        line = GuideLine(**{name: notes[name] for name in GuideLine.__dataclass_fields__})
+        return line.waves(voltage, current, frequencies, notes["cells"])
     scale = 0.5 / np.sqrt(impedance)
     return scale * (voltage + impedance * current), scale * (voltage - impedance * current)
 
@@ -112,14 +117,14 @@ def scattering_variables(simulation: Simulation, record: RunRecord, time_step: f
     """
     from nearfield.discretization import port_waveform
 
-    bands = [port_waveform(simulation, port).band for port in simulation.ports if port.name in record.excitations]
+    bands = [port_waveform(simulation, port).band for port in simulation.channels if port.name in record.excitations]
     low, high = min(band[0] for band in bands), max(band[1] for band in bands)
     high = min(high, 0.5 / time_step)
     ports = {name: run.ports for name, run in record.excitations.items()}
     times = [variables["time"].array for run in ports.values() for variables in run.values()]
     resolved = (high - low) * max((float(time[-1]) for time in times if time.size), default=0.0)
     points = 1001 if resolved <= 1000 else 2001 if resolved <= 2000 else 4001
-    impedances = {port.name: port.impedance for port in simulation.ports}
+    impedances = {port.name: port.impedance for port in simulation.channels}
     return scattering(impedances, ports, frequency_axis((low, high), points))
 
 

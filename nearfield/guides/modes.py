@@ -1,0 +1,134 @@
+"""The modes of a guide's cross-section as the grid carries them: eigenvectors of its own difference operators.
+
+With the potentials of `nearfield.guides.analytic` on the grid, TE on cells and TM on nodes, E on the live edges is
+their difference G p, and
+
+    G' A G p = cut-off^2 M p,        A: area that an edge stands for, M: area of a cell, or dual area of a node
+
+The analytic mode is where inverse iteration starts, so that it says which mode is found, and how it is polarised; on
+even lines in a rectangle it is the solution already. E and n x E, half a cell on, obey the three-dimensional update with
+an amplitude along the guide (nearfield/guides/line.py), and modes are orthogonal under A, both to rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.guides.analytic import Opening, potential
+from nearfield.guides.names import ModeName
+from nearfield.guides.section import Section
+
+MOST_ITERATIONS = 30
+CONVERGED = 1e-13
+LIKENESS = 0.85  # least correlation between a mode on the grid and the analytic one
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A mode: E_u (cells u, nodes v) and E_v (nodes u, cells v) in 1/m with the sum of their squares times areas 1.
+
+    E = V (E_u, E_v) of modal voltage V, H = I (n x E) of modal current I, power V I. `cutoff` in 1/m.
+    """
+
+    family: str
+    cutoff: float
+    section: Section
+    electric: tuple[np.ndarray, np.ndarray]
+
+    def samples(self) -> tuple[np.ndarray, ...]:
+        """Of each live edge: component, (i, j, k) in the plane, E, the component beside it, its n x E, area."""
+        place, section, parts = self.section.place, self.section, []
+        live = (section.live_u, section.live_v)
+        for turned, (axis, values, mask, area) in enumerate(zip(place.across, self.electric, live, section.areas)):
+            index = np.stack([part[mask] for part in place.index(axis, place.node)])
+            beside = values[mask] * (-1.0 if turned else 1.0)  # n x u = v, n x v = -u
+            own, other = (np.full(index.shape[1], number) for number in (axis, 3 + place.across[1 - turned]))
+            parts.append((own, index, values[mask], other, beside, area[mask]))
+        return tuple(np.concatenate(part, axis=-1) for part in zip(*parts))
+
+
+def guide_mode(section: Section, lines: tuple, opening: Opening, name: ModeName, angle: float, who: str) -> Mode:
+    """The mode of that name; `lines`: coordinates of the window's nodes along u and v. Error: the guide has none."""
+    live = np.concatenate((section.live_u.ravel(), section.live_v.ravel())).astype(float)
+    area = np.concatenate([part.ravel() for part in section.areas])
+    if name.family == "TEM":
+        cutoff, electric = 0.0, _static(section, lines, opening, live * area)
+    else:
+        cutoff, electric = _eigenvector(section, lines, opening, name, angle, live * area, who)
+    electric = electric * live / np.sqrt(np.sum(area * live * electric**2))
+    split = section.live_u.size
+    shapes = section.live_u.shape, section.live_v.shape
+    return Mode(name.family, cutoff, section, (electric[:split].reshape(shapes[0]), electric[split:].reshape(shapes[1])))
+
+
+def _differences(section: Section, te: bool):
+    """G from all cells (TE) or nodes (TM) to all edges, E_u first, and the areas that those stand for."""
+    from scipy.sparse import diags, identity, kron, vstack
+
+    (pu, pv), (du, dv) = section.primary, section.dual
+    steps = [diags([1.0, -1.0], [0, -1], shape=(p.size + 1, p.size)) for p in (pu, pv)]  # value above - value below
+    if te:
+        along_v, along_u = diags(1 / dv) @ steps[1], diags(1 / du) @ steps[0]
+        parts = kron(identity(pu.size), along_v), -kron(along_u, identity(pv.size))
+        return vstack(parts).tocsc(), np.outer(pu, pv).ravel()
+    along_u, along_v = diags(1 / pu) @ steps[0].T, diags(1 / pv) @ steps[1].T  # minus the slope
+    parts = kron(along_u, identity(dv.size)), kron(identity(du.size), along_v)
+    return vstack(parts).tocsc(), np.outer(du, dv).ravel()
+
+
+def _places(lines: tuple, te: bool) -> list[np.ndarray]:
+    """(u, v) of cells or nodes, flat."""
+    at = [0.5 * (line[1:] + line[:-1]) if te else line for line in lines]
+    return [part.ravel() for part in np.meshgrid(*at, indexing="ij")]
+
+
+def _eigenvector(
+    section: Section, lines: tuple, opening: Opening, name: ModeName, angle: float, weight: np.ndarray, who: str
+) -> tuple[float, np.ndarray]:
+    """(cut-off, E on all edges) of the mode next to the analytic one."""
+    from scipy.sparse import diags
+    from scipy.sparse.linalg import splu
+
+    te = name.family == "TE"
+    analytic, value = potential(opening, name, angle)
+    differences, mass = _differences(section, te)
+    alive = np.flatnonzero((section.cells if te else section.live_n).ravel())
+    g, mass = differences[:, alive], mass[alive]
+    stiffness = (g.T @ diags(weight) @ g).tocsc()
+    start = value(*(part[alive] for part in _places(lines, te)))
+    start = start / np.sqrt(np.sum(mass * start**2)) if np.any(start) else start
+    found, change = start, np.inf
+    for _ in range(MOST_ITERATIONS):
+        square = float(found @ (stiffness @ found))
+        solver = splu(stiffness - 0.9999 * square * diags(mass).tocsc())
+        before, last = found, change
+        found = solver.solve(mass * before)
+        found /= np.sqrt(np.sum(mass * found**2)) * np.sign(np.sum(mass * found * before))
+        change = float(np.sqrt(np.sum(mass * (found - before) ** 2)))
+        if change < CONVERGED or (change < 1e-9 and change >= last):
+            break
+    cutoff = float(np.sqrt(found @ (stiffness @ found)))
+    if not abs(np.sum(mass * found * start)) > LIKENESS:
+        raise ModelError(
+            f"{who}: no mode of the guide on this grid is like {name.family}{name.m}{name.n}, whose cut-off is "
+            f"{analytic:.4g} 1/m (nearest {cutoff:.4g} 1/m); check the corners of the opening and its shape, or take "
+            "smaller cells"
+        )
+    return cutoff, differences[:, alive] @ found
+
+
+def _static(section: Section, lines: tuple, opening: Opening, weight: np.ndarray) -> np.ndarray:
+    """E of a potential of 1 on the inner conductor and 0 on the outer one."""
+    from scipy.sparse import diags
+    from scipy.sparse.linalg import spsolve
+
+    differences, _ = _differences(section, te=False)
+    distance, _ = opening.polar(*_places(lines, te=False))
+    free = section.live_n.ravel()
+    held = (~free & (distance < np.sqrt(opening.inner * opening.radius))).astype(float)
+    stiffness = (differences.T @ diags(weight) @ differences).tocsc()
+    held[free] = spsolve(stiffness[free][:, free], -(stiffness @ held)[free])
+    return differences @ held

@@ -1,0 +1,56 @@
+"""Modes by name: "TEM", "TE10", "TM11", "TE11y" (polarised along y), "TE10,2" where a number has two digits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nearfield.messages import shown
+
+Shape = Literal["rectangular", "circular", "coaxial"]
+PATTERN = re.compile(r"(TE|TM)(?:(\d)(\d)|(\d+),(\d+))([xyz]?)")
+LARGEST = 99
+
+
+@dataclass(frozen=True)
+class ModeName:
+    """A mode of a guide: `family` "TE", "TM" or "TEM", its two numbers, and the axis it is polarised along or ""."""
+
+    family: str
+    m: int = 0
+    n: int = 0
+    polarisation: str = ""
+
+    @classmethod
+    def read(cls, text: Any) -> ModeName:
+        """That of a text; ValueError says what is allowed."""
+        if text == "TEM":
+            return cls("TEM")
+        match = PATTERN.fullmatch(text) if isinstance(text, str) else None
+        if match is None:
+            raise ValueError(
+                f'given {shown(text)}; allowed: "TEM", or "TE" or "TM" with two numbers, such as "TE10", and in round '
+                'guides the axis that E points along, such as "TE11y"'
+            )
+        family, *numbers, polarisation = match.groups()
+        m, n = (int(number) for number in numbers if number is not None)
+        return cls(family, m, n, polarisation)
+
+    def fault(self, shape: Shape, normal: str) -> str | None:
+        """Why a guide of this shape, across the axis `normal`, has no such mode; None where it has."""
+        if self.family == "TEM":
+            return None if shape == "coaxial" else "a TEM wave needs two conductors: shape = \"coaxial\""
+        if max(self.m, self.n) > LARGEST:
+            return f"its numbers may be {LARGEST} at most"
+        if shape == "rectangular":
+            if self.polarisation:
+                return "modes of a rectangular guide are told by their numbers alone; leave the axis out"
+            if self.family == "TM" and 0 in (self.m, self.n):
+                return "both numbers of a TM mode of a rectangular guide are 1 or more"
+            return "one of its numbers must be 1 or more" if self.m == self.n == 0 else None
+        if self.n == 0:
+            return "the second number, of the zero along the radius, is 1 or more"
+        if self.polarisation and (self.m == 0 or self.polarisation == normal):
+            return f"only modes with a first number of 1 or more are polarised, along an axis other than {normal}"
+        return None

@@ -1,0 +1,97 @@
+"""Where a waveguide port lies on the grid, and its mode there; what cannot be there is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from nearfield.boundaries import CPML
+from nearfield.edges import snapped
+from nearfield.errors import ModelError
+from nearfield.grid import AXES
+from nearfield.guides.modes import Mode, guide_mode
+from nearfield.guides.names import ModeName
+from nearfield.guides.section import MARGIN, Place, guide_section
+from nearfield.plan import Context
+from nearfield.symmetry import Fold
+
+if TYPE_CHECKING:
+    from nearfield.guides.port import WaveguidePort
+
+MIRRORED = 1e-6  # of the largest E: by so much a mode may miss its mirror image
+_known: WeakKeyDictionary = WeakKeyDictionary()  # modes by the coefficients of a model, and port and mode
+
+
+def port_place(context: Context, port: WaveguidePort) -> Place:
+    """Its window on the grid. Errors: in or next to a CPML or wall, complex fields, a plane of symmetry along it."""
+    grid, who, axis = context.grid, port.place, port.along
+    if context.boundaries.complex_fields:
+        raise ModelError(f"{who}: a Bloch phase makes the fields complex, and a port's waves are real; use 'periodic' faces")
+    if grid.mirrors[axis]:
+        raise ModelError(
+            f"{who}: a plane of symmetry across {AXES[axis]} would mirror the port, and both would act as one; leave "
+            "the plane out, or turn it along the guide"
+        )
+    spans = snapped(grid, port.lower, port.upper, who)
+    node = spans[axis][0]
+    low, high = context.boundaries.interior(grid)[axis]
+    least, most = (
+        end + sign * (1 + isinstance(context.boundaries.face(axis, side), CPML))
+        for end, sign, side in ((low, 1, "low"), (high, -1, "high"))
+    )
+    if not least <= node <= most:
+        raise ModelError(
+            f"{who}: its plane {AXES[axis]}={grid.lines[axis][node]:.6g} m lies on a wall, or in a CPML or next to it; "
+            f"allowed: {grid.lines[axis][least]:.6g} to {grid.lines[axis][most]:.6g} m. Move it inside, or enlarge the grid"
+        )
+    across = (axis + 1) % 3, (axis + 2) % 3
+    for a in (a for a in across if grid.mirrors[a]):
+        if sum(spans[a]) != grid.cells[a]:
+            raise ModelError(
+                f"{who}: the plane of symmetry across {AXES[a]} does not halve its opening, and what lies below the "
+                "plane is no port of its own; let the opening reach as far below the plane as above, or leave it out"
+            )
+    window = [(max(0, low - MARGIN), min(grid.cells[a], high + MARGIN)) for a, (low, high) in enumerate(spans)]
+    (u0, u1), (v0, v1) = (window[a] for a in across)
+    return Place(axis, node, (u0, v0), (u1, v1))
+
+
+def mode_of(context: Context, port: WaveguidePort) -> Mode:
+    """The port's first mode on the grid, made once."""
+    modes = _known.setdefault(context.coefficients, {})
+    key = (port.name, port.modes[0], port.lower, port.upper, port.direction, port.shape, port.inner_radius)
+    if key not in modes:
+        modes[key] = _made(context, port)
+    return modes[key]
+
+
+def _made(context: Context, port: WaveguidePort) -> Mode:
+    place, name = port_place(context, port), ModeName.read(port.modes[0])
+    section = guide_section(context, port.place, place, port.opening)
+    lines = tuple(
+        context.grid.lines[a][low : high + 1] for a, low, high in zip(place.across, place.first, place.last)
+    )
+    given = AXES.index(name.polarisation) if name.polarisation else min(place.across)
+    angle = 0.5 * np.pi * place.across.index(given)
+    mode = guide_mode(section, lines, port.opening, name, angle, port.place)
+    _refuse_mirrored(context, port, mode)
+    return mode
+
+
+def _refuse_mirrored(context: Context, port: WaveguidePort, mode: Mode) -> None:
+    """Refuse a mode that the planes of symmetry do not mirror onto itself."""
+    largest = max(np.abs(part).max() for part in mode.electric)
+    for number, axis in enumerate(mode.section.place.across):
+        kind = context.grid.mirrors[axis]
+        if not kind:
+            continue
+        for component, part in zip(mode.section.place.across, mode.electric):
+            parity = Fold.of(context.grid, component, axis, context.grid.cells[axis]).parity
+            if np.abs(np.flip(part, number) - parity * part).max() > MIRRORED * largest:
+                other = "magnetic" if kind == "electric" else "electric"
+                raise ModelError(
+                    f"{port.place}: its mode {port.modes[0]} has no {kind} plane of symmetry across {AXES[axis]}; an "
+                    f"{other} one there may fit, another mode, or in a round guide another axis of polarisation"
+                )
