@@ -42,8 +42,8 @@ def port_waveform(simulation: Simulation, port):
     waveform = port.waveform or simulation.waveform
     if waveform is None and port.kind == "waveguide":
         raise ModelError(
-            f'port "{port.name}" has no waveform, and neither has the simulation; a guide carries waves above its cut-off '
-            "alone, so give one a pulse there, for example ModulatedGaussian(10e9, 6e9)"
+            f'port "{port.name}" has no waveform, and neither has the simulation; a guide carries waves above its '
+            "cut-off alone, so give one a pulse there, for example ModulatedGaussian(10e9, 6e9)"
         )
     if waveform is None:
         highest = getattr(simulation.grid, "maximum_frequency", None)

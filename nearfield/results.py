@@ -74,19 +74,22 @@ class ExcitationResult:
     def port_powers(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Power spectra (W s^2) that the excited port passed into the structure, Re(V I*)/2, and could at most.
 
-        The second is abs(V + R I)^2/(8 R), R the port's reference impedance, and is nan where that is not known. Of a
-        microstrip port both are taken at its feeding sheet: what its line radiates counts as the antenna's.
+        The second is abs(V + R I)^2/(8 R), R the port's reference impedance, and is nan where that is not known, or
+        half the square of the wave that a waveguide port sends in. Of a microstrip port both are taken at its feeding
+        sheet: what its line radiates counts as the antenna's.
         """
         if self.name not in self.record.ports:
             raise ModelError(
                 f"gain and efficiency need an excited port, but excitation {self.name!r} has none; use directivity and "
                 "radiated_power, or feed the antenna by a port"
             )
-        from nearfield.analysis.sparameters import port_spectra
+        from nearfield.analysis.sparameters import port_spectra, port_waves
 
         variables, impedance = self.record.ports[self.name], self.impedances.get(self.name, np.nan)
         prefix = "terminal_" if "terminal_voltage" in variables else ""
         voltage, current = port_spectra(variables, frequencies, prefix)
+        if "mode" in variables["voltage"].attributes:
+            return 0.5 * (voltage * current.conj()).real, 0.5 * np.abs(port_waves(variables, frequencies, 0.0)[0]) ** 2
         available = np.abs(voltage + impedance * current) ** 2 / (8 * impedance)
         return 0.5 * (voltage * current.conj()).real, available
 

@@ -1,6 +1,7 @@
 """Scattering parameters of N ports from their recorded voltages and currents, one excitation at a time.
 
-With a port's reference impedance Z (ohm, real) the waves are a = (V + Z I)/(2 sqrt(Z)), into the structure, and
+A waveguide port gives the waves of its mode (nearfield/guides/line.py). Of others,
+with a port's reference impedance Z (ohm, real) the waves are a = (V + Z I)/(2 sqrt(Z)), into the structure, and
 b = (V - Z I)/(2 sqrt(Z)), out of it. When every port has been excited, S = B A^-1 with one column of A and B for each
 excitation: what imperfect terminations send back in cancels. With fewer excitations a column is b/a of its own
 excitation, as if the other ports were matched.
@@ -46,7 +47,10 @@ def port_spectra(variables: Variables, frequencies: np.ndarray, prefix: str = ""
 
 
 def port_waves(variables: Variables, frequencies: np.ndarray, impedance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Waves into (a) and out of (b) the structure at a port, in sqrt(W) s: abs(a)^2 - abs(b)^2 is Re(V conj(I))."""
+    """Waves into (a) and out of (b) the structure at a port, in sqrt(W) s: abs(a)^2 - abs(b)^2 is Re(V conj(I)).
+
+    Of a waveguide port they are those of its mode at its reference plane, and the impedance is not looked at.
+    """
     voltage, current = port_spectra(variables, frequencies)
     notes = variables["voltage"].attributes
     if "mode" in notes:
@@ -155,8 +159,9 @@ def write_touchstone(
     """Write S-parameters (frequency, to, source) as a Touchstone version 1 file and return its path.
 
     Real and imaginary parts over Hz. The format knows one reference impedance: where the ports' differ, S is restated
-    for 50 ohm. Ports that were not excited are left out (they stay in their terminations, as a comment says), and so
-    are frequencies without energy. A suffix other than .sNp becomes the right one.
+    for 50 ohm. Waves of a guide's mode stay as they are. Ports that were not excited are left out (they stay in their
+    terminations, as a comment says), and so are frequencies without energy. A suffix other than .sNp becomes the
+    right one.
     """
     names = [str(name) for name in sparameters["to"].values]
     values = np.asarray(sparameters.transpose("frequency", "to", "source").values)
@@ -167,11 +172,15 @@ def write_touchstone(
     if not kept or not valid.any():
         raise ModelError("there is no S-parameter to write: no port was excited at a frequency where it held energy")
     reference = np.array([(impedances or {}).get(names[n], 50.0) for n in kept])
-    common = float(reference[0]) if np.ptp(reference) == 0.0 else 50.0
+    guided = np.isnan(reference)  # waves of modes have unit power whatever the number in the file
+    lumped = reference[~guided]
+    common = float(lumped[0]) if lumped.size and np.ptp(lumped) == 0.0 else 50.0
+    reference[guided] = common
     if np.ptp(reference):
         values = values.copy()
         values[valid] = renormalised(values[valid], reference, np.full(len(kept), common))
     comments = [f"port {number} = {names[n]}" for number, n in enumerate(kept, start=1)]
+    comments += [f"the waves of {names[n]} are those of a waveguide's mode" for n, mode in zip(kept, guided) if mode]
     left = [name for n, name in enumerate(names) if n not in kept]
     comments += [f"{name} was not excited and stays in its own termination" for name in left]
     path = Path(path).with_suffix(f".s{len(kept)}p")

@@ -1,1 +1,1 @@
-"""Waveguide ports: the modes of a cross-section, the wave of a mode along the guide, the port that launches and hears."""
+"""Waveguide ports: the modes of a cross-section, the wave of one along the guide, how it is launched and measured."""

@@ -21,7 +21,7 @@ STEPS = 40  # of a search for a zero, within the distance of two
 
 @dataclass(frozen=True)
 class Opening:
-    """The opening of a guide: its shape, the corners of the rectangle about it (m), of a coaxial one the inner radius."""
+    """The opening of a guide: shape, corners of the rectangle about it (m), radius (m) of an inner conductor."""
 
     shape: Shape
     lower: tuple[float, float]

@@ -6,7 +6,7 @@ With H as eta0 H, tau = c dt, cells d, and W of H along the guide (TE) or U of E
 
 V and U at nodes or between them at m dt, I and W at (m + 1/2) dt. A wave is multiplied by q in each cell where
 
-    1/q - 2 + q = (D^2 + kappa)/ratio,   D = z^(1/2) - z^(-1/2),   ratio = tau^2/(eps mu d^2),   kappa = tau^2 kc^2/(eps mu)
+    1/q - 2 + q = (D^2 + kappa)/ratio,   D = z^(1/2) - z^(-1/2),   ratio = tau^2/(eps mu d^2),   kappa = ratio kc^2 d^2
 
 with z = exp(j w dt): q = exp(-j beta d) above the cut-off, real below. I half a cell on is Y V of a wave that goes on
 and Y' V of one that comes back, (Y - Y')/2 being the line's admittance: real above the cut-off, imaginary below.
@@ -74,7 +74,8 @@ class GuideLine:
         """
         on, back = self.admittances(frequencies)
         with np.errstate(divide="ignore", invalid="ignore"):
-            scale = np.sqrt(0.5 * (on - back)) / (on - back) * self.per_cell(frequencies) ** np.array([[cells], [-cells]])
-            a, b = scale * np.stack((current - back * voltage, on * voltage - current))
+            scale = np.sqrt(0.5 * (on - back)) / (on - back)
+            moved = self.per_cell(frequencies) ** cells
+            a, b = scale * moved * (current - back * voltage), scale / moved * (on * voltage - current)
         good = np.isfinite(a) & np.isfinite(b)
         return np.where(good, a, 0.0), np.where(good, b, 0.0)

@@ -6,8 +6,8 @@ their difference G p, and
     G' A G p = cut-off^2 M p,        A: area that an edge stands for, M: area of a cell, or dual area of a node
 
 The analytic mode is where inverse iteration starts, so that it says which mode is found, and how it is polarised; on
-even lines in a rectangle it is the solution already. E and n x E, half a cell on, obey the three-dimensional update with
-an amplitude along the guide (nearfield/guides/line.py), and modes are orthogonal under A, both to rounding.
+even lines in a rectangle it is the solution already. E and n x E, half a cell on, obey the three-dimensional update
+with an amplitude along the guide (nearfield/guides/line.py), and modes are orthogonal under A, both to rounding.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def guide_mode(section: Section, lines: tuple, opening: Opening, name: ModeName,
     else:
         cutoff, electric = _eigenvector(section, lines, opening, name, angle, live * area, who)
     electric = electric * live / np.sqrt(np.sum(area * live * electric**2))
-    split = section.live_u.size
-    shapes = section.live_u.shape, section.live_v.shape
-    return Mode(name.family, cutoff, section, (electric[:split].reshape(shapes[0]), electric[split:].reshape(shapes[1])))
+    along_u, along_v = np.split(electric, [section.live_u.size])
+    both = along_u.reshape(section.live_u.shape), along_v.reshape(section.live_v.shape)
+    return Mode(name.family, cutoff, section, both)
 
 
 def _differences(section: Section, te: bool):

@@ -7,7 +7,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from nearfield.boundaries import CPML
 from nearfield.edges import snapped
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
@@ -28,7 +27,9 @@ def port_place(context: Context, port: WaveguidePort) -> Place:
     """Its window on the grid. Errors: in or next to a CPML or wall, complex fields, a plane of symmetry along it."""
     grid, who, axis = context.grid, port.place, port.along
     if context.boundaries.complex_fields:
-        raise ModelError(f"{who}: a Bloch phase makes the fields complex, and a port's waves are real; use 'periodic' faces")
+        raise ModelError(
+            f"{who}: a Bloch phase makes the fields complex, and the waves of a port are real; use 'periodic' faces"
+        )
     if grid.mirrors[axis]:
         raise ModelError(
             f"{who}: a plane of symmetry across {AXES[axis]} would mirror the port, and both would act as one; leave "
@@ -37,14 +38,11 @@ def port_place(context: Context, port: WaveguidePort) -> Place:
     spans = snapped(grid, port.lower, port.upper, who)
     node = spans[axis][0]
     low, high = context.boundaries.interior(grid)[axis]
-    least, most = (
-        end + sign * (1 + isinstance(context.boundaries.face(axis, side), CPML))
-        for end, sign, side in ((low, 1, "low"), (high, -1, "high"))
-    )
-    if not least <= node <= most:
+    if not low < node < high:
+        line = grid.lines[axis]
         raise ModelError(
-            f"{who}: its plane {AXES[axis]}={grid.lines[axis][node]:.6g} m lies on a wall, or in a CPML or next to it; "
-            f"allowed: {grid.lines[axis][least]:.6g} to {grid.lines[axis][most]:.6g} m. Move it inside, or enlarge the grid"
+            f"{who}: its plane {AXES[axis]}={line[node]:.6g} m lies on a wall or in a CPML; allowed: "
+            f"{line[low + 1]:.6g} to {line[high - 1]:.6g} m. Move it inside, or enlarge the grid"
         )
     across = (axis + 1) % 3, (axis + 2) % 3
     for a in (a for a in across if grid.mirrors[a]):

@@ -28,17 +28,18 @@ class WaveguidePort(Schema):
     """A port across a rectangular, circular or coaxial guide with metal walls: one or several of its modes.
 
     The guide runs on behind the port into a CPML. The waveform is the modal voltage (V) of the wave that enters: E =
-    V e, H = I n x e, with the integral of e^2 over the guide 1, so that V I is the power. It exists on the
-    structure's side alone: modes, dispersion and wave impedance are those of the grid, and nothing but rounding leaks out
+    V e, H = I n x e, with the integral of e^2 over the guide 1, so that V I is the power. It exists on the side of the
+    structure alone: modes, dispersion and wave impedance are those of the grid, and nothing but rounding leaks out
     backwards, below the cut-off too. A pulse should begin above the cut-off, or the guide's own slow ringing there
     lasts long; what it holds at frequency 0 would leave a TE mode's magnetic field standing for good.
 
     A port of one mode goes by its name in results and S-parameters, modes of several are "name:TE10", each excited
-    in a run of its own. S is that of waves of unit power, a = sqrt(Y) V; below its cut-off, where Y is imaginary, a mode's
-    waves decay away from the port and towards it and S is the ratio of their amplitudes, which may exceed 1. On the
-    side of the structure cells should be of one length, those at the port, as far as `reference_plane`.
-    In a rectangular guide the first number of a mode counts half waves along its broad side. In a round one E of
-    "TE11y" points along y in the middle; without an axis it is the first of x, y, z across the guide.
+    in a run of its own. S is that of waves of unit power, a = sqrt(Y) V. Below its cut-off, where Y is imaginary, a
+    mode's waves decay along the way they go, and S is the ratio of their amplitudes: it may exceed 1. As far as
+    `reference_plane` the cells along the guide should be those at the port. In a rectangular
+    guide the first number of a mode counts half waves along its broad side. In a round one E of "TE11y" points along y
+    in the middle; without an axis it is the first of x, y, z across the guide. Source: Taflove and Hagness,
+    Computational Electrodynamics, 3rd ed., section 5.10 (waveguide sources).
 
     >>> import nearfield as nf
     >>> port = nf.WaveguidePort("in", (0, 0, "5 mm"), ("22.86 mm", "10.16 mm", "5 mm"), "+z", "TE10")
@@ -78,7 +79,7 @@ class WaveguidePort(Schema):
             )
         a, b = self.opening.sides
         if self.shape != "rectangular" and abs(a - b) > ALIKE * a:
-            raise ValueError(f"the square about a {self.shape} guide has sides of {a:.6g} and {b:.6g} m; make them equal")
+            raise ValueError(f"the square about a {self.shape} guide has sides {a:.6g} and {b:.6g} m; make them equal")
         if (self.inner_radius is None) == (self.shape == "coaxial"):
             raise ValueError("inner_radius goes with shape = \"coaxial\", and with that alone")
         if self.inner_radius is not None and not self.inner_radius < self.opening.radius:
@@ -148,8 +149,8 @@ class WaveguidePort(Schema):
     def collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) over `time` in the port's plane, `current` (A) over `time_half` (s) half a cell on.
 
-        What turns them into waves (`nearfield.guides.line`) is kept with the voltage; `cells` lie between the port and its
-        reference plane.
+        What turns them into waves (`nearfield.guides.line`) is kept with the voltage; `cells` lie between the port and
+        its reference plane.
         """
         voltage, current = recordings
         line, (node, cell) = self.line(context), (port_place(context, self).node, self._cells(context)[1])

@@ -1,8 +1,8 @@
 """The cross-section of a guide on the Yee grid: which edges in a plane carry E, their lengths, what fills the guide.
 
-The guide runs along axis n, u and v follow it cyclically. In the plane of a node, E_u stands at (half u, node v), E_v at
-(node u, half v), H_n at (half u, half v); half a cell along the guide H_v lies beside E_u, H_u beside E_v, and E_n at
-(node u, node v). Arrays cover a window of nodes a little larger than the opening; what is not of the guide is dead.
+The guide runs along axis n, u and v follow it cyclically. In the plane of a node, E_u stands at (half u, node v), E_v
+at (node u, half v), H_n at (half u, half v); half a cell along the guide H_v lies beside E_u, H_u beside E_v, and E_n
+at (node u, node v). Arrays cover a window of nodes a little larger than the opening; what is not of the guide is dead.
 """
 
 from __future__ import annotations

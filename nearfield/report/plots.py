@@ -82,7 +82,7 @@ def return_loss(result: Result) -> Figure | None:
 def _scattering_facts(result: Result, sources: list[str]) -> str:
     impedances = result.reference_impedances
     facts = [f"port: {sources[0]}" if len(sources) == 1 else f"ports: {listed(sources, 4)}"]
-    values = sorted(set(impedances.values()))
+    values = sorted({value for value in impedances.values() if np.isfinite(value)})
     if len(values) == 1:
         facts.append(f"reference impedance {values[0]:.4g} Ω")
     if len(sources) > MOST_PORTS:

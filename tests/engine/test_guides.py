@@ -1,0 +1,69 @@
+"""Waveguide ports on the engine: what they launch and measure has the oracle's bits, however the run is spread."""
+
+import numpy as np
+import pytest
+from agreement import assert_agrees, assert_equal
+from reference import ReferenceEngine
+from test_domains import arrangement
+from test_models import by_planes
+from test_restart import assert_goes_on
+
+import nearfield as nf
+from nearfield.engine import CpuEngine
+from nearfield.guides.launch import FIRST
+from nearfield.tiling import STEPWISE, Tiling
+
+MM = 1e-3
+
+
+def plan(precision: str, **more):
+    """A round guide along z, two modes a port, in metal; TE11 and TM01 of the first port and one of the second are on."""
+    ends = {"in": (9, "+z"), "out": (31, "-z")}
+    ports = [
+        nf.WaveguidePort(name, (-5 * MM, -5 * MM, n * MM), (5 * MM, 5 * MM, n * MM), way, ("TE11", "TM01"), "circular")
+        for name, (n, way) in ends.items()
+    ]
+    pipe = [nf.Structure(nf.Box((-1, -1, -1), (1, 1, 1)), nf.PEC),
+            nf.Structure(nf.Cylinder((0, 0, -1), (0, 0, 1), 5 * MM), nf.Medium())]  # fmt: skip
+    return nf.Simulation(
+        grid=nf.Grid.uniform(MM, (14, 14, 40), (-7 * MM, -7 * MM, 0)), structures=pipe, ports=ports, steps=40,
+        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(5), z_high=nf.CPML(5)), precision=precision,
+        waveform=nf.ModulatedGaussian(35e9, 30e9), **more,
+    ).setup().plan  # fmt: skip
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("half", [False, True], ids=["whole", "half"])
+def test_a_launched_mode_has_the_oracles_bits(precision, half):
+    made = plan(precision, **{"symmetry": nf.Symmetry(y="magnetic")} if half else {})
+    engine, _ = assert_agrees(
+        made, blocks=(23, 17), start=False, excitation="in:TE11", reference=by_planes(made)
+    )
+    voltage, current = (recording.values for recording in engine.recordings()[:2])
+    assert np.abs(voltage).max() > 1e-3 and np.abs(current).max() > 1e-6
+
+
+def test_a_launched_mode_has_the_same_bits_in_any_domains():
+    made = plan("single")
+    oracle = ReferenceEngine(made)
+    oracle.advance(25, "out:TM01")
+    for counts, threads in (((2, 1, 1), 2), ((1, 2, 2), 3), ((3, 2, 1), 1)):
+        for tiling in (STEPWISE, Tiling(4, 3), Tiling(5, 4, 2)):
+            engine = CpuEngine(made, threads, tiling=tiling, domains=arrangement(made, counts))
+            for steps in (11, 14):
+                engine.advance(steps, "out:TM01")
+            assert_equal(engine, oracle)
+
+
+def test_a_launched_mode_goes_on_from_a_checkpoint_with_the_same_bits(tmp_path):
+    assert_goes_on(plan("single"), (9, 6), (8, 5), 3, tmp_path)
+
+
+def test_blocks_of_any_length_and_a_new_start_give_the_same_tables():
+    for wave in plan("double").waves[:2]:
+        whole = wave.march(np.float64).tables(1, 3 * FIRST)
+        march, last = wave.march(np.float64), 0
+        for first, steps in ((1, 7), (8, FIRST - 5), (FIRST + 50, 2 * FIRST - 99), (3, 5)):
+            assert np.array_equal(march.tables(first, steps), whole[:, first - 1 : first - 1 + steps])
+            last = first + steps
+        assert last and np.array_equal(wave.march(np.float64).tables(2 * FIRST, 9), whole[:, 2 * FIRST - 1 : 2 * FIRST + 8])
