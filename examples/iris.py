@@ -112,7 +112,7 @@ def exact_bend(frequencies: np.ndarray, modes: int = 60) -> tuple[np.ndarray, np
         beta = np.where(beta.imag > 0, -beta, beta)  # exp(-j beta z) decays
         own = np.diag(1 / (beta * np.tan(beta * HEIGHT)))
         over = np.outer(sign * norm, norm) / ((beta**2)[None, :] - (k_n**2)[:, None])
-        # values (1, 2) = [[own, -over], [over.T, -own]] slopes (1, 2); slope 1 = -j beta (a - b), slope 2 = j beta (a - b)
+        # values on the sides 1 and 2 from slopes there, -j beta (a - b) on 1 and j beta (a - b) on 2
         values = np.block([[own, -over], [over.T, -own]])
         slopes = np.diag(np.concatenate((-1j * beta, 1j * beta)))
         start = np.zeros(2 * modes)

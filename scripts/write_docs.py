@@ -54,7 +54,7 @@ LOWERING = {  # methods of model entries that only the program itself calls
     "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights",
     "step", "susceptibility", "fraction",
     "corners", "illumination", "blocks", "by_number", "faces", "flat_bounds", "levels", "numbers", "outlines",
-    "refuse_unnamed", "surface", "counts",
+    "refuse_unnamed", "surface", "counts", "channels", "line", "mode", "opening",
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',

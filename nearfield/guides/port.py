@@ -36,10 +36,11 @@ class WaveguidePort(Schema):
     A port of one mode goes by its name in results and S-parameters, modes of several are "name:TE10", each excited
     in a run of its own. S is that of waves of unit power, a = sqrt(Y) V. Below its cut-off, where Y is imaginary, a
     mode's waves decay along the way they go, and S is the ratio of their amplitudes: it may exceed 1. As far as
-    `reference_plane` the cells along the guide should be those at the port. In a rectangular
-    guide the first number of a mode counts half waves along its broad side. In a round one E of "TE11y" points along y
-    in the middle; without an axis it is the first of x, y, z across the guide. Source: Taflove and Hagness,
-    Computational Electrodynamics, 3rd ed., section 5.10 (waveguide sources).
+    `reference_plane` the cells along the guide should be those at the port.
+
+    In a rectangular guide the first number of a mode counts half waves along its broad side. In a round one E of
+    "TE11y" points along y in the middle; without an axis it is the first of x, y, z across the guide. Sources: Taflove
+    and Hagness, Computational Electrodynamics, 3rd ed., chapter 5; Marcuvitz, Waveguide Handbook, chapter 2.
 
     >>> import nearfield as nf
     >>> port = nf.WaveguidePort("in", (0, 0, "5 mm"), ("22.86 mm", "10.16 mm", "5 mm"), "+z", "TE10")
