@@ -56,6 +56,33 @@ def impedance(frequencies: np.ndarray, cell: float) -> np.ndarray:
     return v / (4 * i)
 
 
+def ported(cell: float) -> nf.Simulation:
+    """The whole line with TEM ports at both ends, of which a quarter is stepped; V and I half way between them."""
+    across, along = math.ceil(OUTER / cell) + 2, 70
+    half, top = across * cell, along * cell
+    ends, middle = (20 * cell, top - 20 * cell), 35 * cell
+    return nf.Simulation(
+        grid=nf.Grid.uniform(cell, (2 * across, 2 * across, along), (-half, -half, 0)),
+        structures=[
+            nf.Structure(nf.Box((-half, -half, 0), (half, half, top)), nf.PEC),
+            nf.Structure(nf.Cylinder((0, 0, 0), (0, 0, top), OUTER), nf.Medium()),
+            nf.Structure(nf.Cylinder((0, 0, 0), (0, 0, top), INNER), nf.PEC),
+        ],
+        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(16), z_high=nf.CPML(16)),
+        symmetry=nf.Symmetry(x="magnetic", y="magnetic"),
+        ports=[
+            nf.WaveguidePort(name, (-OUTER, -OUTER, z), (OUTER, OUTER, z), way, "TEM", "coaxial", INNER)
+            for name, z, way in zip(("in", "out"), ends, ("+z", "-z"))
+        ],
+        waveform=nf.ModulatedGaussian(150e6, 180e6),
+        monitors=[
+            nf.Voltage("voltage", (INNER, 0, middle), (OUTER, 0, middle)),
+            nf.Current("current", (-INNER - 2 * cell,) * 2 + (middle,), (INNER + 2 * cell,) * 2 + (middle,)),
+        ],
+        decay=1e-9,
+    )  # fmt: skip
+
+
 def main() -> None:
     case = Case(__file__, "Coaxial line, radii 100 and 230 mm")
     frequencies = np.linspace(50e6, 250e6, 21)
@@ -70,6 +97,17 @@ def main() -> None:
     exact = expected()
     case.between("impedance, 5 mm cells", 0.99 * exact, 1.03 * exact, mean, expected=exact, unit="ohm")
     case.at_most("variation and reactance over 50 to 250 MHz", 0.005, spread)
+    result = ported(5e-3).run(threads=2)
+    s = result.sparameters.sel(frequency=slice(70e6, 230e6))
+    f = np.array([150e6])
+    v, i = (nf.spectrum(result[name], f).values[0] for name in ("voltage", "current"))
+    case.between("impedance between two TEM ports, 5 mm cells", 0.99 * exact, 1.03 * exact, abs(v / i), expected=exact,
+                 unit="ohm")
+    through, back = s.sel(to="out", source="in"), s.sel(to="in", source="in")
+    case.compare("transmission from port to port", 1.0, float(np.abs(through).min()), 1e-3)
+    case.at_most("reflection", -60.0, 20 * math.log10(float(np.abs(back).max())), unit="dB")
+    speed = 2 * math.pi * s.frequency / -np.unwrap(np.angle(through)) * 150e-3  # 30 cells between the ports
+    case.compare("phase velocity at 150 MHz over c", 1.0, float(speed.interp(frequency=150e6)) / 299792458.0, 1e-3)
     case.finish()
 
 
