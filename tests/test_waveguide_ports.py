@@ -1,5 +1,7 @@
 """Waveguide ports: modes of the grid, launched one way to rounding, measured as waves above and below their cut-off."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,31 @@ def test_modes_of_an_even_rectangle_have_the_grids_closed_form():
     electric = [mode.samples()[2] for mode in found]
     area = found[0].samples()[5]
     assert np.abs(np.einsum("is,js,s->ij", electric, electric, area) - np.eye(3)).max() < 1e-12
+
+
+class HalfCells:
+    """Coefficients of the rectangle with its last cells along x half in metal, as conformal ones would be."""
+
+    def __init__(self, whole, cells):
+        self.whole, self.cells = whole, cells
+
+    def at(self, component, i, j, k):
+        stay, drive = self.whole.at(component, i, j, k)
+        factor = {0: 0.5, 4: 2.0, 5: 2.0}.get(component, 1.0)  # Ex; the faces of Hy and Hz
+        return stay, drive * np.where(np.asarray(i) == self.cells - 1, factor, 1.0)
+
+
+@pytest.mark.parametrize("mode, numbers", [("TE10", (1, 0)), ("TE01", (0, 1)), ("TM11", (1, 1)), ("TM21", (2, 1))])
+def test_metal_that_cuts_cells_moves_the_cutoff_as_a_wall_there_does(mode, numbers):
+    """1.5 %: (k d)^2/24 is 1.2 % of the part of two half waves in 11.5 cells, 0.3 % of one."""
+    setup = rectangular(mode, pulse=HIGH).setup()
+    context = replace(setup.context, coefficients=HalfCells(setup.coefficients, 12))
+    port = setup.simulation.ports[0].model_copy(update={"upper": (11.5 * MM, 7 * MM, 20 * MM)})
+    found = port.mode(context)
+    wanted = np.hypot(numbers[0] * np.pi / (11.5 * MM), numbers[1] * np.pi / (7 * MM))
+    assert found.cutoff == pytest.approx(wanted, rel=0.015)
+    *_, electric, _, beside, area, part = found.samples()
+    assert np.sum(part * area * electric**2) == pytest.approx(1.0, rel=1e-12) == np.sum(part * area * beside**2)
 
 
 @pytest.mark.parametrize("mode, wanted", [("TE11", 1.841183781), ("TM01", 2.404825558), ("TE01", 3.831705970),

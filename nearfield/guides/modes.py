@@ -5,6 +5,9 @@ their difference G p, and
 
     G' A G p = cut-off^2 M p,        A: area that an edge stands for, M: area of a cell, or dual area of a node
 
+Where metal leaves a part f of an edge open, A is A f and M that of the open part of a cell for TE modes. For TM and TEM
+E is G p/f, since the potential falls to zero within f of the edge, and A is A/f.
+
 The analytic mode is where inverse iteration starts, so that it says which mode is found, and how it is polarised; on
 even lines in a rectangle it is the solution already. E and n x E, half a cell on, obey the three-dimensional update
 with an amplitude along the guide (nearfield/guides/line.py), and modes are orthogonal under A, both to rounding.
@@ -30,7 +33,8 @@ LIKENESS = 0.85  # least correlation between a mode on the grid and the analytic
 class Mode:
     """A mode: E_u (cells u, nodes v) and E_v (nodes u, cells v) in 1/m with the sum of their squares times areas 1.
 
-    E = V (E_u, E_v) of modal voltage V, H = I (n x E) of modal current I, power V I. `cutoff` in 1/m.
+    E = V (E_u, E_v) of modal voltage V, H = I (n x E) of modal current I, power V I; areas count as far as they are
+    open. `cutoff` in 1/m.
     """
 
     family: str
@@ -39,26 +43,31 @@ class Mode:
     electric: tuple[np.ndarray, np.ndarray]
 
     def samples(self) -> tuple[np.ndarray, ...]:
-        """Of each live edge: component, (i, j, k) in the plane, E, the component beside it, its n x E, area."""
+        """Of each live edge: component, (i, j, k) in the plane, E, component and n x E beside it, area, open part."""
         place, section, parts = self.section.place, self.section, []
-        live = (section.live_u, section.live_v)
-        for turned, (axis, values, mask, area) in enumerate(zip(place.across, self.electric, live, section.areas)):
-            index = np.stack([part[mask] for part in place.index(axis, place.node)])
+        live, free = (section.live_u, section.live_v), (section.open_u, section.open_v)
+        each = zip(place.across, self.electric, live, section.areas, free)
+        for turned, (axis, values, mask, area, part) in enumerate(each):
+            index = np.stack([number[mask] for number in place.index(axis, place.node)])
             beside = values[mask] * (-1.0 if turned else 1.0)  # n x u = v, n x v = -u
             own, other = (np.full(index.shape[1], number) for number in (axis, 3 + place.across[1 - turned]))
-            parts.append((own, index, values[mask], other, beside, area[mask]))
+            parts.append((own, index, values[mask], other, beside, area[mask], part[mask]))
         return tuple(np.concatenate(part, axis=-1) for part in zip(*parts))
 
 
 def guide_mode(section: Section, lines: tuple, opening: Opening, name: ModeName, angle: float, who: str) -> Mode:
     """The mode of that name; `lines`: coordinates of the window's nodes along u and v. Error: the guide has none."""
-    live = np.concatenate((section.live_u.ravel(), section.live_v.ravel())).astype(float)
-    area = np.concatenate([part.ravel() for part in section.areas])
-    if name.family == "TEM":
-        cutoff, electric = 0.0, _static(section, lines, opening, live * area)
+    live, free = (np.concatenate([part.ravel() for part in both]) for both in
+                  ((section.live_u, section.live_v), (section.open_u, section.open_v)))  # fmt: skip
+    area = np.concatenate([part.ravel() for part in section.areas]) * live
+    if name.family == "TE":
+        cutoff, electric = _eigenvector(section, lines, opening, name, angle, area * free, who)
+    elif name.family == "TM":
+        cutoff, electric = _eigenvector(section, lines, opening, name, angle, area / free, who)
     else:
-        cutoff, electric = _eigenvector(section, lines, opening, name, angle, live * area, who)
-    electric = electric * live / np.sqrt(np.sum(area * live * electric**2))
+        cutoff, electric = 0.0, _static(section, lines, opening, area / free)
+    electric = electric * live if name.family == "TE" else electric * live / free
+    electric = electric / np.sqrt(np.sum(area * free * electric**2))
     along_u, along_v = np.split(electric, [section.live_u.size])
     both = along_u.reshape(section.live_u.shape), along_v.reshape(section.live_v.shape)
     return Mode(name.family, cutoff, section, both)
@@ -73,7 +82,7 @@ def _differences(section: Section, te: bool):
     if te:
         along_v, along_u = diags(1 / dv) @ steps[1], diags(1 / du) @ steps[0]
         parts = kron(identity(pu.size), along_v), -kron(along_u, identity(pv.size))
-        return vstack(parts).tocsc(), np.outer(pu, pv).ravel()
+        return vstack(parts).tocsc(), (np.outer(pu, pv) * section.open_cells).ravel()
     along_u, along_v = diags(1 / pu) @ steps[0].T, diags(1 / pv) @ steps[1].T  # minus the slope
     parts = kron(along_u, identity(dv.size)), kron(identity(du.size), along_v)
     return vstack(parts).tocsc(), np.outer(du, dv).ravel()

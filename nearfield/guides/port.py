@@ -184,22 +184,22 @@ class WaveguidePort(Schema):
         node = section.place.node
         dual = float(context.grid.dual(self.along)[node])
         wave = LaunchedMode(self.line(context), dual, signal.value, signal.excitation, signal.end)
-        component, index, electric, magnetic, beside, _ = mode.samples()
+        component, index, electric, magnetic, beside, _, part = mode.samples()
         behind = index.copy()
         behind[self.along] = self._half(node, ahead=False)
         advance = VACUUM_SPEED * context.time_step
         parts = (
-            (component, index, advance / (section.permittivity * dual) * electric),
+            (component, index, advance / (section.permittivity * dual) * part * electric),
             (magnetic, behind, self.sign * advance / (section.permeability * before) * beside),
         )
         zeros = np.zeros((component.size, 1))
         return [IncidentTerm(c, *at, weight, zeros.astype(int), zeros + 1.0, wave) for c, at, weight in parts]
 
     def _received(self, context: Context, mode: Mode) -> list[Functional]:
-        component, index, electric, magnetic, beside, area = mode.samples()
+        component, index, electric, magnetic, beside, area, part = mode.samples()
         ahead = index.copy()
         ahead[self.along] = self._half(mode.section.place.node, ahead=True)
         return [
             functional(context, component, index, electric * area),
-            functional(context, magnetic, ahead, self.sign * beside * area),
+            functional(context, magnetic, ahead, self.sign * beside * area * part),
         ]

@@ -14,7 +14,7 @@ import numpy as np
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
 from nearfield.guides.analytic import Opening
-from nearfield.plan import Context, is_magnetic
+from nearfield.plan import Context
 from nearfield.yee import is_half
 
 MARGIN = 2  # cells of the window beyond the opening: a round hole in metal may take one more
@@ -47,7 +47,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Section:
-    """Live E_u (cells u, nodes v), E_v (nodes u, cells v), E_n (nodes, nodes) and cells of a guide; lengths in m."""
+    """Live E_u (cells u, nodes v), E_v (nodes u, cells v), E_n (nodes, nodes) and cells of a guide; lengths in m.
+
+    `open_u`, `open_v`, `open_cells`: the part of an edge or cell that is not in metal. Where it is f, arrays hold f E,
+    E's coefficient is f/eps_r, and that of H in a face 1/(mu_r f).
+    """
 
     place: Place
     live_u: np.ndarray
@@ -56,6 +60,9 @@ class Section:
     cells: np.ndarray
     primary: tuple[np.ndarray, np.ndarray]
     dual: tuple[np.ndarray, np.ndarray]
+    open_u: np.ndarray
+    open_v: np.ndarray
+    open_cells: np.ndarray
     permittivity: float
     permeability: float
 
@@ -91,7 +98,7 @@ def guide_section(context: Context, who: str, place: Place, opening: Opening) ->
         place, live_u, live_v, live_n, cells,
         tuple(grid.primary(a)[span] for a, span in zip((u, v), spans)),
         tuple(grid.dual(a)[span] for a, span in zip((u, v), nodes)),
-        *_filling(context, who, place, live_u, live_v, cells),
+        *_filling(context, who, place, live_u, live_v, live_n, cells),
     )  # fmt: skip
 
 
@@ -142,28 +149,38 @@ def _beside(cells: np.ndarray, axis: int) -> np.ndarray:
     return lower | upper
 
 
-def _filling(context: Context, who: str, place: Place, live_u, live_v, cells) -> tuple[float, float]:
-    """Relative permittivity and permeability. Error: they vary over the opening, or lose power."""
+def _filling(
+    context: Context, who: str, place: Place, live_u, live_v, live_n, cells
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float]:
+    """Open parts of E_u, E_v and cells; relative permittivity and permeability. Error: they vary, or lose power."""
     (u, v), n, node = place.across, place.axis, place.node
-    samples = {u: (live_u, (node,)), v: (live_v, (node,)), 3 + n: (cells, (node,)),
-               3 + u: (live_v, (node - 1, node)), 3 + v: (live_u, (node - 1, node))}  # fmt: skip
-    drives: tuple[list, list] = ([], [])
-    for component, (mask, planes) in samples.items():
-        for along in planes:
-            index = [part[mask] for part in place.index(component, along)]
-            stay, drive = _coefficients(context, component, tuple(index))
-            drives[is_magnetic(component)].append(drive)
-            if np.abs(stay - 1.0).max() > LOSSLESS:
-                raise ModelError(
-                    f"{who}: what fills the guide at the port loses power or is dispersive; its modes are those of a "
-                    "lossless medium. Let the guide begin with one, or stand the port where there is one"
-                )
-    found = [np.concatenate(each) for each in drives]
-    if any(np.ptp(each) > LOSSLESS * each.max() for each in found):
-        low, high = 1.0 / found[0].max(), 1.0 / found[0].min()
+    drive = {}
+    samples = ((u, live_u, node), (v, live_v, node), (n, live_n, node), (3 + n, cells, node))
+    samples += tuple((3 + a, live, along) for a, live in ((u, live_v), (v, live_u)) for along in (node - 1, node))
+    for component, mask, along in samples:
+        index = tuple(part[mask] for part in place.index(component, along))
+        stay, found = _coefficients(context, component, index)
+        if np.abs(stay - 1.0).max(initial=0.0) > LOSSLESS:
+            raise ModelError(
+                f"{who}: what fills the guide at the port loses power or is dispersive; its modes are those of a "
+                "lossless medium. Let the guide begin with one, or stand the port where there is one"
+            )
+        drive[component, along] = np.ones(mask.shape)
+        drive[component, along][mask] = found
+    across = np.concatenate((drive[u, node][live_u], drive[v, node][live_v]))
+    inside = drive[n, node][live_n] if live_n.any() else across
+    permittivity = 1.0 / inside.max()
+    squares = [
+        (drive[one, node] * drive[3 + other, along])[live]
+        for one, other, live in ((u, v, live_u), (v, u, live_v)) for along in (node - 1, node)
+    ]  # 1/(eps_r mu_r), whatever part of an edge is open
+    square = np.concatenate(squares)
+    if np.ptp(inside) > LOSSLESS * inside.max() or np.ptp(square) > LOSSLESS * square.max():
         raise ModelError(
-            f"{who}: the guide is filled unevenly at the port (permittivity {low:.4g} to {high:.4g}); its modes are "
-            "those of one medium. Where a body only fills the guide, make that medium the background, or let it reach "
-            "into the metal around"
+            f"{who}: the guide is filled unevenly at the port (eps_r mu_r {1 / square.max():.4g} to "
+            f"{1 / square.min():.4g}); its modes are those of one medium. Where a body only fills the guide, make that "
+            "medium the background, or let it reach into the metal around"
         )
-    return float(1.0 / found[0][0]), float(1.0 / found[1][0])
+    permeability = 1.0 / (square[0] * permittivity)
+    return (drive[u, node] * permittivity, drive[v, node] * permittivity, 1.0 / (drive[3 + n, node] * permeability),
+            permittivity, permeability)  # fmt: skip
