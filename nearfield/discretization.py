@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 SOURCES = "sources"
 DEFAULT_DECAY = 1e-6
+GUIDED_DECAY = 1e-8  # what a guide holds next to its cut-off leaves slowly
 TRANSITS = 150  # most crossings of the box before a run that does not decay is cut off
 
 
@@ -102,7 +103,8 @@ def choose_steps(simulation: Simulation, grid: YeeGrid, time_step: float) -> tup
         raise ModelError("a source never ends, so the energy cannot decay; give `steps` or `duration`")
     diagonal = float(np.sqrt(sum((line[-1] - line[0]) ** 2 for line in grid.lines)))
     duration = max(ends) + TRANSITS * diagonal / VACUUM_SPEED
-    return int(np.ceil(duration / time_step)), simulation.decay or DEFAULT_DECAY
+    guided = any(port.kind == "waveguide" for port in simulation.ports)
+    return int(np.ceil(duration / time_step)), simulation.decay or (GUIDED_DECAY if guided else DEFAULT_DECAY)
 
 
 @dataclass(frozen=True)

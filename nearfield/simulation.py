@@ -124,8 +124,8 @@ class Simulation(Schema):
     duration: PositiveTime | None = None
     """Simulated time (s), instead of `steps`."""
     decay: Annotated[Number, Field(gt=0, lt=1)] | None = None
-    """Stop when the field energy, with the sources off, is below this part of its peak; left out: 1e-6 if neither
-    `steps` nor `duration` is given."""
+    """Stop when the field energy, with the sources off, is below this part of its peak; left out: 1e-6, with
+    waveguide ports 1e-8, if neither `steps` nor `duration` is given."""
     check_every: Annotated[Whole, Field(ge=1)] = 100
     """Steps between whole-domain checks for divergence and decay."""
     schedule: Literal["tiled", "stepwise"] = "tiled"

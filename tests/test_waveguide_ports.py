@@ -60,7 +60,10 @@ GUIDES = {
 }
 
 
-@pytest.mark.parametrize("guide", GUIDES)
+QUICK = [pytest.param(name, marks=[pytest.mark.slow] * (name == "round TM01")) for name in GUIDES]
+
+
+@pytest.mark.parametrize("guide", QUICK)
 def test_nothing_but_rounding_leaks_out_behind_the_port(guide):
     """5e-13 of the largest E: eps times the square root of the steps, and times a mode's few hundred samples."""
     model = GUIDES[guide](excitations=("in",), steps=95)
@@ -165,7 +168,7 @@ def test_a_step_in_a_guide_keeps_the_power_of_all_its_modes():
     """TE10 and TE20 go on, off a post that is not in the middle: the columns of S are orthonormal."""
     post = nf.Structure(nf.Box((2 * MM, 0, 30 * MM), (4 * MM, 7 * MM, 33 * MM)), nf.PEC)
     model = rectangular(("TE10", "TE20"), length=60, pulse=nf.ModulatedGaussian(30e9, 3e9), structures=[post],
-                        duration=3e-9)  # fmt: skip
+                        duration=2e-9)  # fmt: skip
     result = model.run(threads=1)
     s = result.sparameters.sel(frequency=slice(29e9, 31e9))
     assert list(s.to.values) == ["in:TE10", "in:TE20", "out:TE10", "out:TE20"] == list(result.excitations)
@@ -206,8 +209,10 @@ def test_a_guide_along_any_axis_either_way_gives_the_same_waves(along, sign):
         assert difference < 1e-12 * np.abs(one).max()
 
 
-@pytest.mark.parametrize("mode, planes", [("TE11x", {"x": "electric", "y": "magnetic"}),
-                                          ("TE11y", {"x": "magnetic", "y": "electric"}), ("TM01", {"x": "magnetic"})])
+@pytest.mark.parametrize("mode, planes", [
+    ("TE11x", {"x": "electric", "y": "magnetic"}), ("TM01", {"x": "magnetic"}),
+    pytest.param("TE11y", {"x": "magnetic", "y": "electric"}, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_a_quarter_of_a_guide_tells_of_the_whole(mode, planes):
     model = round_guide(mode, length=50, steps=200, excitations=("in",))
     whole = model.run(threads=1).excitation("in")
