@@ -6,25 +6,28 @@
 eps_r of an edge is the arithmetic mean over its dual face and the series (harmonic) mean along the edge, so that both
 a boundary along the edge and one across it keep what is continuous there; sigma is the arithmetic mean over all of that
 space. mu_r and sigma_m of a face likewise, with the dual edge through it. Samples in metal, on a conducting wall, or
-that do not exist have (0, 0). Poles of dispersive media add to Ca and Cb (nearfield/dispersion.py).
+that do not exist have (0, 0). Poles of dispersive media add to Ca and Cb (nearfield/dispersion.py), conformal metal
+scales Cb and Db (nearfield/conformal.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nearfield import conformal
 from nearfield.boundaries import Boundaries
 from nearfield.dispersion import Dispersion, PolePlane
-from nearfield.errors import ModelError
-from nearfield.geometry import Structure
+from nearfield.geometry import Structure, medium_of, refuse_thin
 from nearfield.grid import YeeGrid, is_half
-from nearfield.materials import MEDIA_WORDS, Medium
+from nearfield.materials import Medium
 from nearfield.metal import Metal, Window, body_of
+from nearfield.open_parts import OpenParts
 from nearfield.periods import images
-from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, PoleMedium, Triple
+from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED, PoleMedium, Triple
+from nearfield.stability import lowest_index
 from nearfield.subcells import CutAxis, Painter, mean
 
 PERMITTIVITY, PERMEABILITY, CONDUCTIVITY, MAGNETIC_CONDUCTIVITY = range(4)  # columns of the table of media
@@ -57,18 +60,6 @@ class EdgeLoad:
     permittivity: np.ndarray | float
 
 
-def medium_of(structure: Structure, media: Mapping[str, Medium]) -> Medium | str:
-    """The structure's medium, "pec" or "pmc". Error: a name that is not in `media`."""
-    medium = structure.medium
-    if isinstance(medium, Medium) or medium in MEDIA_WORDS:
-        return medium
-    if medium not in media:
-        known = ", ".join([*MEDIA_WORDS, *media])
-        raise ModelError(f"structure {structure.name or structure.shape.kind}: there is no medium {medium!r}; "
-                         f"there is: {known}. Add it to media or correct the name")  # fmt: skip
-    return media[medium]
-
-
 class Coefficients:
     """Update coefficients of a model; nothing is computed before it is asked for, a plane at a time.
 
@@ -77,7 +68,7 @@ class Coefficients:
 
     def __init__(
         self, grid: YeeGrid, structures: Sequence[Structure], media: Mapping[str, Medium], background: Medium,
-        boundaries: Boundaries, time_step: float, loads: Sequence[EdgeLoad] = (),
+        boundaries: Boundaries, time_step: float, loads: Sequence[EdgeLoad] = (), metal: str = "staircase",
     ) -> None:  # fmt: skip
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
         self.active = tuple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
@@ -93,7 +84,7 @@ class Coefficients:
         for structure, medium in self._structures:
             kind = "medium" if isinstance(medium, Medium) else medium
             body = body_of(structure.shape, kind, grid, self._interior)
-            _refuse_thin(structure, kind)
+            refuse_thin(structure, kind)
             if kind == "medium":
                 row = self._row(medium)
                 rows += [] if row in rows else [row]
@@ -103,7 +94,13 @@ class Coefficients:
         faces = [[face for shape, _ in painted for face in shape.faces(a)] for a in range(3)]
         self._cuts = [CutAxis(grid.lines[a], self._interior[a], faces[a], grid.closed(a)) for a in range(3)]
         self._painters = [Painter(self._cuts, painted, self._table, a) for a in range(3)]
-        self._metals = [Metal(grid, self._interior, bodies, a) for a in range(3)]
+        followed = [metal == "conformal" and conformal.takes(body, grid) for body in bodies]
+        stepped = [replace(body, solid=body.solid and not own) for body, own in zip(bodies, followed)]
+        self._metals = [Metal(grid, self._interior, stepped, a) for a in range(3)]
+        light = VACUUM_SPEED * time_step / lowest_index(media_here)
+        cutting = [body for body, own in zip(bodies, followed) if own or (body.solid and body.kind != "pec")]
+        parts = [OpenParts(grid, self._interior, cutting, a, light) for a in range(3)]
+        self._open = parts if any(followed) else [None] * 3
         self._loads = _flat_loads(loads)
 
     @property
@@ -180,6 +177,19 @@ class Coefficients:
         i, j, k = self.grid.in_cell((i, j, k))
         return self._gathered(i, j, k, lambda plane, window: (self._conducts(component, 0, plane, window),))[0] > 0
 
+    @property
+    def cuts_edges(self) -> bool:
+        """Whether conformal metal may cut edges."""
+        return self._open[0] is not None
+
+    def open_fraction(self, component: int, i, j, k) -> np.ndarray | float:
+        """What of E edges conformal metal leaves open: the array holds E times this; 1 where it leaves nothing."""
+        if component >= 3 or not self.cuts_edges:
+            return 1.0
+        i, j, k = self.grid.in_cell((i, j, k))
+        found = self._gathered(i, j, k, lambda plane, window: (self._opened(component, 0, plane, window),))[0]
+        return np.where(found == 0.0, 1.0, found)
+
     def fillings(self) -> list[tuple[str, Medium | str, tuple | None]]:
         """(name, medium, bounds in m) of the background, which has none, and of each structure."""
         bodies = [(s.name or s.shape.kind, medium, s.shape.bounds()) for s, medium in self._structures]
@@ -237,6 +247,8 @@ class Coefficients:
             media = tuple(zip(media, cut.length[pieces.start : pieces.stop].tolist()))
         else:
             media = media[:1]
+        if self._open[axis] is not None:
+            media = media, self._open[axis].signature(plane)
         loaded = self._loads[1 + axis] == plane
         alone = plane if loaded.any() or plane in (0, self.grid.cells[axis]) else None
         return media, metal.signature(plane - 1), metal.signature(plane), alone
@@ -264,6 +276,9 @@ class Coefficients:
         )
         drive = np.array(np.broadcast_to(1.0 / (relative * (1.0 + loss + now)), shape))
         stay = np.array(np.broadcast_to((1.0 - loss - before) / (1.0 + loss + now), shape))
+        if self._open[axis] is not None:
+            opened = self._opened(component, axis, plane, window)
+            drive = drive * opened if electric else drive / opened
         nothing = self._conducts(component, axis, plane, window) | self._absent(component, axis, plane, window)
         stay[nothing] = drive[nothing] = 0.0
         return stay, drive
@@ -316,9 +331,16 @@ class Coefficients:
             shape = tuple(stop - start for start, stop in window)
             relative, conductivity = (np.array(np.broadcast_to(v, shape)) for v in (relative, conductivity))
             at = tuple(n[rows] - start for n, (start, _) in zip(place, window))
-            np.add.at(relative, at, extra_permittivity[rows])
-            np.add.at(conductivity, at, extra_conductivity[rows])
+            part = self._opened(component, axis, plane, window)[at]  # over which the voltage falls
+            np.add.at(relative, at, part * extra_permittivity[rows])
+            np.add.at(conductivity, at, part * extra_conductivity[rows])
         return relative, conductivity
+
+    def _opened(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray:
+        """Open fractions of the edges or faces of a component."""
+        parts = self._open[axis]
+        found = parts and (parts.edges if component < 3 else parts.faces)(component, plane, window)
+        return np.ones(tuple(stop - start for start, stop in window)) if found is None else found
 
     def _conducts(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray:
         """Samples that a conductor keeps at zero: E in PEC or on a PEC wall (also the CPML's), H in PMC."""
@@ -327,6 +349,8 @@ class Coefficients:
         taken = np.zeros(tuple(stop - start for start, stop in window), dtype=bool) if taken is None else taken
         if component >= 3:
             return taken
+        if self._open[axis] is not None:
+            taken |= self._opened(component, axis, plane, window) == 0.0
         wide = tuple((start - 1, stop) for start, stop in window)
         layers = (plane,) if component == axis else (plane - 1, plane)
         for solid in (metal.cells(layer, wide) for layer in layers):
@@ -365,15 +389,6 @@ def _combined(layers: list, series: bool):
     if series:
         return total / sum(weight / values for weight, values in layers)
     return sum(weight * values for weight, values in layers) / total
-
-
-def _refuse_thin(structure: Structure, kind: str) -> None:
-    lower, upper = structure.shape.bounds()
-    if kind != "pec" and (structure.shape.kind == "wire" or any(a == b for a, b in zip(lower, upper))):
-        raise ModelError(
-            f"structure {structure.name or structure.shape.kind}: a {structure.shape.kind} without thickness can only "
-            f'be "pec", given {structure.medium!r}; give the shape a thickness for any other medium'
-        )
 
 
 def _flat_loads(loads: Sequence[EdgeLoad]) -> list[np.ndarray]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield import conformal
 from nearfield.coefficients import Coefficients
 from nearfield.errors import ModelError
 from nearfield.grid import YeeGrid
@@ -25,7 +26,7 @@ from nearfield.refusals import (
     refuse_time_step,
 )
 from nearfield.resolution import cells_in_media
-from nearfield.stability import refuse_active
+from nearfield.stability import lowest_index, refuse_active
 from nearfield.symmetry import folded_plan, symmetric_grid
 from nearfield.waveforms import Gaussian
 
@@ -80,16 +81,6 @@ def all_waveforms(simulation: Simulation) -> list:
     return found + [port_waveform(simulation, port) for port in simulation.channels if port.name in names]
 
 
-def lowest_index(simulation: Simulation) -> float:
-    """Smallest refractive index that edges and faces of any two media can have between them, at most 1.
-
-    Of dispersive media that at infinite frequency, which is what bounds the time step (nearfield/stability.py).
-    """
-    media = media_in_use(simulation).values()
-    least = min(medium.permittivity for medium in media) * min(medium.permeability for medium in media)
-    return min(1.0, least**0.5)
-
-
 def choose_steps(simulation: Simulation, grid: YeeGrid, time_step: float) -> tuple[int, float | None]:
     """(most steps, decay or None): as given, or enough for a decaying run."""
     if simulation.steps is not None:
@@ -138,7 +129,10 @@ class Discretization:
         self.excitations = excitation_names(simulation)
         grid = symmetric_grid(simulation.grid.resolve(simulation), simulation)
         self.grid = replace(grid, phases=simulation.boundaries.phases(grid))
-        self.time_step_limit = self.grid.maximum_time_step(lowest_index(simulation))
+        index = lowest_index(media_in_use(simulation).values())
+        self.time_step_limit = self.grid.maximum_time_step(index)
+        if simulation.metal == "conformal" and conformal.cuts(simulation.structures, self.grid):
+            self.time_step_limit = min(self.time_step_limit, conformal.maximum_time_step(self.grid, index))
         for name, medium in media_in_use(simulation).items():
             refuse_active(name, medium)
         refuse_time_step(simulation, self.grid, self.time_step_limit)
@@ -172,7 +166,7 @@ class Discretization:
         ]
         coefficients = Coefficients(
             self.grid, simulation.structures, simulation.media, simulation.background, simulation.boundaries,
-            self.time_step, loads,
+            self.time_step, loads, simulation.metal,
         )  # fmt: skip
         refuse_in_metal(simulation, self.grid, coefficients)
         return coefficients

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from nearfield.materials import Medium, from_library
+from nearfield.errors import ModelError
+from nearfield.materials import MEDIA_WORDS, Medium, from_library
 from nearfield.quantities import shown
 from nearfield.schema import Schema
 from nearfield.shapes import Box, Cylinder, Polygon, Sheet, Sphere, Wire
@@ -75,3 +77,25 @@ class Structure(Schema):
                 "give the shape a thickness for any other medium"
             )
         return self
+
+
+def medium_of(structure: Structure, media: Mapping[str, Medium]) -> Medium | str:
+    """The structure's medium, "pec" or "pmc". Error: a name that is not in `media`."""
+    medium = structure.medium
+    if isinstance(medium, Medium) or medium in MEDIA_WORDS:
+        return medium
+    if medium not in media:
+        known = ", ".join([*MEDIA_WORDS, *media])
+        raise ModelError(f"structure {structure.name or structure.shape.kind}: there is no medium {medium!r}; "
+                         f"there is: {known}. Add it to media or correct the name")  # fmt: skip
+    return media[medium]
+
+
+def refuse_thin(structure: Structure, kind: str) -> None:
+    """Refuse anything but metal without thickness; `kind` is "pec", "pmc" or "medium"."""
+    lower, upper = structure.shape.bounds()
+    if kind != "pec" and (structure.shape.kind == "wire" or any(a == b for a, b in zip(lower, upper))):
+        raise ModelError(
+            f"structure {structure.name or structure.shape.kind}: a {structure.shape.kind} without thickness can only "
+            f'be "pec", given {structure.medium!r}; give the shape a thickness for any other medium'
+        )

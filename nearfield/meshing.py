@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.boundaries import Boundaries
-from nearfield.coefficients import medium_of
 from nearfield.errors import ModelError
+from nearfield.geometry import medium_of
 from nearfield.grading import ADVICE, graded_cells
 from nearfield.grid import AXES, AutoGrid, YeeGrid, refuse_cell_count
 from nearfield.materials import Medium

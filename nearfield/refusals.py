@@ -16,6 +16,7 @@ from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid, is_half
 from nearfield.plan import VACUUM_SPEED
 from nearfield.resolution import media_of_structures
+from nearfield.stability import lowest_index
 
 if TYPE_CHECKING:
     from nearfield.coefficients import Coefficients
@@ -81,9 +82,11 @@ def refuse_time_step(simulation: Simulation, grid: YeeGrid, limit: float) -> Non
     number = int(np.argmin(grid.primary(axis)))
     name, medium = min(media_in_use(simulation).items(), key=lambda entry: entry[1].index)
     where = ""
+    if limit < grid.maximum_time_step(lowest_index(media_in_use(simulation).values())):
+        where = ", whose cells conformal metal cuts,"
     if medium.index < 1.0:
         at = ", at infinite frequency" if medium.dispersive else ""
-        where = f" in medium {name} (permittivity {medium.permittivity:g}, permeability {medium.permeability:g}{at})"
+        where += f" in medium {name} (permittivity {medium.permittivity:g}, permeability {medium.permeability:g}{at})"
     raise ModelError(
         f"time_step={simulation.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid{where} (smallest "
         f"cell {grid.primary(axis)[number] * 1e3:.6g} mm at {AXES[axis]}={grid.lines[axis][number]:.6g}); the fields "

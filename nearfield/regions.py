@@ -111,6 +111,14 @@ class Region:
         full[: len(values), :ni, :nj, :nk] = values
         return full
 
+    def true(self, values: np.ndarray, context: Context) -> np.ndarray:
+        """Values of (leading, x, y, z) over the open part of edges that conformal metal cuts, where the field is."""
+        if not context.coefficients.cuts_edges or self.component >= 3:
+            return values
+        index = np.meshgrid(*(np.arange(a, b) for a, b in zip(self.lower, self.upper)), indexing="ij")
+        fraction = context.coefficients.open_fraction(self.component, *index)
+        return values / np.asarray(fraction, dtype=values.real.dtype)
+
     def _unrolled(self, values: np.ndarray, axis: int, last: int, phase: float | None) -> np.ndarray:
         """Values that were held on a closed axis, with those of its last line, which lag by the phase."""
         if phase is None or self.upper[axis] <= last:

@@ -132,6 +132,9 @@ class Simulation(Schema):
     """Order of the updates: several steps while a tile is in cache, or step by step. The results are the same bits."""
     symmetry: Symmetry = Symmetry()
     """Planes of symmetry in the middle of the grid: the half above each is stepped, the whole reported."""
+    metal: Literal["staircase", "conformal"] = "staircase"
+    """Solid "pec" bodies: "staircase" takes whole cells; "conformal" follows their surfaces through the cells, to
+    second order, with a time step of at most 0.7 of the limit where it cuts cells."""
 
     @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
     @classmethod

@@ -69,7 +69,7 @@ class Solver:
         component = self._component(name)
         values = np.zeros(self.grid.component_shape(component), self._setup.plan.dtype)
         view, part = self._active(component)
-        values[part] = view * (1 / VACUUM_IMPEDANCE if component >= 3 else 1.0)
+        values[part] = view * (1 / VACUUM_IMPEDANCE if component >= 3 else 1.0) / self._fraction(component, view.shape)
         return values
 
     def set_field(self, name: str, values: np.ndarray) -> None:
@@ -82,6 +82,7 @@ class Solver:
         view, part = self._active(component)
         _, drive = self._setup.coefficients.dense(component)
         scaled = values[part] * (VACUUM_IMPEDANCE if component >= 3 else 1.0)
+        scaled = scaled * self._fraction(component, view.shape)
         view[...] = np.where(drive[tuple(slice(0, n) for n in view.shape)] != 0, scaled, 0.0)
 
     def advance(self, steps: int = 1) -> None:
@@ -90,6 +91,11 @@ class Solver:
             raise ModelError(f"advance: steps={steps} is not a number of steps; give a whole number, 0 or more")
         if steps:
             self._engine.advance(int(steps), self._excitation)
+
+    def _fraction(self, component: int, shape: tuple[int, ...]) -> np.ndarray | float:
+        """The open part of each sample's edge, which the engine's E is multiplied by."""
+        coefficients = self._setup.coefficients
+        return coefficients.open_fraction(component, *np.indices(shape)) if coefficients.cuts_edges else 1.0
 
     def _component(self, name: str) -> int:
         if name not in COMPONENTS:

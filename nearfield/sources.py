@@ -60,7 +60,7 @@ def spread(
     """
     index, share = point_samples(context, component, position)
     volume = dual_area(context.grid, component, *index) * sample_length(context.grid, component, *index)
-    return index, share / volume
+    return index, share / (volume * context.coefficients.open_fraction(component, *index))
 
 
 def nearest_samples(grid: YeeGrid, component: int, position: tuple[float, ...]) -> tuple[np.ndarray, ...]:

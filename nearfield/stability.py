@@ -11,6 +11,8 @@ That limit is exact: at the grid's shortest waves z = -1 and s = infinity, where
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.polynomial import Polynomial
 
@@ -23,6 +25,16 @@ ROUNDING = 1e-7  # of the response's size: what digits of published numbers may 
 BEYOND = 1e3  # past the slowest and the fastest pole and root, where nothing changes any more
 BETWEEN = 33  # frequencies from a root to the next: of equal sign, they find about where there is most
 ASIDE = 1e-9  # relative; how far right of a pole without damping the response is taken, which there is all its residue
+
+
+def lowest_index(media: Iterable[Medium]) -> float:
+    """Smallest refractive index that edges and faces of any two media can have between them, at most 1.
+
+    Of dispersive media that at infinite frequency, which is what bounds the time step (nearfield/stability.py).
+    """
+    media = list(media)
+    least = min(medium.permittivity for medium in media) * min(medium.permeability for medium in media)
+    return min(1.0, least**0.5)
 
 
 def refuse_active(name: str, medium: Medium) -> None:

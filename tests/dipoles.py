@@ -17,6 +17,11 @@ class Medium:
 
     permittivity: float = 1.0
 
+    cuts_edges = False  # no conformal metal
+
+    def open_fraction(self, component, i, j, k):
+        return 1.0
+
     def at(self, component, i, j, k):
         ones = np.ones(np.shape(i))
         return ones, ones / (self.permittivity if component < 3 else 1.0)

@@ -55,6 +55,11 @@ class Vacuum:
             self.electric.append((stay, drive))
             self.permittivity.append(permittivity)
 
+    cuts_edges = False  # no conformal metal
+
+    def open_fraction(self, component, i, j, k):
+        return 1.0
+
     def at(self, component, i, j, k):
         if component >= 3:
             return np.ones(len(i)), np.ones(len(i))

@@ -102,9 +102,20 @@ class Snapshot(BoxMonitor):
     def terms(self, context: Context) -> list[SnapshotBox]:
         """One copy of each component."""
         steps = self.steps(context)
+        self._refuse_cut(context)
         held = [region.held(context) for region in self.regions(context).values() if region.is_held(context)]
         kept = self.file is None
         return [SnapshotBox(region.component, region.lower, region.upper, steps, kept) for region in held]
+
+    def _refuse_cut(self, context: Context) -> None:
+        """Refuse a file of its own where metal cuts edges: what is stored there is E times their open part."""
+        for name, region in self.regions(context).items() if self.file and context.coefficients.cuts_edges else ():
+            ones = np.ones((1, *region.shape))
+            if (region.true(ones, context) != 1.0).any():
+                raise ModelError(
+                    f"{self.place}: conformal metal cuts edges of {name} in it, and a file of its own holds the means "
+                    'over whole edges; leave `file` out, move the box off the metal, or take metal="staircase"'
+                )
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The components over time, those taken so far; nothing where they are in a file."""
@@ -116,7 +127,7 @@ class Snapshot(BoxMonitor):
             half = region.component >= 3
             taken = next(left) if region.is_held(context) else None
             axis = time_axis(taken.time if taken else (steps + 0.5 * half) * context.time_step, half)
-            values = region.restored(taken and taken.values, context, len(steps))
+            values = region.true(region.restored(taken and taken.values, context, len(steps)), context)
             values = values if context.boundaries.complex_fields else values.real
             variables |= axis
             variables[name] = Variable((*axis, *region.dims), values, {"units": unit_of(region.component)})
@@ -164,7 +175,7 @@ class FieldDFT(BoxMonitor):
         variables = frequency_axis(np.asarray(self.frequencies)) | self.positions(context)
         for name, region in self.regions(context).items():
             values = next(left).values if region.is_held(context) else None
-            values = region.restored(values, context, len(self.frequencies))
+            values = region.true(region.restored(values, context, len(self.frequencies)), context)
             attributes = {"units": unit_of(region.component) + " s"}
             variables[name] = Variable(("frequency", *region.dims), values, attributes)
         return variables

@@ -56,6 +56,7 @@ class Probe(Monitor):
         """One weighted sum over the nearest samples."""
         component = component_number(self.component)
         index, weight = point_samples(context, component, self.position)
+        weight = weight / context.coefficients.open_fraction(component, *index)
         return [held_samples(context, component, list(index), weight, self.stride)]
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:

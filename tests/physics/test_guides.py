@@ -49,3 +49,11 @@ def test_circular_guide_has_its_cutoffs_within_a_staircase_of_theory():
     """2.5 % at 20 cells in the radius; half of that at 40."""
     for mode, cutoff in circular.found(0.5e-3).items():
         assert cutoff == pytest.approx(circular.expected(mode), rel=0.025)
+
+
+def test_conformal_walls_are_ten_times_nearer_to_theory():
+    """5e-3 and 3.5e-3 at 10 cells in the radius: second order, see docs/method.md."""
+    for mode, error in spherical.errors(10).items():
+        assert abs(error) < 5e-3, mode
+    for mode, cutoff in circular.found(1e-3, "conformal").items():
+        assert cutoff == pytest.approx(circular.expected(mode), rel=3.5e-3)

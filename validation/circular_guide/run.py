@@ -1,4 +1,4 @@
-"""Cut-off frequencies of a circular waveguide of staircase walls, as resonances of its cross-section.
+"""Cut-off frequencies of a circular waveguide, staircase and conformal, as resonances of its cross-section.
 
     .venv/bin/python -m validation.circular_guide.run
 """
@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 import nearfield as nf
 from validation.case import Case
@@ -22,7 +24,7 @@ def expected(mode: str, radius: float = RADIUS) -> float:
     return ROOTS[mode] * C / (2 * math.pi * radius)
 
 
-def found(cell: float) -> dict[str, float]:
+def found(cell: float, metal: str = "staircase", courant: float = 0.99) -> dict[str, float]:
     """Cut-offs (Hz) from a slice one cell thick: between PMC walls it holds TE modes, between PEC walls TM modes."""
     half = math.ceil(RADIUS / cell) + 2
     edge, middle = half * cell, 0.5 * cell
@@ -41,12 +43,17 @@ def found(cell: float) -> dict[str, float]:
             monitors=[nf.Probe("ringing", (-off, 0.3 * RADIUS, place), component)],
             duration=6e-9,
             precision="double",
+            metal=metal,
+            courant=courant,
         )
         signal = simulation.run(threads=1)["ringing"]
         for mode in ROOTS:
             if mode.startswith("TE") == (wall == nf.PMC):
                 near = expected(mode)
                 cutoffs[mode] = strongest(signal, 1e-9, 0.93 * near, 1.07 * near)
+                if metal == "conformal":  # to all digits
+                    modes = nf.resonances(signal, (0.98 * near, 1.02 * near), start=1e-9)
+                    cutoffs[mode] = float(modes.frequency[np.argmax(np.abs(modes.amplitude.values))])
     return cutoffs
 
 
@@ -56,10 +63,15 @@ def main() -> None:
     results = {cell: found(cell) for cell in cells}
     for mode, cutoff in results[cells[-1]].items():
         case.compare(f"{mode}, 0.1 mm cells", expected(mode) / 1e9, cutoff / 1e9, 0.005, unit="GHz")
-    with picture(case, facts="walls of whole cells") as (axes,):
+    smooth = {cell: found(cell, "conformal") for cell in cells[:3]}
+    for mode, cutoff in smooth[cells[2]].items():
+        case.compare(f"{mode}, conformal, 0.25 mm cells", expected(mode) / 1e9, cutoff / 1e9, 0.0005, unit="GHz")
+    with picture(case, facts="solid: whole cells; dashed: conformal") as (axes,):
         for mode in ROOTS:
             errors = [100 * (results[cell][mode] / expected(mode) - 1) for cell in cells]
-            axes.plot([RADIUS / cell for cell in cells], errors, "o-", label=mode)
+            (line,) = axes.plot([RADIUS / cell for cell in cells], errors, "o-", label=mode)
+            errors = [100 * (smooth[cell][mode] / expected(mode) - 1) for cell in smooth]
+            axes.plot([RADIUS / cell for cell in smooth], errors, "s--", color=line.get_color())
         axes.axhspan(-0.5, 0.5, color="#E4E8EC", zorder=0)
         axes.set(xlabel="cells in the radius", ylabel="error of the cut-off (%)")
         axes.legend()

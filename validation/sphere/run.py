@@ -19,7 +19,9 @@ PUBLISHED = 3.10543, 2.92534  # Qext, Qback
 SPARE, GAP, LAYER = 2, 7, 10  # cells from sphere to box, from box to CPML, of the CPML
 
 
-def model(medium, radius: int, sizes: np.ndarray, direction="+z", polarisation="x") -> nf.Simulation:
+def model(
+    medium, radius: int, sizes: np.ndarray, direction="+z", polarisation="x", metal="staircase"
+) -> nf.Simulation:
     """A sphere of `radius` cells in a total-field box; the far field at sizes k a."""
     cell = RADIUS / radius
     half, box = radius + SPARE + GAP + LAYER, (radius + SPARE) * cell
@@ -29,7 +31,7 @@ def model(medium, radius: int, sizes: np.ndarray, direction="+z", polarisation="
     return nf.Simulation(
         grid=nf.Grid.uniform(cell, (2 * half,) * 3, (-half * cell,) * 3), boundaries=nf.Boundaries(all=nf.CPML(LAYER)),
         structures=[nf.Structure(nf.Sphere((0, 0, 0), RADIUS), medium)], sources=[wave], decay=1e-8,
-        monitors=[nf.FarField("far", frequencies, theta=[0.0], phi=[0.0])],
+        monitors=[nf.FarField("far", frequencies, theta=[0.0], phi=[0.0])], metal=metal,
     )  # fmt: skip
 
 
@@ -66,6 +68,11 @@ def main() -> None:
         case.compare(name, theory[1, number], whole[1, number], 0.02)
         if size <= 3:
             case.compare("Qback", theory[2, number], whole[2, number], 0.05)
+    smooth = efficiencies(model("pec", 20, sizes, metal="conformal"))
+    for number, size in enumerate(sizes):
+        name = f"metal, conformal, size {size:g}, 20 cells a radius: Qsca"
+        case.compare(name, theory[1, number], smooth[1, number], 0.005)
+        case.compare("Qback", theory[2, number], smooth[2, number], 0.01 if size <= 3 else 0.025)
     band = np.linspace(0.5, SIZE, 16)
     found = efficiencies(model(glass, coarse, band))
     exact = np.array([mie(size, INDEX) for size in np.linspace(0.5, SIZE, 120)]).T
@@ -79,7 +86,8 @@ def main() -> None:
         for row, name in ((1, "scattering"), (2, "radar")):
             right.plot(x, [mie(size, None)[row] for size in x], label=f"{name}, Mie")
             right.plot(sizes, metal[30][row], "o", markersize=3, color="#1F2933")
-        right.set(xlabel="size k a, metal")
+            right.plot(sizes, smooth[row], "x", markersize=5, color="#1F2933")
+        right.set(xlabel="size k a, metal; o: whole cells, 30 a radius, x: conformal, 20")
         right.legend()
     case.finish()
 

@@ -1,0 +1,87 @@
+"""Conformal metal: which bodies are followed through cells, and what that asks of the time step.
+
+On an edge that metal cuts the array holds E times the open fraction f of the edge, which is the mean of E over the
+whole edge; a face of open fraction a carries its flux through that part alone (Dey and Mittra 1997):
+
+    f E <- Ca f E + f Cb (curl H),        H <- Da H - (Db/a) (curl f E)
+
+so both are coefficients, line integrals of what is stored are those of the field, and what reads E at a point divides.
+No cell borrows from its neighbours. How f and a are found, and how small a may be: nearfield/open_parts.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid
+from nearfield.plan import VACUUM_SPEED
+from nearfield.shapes import Cylinder, Solid, Sphere
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nearfield.geometry import Structure
+    from nearfield.metal import Body
+
+STEP_FACTOR = 0.5**0.5  # of Courant's limit
+
+
+def takes(body: Body, grid: YeeGrid) -> bool:
+    """Whether metal is thick enough to be followed: it holds a grid line along each axis on which it is flat.
+
+    Rods and balls thinner than two cells stay what they are on whole cells.
+    """
+    if body.kind != "pec" or not body.solid:
+        return False
+    cell = max(_near(grid, a, body.lower[a], body.upper[a]) for a in range(3))
+    if isinstance(body.shape, Cylinder | Sphere) and body.shape.radius < cell:
+        return False
+    margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
+    return all(
+        ((body.lower[a] - margin <= grid.lines[a]) & (grid.lines[a] <= body.upper[a] + margin)).any()
+        for a in range(3) if body.nodes[a]
+    )  # fmt: skip
+
+
+def _near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
+    """The largest cell (m) between two coordinates."""
+    line = grid.lines[axis]
+    first, last = np.clip(np.searchsorted(line, (low, high)), 1, line.size - 1)
+    return float(grid.primary(axis)[first - 1 : last].max())
+
+
+def cuts(structures: Sequence[Structure], grid: YeeGrid) -> bool:
+    """Whether solid metal can cut cells: it, or what is later drawn into it, leaves the grid lines."""
+    metal = []
+    for structure in structures:
+        lower, upper = structure.shape.bounds()
+        own = structure.medium == "pec"
+        if structure.shape.kind in ("wire", "sheet") or any(a == b for a, b in zip(lower, upper)):
+            continue
+        touches = own or any(
+            all(lower[a] < other.bounds()[1][a] and upper[a] > other.bounds()[0][a] for a in range(3))
+            for other in metal
+        )
+        if touches and not _on_lines(structure.shape, grid):
+            return True
+        metal += [structure.shape] if own else []
+    return False
+
+
+def _on_lines(shape: Solid, grid: YeeGrid) -> bool:
+    """Whether all faces of a body are flat and lie on grid lines, or outside the grid."""
+    for axis, line in enumerate(grid.lines):
+        for face in (corner[axis] for corner in shape.bounds()):
+            nearest = line[grid.nearest_node(axis, face)]
+            inside = line[0] < face < line[-1]
+            if inside and abs(nearest - face) > SAMPLE_TOLERANCE * grid.primary(axis).min():
+                return False
+    return all(shape.constant_along(axis) for axis in range(3))
+
+
+def maximum_time_step(grid: YeeGrid, minimum_index: float) -> float:
+    """Longest time step (s) that is stable where metal cuts cells: `STEP_FACTOR` of that of the smallest cell."""
+    total = sum(1.0 / float(grid.primary(a).min()) ** 2 for a in range(3))
+    return STEP_FACTOR * minimum_index / (VACUUM_SPEED * total**0.5)

@@ -1,0 +1,301 @@
+"""How much of each grid edge and face metal leaves open.
+
+An edge is cut where the metal's own surface meets it (bisection), a face by the straight lines between these cuts. A
+face that is small against its edges makes the leap-frog unstable, so that its area counts as at least
+
+    a >= sum over its edges e of f_e (c dt/(n d_e))^2 V_e/v,       n: least index of any medium
+
+with d_e the cell's length across the edge, v any positive weight of the face, V_e the mean of those of the four faces
+about the edge. For any v the curl's norm is then below 2 n/(c dt), by Cauchy's inequality edge by edge: docs/method.md
+(Benkler, Chavannes and Kuster 2006 bound areas likewise). v = a^(-1/2), as far as whole faces beside small ones can
+bear it, leaves most areas as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid
+
+if TYPE_CHECKING:
+    from nearfield.metal import Body, Window
+
+NEGLIGIBLE = 1e-3  # of an edge: metal nearer to its ends is taken to end there
+LOOKED_AT = np.array([NEGLIGIBLE, 0.25, 0.5, 0.75, 1.0 - NEGLIGIBLE])  # places on an edge near a surface
+HALVINGS = 20  # until a cut is known to 2^-22 of an edge
+KEPT = 48  # planes of parts: those of all kinds within two of one
+Interval = tuple[np.ndarray, np.ndarray]
+
+
+class OpenParts:
+    """Open fractions on planes across one axis; windows are index ranges along the two cyclically next axes.
+
+    `bodies` in the order of the structures: metal that is followed, and what may lie in it. `light`: c dt/n (m).
+    """
+
+    def __init__(self, grid: YeeGrid, interior, bodies: list[Body], axis: int, light: float) -> None:
+        self.grid, self.bodies, self.axis, self.light = grid, bodies, axis, light
+        self.across = (axis + 1) % 3, (axis + 2) % 3
+        self.margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
+        shortest = sorted((light / float(grid.primary(a).min())) ** 2 for a in range(3))
+        self._heaviest = max(1.0, 2.0 / (shortest[1] + shortest[2]) - 3.0)
+        self._ends = [(0, n) if grid.closed(a) else interior[a] for a, n in enumerate(grid.cells)]
+        self._distances = [self._endless(body) for body in bodies]
+        self._kept: dict = {}
+
+    def edges(self, component: int, plane: int, window: Window) -> np.ndarray | None:
+        """Open fractions of E edges; None where all are open."""
+        found = self._interval(component, plane, window)
+        return None if found is None else _part(found[1] - found[0], window, 1, 1)
+
+    def faces(self, component: int, plane: int, window: Window) -> np.ndarray | None:
+        """Open fractions that H faces count with; 1 where no edge of a face is open, None where nothing is cut."""
+        sides, own = self._sides(component % 3, plane), self._area(component % 3, plane, window)
+        around = [self._around(along, at, window) for along, _, at, _ in sides]
+        if own is None and all(mean is None for mean in around):
+            return None
+        shape = tuple(stop - start for start, stop in window)
+        area = np.ones(shape) if own is None else _part(own, window, 1, 1).copy()
+        heavy = [1.0 if mean is None else _part(mean, window, *side[3]) for side, mean in zip(sides, around)]
+        near = np.nonzero(np.logical_or.reduce(np.broadcast_arrays(area < 1.0, *(mean > 1.0 for mean in heavy))))
+        least, opened = 0.0, 0.0
+        for (along, moved, at, shift), mean in zip(sides, heavy):
+            interval = self._interval(along, at, window)
+            part = 1.0
+            if interval is not None:
+                begin, end = (_part(ends, window, 1 + shift[0], 1 + shift[1])[near] for ends in interval)
+                part = end - begin
+            length = np.broadcast_to(self._lengths(moved, plane, window), shape)[near]
+            least = least + part * np.broadcast_to(mean, shape)[near] * (self.light / length) ** 2
+            opened = opened + part
+        area[near] = np.where(opened == 0.0, 1.0, np.maximum(area[near], least / self._weight(area[near])))
+        return area
+
+    def signature(self, plane: int) -> tuple:
+        """Equal for planes with the same open parts of their own edges and faces and of those in the cells above."""
+        ends = [self._ends_of(self.axis, np.array(n), True) for n in (plane - 1, plane, plane + 1)]
+        low, high = (float(pick(end)) for pick, end in ((np.min, ends), (np.max, ends)))
+        found = []
+        for number in self._present(low, high):
+            body = self.bodies[number]
+            through = body.lower[self.axis] <= low - self.margin and body.upper[self.axis] >= high + self.margin
+            place = () if through and body.shape.constant_along(self.axis) else tuple(np.ravel(ends).tolist())
+            found.append((number, place))
+        if not any(self.bodies[number].kind == "pec" for number, _ in found):
+            return ()
+        length = self.grid.primary(self.axis)
+        return float(length[min(plane, length.size - 1)]), *found
+
+    def _ends_of(self, axis: int, index: np.ndarray, along: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Where samples begin and end along an axis (m): nodes, or the edges along it; in the CPML, in its inner face.
+
+        At walls and CPMLs that is a trace further in, so a body that ends there goes on, metal or not.
+        """
+        line, count = self.grid.lines[axis], self.grid.cells[axis]
+        if self.grid.closed(axis):
+            index = np.mod(index, count) if along else np.where(index == count, count, np.mod(index, count))
+            return line[index], line[index + along]
+        low, high = self._ends[axis]
+        first, last = line[low] + 4 * self.margin, line[high] - 4 * self.margin
+        lower, upper = (np.clip(line[np.clip(at, low, high)], first, last) for at in (index, index + along))
+        return lower, upper
+
+    def _endless(self, body: Body) -> Callable[..., np.ndarray]:
+        """The body's signed distance, without its ends on closed axes that it fills."""
+        full = [
+            self.grid.closed(a) and body.shape.constant_along(a)
+            and body.lower[a] <= line[0] + self.margin and body.upper[a] >= line[-1] - self.margin
+            for a, line in enumerate(self.grid.lines)
+        ]  # fmt: skip
+
+        def distance(*places: np.ndarray) -> np.ndarray:
+            middle = (0.5 * (low + high) for low, high in zip(body.lower, body.upper))
+            return body.shape.signed_distance(*(m if f else at for m, f, at in zip(middle, full, places)))
+
+        return distance if any(full) else body.shape.signed_distance
+
+    def _lengths(self, axis: int, plane: int, window: Window, more: int = 0, by: int = 0) -> np.ndarray:
+        """Lengths (m) of the cells along an axis, `by` before the window's samples, shaped to broadcast over it."""
+        at = (self.axis, *self.across).index(axis)
+        start, stop = ((plane, plane + 1), *((low, high + more) for low, high in window))[at]
+        length, index = self.grid.primary(axis), np.arange(start, stop) - by
+        shape = [-1 if at == place + 1 else 1 for place in range(2)]
+        index = np.mod(index, length.size) if self.grid.closed(axis) else np.clip(index, 0, length.size - 1)
+        return length[index].reshape(shape)
+
+    def _share(self, axis: int, by: int, plane: int, window: Window) -> np.ndarray:
+        """What the cell before an edge, or behind it, has of the two cells' length."""
+        pair = [self._lengths(axis, plane, window, 1, n) for n in (0, 1)]
+        return pair[by] / (pair[0] + pair[1])
+
+    def _present(self, low: float, high: float) -> list[int]:
+        """Numbers of the bodies that reach between two coordinates along the axis."""
+        return [
+            number for number, body in enumerate(self.bodies)
+            if body.lower[self.axis] <= high + self.margin and body.upper[self.axis] >= low - self.margin
+        ]  # fmt: skip
+
+    def _sides(self, normal: int, plane: int) -> list[tuple[int, int, int, tuple[int, ...]]]:
+        """The edges round a face: along which axis, moved along which, in which plane, moved by how much there."""
+        p, q = (normal + 1) % 3, (normal + 2) % 3
+        round_it = (p, q, 0), (q, p, 1), (p, q, 1), (q, p, 0)
+        return [
+            (along, moved, plane + by * (moved == self.axis), tuple(by * (moved == a) for a in self.across))
+            for along, moved, by in round_it
+        ]
+
+    def _area(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
+        """Open areas of faces, one more on all sides of the window; None where all are whole."""
+        return self._known(self._draw_area, normal, plane, window)
+
+    def _draw_area(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
+        shape = tuple(stop - start + 2 for start, stop in window)
+        sides: list[Interval | None] = []
+        for along, _, at, (rows, columns) in self._sides(normal, plane):
+            found = self._interval(along, at, window)
+            part = slice(rows, rows + shape[0]), slice(columns, columns + shape[1])
+            sides.append(None if found is None else (found[0][part], found[1][part]))
+        if all(side is None for side in sides):
+            return None
+        opened = [np.broadcast_to(1.0, shape) if side is None else side[1] - side[0] for side in sides]
+        least, most = np.minimum.reduce(opened), np.maximum.reduce(opened)
+        area, cut = np.where(most == 0.0, 0.0, 1.0), (least < 1.0) & (most > 0.0)
+        count = np.count_nonzero(cut)
+        whole = np.zeros(count), np.ones(count)
+        area[cut] = _polygon([whole if side is None else (side[0][cut], side[1][cut]) for side in sides])
+        return area
+
+    def _weight(self, area: np.ndarray) -> np.ndarray:
+        """What a face counts for in the bound: small ones more, by as much as whole ones beside them can bear."""
+        weight = np.ones_like(area)
+        small = area < 1.0
+        weight[small] = np.minimum(self._heaviest, 1.0 / np.sqrt(np.maximum(area[small], NEGLIGIBLE**2)))
+        return weight
+
+    def _around(self, along: int, plane: int, window: Window) -> np.ndarray | None:
+        """Mean weight of the four faces about edges, one more edge along both axes; None where it is 1."""
+        return self._known(self._draw_around, along, plane, window)
+
+    def _draw_around(self, along: int, plane: int, window: Window) -> np.ndarray | None:
+        rows, columns = (stop - start + 1 for start, stop in window)
+        total, cut = 0.0, False
+        for normal, moved in (((along + 1) % 3, (along + 2) % 3), ((along + 2) % 3, (along + 1) % 3)):
+            for by in (0, 1):
+                area = self._area(normal, plane - by * (moved == self.axis), window)
+                first, second = (1 - by * (moved == a) for a in self.across)
+                cut |= area is not None
+                part = 1.0 if area is None else self._weight(area[first : first + rows, second : second + columns])
+                total = total + 0.5 * self._share(moved, by, plane, window) * part
+        return total if cut else None
+
+    def _known(self, draw: Callable, component: int, plane: int, window: Window):
+        """What `draw` makes of a plane, kept for its neighbours."""
+        key = draw.__name__, component, plane, window
+        if key not in self._kept:
+            while len(self._kept) >= KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = draw(component, plane, window)
+        return self._kept[key]
+
+    def _interval(self, component: int, plane: int, window: Window) -> Interval | None:
+        """Where edges along an axis begin and end to be open, 0 to 1; None if all are open.
+
+        One edge more before the window, two after it.
+        """
+        return self._known(self._draw_interval, component, plane, window)
+
+    def _draw_interval(self, component: int, plane: int, window: Window) -> Interval | None:
+        index = {self.axis: np.array([plane])}
+        index.update({a: np.arange(start - 1, stop + 2) for a, (start, stop) in zip(self.across, window)})
+        ends = [self._ends_of(a, index[a], a == component) for a in range(3)]
+        lower, upper = [pair[0] for pair in ends], [pair[1] for pair in ends]
+        present = self._present(float(lower[self.axis].min()), float(upper[self.axis].max()))
+        if not any(self.bodies[number].kind == "pec" for number in present):
+            return None
+        taken = np.zeros(tuple(index[a].size for a in self.across), dtype=bool)
+        crossed = taken.copy()
+        for number in present:
+            self._paint(number, lower, upper, taken, crossed)
+        begin, end = np.zeros(taken.shape), np.where(taken, 0.0, 1.0)
+        if crossed.any():
+            at = dict(zip(self.across, np.nonzero(crossed))) | {self.axis: 0}
+            ends = [[places[a][at[a]] + np.zeros(int(crossed.sum())) for a in range(3)] for places in (lower, upper)]
+            begin[crossed], end[crossed] = self._opened(*ends, present)
+        return None if (end - begin == 1.0).all() else (begin, end)
+
+    def _paint(self, number: int, lower, upper, taken: np.ndarray, crossed: np.ndarray) -> None:
+        """Set what one body makes of edges: wholly in metal, or perhaps crossed by its surface."""
+        body, part, middle, half = self.bodies[number], [], [None] * 3, 0.0
+        for place, a in enumerate((self.axis, *self.across)):
+            near = np.nonzero((upper[a] >= body.lower[a] - self.margin) & (lower[a] <= body.upper[a] + self.margin))[0]
+            if not near.size:
+                return
+            cut = slice(int(near[0]), int(near[-1]) + 1)
+            shape = [1, 1]
+            if place:
+                shape[place - 1] = -1
+                part.append(cut)
+            middle[a] = (0.5 * (lower[a] + upper[a]))[cut].reshape(shape)
+            half = half + 0.5 * (upper[a] - lower[a])[cut].reshape(shape)
+        part = tuple(part)
+        distance = np.broadcast_to(self._distances[number](*middle), taken[part].shape)
+        inside = distance < -half - self.margin
+        taken[part][inside] = body.kind == "pec"
+        crossed[part] = (np.abs(distance) <= half + self.margin) | (crossed[part] & ~inside)
+
+    def _opened(self, start, stop, present: list[int]) -> Interval:
+        """The open interval of each edge; one that metal crosses between open ends is closed."""
+        is_open = ~self._in_metal([a[:, None] + (b - a)[:, None] * LOOKED_AT for a, b in zip(start, stop)], present)
+        count = LOOKED_AT.size
+        first, last = is_open.argmax(axis=1), count - 1 - is_open[:, ::-1].argmax(axis=1)
+        whole = is_open.sum(axis=1) == last - first + 1
+        begin = self._cut(start, stop, LOOKED_AT[np.maximum(first - 1, 0)], LOOKED_AT[first], present)
+        end = self._cut(start, stop, LOOKED_AT[np.minimum(last + 1, count - 1)], LOOKED_AT[last], present)
+        begin, end = np.where(first == 0, 0.0, begin), np.where(last == count - 1, 1.0, end)
+        closed = ~whole | (end - begin < NEGLIGIBLE)
+        return np.where(closed, 0.0, begin), np.where(closed, 0.0, end)
+
+    def _cut(self, start, stop, metal: np.ndarray, free: np.ndarray, present: list[int]) -> np.ndarray:
+        """Where edges leave metal, between a place in it and one outside."""
+        for _ in range(HALVINGS):
+            middle = 0.5 * (metal + free)
+            inside = self._in_metal([a + (b - a) * middle for a, b in zip(start, stop)], present)
+            metal, free = np.where(inside, middle, metal), np.where(inside, free, middle)
+        return free
+
+    def _in_metal(self, places, present: list[int]) -> np.ndarray:
+        """Whether points lie in metal, its surface included: in the last body that holds them."""
+        inside = np.zeros(places[0].shape, dtype=bool)
+        for number in present:
+            distance, own = self._distances[number](*places), self.bodies[number].kind == "pec"
+            inside = inside | (distance <= self.margin) if own else inside & (distance >= -self.margin)
+        return inside
+
+
+def _part(values: np.ndarray, window: Window, *first: int) -> np.ndarray:
+    """The window's part of values that begin `first` samples before it."""
+    return values[tuple(slice(n, n + stop - start) for n, (start, stop) in zip(first, window))]
+
+
+def _polygon(sides: list[Interval]) -> np.ndarray:
+    """Area of the open part of unit squares: the polygon through the ends of the open intervals, bottom side first."""
+    corners = []
+    for number, (low, high) in enumerate(sides):
+        zero, one = np.zeros_like(low), np.ones_like(low)
+        first, last = (low, high) if number < 2 else (high, low)
+        side = {0: [(first, zero), (last, zero)], 1: [(one, first), (one, last)],
+                2: [(first, one), (last, one)], 3: [(zero, first), (zero, last)]}  # fmt: skip
+        corners.append((high > low, side[number]))
+    x, y = np.zeros_like(sides[0][0]), np.zeros_like(sides[0][0])
+    for present, (_, (u, v)) in corners:  # the last corner, before the first one
+        x, y = np.where(present, u, x), np.where(present, v, y)
+    area = np.zeros_like(x)
+    for present, side in corners:
+        for u, v in side:
+            u, v = np.where(present, u, x), np.where(present, v, y)
+            area += 0.5 * (x * v - u * y)
+            x, y = u, v
+    return area

@@ -1,0 +1,268 @@
+"""Conformal metal: open parts against geometry, stability on random shapes, and true fields in all that is recorded."""
+
+import numpy as np
+import pytest
+from agreement import assert_agrees
+from engine.test_models import by_planes
+
+import nearfield as nf
+from nearfield import conformal
+from nearfield.coefficients import Coefficients, EdgeLoad
+from nearfield.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
+
+MM = 1e-3
+PEC_WALLS = nf.Boundaries(all=nf.PEC)
+PULSE = nf.Gaussian(20e9)
+
+
+def metal(shape, medium=nf.PEC):
+    return nf.Structure(shape, medium)
+
+
+def coefficients(grid, structures, boundaries=PEC_WALLS, step=None, loads=(), kind="conformal"):
+    step = step or conformal.maximum_time_step(grid, 1.0)
+    return Coefficients(grid, structures, {}, nf.Medium(), boundaries, step, loads, kind)
+
+
+def cube(n, size=1.0):
+    return nf.Grid.uniform(size / n, (n, n, n)).resolve()
+
+
+def random_lines(random, count, graded):
+    steps = np.cumprod(random.uniform(0.75, 1.33, count)) if graded else np.ones(count)
+    return (0.0, *np.cumsum(steps / steps.sum()))
+
+
+def random_bodies(random, count):
+    """Overlapping metal and vacuum in the unit cube: balls, slanting rods, boxes, prisms."""
+    bodies = []
+    for number in range(count):
+        at, size = random.uniform(0, 1, 3), random.uniform(0.05, 0.45)
+        kind = random.integers(4)
+        if kind == 0:
+            shape = nf.Sphere(tuple(at), size)
+        elif kind == 1:
+            shape = nf.Cylinder(tuple(at), tuple(random.uniform(0, 1, 3)), 0.5 * size)
+        elif kind == 2:
+            shape = nf.Box(tuple(at), tuple(at + random.uniform(0.02, 0.5, 3)))
+        else:
+            shape = nf.Polygon("xyz"[random.integers(3)], random.uniform(0, 1, (3, 2)).tolist(), at[0], at[0] + size)
+        bodies.append(metal(shape, nf.PEC if number % 2 == 0 else nf.Medium()))
+    return bodies
+
+
+def largest_eigenvalue(found, grid, step, rounds=120):
+    """That of the operator of second differences, times dt^2, between PEC walls, by power iteration; stable up to 4."""
+    drive = [np.asarray(found.dense(component)[1]) for component in range(6)]
+    random = np.random.default_rng(0)
+    electric = [random.standard_normal(grid.cells) * (drive[c] != 0) for c in range(3)]
+    dual = [VACUUM_SPEED * step / grid.dual(a)[:-1].reshape([-1 if a == b else 1 for b in range(3)]) for a in range(3)]
+    primary = [VACUUM_SPEED * step / grid.primary(a).reshape([-1 if a == b else 1 for b in range(3)]) for a in range(3)]
+
+    def after(values, axis):
+        return np.roll(np.pad(values, [(0, a == axis) for a in range(3)]), -1, axis)[
+            tuple(slice(0, n) for n in values.shape)
+        ]
+
+    def before(values, axis):
+        return np.pad(values, [(a == axis, 0) for a in range(3)])[tuple(slice(0, n) for n in values.shape)]
+
+    growth = 0.0
+    for _ in range(rounds):
+        magnetic, new = [], []
+        for p in range(3):
+            q, r = (p + 1) % 3, (p + 2) % 3
+            over_q, over_r = after(electric[r], q) - electric[r], after(electric[q], r) - electric[q]
+            magnetic.append((over_q * primary[q] - over_r * primary[r]) * drive[3 + p])
+        for p in range(3):
+            q, r = (p + 1) % 3, (p + 2) % 3
+            over_q, over_r = magnetic[r] - before(magnetic[r], q), magnetic[q] - before(magnetic[q], r)
+            new.append((over_q * dual[q] - over_r * dual[r]) * drive[p])
+        growth = np.sqrt(sum((part**2).sum() for part in new))
+        if not growth:
+            return 0.0
+        electric = [part / growth for part in new]
+    return growth
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_the_step_is_stable_for_random_shapes_on_random_grids(seed):
+    random = np.random.default_rng(seed)
+    grid = nf.Grid(*(random_lines(random, n, seed % 2) for n in random.integers(7, 13, 3))).resolve()
+    step = conformal.maximum_time_step(grid, 1.0)
+    found = coefficients(grid, random_bodies(random, int(random.integers(1, 6))), step=step)
+    assert largest_eigenvalue(found, grid, step) < 4.0
+
+
+def test_a_gap_thinner_than_half_a_cell_about_a_grid_plane_is_stable():
+    grid = cube(8, 8.0)
+    step = conformal.maximum_time_step(grid, 1.0)
+    for half in (0.02, 0.1, 0.3):
+        plates = [metal(nf.Box((0, 0, 0), (8, 8, 4 - half))), metal(nf.Box((0, 0, 4 + 0.7 * half), (8, 8, 8)))]
+        found = coefficients(grid, plates, step=step)
+        assert np.abs(found.dense(3)[1]).max() > 1.5
+        assert 2.0 < largest_eigenvalue(found, grid, step) < 4.0
+
+
+def test_a_face_inside_cells_opens_their_part_of_edges_and_faces():
+    grid = cube(4, 4.0)
+    found = coefficients(grid, [metal(nf.Box((-1, -1, -1), (9, 9, 1.6)))])
+    np.testing.assert_allclose(found.dense(2)[1][2, 2], [0, 0.4, 1, 1], atol=1e-5)
+    np.testing.assert_allclose(found.dense(0)[1][2, 2], [0, 0, 1, 1])
+    np.testing.assert_allclose(found.dense(3)[1][2, 2], [1, 1 / 0.4, 1, 1], rtol=1e-5)
+    np.testing.assert_allclose(found.dense(5)[1][2, 2], 1.0)
+    np.testing.assert_allclose(found.open_fraction(2, 2, 2, np.arange(4)), [1, 0.4, 1, 1], atol=1e-5)
+
+
+def test_metal_on_grid_lines_is_the_same_by_both_methods():
+    grid = cube(6, 6.0)
+    bodies = [metal(nf.Box((1, 1, 0), (5, 5, 2))), metal(nf.Box((2, 2, 1), (3, 3, 2)), nf.Medium(2.0)),
+              metal(nf.Box((1, 1, 3), (5, 5, 6))), metal(nf.Sheet((0, 0, 2), (1, 6, 2)))]  # fmt: skip
+    step = 0.5 * grid.maximum_time_step()
+    both = [coefficients(grid, bodies, step=step, kind=kind) for kind in ("conformal", "staircase")]
+    for component in range(6):
+        for one, other in zip(*(found.dense(component) for found in both)):
+            live = both[1].dense(component)[1] != 0
+            np.testing.assert_allclose(one[live], other[live], rtol=1e-12)
+            assert component >= 3 or np.array_equal(one == 0, other == 0)
+    assert not conformal.cuts(bodies, grid)
+    assert conformal.cuts([metal(nf.Box((1, 1, 0), (5, 5, 2.5)))], grid)
+
+
+def test_the_open_faces_of_a_plane_through_a_cavity_add_up_to_its_circle():
+    errors = []
+    for n in (10, 20):
+        grid = cube(n, 1.0)
+        bodies = [metal(nf.Box((0, 0, 0), (1, 1, 1))), metal(nf.Sphere((0.51, 0.48, 0.5), 0.4), nf.Medium())]
+        found = coefficients(grid, bodies, step=1e-3 * grid.maximum_time_step())  # no face is too small for it
+        inverse = found.dense(5)[1][:, :, n // 2]
+        opened = (np.abs(found.dense(0)[1][:, :, n // 2]) > 0) | (np.roll(found.dense(0)[1], -1, 1)[:, :, n // 2] > 0)
+        errors.append(1.0 - (opened / inverse).sum() / n**2 / (np.pi * 0.4**2))
+        assert 0.0 < errors[-1] < (1 / (0.4 * n)) ** 2 / 3  # chords of l cut off (l/radius)^2/6, l^2 < 2 cells^2
+    assert errors[1] < errors[0] / 3
+
+
+def test_shapes_over_a_seam_are_those_in_the_middle():
+    lines = tuple(np.arange(7) * 1.0)
+    grids = nf.Boundaries(nf.PEC, x="periodic")
+    found = []
+    for centre in (3.1, 0.1):
+        sim = nf.Simulation(nf.Grid(lines, lines, lines), [metal(nf.Sphere((centre, 3, 3), 1.8))], grids,
+                            metal="conformal", steps=1)  # fmt: skip
+        found.append([sim.setup().coefficients.dense(component)[1] for component in range(6)])
+    for middle, seam in zip(*found):
+        np.testing.assert_allclose(np.roll(seam, 3, 0), middle, atol=2e-5)
+
+
+def guide(n, courant):
+    """A slice of a circular guide of radius 1 off the grid's middle between PEC walls: its lowest TM resonance (Hz)."""
+    size = 1.2
+    sim = nf.Simulation(
+        grid=nf.Grid.uniform(1 / n, (round(2 * size * n), round(2 * size * n), 1), (-size, -size, 0)),
+        structures=[metal(nf.Box((-size, -size, 0), (size, size, 1 / n))),
+                    metal(nf.Cylinder((0.03, 0.017, 0), (0.03, 0.017, 1 / n), 1.0), nf.Medium())],
+        boundaries=PEC_WALLS, precision="double", metal="conformal", courant=courant, duration=4e-7,
+        sources=[nf.PointCurrent((0.2, 0.1, 0.5 / n), "z", nf.ModulatedGaussian(115e6, 80e6))],
+        monitors=[nf.Probe("ringing", (-0.3, 0.3, 0.5 / n), "Ez")],
+    )  # fmt: skip
+    modes = nf.resonances(sim.run(threads=1), (107e6, 122e6), probe="ringing")
+    return float(modes.frequency[np.argmax(np.abs(modes.amplitude.values))])
+
+
+def test_a_cut_off_converges_with_the_square_of_the_cell():
+    exact = 2.404825558 * VACUUM_SPEED / (2 * np.pi)
+    coarse, fine = (guide(n, 0.7) / exact - 1.0 for n in (5, 15))
+    assert abs(coarse) < 7e-3
+    assert abs(fine) < abs(coarse) / 5.0  # 9 but for the scatter with where cells are cut
+
+
+def small_model(precision="single", **options):
+    """A metal ball and a slanting rod between CPML and walls, with a port to a face inside a cell."""
+    return nf.Simulation(
+        grid=nf.Grid.uniform(MM, (14, 12, 11)),
+        boundaries=nf.Boundaries(nf.PEC, x_low=nf.CPML(3), x_high=nf.CPML(3), y_high=nf.PMC),
+        structures=[
+            metal(nf.Sphere((9 * MM, 7.2 * MM, 6.1 * MM), 2.6 * MM)),
+            metal(nf.Cylinder((-3 * MM, 3 * MM, 2.2 * MM), (20 * MM, 4 * MM, 3.1 * MM), 1.3 * MM)),
+            metal(nf.Box((0, 9 * MM, 0), (20 * MM, 12 * MM, 2.4 * MM))),
+            nf.Structure(nf.Box((4 * MM, 8 * MM, 2.4 * MM), (8 * MM, 12 * MM, 5 * MM)), nf.Medium(3.0, 1.0, 0.02)),
+        ],
+        ports=[nf.LumpedPort("feed", (6 * MM, 10 * MM, 2 * MM), (6 * MM, 10 * MM, 5 * MM), "z", inductance=1e-9,
+                             waveform=PULSE)],
+        monitors=[nf.Probe("e", (8 * MM, 4.7 * MM, 3.6 * MM), "Ez"), nf.Snapshot("all", (0, 0, 0), (14 * MM, 12 * MM,
+                  11 * MM), every=5), nf.Flux("out", (4 * MM, MM, MM), (10 * MM, 8 * MM, 8 * MM), 1e10)],
+        precision=precision, metal="conformal", steps=20, **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_a_model_agrees_with_the_oracle_by_every_schedule(precision):
+    plan = small_model(precision).setup().plan
+    engine, _ = assert_agrees(plan, (13, 7), start=False, excitation="feed", reference=by_planes(plan))
+    assert all(engine.state(component).any() for component in range(6))
+
+
+def test_planes_along_any_axis_and_single_samples_are_the_same_bits():
+    found = small_model().setup().coefficients
+    for component in range(6):
+        dense = found.dense(component)[1]
+        index = np.argwhere(dense != 0)[::7].T
+        np.testing.assert_array_equal(found.at(component, *index)[1], dense[tuple(index)])
+    for axis in range(3):
+        whole = {p: planes for planes in found.planes(axis) for p in range(planes.start, planes.stop)}
+        for component in range(6):
+            dense = np.moveaxis(found.dense(component)[1], [axis, (axis + 1) % 3, (axis + 2) % 3], [0, 1, 2])
+            half = "electric" if component < 3 else "magnetic"
+            planes = np.stack([getattr(whole[p], half)[component % 3, 1] for p in range(len(dense))])
+            np.testing.assert_allclose(planes, dense, rtol=1e-14)
+
+
+def test_the_box_of_a_rank_has_the_bits_of_the_whole():
+    found, low, high = small_model().setup().coefficients, (5, 3, 2), (13, 9, 10)
+    for axis in range(3):
+        for planes in found.planes(axis, low, high):
+            for component in range(6):
+                values = (planes.electric, planes.magnetic)[component // 3][component % 3, 1]
+                dense = np.moveaxis(found.dense(component)[1], [axis, (axis + 1) % 3, (axis + 2) % 3], [0, 1, 2])
+                part = tuple(slice(low[(axis + n) % 3], high[(axis + n) % 3]) for n in (1, 2))
+                for plane in range(planes.start + low[axis], planes.stop + low[axis]):
+                    np.testing.assert_allclose(values, dense[plane][part], rtol=1e-14)
+
+
+def test_recorders_and_sources_deal_in_the_true_field():
+    path = (9 * MM, 10 * MM, 4 * MM), (9 * MM, 10 * MM, 0)
+    monitors = nf.Probe("at", (9 * MM, 10 * MM, 2.5 * MM), "Ez"), nf.Voltage("v", *path)
+    sim = small_model().model_copy(update={"monitors": monitors})
+    setup = sim.setup()
+    assert float(setup.coefficients.open_fraction(2, 9, 10, 2)) == pytest.approx(0.6, abs=1e-5)
+    probe, voltage = (item.item.terms(setup.context)[0] for item in setup.lowered[2].values())
+    assert float(probe.weight[0]) == pytest.approx(1 / 0.6, rel=1e-4)  # stored is 0.6 E
+    assert np.abs(voltage.weight) == pytest.approx(MM)  # and 0.6 E times the whole edge is E times its open part
+    point = nf.PointCurrent((9 * MM, 10 * MM, 2.5 * MM), "z", PULSE).terms(setup.context)[0]
+    line = nf.LineCurrent((9 * MM, 10 * MM, 2 * MM), (9 * MM, 10 * MM, 3 * MM), PULSE).terms(setup.context)[0]
+    assert float(point.weight[0]) == pytest.approx(float(line.weight[0]) / (0.6 * MM), rel=1e-4)
+    solver = nf.Solver(sim)
+    solver.set_field("Ez", np.ones(solver.grid.component_shape(2)))
+    assert solver.field("Ez")[9, 10, 2] == pytest.approx(1.0)
+
+
+def test_a_resistor_on_a_cut_edge_sees_the_voltage_over_its_open_part():
+    grid = cube(4, 4 * MM)
+    body, step = [metal(nf.Box((-MM, -MM, -MM), (9 * MM, 9 * MM, 1.6 * MM)))], 1e-13
+    load = EdgeLoad(2, np.array([2]), np.array([2]), np.array([1]), 3.0, 0.0)
+    stay, _ = coefficients(grid, body, step=step, loads=[load]).at(2, 2, 2, 1)
+    loss = 0.4 * 3.0 * step / (2 * VACUUM_PERMITTIVITY)
+    assert float(stay) == pytest.approx((1 - loss) / (1 + loss), rel=1e-4)
+
+
+def test_a_file_of_its_own_is_refused_where_edges_are_cut():
+    monitor = nf.Snapshot("cut", (8 * MM, 6 * MM, 4 * MM), (12 * MM, 9 * MM, 8 * MM), every=5, file=nf.FieldFile())
+    with pytest.raises(nf.ModelError, match="conformal metal cuts edges of Ex"):
+        small_model().model_copy(update={"monitors": (monitor,)}).setup().plan  # noqa: B018
+
+
+def test_a_time_step_beyond_the_cut_cells_limit_is_refused():
+    limit = small_model().setup().time_step_limit
+    assert limit == pytest.approx(0.5**0.5 * MM / 3**0.5 / VACUUM_SPEED)
+    with pytest.raises(nf.ModelError, match="conformal"):
+        small_model(time_step=1.01 * limit).setup()
