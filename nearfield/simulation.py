@@ -133,8 +133,8 @@ class Simulation(Schema):
     symmetry: Symmetry = Symmetry()
     """Planes of symmetry in the middle of the grid: the half above each is stepped, the whole reported."""
     metal: Literal["staircase", "conformal"] = "staircase"
-    """Solid "pec" bodies: "staircase" takes whole cells; "conformal" follows their surfaces through the cells, to
-    second order, with a time step of at most 0.7 of the limit where it cuts cells."""
+    """Solid "pec" bodies: "staircase" takes whole cells; "conformal" follows their surfaces through the cells, with
+    a time step of at most 0.7 of the limit where it cuts cells; to second order with `courant` 0.7."""
 
     @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
     @classmethod

@@ -102,13 +102,18 @@ def guide_section(context: Context, who: str, place: Place, opening: Opening) ->
     )  # fmt: skip
 
 
-def _coefficients(context: Context, component: int, index: tuple) -> tuple[np.ndarray, np.ndarray]:
-    """(Ca, Cb) or (Da, Db); below a plane of symmetry those above it."""
+def _above(context: Context, component: int, index: tuple) -> list[np.ndarray]:
+    """Places of samples, those below a plane of symmetry mirrored."""
     index, grid = list(index), context.grid
     for axis in (axis for axis in range(3) if grid.mirrors[axis]):
         middle = grid.cells[axis] // 2
         index[axis] = np.where(index[axis] >= middle, index[axis], 2 * middle - is_half(component, axis) - index[axis])
-    return context.coefficients.at(component, *index)
+    return index
+
+
+def _coefficients(context: Context, component: int, index: tuple) -> tuple[np.ndarray, np.ndarray]:
+    """(Ca, Cb) or (Da, Db)."""
+    return context.coefficients.at(component, *_above(context, component, index))
 
 
 def _live(context: Context, place: Place, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -170,10 +175,14 @@ def _filling(
     across = np.concatenate((drive[u, node][live_u], drive[v, node][live_v]))
     inside = drive[n, node][live_n] if live_n.any() else across
     permittivity = 1.0 / inside.max()
+    whole = {
+        axis: live & (context.coefficients.open_fraction(axis, *_above(context, axis, place.index(axis, node))) == 1.0)
+        for axis, live in ((u, live_u), (v, live_v))
+    }  # a small opening is counted with a larger face, which makes its product smaller
     squares = [
-        (drive[one, node] * drive[3 + other, along])[live]
-        for one, other, live in ((u, v, live_u), (v, u, live_v)) for along in (node - 1, node)
-    ]  # 1/(eps_r mu_r), whatever part of an edge is open
+        (drive[one, node] * drive[3 + other, along])[whole[one]]
+        for one, other in ((u, v), (v, u)) for along in (node - 1, node)
+    ]  # 1/(eps_r mu_r)
     square = np.concatenate(squares)
     if np.ptp(inside) > LOSSLESS * inside.max() or np.ptp(square) > LOSSLESS * square.max():
         raise ModelError(
