@@ -27,7 +27,7 @@ Shape = Annotated[
 
 def _medium(value: Any) -> Any:
     value = from_library(value)
-    if isinstance(value, dict) and all(isinstance(key, int) or str(key).isdecimal() for key in value):
+    if isinstance(value, dict) and value and all(isinstance(key, int) or str(key).isdecimal() for key in value):
         return {int(key): _medium(entry) for key, entry in value.items()}
     if isinstance(value, (Medium, str)):
         return value

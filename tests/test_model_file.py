@@ -53,6 +53,12 @@ def test_a_model_survives_writing_and_reading():
     assert loads(simulation.to_toml()).to_toml() == simulation.to_toml()
 
 
+def test_a_body_of_vacuum_survives_writing_and_reading():
+    hole = nf.Structure(nf.Box((0, 0, 0), (1e-3, 1e-3, 1e-3)), nf.Medium())
+    simulation = nf.Simulation(nf.Grid.uniform(1e-3, (4, 4, 4)), structures=[hole], steps=1)
+    assert loads(simulation.to_toml()).structures == (hole,)
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_template_survives_writing_and_reading(name):
     simulation = loads(template_text(name))

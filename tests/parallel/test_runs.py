@@ -127,13 +127,36 @@ def half_of_a_row_of_strips(y) -> nf.Simulation:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("y", ["periodic", nf.Bloch(phase="70 deg")], ids=["periodic", "bloch"])
-def test_ranks_share_a_periodic_half_with_the_same_result_file(y, tmp_path):
-    (tmp_path / "model.toml").write_text(half_of_a_row_of_strips(y).to_toml())
+def quarter_of_a_round_guide() -> nf.Simulation:
+    """A guide of conformal metal between two ports, cut in four by its planes of symmetry."""
+    radius, x, z = 4 * MM, MM * np.arange(-5, 6), MM * np.arange(33)
+    hole = nf.Structure(nf.Cylinder((0, 0, z[0]), (0, 0, z[-1]), radius), nf.Medium())
+    ports = [
+        nf.WaveguidePort(name, (-radius, -radius, z[k]), (radius, radius, z[k]), direction, "TE11x", "circular")
+        for name, k, direction in (("in", 10, "+z"), ("out", 22, "-z"))
+    ]
+    return nf.Simulation(
+        grid=nf.Grid(x, x, z), boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(8), z_high=nf.CPML(8)),
+        structures=[nf.Structure(nf.Box((x[0], x[0], z[0]), (x[-1], x[-1], z[-1])), nf.PEC), hole], ports=ports,
+        waveform=nf.ModulatedGaussian(33e9, 6e9), monitors=[nf.Probe("beside", (3 * MM, MM, z[16]), "Ex")], steps=300,
+        symmetry=nf.Symmetry(x="electric", y="magnetic"), metal="conformal",
+    )  # fmt: skip
+
+
+SHARED = {
+    "periodic": (half_of_a_row_of_strips("periodic"), "edge", "1x2x1"),
+    "bloch": (half_of_a_row_of_strips(nf.Bloch(phase="70 deg")), "edge", "1x2x1"),
+    "guide": (quarter_of_a_round_guide(), "beside", "2x1x1"),
+}
+
+
+@pytest.mark.parametrize("model, probe, domains", SHARED.values(), ids=SHARED)
+def test_ranks_share_parts_of_a_model_with_the_same_result_file(model, probe, domains, tmp_path):
+    (tmp_path / "model.toml").write_text(model.to_toml())
     assert run("--output", "alone").returncode == 0
-    done = run("--output", "shared", "--ranks", "2", "--domains", "1x2x1", "--halo-depth", "3")
+    done = run("--output", "shared", "--ranks", "2", "--domains", domains, "--halo-depth", "3")
     assert done.returncode == 0, done.stderr
-    assert np.abs(nf.open_result("alone/result.h5")["edge"]).max() > 0
+    assert np.abs(nf.open_result("alone/result.h5")[probe]).max() > 0
     alone, shared = arrays("alone/result.h5"), arrays("shared/result.h5")
     assert list(alone) == list(shared) and [name for name in alone if alone[name] != shared[name]] == []
 
