@@ -10,6 +10,7 @@ import copy
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -34,7 +35,8 @@ WORDS = [
     "medium", "\x00", "\r", "steps = 1", "time_step = 1e-30", "precision = \"double\"", "excitations = [\"feed\"]",
 ]  # fmt: skip
 SHIPPED = [template_text(name) for name in ("patch", "dipole", "box")]
-SHIPPED += [path.read_text() for path in sorted((Path(nearfield.__file__).parents[1] / "examples").glob("*.toml"))]
+EXAMPLES = Path(nearfield.__file__).parents[1] / "examples"
+SHIPPED += [path.read_text() for path in sorted(EXAMPLES.glob("*.toml"))]
 ODD = [
     0, -1, 1, 3, 1e-30, 1e30, -0.0, float("nan"), float("inf"), 10**30, True, "", "x", "pec", "pmc", "cpml", "z", "-y",
     "1 mm", "-3 mm", "1e9 km", "7 GHz", "1 fF", "sources", "feed", [], {}, [0, 0, 0], [[0, 0], [1, 0], [0, 1]],
@@ -178,6 +180,13 @@ def swap_pieces(text: str, choose: random.Random) -> str:
 def replace(text: str, match: re.Match, word: str) -> str:
     """The text with one piece replaced."""
     return text[: match.start()] + word + text[match.end():]
+
+
+@pytest.fixture(autouse=True)
+def beside(tmp_path):
+    """The files that examples name."""
+    for path in EXAMPLES.glob("*.stl"):
+        shutil.copy(path, tmp_path)
 
 
 def test_unbroken_models_pass(tmp_path, capsys):

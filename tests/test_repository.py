@@ -94,3 +94,8 @@ def normal(name: str) -> str:
 
 def version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", text))
+
+
+def test_no_two_files_of_tests_share_a_name():
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))  # pytest knows modules by their names alone

@@ -58,7 +58,7 @@ def test_no_root_of_a_passive_medium_lies_outside_the_unit_circle_up_to_the_limi
     step = part * LIMIT * medium.index
     assert gain(medium.poles, medium.permittivity, 0.0) is None
     found = largest_root(medium, step, SHORTEST * np.linspace(0.0, 1.0, 9))
-    assert found < 1 + 2e-5  # multiple roots on the circle are good to the root of the rounding of their coefficients
+    assert found < 1 + 1e-4  # three equal poles make triple roots, good to the cube root of the rounding
 
 
 @settings(max_examples=80, deadline=None)
