@@ -24,7 +24,7 @@ demo: setup
 	@.venv/bin/nearfield demo
 
 test: setup
-	@$(PYTHON_IN) -m pytest -q -m "not slow" -n 2 --dist loadgroup
+	@scripts/quick_tests $(PYTHON_IN)
 
 test-numa: setup
 	@scripts/numa_guest

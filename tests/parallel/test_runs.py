@@ -146,7 +146,7 @@ def quarter_of_a_round_guide() -> nf.Simulation:
 SHARED = {
     "periodic": (half_of_a_row_of_strips("periodic"), "edge", "1x2x1"),
     "bloch": (half_of_a_row_of_strips(nf.Bloch(phase="70 deg")), "edge", "1x2x1"),
-    "guide": (quarter_of_a_round_guide(), "beside", "2x1x1"),
+    "guide": (quarter_of_a_round_guide(), "beside", "1x1x2"),
 }
 
 
