@@ -3,11 +3,9 @@
     E <- Ca E + Cb (curl eta0 H) c dt,   Cb = 1/(eps_r (1 + s)),  Ca = (1 - s)/(1 + s),  s = sigma dt/(2 eps0 eps_r)
     eta0 H <- Da eta0 H - Db (curl E) c dt, the same with mu_r, sigma_m and mu0
 
-eps_r of an edge is the arithmetic mean over its dual face and the series (harmonic) mean along the edge, so that both
-a boundary along the edge and one across it keep what is continuous there; sigma is the arithmetic mean over all of that
-space. mu_r and sigma_m of a face likewise, with the dual edge through it. Samples in metal, on a conducting wall, or
-that do not exist have (0, 0). Poles of dispersive media add to Ca and Cb (nearfield/dispersion.py), conformal metal
-scales Cb and Db (nearfield/conformal.py).
+eps_r and mu_r, sigma and sigma_m are means about the sample (nearfield/media_means.py), to which lumped parts add
+(edge_loads.py). Samples of conductors (conductors.py), or that do not exist, have (0, 0). Poles of dispersive media add
+to Ca and Cb (dispersion.py). What scales Cb and Db alone, such as conformal metal, is a factor on what the media give.
 """
 
 from __future__ import annotations
@@ -19,18 +17,17 @@ import numpy as np
 
 from nearfield import conformal
 from nearfield.boundaries import Boundaries
+from nearfield.conductors import Conductors
 from nearfield.dispersion import Dispersion, PolePlane
+from nearfield.edge_loads import EdgeLoad, EdgeLoads
 from nearfield.geometry import Structure, medium_of, refuse_thin
-from nearfield.grid import YeeGrid, is_half
+from nearfield.grid import YeeGrid
 from nearfield.materials import Medium
-from nearfield.metal import Metal, Window, body_of
-from nearfield.open_parts import OpenParts
+from nearfield.media_means import CONDUCTIVITY, MAGNETIC_CONDUCTIVITY, PERMEABILITY, PERMITTIVITY, MediaMeans
+from nearfield.metal import Window, body_of
 from nearfield.periods import images
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED, PoleMedium, Triple
 from nearfield.stability import lowest_index
-from nearfield.subcells import CutAxis, Painter, mean
-
-PERMITTIVITY, PERMEABILITY, CONDUCTIVITY, MAGNETIC_CONDUCTIVITY = range(4)  # columns of the table of media
 
 
 @dataclass(frozen=True)
@@ -46,18 +43,6 @@ class PlaneCoefficients:
     electric: np.ndarray
     magnetic: np.ndarray
     poles: tuple[PolePlane, ...] = ()
-
-
-@dataclass(frozen=True)
-class EdgeLoad:
-    """What lumped parts add to E edges (equal arrays i, j, k): conductivity (S/m), permittivity (relative)."""
-
-    component: int
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
-    conductivity: np.ndarray | float
-    permittivity: np.ndarray | float
 
 
 class Coefficients:
@@ -90,18 +75,16 @@ class Coefficients:
                 rows += [] if row in rows else [row]
                 painted.append((structure.shape, rows.index(row)))
             bodies.append(body)
-        self._table = np.array(rows)
-        faces = [[face for shape, _ in painted for face in shape.faces(a)] for a in range(3)]
-        self._cuts = [CutAxis(grid.lines[a], self._interior[a], faces[a], grid.closed(a)) for a in range(3)]
-        self._painters = [Painter(self._cuts, painted, self._table, a) for a in range(3)]
+        self._means = MediaMeans(grid, self._interior, painted, np.array(rows))
         followed = [metal == "conformal" and conformal.takes(body, grid) for body in bodies]
         stepped = [replace(body, solid=body.solid and not own) for body, own in zip(bodies, followed)]
-        self._metals = [Metal(grid, self._interior, stepped, a) for a in range(3)]
-        light = VACUUM_SPEED * time_step / lowest_index(media_here)
-        cutting = [body for body, own in zip(bodies, followed) if own or (body.solid and body.kind != "pec")]
-        parts = [OpenParts(grid, self._interior, cutting, a, light) for a in range(3)]
-        self._open = parts if any(followed) else [None] * 3
-        self._loads = _flat_loads(loads)
+        self._conductors = Conductors(grid, boundaries, self._interior, stepped)
+        self._loads = EdgeLoads(loads)
+        self._openings = None
+        if any(followed):
+            cutting = [body for body, own in zip(bodies, followed) if own or (body.solid and body.kind != "pec")]
+            light = VACUUM_SPEED * time_step / lowest_index(media_here)
+            self._openings = conformal.Openings(grid, self._interior, cutting, light)
 
     @property
     def pole_media(self) -> list[PoleMedium]:
@@ -131,7 +114,7 @@ class Coefficients:
         if self.pole_media:
             halves = [self._plane(0, plane, window)[component // 3] for plane in range(self.active[0])]
             return tuple(np.stack([half[component % 3, part] for half in halves]) for part in range(2))
-        pairs = [self._pair(component, 0, plane, window, {}) for plane in range(self.active[0])]
+        pairs = [self._pair(component, 0, plane, window) for plane in range(self.active[0])]
         return tuple(np.stack([pair[part] for pair in pairs]) for part in range(2))
 
     def dense_poles(self, medium: int, component: int) -> tuple[np.ndarray, np.ndarray]:
@@ -149,7 +132,7 @@ class Coefficients:
         Ca is the whole of it, where `planes` leaves a part to what acts before the update.
         """
         i, j, k = self.grid.in_cell((i, j, k))
-        return self._gathered(i, j, k, lambda plane, window: self._pair(component, 0, plane, window, {}))
+        return self._gathered(i, j, k, lambda plane, window: self._pair(component, 0, plane, window))
 
     def parts_at(self, component: int, i, j, k) -> np.ndarray:
         """Ca and Cb, or Da and Db, of single samples as `planes` has them, and the (stay, weight) of each of
@@ -158,12 +141,13 @@ class Coefficients:
 
         def evaluate(plane: int, window: Window) -> list[np.ndarray]:
             memory: dict = {}
-            stay, drive = self._pair(component, 0, plane, window, memory)
+            stay, drive = self._media(component, 0, plane, window, memory)
             poles = []
             for kind in self._dispersion.remembered(component >= 3):
-                weight = self._mean(component, 0, plane, window, kind.column, memory) * drive
+                weight = self._means.mean(component, 0, plane, window, kind.column, memory) * drive
                 poles += [np.where(weight != 0.0, stay, 1.0), weight]
                 stay = np.where(weight != 0.0, 1.0, stay)
+            self._scale(drive, component, 0, plane, window)
             return [stay, drive, *poles]
 
         return np.stack(self._gathered(i, j, k, evaluate))
@@ -180,14 +164,19 @@ class Coefficients:
     @property
     def cuts_edges(self) -> bool:
         """Whether conformal metal may cut edges."""
-        return self._open[0] is not None
+        return self._openings is not None
 
     def open_fraction(self, component: int, i, j, k) -> np.ndarray | float:
         """What of E edges conformal metal leaves open: the array holds E times this; 1 where it leaves nothing."""
         if component >= 3 or not self.cuts_edges:
             return 1.0
         i, j, k = self.grid.in_cell((i, j, k))
-        found = self._gathered(i, j, k, lambda plane, window: (self._opened(component, 0, plane, window),))[0]
+
+        def evaluate(plane: int, window: Window) -> tuple[np.ndarray]:
+            opened = self._opened(component, 0, plane, window)
+            return (np.ones(tuple(stop - start for start, stop in window)) if opened is None else opened,)
+
+        found = self._gathered(i, j, k, evaluate)[0]
         return np.where(found == 0.0, 1.0, found)
 
     def fillings(self) -> list[tuple[str, Medium | str, tuple | None]]:
@@ -239,160 +228,72 @@ class Coefficients:
 
     def _signature(self, axis: int, plane: int) -> tuple:
         """Equal for neighbouring planes whose coefficients are equal."""
-        cut, painter, metal = self._cuts[axis], self._painters[axis], self._metals[axis]
-        nodes, cells = (cut.groups(plane, plane + 1, kind) for kind in (True, False))
-        pieces = range(int(nodes.start[0]), int(max(nodes.stop[0], cells.stop[0])))
-        media = tuple(painter.signature(piece) for piece in pieces)
-        if any(signature != media[0] for signature in media):
-            media = tuple(zip(media, cut.length[pieces.start : pieces.stop].tolist()))
-        else:
-            media = media[:1]
-        if self._open[axis] is not None:
-            media = media, self._open[axis].signature(plane)
-        loaded = self._loads[1 + axis] == plane
-        alone = plane if loaded.any() or plane in (0, self.grid.cells[axis]) else None
-        return media, metal.signature(plane - 1), metal.signature(plane), alone
+        parts = self._means, self._conductors, self._loads, self._openings
+        return tuple(part.signature(axis, plane) for part in parts if part is not None)
 
     def _plane(self, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray, tuple[PolePlane, ...]]:
         memory: dict = {}
-        pairs = [np.stack(self._pair(component, axis, plane, window, memory)) for component in range(6)]
+        pairs = [np.stack(self._media(component, axis, plane, window, memory)) for component in range(6)]
         pairs, poles = self._dispersion.planes(
-            pairs, lambda component, column: self._mean(component, axis, plane, window, column, memory)
+            pairs, lambda component, column: self._means.mean(component, axis, plane, window, column, memory)
         )
+        for component, (_, drive) in enumerate(pairs):
+            self._scale(drive, component, axis, plane, window)
         return np.stack(pairs[:3]), np.stack(pairs[3:]), poles
 
-    def _pair(self, component: int, axis: int, plane: int, window: Window, memory: dict):
+    def _pair(self, component: int, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray]:
         """(Ca, Cb) or (Da, Db) of a component in a window of a plane across `axis`."""
+        stay, drive = self._media(component, axis, plane, window, {})
+        self._scale(drive, component, axis, plane, window)
+        return stay, drive
+
+    def _media(self, component: int, axis: int, plane: int, window: Window, memory: dict):
+        """What the media make of a pair, zero in conductors."""
         electric, shape = component < 3, tuple(stop - start for start, stop in window)
         store, lose = (PERMITTIVITY, CONDUCTIVITY) if electric else (PERMEABILITY, MAGNETIC_CONDUCTIVITY)
-        relative = self._mean(component, axis, plane, window, store, memory)
-        conductivity = self._mean(component, axis, plane, window, lose, memory)
+
+        def mean(column: int):
+            return self._means.mean(component, axis, plane, window, column, memory)
+
+        relative, conductivity = mean(store), mean(lose)
         if electric:
             relative, conductivity = self._loaded(component, axis, plane, window, relative, conductivity)
         constant = VACUUM_PERMITTIVITY if electric else VACUUM_PERMEABILITY
         loss = conductivity * self.time_step / (2.0 * constant * relative)
-        before, now = self._dispersion.sums(
-            not electric, lambda column: self._mean(component, axis, plane, window, column, memory) / relative
-        )
+        before, now = self._dispersion.sums(not electric, lambda column: mean(column) / relative)
         drive = np.array(np.broadcast_to(1.0 / (relative * (1.0 + loss + now)), shape))
         stay = np.array(np.broadcast_to((1.0 - loss - before) / (1.0 + loss + now), shape))
-        if self._open[axis] is not None:
-            opened = self._opened(component, axis, plane, window)
-            drive = drive * opened if electric else drive / opened
-        nothing = self._conducts(component, axis, plane, window) | self._absent(component, axis, plane, window)
+        nothing = self._conducts(component, axis, plane, window)
+        nothing = nothing | self._conductors.absent(component, axis, plane, window)
         stay[nothing] = drive[nothing] = 0.0
         return stay, drive
 
-    def _mean(self, component: int, axis: int, plane: int, window: Window, column: int, memory: dict):
-        """Mean of one property about the samples of a component; a scalar where all are equal."""
-        if np.ptp(self._table[:, column]) == 0.0:
-            return float(self._table[0, column])
-        own, magnetic = component % 3, component >= 3
-        series = column in (PERMITTIVITY, PERMEABILITY)
-        across = (axis + 1) % 3, (axis + 2) % 3
-        spans = tuple(self._cuts[a].span(start, stop) for a, (start, stop) in zip(across, window))
-
-        def reduced(values, place: int, along: bool):
-            a = across[place]
-            nodes = magnetic if along else not magnetic
-            groups = self._cuts[a].groups(*window[place], nodes)
-            return mean(values, place, groups, self._cuts[a].length, spans[place][0], along and series)
-
-        if own == axis:
-            layers = self._layers(axis, plane, spans, column, magnetic)
-            flat = [(weight, reduced(reduced(values, 0, False), 1, False)) for weight, values in layers]
-            return _combined(flat, series)
-        key = column, magnetic
-        if key not in memory:
-            memory[key] = _combined(self._layers(axis, plane, spans, column, not magnetic), False)
-        place = across.index(own)
-        return reduced(reduced(memory[key], 1 - place, False), place, True)
-
-    def _layers(self, axis: int, plane: int, spans: Window, column: int, nodes: bool) -> list:
-        """[(length, values)] of the layers of pieces about a node plane, or in a layer of cells; equal ones as one."""
-        cut, painter = self._cuts[axis], self._painters[axis]
-        groups, merged = cut.groups(plane, plane + 1, nodes), {}
-        for piece in range(int(groups.start[0]), int(groups.stop[0])):
-            signature, length = painter.signature(piece), float(cut.length[piece])
-            if signature in merged:
-                merged[signature][0] += length
-            else:
-                merged[signature] = [length, painter.layer(piece, spans).values(self._table, column)]
-        return list(merged.values())
+    def _scale(self, drive: np.ndarray, component: int, axis: int, plane: int, window: Window) -> None:
+        """Multiply Cb or Db by what acts on it alone."""
+        factor = self._openings and self._openings.factor(component, axis, plane, window)
+        if factor is not None:
+            drive *= factor
 
     def _loaded(self, component: int, axis: int, plane: int, window: Window, relative, conductivity):
         """The media with what lumped parts add to edges of the window."""
-        which, *index, extra_conductivity, extra_permittivity = self._loads
-        place = [index[(axis + shift) % 3] for shift in (1, 2)]
-        rows = (which == component) & (index[axis] == plane)
-        for n, (start, stop) in zip(place, window):
-            rows &= (n >= start) & (n < stop)
-        if rows.any():
+        at, extra_conductivity, extra_permittivity = self._loads.added(component, axis, plane, window)
+        if at[0].size:
             shape = tuple(stop - start for start, stop in window)
             relative, conductivity = (np.array(np.broadcast_to(v, shape)) for v in (relative, conductivity))
-            at = tuple(n[rows] - start for n, (start, _) in zip(place, window))
-            part = self._opened(component, axis, plane, window)[at]  # over which the voltage falls
-            np.add.at(relative, at, part * extra_permittivity[rows])
-            np.add.at(conductivity, at, part * extra_conductivity[rows])
+            opened = self._opened(component, axis, plane, window)
+            part = 1.0 if opened is None else opened[at]  # over which the voltage falls
+            np.add.at(relative, at, part * extra_permittivity)
+            np.add.at(conductivity, at, part * extra_conductivity)
         return relative, conductivity
 
-    def _opened(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray:
-        """Open fractions of the edges or faces of a component."""
-        parts = self._open[axis]
-        found = parts and (parts.edges if component < 3 else parts.faces)(component, plane, window)
-        return np.ones(tuple(stop - start for start, stop in window)) if found is None else found
+    def _opened(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:
+        """What conformal metal leaves open of E edges; None where that is all."""
+        if component >= 3 or self._openings is None:
+            return None
+        return self._openings.fraction(component, axis, plane, window)
 
     def _conducts(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray:
-        """Samples that a conductor keeps at zero: E in PEC or on a PEC wall (also the CPML's), H in PMC."""
-        metal, across = self._metals[axis], ((axis + 1) % 3, (axis + 2) % 3)
-        taken = metal.samples(component, plane, window)
-        taken = np.zeros(tuple(stop - start for start, stop in window), dtype=bool) if taken is None else taken
-        if component >= 3:
-            return taken
-        if self._open[axis] is not None:
-            taken |= self._opened(component, axis, plane, window) == 0.0
-        wide = tuple((start - 1, stop) for start, stop in window)
-        layers = (plane,) if component == axis else (plane - 1, plane)
-        for solid in (metal.cells(layer, wide) for layer in layers):
-            if solid is not None:
-                for place, a in enumerate(across):
-                    cut = (slice(None),) * place
-                    shifted = solid[*cut, 1:]
-                    solid = shifted if component == a else shifted | solid[*cut, :-1]
-                taken |= solid
-        for a, index in self._indices(axis, plane, window):
-            if a != component and not self.grid.closed(a):
-                low, high = (self.boundaries.face(a, side) != "pmc" for side in ("low", "high"))
-                taken |= ((index == 0) & low) | ((index == self.grid.cells[a]) & high)
-        return taken
-
-    def _absent(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray:
-        """Samples of the active shape that lie past the end of the grid."""
-        gone = np.zeros((1, 1), dtype=bool)
-        for a, index in self._indices(axis, plane, window):
-            if is_half(component, a):
-                gone = gone | (index >= self.grid.cells[a])
-        return np.broadcast_to(gone, tuple(stop - start for start, stop in window))
-
-    def _indices(self, axis: int, plane: int, window: Window):
-        """(axis, sample numbers) of a window, shaped to broadcast over it."""
-        yield axis, np.full((1, 1), plane)
-        yield (axis + 1) % 3, np.arange(*window[0])[:, None]
-        yield (axis + 2) % 3, np.arange(*window[1])[None, :]
-
-
-def _combined(layers: list, series: bool):
-    """Mean of layers weighted by length, or in series."""
-    if len(layers) == 1:
-        return layers[0][1]
-    total = sum(weight for weight, _ in layers)
-    if series:
-        return total / sum(weight / values for weight, values in layers)
-    return sum(weight * values for weight, values in layers) / total
-
-
-def _flat_loads(loads: Sequence[EdgeLoad]) -> list[np.ndarray]:
-    """Component, i, j, k, conductivity and permittivity of the edges of all loads in turn."""
-    parts = [np.broadcast_arrays(o.component, o.i, o.j, o.k, o.conductivity, o.permittivity) for o in loads]
-    columns = [np.concatenate([np.empty(0), *(part[n].ravel() for part in parts)]) for n in range(6)]
-    return [*(column.astype(np.int64) for column in columns[:4]), *columns[4:]]
+        """Samples that conductors keep at zero."""
+        taken = self._conductors.take(component, axis, plane, window)
+        opened = self._opened(component, axis, plane, window)
+        return taken if opened is None else taken | (opened == 0.0)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid
+from nearfield.open_parts import OpenParts
 from nearfield.plan import VACUUM_SPEED
 from nearfield.shapes import Cylinder, Solid, Sphere
 
@@ -23,9 +24,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nearfield.geometry import Structure
-    from nearfield.metal import Body
+    from nearfield.metal import Body, Window
 
 STEP_FACTOR = 0.5**0.5  # of Courant's limit
+
+
+class Openings:
+    """Open fractions on planes across any axis; `bodies`, `light`: see `OpenParts`."""
+
+    def __init__(self, grid: YeeGrid, interior, bodies: list[Body], light: float) -> None:
+        self._parts = [OpenParts(grid, interior, bodies, a, light) for a in range(3)]
+
+    def signature(self, axis: int, plane: int) -> tuple:
+        """Equal for planes with the same openings."""
+        return self._parts[axis].signature(plane)
+
+    def fraction(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:
+        """What of E edges, or of the faces of H, is open; None where all is."""
+        parts = self._parts[axis]
+        return (parts.edges if component < 3 else parts.faces)(component, plane, window)
+
+    def factor(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:
+        """What Cb or Db is multiplied by; None where it is 1."""
+        opened = self.fraction(component, axis, plane, window)
+        return opened if opened is None or component < 3 else 1.0 / opened
 
 
 def takes(body: Body, grid: YeeGrid) -> bool:

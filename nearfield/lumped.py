@@ -8,11 +8,10 @@ own equations exactly, whatever the field: both are the sums of the edges' equat
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from nearfield.circuits import Circuit
+from nearfield.edge_loads import EdgeLoad
 from nearfield.edges import EdgeBlock
 from nearfield.periods import lagging
 from nearfield.plan import (
@@ -28,14 +27,9 @@ from nearfield.plan import (
 from nearfield.regions import active_shape
 from nearfield.sources import current_term
 
-if TYPE_CHECKING:
-    from nearfield.coefficients import EdgeLoad
-
 
 def edge_loads(circuit: Circuit, block: EdgeBlock) -> list[EdgeLoad]:
     """The circuit's conductance and capacitance as conductivity (S/m) and relative permittivity of the edges."""
-    from nearfield.coefficients import EdgeLoad
-
     if circuit.conductance == 0.0 and circuit.capacitance == 0.0:
         return []
     scale = block.share * block.total_length / block.area  # 1/m: two-pole -> bulk

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield.coefficients import Coefficients, EdgeLoad
+from nearfield.coefficients import Coefficients
+from nearfield.edge_loads import EdgeLoad
 from nearfield.grid import is_half
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 

@@ -7,7 +7,8 @@ from engine.test_models import by_planes
 
 import nearfield as nf
 from nearfield import conformal
-from nearfield.coefficients import Coefficients, EdgeLoad
+from nearfield.coefficients import Coefficients
+from nearfield.edge_loads import EdgeLoad
 from nearfield.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
 
 MM = 1e-3
@@ -19,9 +20,9 @@ def metal(shape, medium=nf.PEC):
     return nf.Structure(shape, medium)
 
 
-def coefficients(grid, structures, boundaries=PEC_WALLS, step=None, loads=(), kind="conformal"):
+def coefficients(grid, structures, boundaries=PEC_WALLS, step=None, loads=(), kind="conformal", background=None):
     step = step or conformal.maximum_time_step(grid, 1.0)
-    return Coefficients(grid, structures, {}, nf.Medium(), boundaries, step, loads, kind)
+    return Coefficients(grid, structures, {}, background or nf.Medium(), boundaries, step, loads, kind)
 
 
 def cube(n, size=1.0):
@@ -254,6 +255,19 @@ def test_a_resistor_on_a_cut_edge_sees_the_voltage_over_its_open_part():
     stay, _ = coefficients(grid, body, step=step, loads=[load]).at(2, 2, 2, 1)
     loss = 0.4 * 3.0 * step / (2 * VACUUM_PERMITTIVITY)
     assert float(stay) == pytest.approx((1 - loss) / (1 + loss), rel=1e-4)
+
+
+def test_poles_weigh_in_cut_cells_what_they_weigh_in_whole_ones():
+    """The array holds f E and the states follow it, so what they give back is f P already."""
+    grid, body = cube(4, 4 * MM), [metal(nf.Box((-MM, -MM, -MM), (9 * MM, 9 * MM, 1.6 * MM)))]
+    gas = nf.Medium(poles=[nf.Drude(2e10, 1e9)])
+    model = coefficients(grid, body, step=1e-13, background=gas)
+    cut, whole = (model.parts_at(2, *(np.array([n]) for n in at)) for at in ((2, 2, 1), (2, 2, 2)))
+    assert cut[1] / whole[1] == pytest.approx(0.4, rel=1e-4)  # Cb
+    np.testing.assert_array_equal(np.delete(cut, 1, axis=0), np.delete(whole, 1, axis=0))
+    dense, weights = model.dense_poles(0, 2)[1], whole[3, 0]
+    assert weights > 0
+    np.testing.assert_array_equal(dense[2, 2, 1:3], weights)
 
 
 def test_a_file_of_its_own_is_refused_where_edges_are_cut():
