@@ -115,9 +115,23 @@ class Region:
         """Values of (leading, x, y, z) over the open part of edges that conformal metal cuts, where the field is."""
         if not context.coefficients.cuts_edges or self.component >= 3:
             return values
-        index = np.meshgrid(*(np.arange(a, b) for a, b in zip(self.lower, self.upper)), indexing="ij")
-        fraction = context.coefficients.open_fraction(self.component, *index)
-        return values / np.asarray(fraction, dtype=values.real.dtype)
+        values = values.copy()
+        index, fraction = self.cut_edges(context)
+        values[:, *index] /= fraction.astype(values.real.dtype)
+        return values
+
+    def cut_edges(self, context: Context) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """Indices from `lower` on of the samples on edges that conformal metal cuts, and their open fractions."""
+        if not context.coefficients.cuts_edges or self.component >= 3:
+            return (np.empty(0, int),) * 3, np.empty(0)
+        j, k = (np.arange(a, b) for a, b in zip(self.lower[1:], self.upper[1:]))
+        found = []
+        for n, i in enumerate(range(self.lower[0], self.upper[0])):
+            plane = context.coefficients.open_fraction(self.component, i, j[:, None], k)
+            row, column = at = np.nonzero(plane != 1.0)
+            found.append((np.full(row.size, n), row, column, plane[at]))
+        *index, fraction = (np.concatenate(each) for each in zip(*found))
+        return tuple(index), fraction
 
     def _unrolled(self, values: np.ndarray, axis: int, last: int, phase: float | None) -> np.ndarray:
         """Values that were held on a closed axis, with those of its last line, which lag by the phase."""

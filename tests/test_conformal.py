@@ -270,12 +270,6 @@ def test_poles_weigh_in_cut_cells_what_they_weigh_in_whole_ones():
     np.testing.assert_array_equal(dense[2, 2, 1:3], weights)
 
 
-def test_a_file_of_its_own_is_refused_where_edges_are_cut():
-    monitor = nf.Snapshot("cut", (8 * MM, 6 * MM, 4 * MM), (12 * MM, 9 * MM, 8 * MM), every=5, file=nf.FieldFile())
-    with pytest.raises(nf.ModelError, match="conformal metal cuts edges of Ex"):
-        small_model().model_copy(update={"monitors": (monitor,)}).setup().plan  # noqa: B018
-
-
 def test_a_time_step_beyond_the_cut_cells_limit_is_refused():
     limit = small_model().setup().time_step_limit
     assert limit == pytest.approx(0.5**0.5 * MM / 3**0.5 / VACUUM_SPEED)

@@ -102,20 +102,9 @@ class Snapshot(BoxMonitor):
     def terms(self, context: Context) -> list[SnapshotBox]:
         """One copy of each component."""
         steps = self.steps(context)
-        self._refuse_cut(context)
         held = [region.held(context) for region in self.regions(context).values() if region.is_held(context)]
         kept = self.file is None
         return [SnapshotBox(region.component, region.lower, region.upper, steps, kept) for region in held]
-
-    def _refuse_cut(self, context: Context) -> None:
-        """Refuse a file of its own where metal cuts edges: what is stored there is E times their open part."""
-        for name, region in self.regions(context).items() if self.file and context.coefficients.cuts_edges else ():
-            ones = np.ones((1, *region.shape))
-            if (region.true(ones, context) != 1.0).any():
-                raise ModelError(
-                    f"{self.place}: conformal metal cuts edges of {name} in it, and a file of its own holds the means "
-                    'over whole edges; leave `file` out, move the box off the metal, or take metal="staircase"'
-                )
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The components over time, those taken so far; nothing where they are in a file."""

@@ -29,7 +29,7 @@ from nearfield.output.direct import PAGE
 from nearfield.output.formats.description import FieldDescription
 from nearfield.output.formats.layout import Boxes, stored_domains
 from nearfield.output.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
-from nearfield.output.images import piece_of
+from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.decomposition import Box
 from nearfield.parallel.ranks import RankEngine
@@ -154,8 +154,10 @@ class FieldStreams:
                 continue
             name, region = held[everywhere - feature.first]
             box = Box(tuple(term.lower), tuple(term.upper))
-            lower, upper = vars(part.there(box) if part else box).values()
-            piece = piece_of(context.grid, name, region, lower, upper, active, axes)
+            box = part.there(box) if part else box
+            piece = piece_of(context.grid, name, region, box.lower, box.upper, active, axes)
+            extent = [piece["shape"][n] for n in piece["turned"]]
+            piece |= cut_edges(context, region.component, box.lower, extent)
             found.recorders.append(number)
             found.recorded.append(tuple(slice(0, n) for n in self._engine.snapshot_shape(term)))
             found.pieces.append(piece | {"at": found.block_bytes})

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.records import PARTS
+from nearfield.regions import Region
 from nearfield.symmetry import Fold
 
 if TYPE_CHECKING:
     from nearfield.grid import YeeGrid
-    from nearfield.regions import Region
+    from nearfield.plan import Context
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,14 @@ def piece_of(
         ],
         "boxes": [tuple(zip(*box)) for box in product(*(merged(each) for each in along))],
     }  # fmt: skip
+
+
+def cut_edges(context: Context, component: int, lower: Sequence[int], extent: Sequence[int]) -> dict[str, Any]:
+    """Places (x, y, z) in a piece of the edges that conformal metal cuts, and how far they are open."""
+    lower = [int(middle + low) for middle, low in zip(context.grid.stepped_from, lower)]
+    region = Region(component, tuple(lower), tuple(a + n for a, n in zip(lower, extent)))
+    place, fraction = region.cut_edges(context)
+    return {"cut": [each.tolist() for each in place], "open": fraction.tolist()}
 
 
 def merged(found: list[Image]) -> list[tuple[int, int]]:

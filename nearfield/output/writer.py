@@ -54,10 +54,14 @@ class Pieces:
                 self._found[name] += found
 
     def _values(self, piece: dict[str, Any], block: stream.Block) -> np.ndarray:
-        """What was recorded of a piece, (x, y, z)."""
+        """What was recorded of a piece, (x, y, z), divided by the open part of edges that metal cuts."""
         count = int(np.prod(piece["shape"])) * self.dtype.itemsize
         flat = block.data[piece["at"] : piece["at"] + count].view(self.dtype)
-        return flat.reshape(piece["shape"]).transpose(piece["turned"])
+        values = flat.reshape(piece["shape"]).transpose(piece["turned"])
+        if len(piece["open"]):
+            values = values.copy()
+            values[tuple(piece["cut"])] /= piece["open"]
+        return values
 
     def box(self, name: str, lower: Sequence[int], shape: Sequence[int]) -> Pieced:
         """A component in a box of its region, SI."""
@@ -91,6 +95,8 @@ class FileThread(threading.Thread):
         self.ended = ""  # how the rings ended
         self.committed = threading.Condition()
         self.wanted = 0  # snapshots to be committed as soon as they are there
+        for piece in (piece for part in task["parts"] for piece in part["pieces"]):
+            piece["cut"], piece["open"] = np.array(piece["cut"]), np.array(piece["open"], dtype=task["dtype"])
         self._positions = {n: Variable((n,), np.array(v), {"units": "m"}) for n, v in task["positions"].items()}
         self.readers = [stream.attach(part["ring"]) for part in task["parts"]]
         description = FieldDescription.from_json(task["description"])

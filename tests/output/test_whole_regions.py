@@ -21,6 +21,8 @@ MODELS = {
     "eighth": ({"symmetry": nf.Symmetry(x="electric", y="magnetic", z="electric")}, {"y": "pmc", "z": nf.CPML(2)}),
     "repeated": ({}, {"x": "periodic", "z": "periodic"}),
     "turned": ({"symmetry": nf.Symmetry(y="electric")}, {"x": nf.Bloch(phase="70 deg"), "z": nf.Bloch(phase=-1.0)}),
+    "cut": ({"structures": [nf.Structure(nf.Sphere((0, 0, 0), 2.4 * MM), "pec")], "metal": "conformal",
+             "symmetry": nf.Symmetry(z="electric")}, {"z": nf.CPML(2)}),
 }
 EVERYTHING, PART, PLANE = ((-4, -5, -6), (4, 5, 6)), ((-2, -3, 1), (4, 1, 6)), ((4, -5, -2), (4, 5, 3))
 
