@@ -154,8 +154,8 @@ class FieldStreams:
                 continue
             name, region = held[everywhere - feature.first]
             box = Box(tuple(term.lower), tuple(term.upper))
-            lower, upper = vars(part.there(box) if part else box).values()
-            piece = piece_of(context.grid, name, region, lower, upper, active, axes)
+            whole = part.there(box) if part else box
+            piece = piece_of(context.grid, name, region, whole.lower, whole.upper, active, axes)
             found.recorders.append(number)
             found.recorded.append(tuple(slice(0, n) for n in self._engine.snapshot_shape(term)))
             found.pieces.append(piece | {"at": found.block_bytes})
