@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import StringConstraints
@@ -12,6 +12,7 @@ from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid, is_half
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^/\x00-\x1f]+$")]
+Heading = Literal["+x", "-x", "+y", "-y", "+z", "-z"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,11 @@ def edge_block(
     area = dual_area(grid, axis, i, j, k)
     share, part = width * lengths.size / width.sum(), length / lengths.sum()
     return EdgeBlock(axis, i, j, k, length, area, width.ravel(), share.ravel(), part)
+
+
+def axis_and_sign(heading: Heading) -> tuple[int, int]:
+    """The axis along which it goes; +1 towards larger coordinates, else -1."""
+    return AXES.index(heading[1]), 1 if heading[0] == "+" else -1
 
 
 def ordered(lower: tuple[float, ...], upper: tuple[float, ...]) -> None:

@@ -31,7 +31,7 @@ def line_voltage(
     return functional(context, np.full(index.shape[1], axis), index, weight)
 
 
-def line_current(context: Context, block: EdgeBlock, along: int, node: int, sign: float) -> Functional:
+def line_current(context: Context, block: EdgeBlock, along: int, node: int, sign: int) -> Functional:
     """I (A) in the strip, along the axis times `sign`: H round it, interpolated from both sides of the plane."""
     grid = context.grid
     centre, plane = grid.centres(along), grid.lines[along][node]

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import model_validator
 
 from nearfield.circuits import Circuit, Connection, two_pole
-from nearfield.edges import EdgeBlock, Name, edge_block, ordered
+from nearfield.edges import EdgeBlock, Heading, Name, axis_and_sign, edge_block, ordered
 from nearfield.errors import ModelError
 from nearfield.grid import AXES, YeeGrid
 from nearfield.line import line_current, line_voltage
@@ -219,7 +219,7 @@ class MicrostripPort(Port):
     """Opposite corner (m) at the strip; equal to `lower` along the line."""
     axis: Axis
     """Direction from the ground to the strip."""
-    propagation: Literal["+x", "-x", "+y", "-y", "+z", "-z"]
+    propagation: Heading
     """Direction along the line from the sheet into the structure."""
     reference_plane: Length
     """Coordinate (m) along the line at which V and I are measured; snapped to a grid line."""
@@ -233,12 +233,12 @@ class MicrostripPort(Port):
     @property
     def along(self) -> int:
         """The line's axis."""
-        return AXES.index(self.propagation[1])
+        return axis_and_sign(self.propagation)[0]
 
     @property
-    def sign(self) -> float:
+    def sign(self) -> int:
         """+1 when the waves into the structure travel towards larger coordinates."""
-        return 1.0 if self.propagation[0] == "+" else -1.0
+        return axis_and_sign(self.propagation)[1]
 
     @model_validator(mode="after")
     def _across_the_line(self) -> MicrostripPort:

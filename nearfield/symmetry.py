@@ -17,9 +17,8 @@ import numpy as np
 from nearfield.coefficients import Coefficients, PlaneCoefficients
 from nearfield.errors import ModelError
 from nearfield.grid import AXES, AutoGrid, YeeGrid, is_half
-from nearfield.incident.term import IncidentTerm
-from nearfield.parallel.part import EDGE_ARRAYS, cut_profile, per_edge
-from nearfield.plan import AxisProfile, CircuitTerm, CurrentTerm, Functional, Plan, Term
+from nearfield.parallel.part import chosen_samples, cut_profile
+from nearfield.plan import AxisProfile, Functional, Plan, Term
 from nearfield.schema import Schema
 
 if TYPE_CHECKING:
@@ -206,15 +205,7 @@ def folded_term(term: Term, plan: Plan, grid: YeeGrid) -> Term | None:
         index[axis] = index[axis] - middle
     if not here.any():
         return None
-    at = {name: part[here] for name, part in zip("ijk", index)}
-    if isinstance(term, IncidentTerm):
-        columns = ("component", "weight", "column", "share")
-        return replace(term, **at, **{name: getattr(term, name)[here] for name in columns})
-    if isinstance(term, CurrentTerm):
-        return replace(term, **at, weight=np.broadcast_to(term.weight, here.shape)[here])
-    assert isinstance(term, CircuitTerm)
-    which, columns = np.flatnonzero(here), {name: getattr(term, name) for name in EDGE_ARRAYS}
-    return replace(term, **{name: per_edge(values, which, here.size) for name, values in columns.items()} | at)
+    return chosen_samples(term, np.flatnonzero(here), [part[here] for part in index])
 
 
 def folded_sum(term: Functional, plan: Plan, grid: YeeGrid) -> Functional:

@@ -15,6 +15,8 @@ import sys
 import time
 from pathlib import Path
 
+from whole_runs import arrays
+
 import nearfield as nf
 from nearfield.checkpoint.folder import checkpoints
 
@@ -68,6 +70,14 @@ def kept_on_the_way(simulation: nf.Simulation, folder: Path, every: int) -> list
     simulation.run(output=folder / "run" / "result.h5", progress=copy, checkpoint=f"every {every} steps")
     copy()
     return sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
+
+
+def assert_goes_on(simulation: nf.Simulation, folder: Path, every: int, number: int = 0) -> None:
+    """A run that goes on from a checkpoint on its way leaves what one run to its end does, to the last bit."""
+    wanted = simulation.run(output=folder / "whole.h5")
+    kept = kept_on_the_way(simulation, folder / "all", every)[number]
+    assert nf.resume(kept, threads=2).status == wanted.status == "done"
+    assert arrays(kept / "result.h5") == arrays(folder / "whole.h5")
 
 
 def run_on(simulation: nf.Simulation, folder: Path, draw: random.Random) -> None:

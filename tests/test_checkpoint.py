@@ -10,7 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from checkpointed import kept_on_the_way, rich, tiny
+from checkpointed import assert_goes_on, kept_on_the_way, rich, tiny
 from whole_runs import arrays
 
 import nearfield as nf
@@ -96,11 +96,7 @@ def test_a_run_goes_on_from_any_checkpoint_in_any_domains_and_tiles_with_the_sam
 
 
 def test_the_stepwise_schedule_and_double_precision_go_on_too(tmp_path):
-    simulation = rich(schedule="stepwise", precision="double", excitations=("feed",))
-    wanted = simulation.run(output=tmp_path / "whole.h5")
-    folder = kept_on_the_way(simulation, tmp_path / "all", 50)[1]
-    assert nf.resume(folder).status == wanted.status == "done"
-    assert arrays(folder / "result.h5") == arrays(tmp_path / "whole.h5")
+    assert_goes_on(rich(schedule="stepwise", precision="double", excitations=("feed",)), tmp_path, 50, 1)
 
 
 def test_checkpoints_by_the_clock_change_no_bit(tmp_path):

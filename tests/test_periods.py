@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from checkpointed import kept_on_the_way
-from whole_runs import arrays
+from checkpointed import assert_goes_on
 
 import nearfield as nf
 from nearfield.grid import is_half
@@ -151,11 +150,7 @@ def test_a_run_goes_on_from_a_checkpoint_with_the_same_bits(faces, tmp_path):
     monitors = [nf.Probe("p", (3e-3, 8e-3, 10.5e-3), "Ez"), nf.Snapshot("s", (0, 0, 0), (12e-3, 10e-3, 0), every=40),
                 nf.FieldDFT("d", (0, 0, 7e-3), LENGTHS, "8 GHz", "Ey")]  # fmt: skip
     simulation = cell((0, 0, 0), nf.Boundaries(**faces), check_every=30)
-    simulation = simulation.model_copy(update={"monitors": tuple(monitors)})
-    simulation.run(output=tmp_path / "whole.h5")
-    folder = kept_on_the_way(simulation, tmp_path / "all", 60)[0]
-    assert nf.resume(folder, threads=2).status == "done"
-    assert arrays(folder / "result.h5") == arrays(tmp_path / "whole.h5")
+    assert_goes_on(simulation.model_copy(update={"monitors": tuple(monitors)}), tmp_path, 60)
 
 
 def test_a_wave_number_is_a_phase_over_the_period():

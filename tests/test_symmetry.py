@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from checkpointed import kept_on_the_way
-from whole_runs import arrays
+from checkpointed import assert_goes_on
 
 import nearfield as nf
 
@@ -110,11 +109,7 @@ def test_domains_and_schedules_change_no_bit_of_a_quarter():
 
 
 def test_a_quarter_goes_on_from_a_checkpoint_with_the_same_bits(tmp_path):
-    simulation = dipole({"x": "electric", "y": "magnetic"}, check_every=50)
-    simulation.run(output=tmp_path / "whole.h5")
-    folder = kept_on_the_way(simulation, tmp_path / "all", 150)[0]
-    assert nf.resume(folder, threads=2).status == "done"
-    assert arrays(folder / "result.h5") == arrays(tmp_path / "whole.h5")
+    assert_goes_on(dipole({"x": "electric", "y": "magnetic"}, check_every=50), tmp_path, 150)
 
 
 def test_an_automatic_grid_gets_a_line_in_each_plane():

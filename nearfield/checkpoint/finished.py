@@ -1,4 +1,4 @@
-"""Records of finished excitations as plain JSON data, their arrays beside it."""
+"""Records of finished excitations as data for JSON, their arrays beside it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def described(record: ExcitationRecord, put: Callable[[np.ndarray], str]) -> dic
 
     def variables(given: Variables) -> dict[str, Any]:
         return {
-            name: {"dims": variable.dims, "values": put(variable.array), "attributes": plain(variable.attributes)}
+            name: {"dims": variable.dims, "values": put(variable.array), "attributes": variable.attributes}
             for name, variable in given.items()
         }
 
@@ -62,12 +62,3 @@ def rebuilt(description: dict[str, Any], array: Callable[[str], np.ndarray]) -> 
         },
         waveform=None if description["waveform"] is None else variables(description["waveform"]),
     )
-
-
-def plain(value: Any) -> Any:
-    """The same for JSON: arrays as lists, NumPy's numbers as Python's."""
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value

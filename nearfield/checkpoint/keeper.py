@@ -14,12 +14,13 @@ import numpy as np
 
 import nearfield
 from nearfield.checkpoint.contents import fingerprint, self_contained
-from nearfield.checkpoint.finished import Shelf, described, plain, rebuilt
+from nearfield.checkpoint.finished import Shelf, described, rebuilt
 from nearfield.checkpoint.folder import BESIDE, Checkpoint, checkpoints, keep_only, put_in_place, remove_unfinished
 from nearfield.checkpoint.pieces import Holder, Piece
 from nearfield.checkpoint.schedule import Schedule
 from nearfield.checkpoint.store import FORMAT, Damaged, write_arrays, write_manifest
 from nearfield.errors import ModelError
+from nearfield.json_data import json_data
 from nearfield.parallel.start import agreed
 from nearfield.records import ExcitationRecord
 
@@ -185,13 +186,13 @@ class Checkpoints:
         guard = [Piece(f"guard: {name}", np.array(getattr(loop.guard, name), float)) for name in ("times", "energies")]
         files = {name: entry for each in gathered for name, entry in each.items()}
         files["run.bin"] = write_arrays(part / "run.bin", [*guard, *shelf.pieces])
-        write_manifest(part, plain({
+        write_manifest(part, json_data({
             "format": FORMAT, "nearfield": nearfield.__version__, **self.names, "checkpoint": str(self.schedule),
             "model": self._model, "model_text": self.record.model_text, "plan": self._fingerprint,
             "excitation": loop.excitation, "step": loop.engine.step, "steps_made": self.made,
             "ended": loop.ended, "seconds": loop.seconds, "runs": runs, "finished": finished,
             "resumed": self.record.facts.get("resumed", []), "files": files,
-        }))  # fmt: skip
+        }, float))  # fmt: skip
         put_in_place(part, place)
 
     def _give_up(self, part: Path, why: str) -> None:

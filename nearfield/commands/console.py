@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nearfield.commands.streams import write
+from nearfield.json_data import json_data
 
 REFUSED = 2
 FAILED = 4
@@ -39,7 +37,7 @@ class Console:
     def answer(self, values: Mapping[str, Any]) -> None:
         """The JSON object, where one was asked for."""
         if self.as_json:
-            write(self.stdout, json.dumps(plain(values), allow_nan=False))
+            write(self.stdout, json.dumps(json_data(values, lambda _: None), allow_nan=False))
 
 
 @contextlib.contextmanager
@@ -51,21 +49,6 @@ def console(as_json: bool) -> Iterator[Console]:
         return
     with contextlib.redirect_stdout(sys.stderr):
         yield output
-
-
-def plain(value: Any) -> Any:
-    """What JSON can hold: numbers that are not finite become null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
 def output_folder(model: Path, chosen: Path | None) -> Path:

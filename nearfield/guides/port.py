@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from nearfield.edges import Name, ordered
+from nearfield.edges import Heading, Name, axis_and_sign, ordered
 from nearfield.grid import AXES
 from nearfield.guides.analytic import ALIKE, Opening
 from nearfield.guides.launch import LaunchedMode
@@ -55,7 +55,7 @@ class WaveguidePort(Schema):
     """Corner with the smallest coordinates (m) of the opening, or of the square about a round one."""
     upper: Position
     """Opposite corner (m); the same along the guide."""
-    direction: Literal["+x", "-x", "+y", "-y", "+z", "-z"]
+    direction: Heading
     """Direction along the guide from the port into the structure."""
     modes: Annotated[tuple[str, ...], BeforeValidator(several), Field(min_length=1)]
     """Its modes: "TE10", "TM11", "TEM", "TE11y" ..."""
@@ -101,12 +101,12 @@ class WaveguidePort(Schema):
     @property
     def along(self) -> int:
         """The guide's axis."""
-        return AXES.index(self.direction[1])
+        return axis_and_sign(self.direction)[0]
 
     @property
     def sign(self) -> int:
         """+1 when the waves into the structure travel towards larger coordinates."""
-        return 1 if self.direction[0] == "+" else -1
+        return axis_and_sign(self.direction)[1]
 
     @property
     def impedance(self) -> float:

@@ -154,10 +154,10 @@ class FieldStreams:
                 continue
             name, region = held[everywhere - feature.first]
             box = Box(tuple(term.lower), tuple(term.upper))
-            box = part.there(box) if part else box
-            piece = piece_of(context.grid, name, region, box.lower, box.upper, active, axes)
+            whole = part.there(box) if part else box
+            piece = piece_of(context.grid, name, region, whole.lower, whole.upper, active, axes)
             extent = [piece["shape"][n] for n in piece["turned"]]
-            piece |= cut_edges(context, region.component, box.lower, extent)
+            piece |= cut_edges(context, region.component, whole.lower, extent)
             found.recorders.append(number)
             found.recorded.append(tuple(slice(0, n) for n in self._engine.snapshot_shape(term)))
             found.pieces.append(piece | {"at": found.block_bytes})

@@ -13,9 +13,8 @@ Layout (format 1); every data set has the attributes `units` and `dims`, and HDF
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ import numpy as np
 import nearfield
 from nearfield.errors import ModelError, RunFailed
 from nearfield.grid import YeeGrid
+from nearfield.json_data import json_data
 from nearfield.output.whole_file import PatientFile, replacing
 from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 
@@ -86,7 +86,7 @@ def _write_record(file: h5py.File, record: RunRecord, folder: Path) -> None:
     file.attrs["status"] = record.status
     file.attrs["title"] = record.title
     file.attrs["conventions"] = CONVENTIONS
-    for name, text in (("model", record.model_text), ("facts", json.dumps(_jsonable(record.facts), indent=1))):
+    for name, text in (("model", record.model_text), ("facts", json.dumps(json_data(record.facts), indent=1))):
         file[name] = text
         file[name].attrs.update(units="", dims="[]")
     _write_variables(file.create_group("grid", track_order=True), {
@@ -134,7 +134,7 @@ def _write_excitation(group: h5py.Group, excitation: ExcitationRecord, folder: P
     for name, monitor in excitation.monitors.items():
         place = _named_group(group["monitors"], name)
         place.attrs["kind"] = monitor.kind
-        place.attrs["entry"] = json.dumps(_jsonable(monitor.entry))
+        place.attrs["entry"] = json.dumps(json_data(monitor.entry))
         if monitor.file is not None:
             place.attrs["file"] = os.path.relpath(monitor.file, folder)
         _write_variables(place, monitor.variables)
@@ -157,21 +157,6 @@ def _write_variables(group: h5py.Group, variables: Variables) -> None:
             group[name].dims[position].label = dim
             if dim != name and dim in variables and variables[dim].dims == (dim,):
                 group[name].dims[position].attach_scale(group[dim])
-
-
-def _jsonable(value: Any) -> Any:
-    """The same as plain JSON data; what JSON cannot hold becomes text."""
-    if isinstance(value, Mapping):
-        return {str(key): _jsonable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_jsonable(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return _jsonable(value.tolist())
-    if isinstance(value, np.generic):
-        return _jsonable(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 def read_record(path: str | Path) -> RunRecord:

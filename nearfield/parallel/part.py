@@ -20,8 +20,13 @@ from nearfield.parallel.decomposition import Box
 from nearfield.plan import AxisProfile, CircuitTerm, CurrentTerm, DFTBox, Functional, Plan, RecordingTerm, SnapshotBox
 from nearfield.prediction import LANES
 
-EDGE_ARRAYS = ("i", "j", "k", "admittance", "voltage_factor", "feedback", "inverse", "drive", "output", "input",
-               "transition")  # fmt: skip
+Sampled = CurrentTerm | CircuitTerm | IncidentTerm | Functional
+SAMPLE_ARRAYS = {  # what terms hold of each sample beside its place, or once for all of them
+    CurrentTerm: ("weight",),
+    CircuitTerm: ("admittance", "voltage_factor", "feedback", "inverse", "drive", "output", "input", "transition"),
+    IncidentTerm: ("component", "weight", "column", "share"),
+    Functional: ("component", "weight"),
+}
 
 
 def held_box(own: Box, depth: int, plan: Plan) -> Box:
@@ -159,16 +164,8 @@ class PlanPart:
         which, place = self._samples(term, self.own if recorded else self.held, images)
         if not which.size:
             return None
-        at, count = dict(zip("ijk", place)), np.size(term.i)
-        if isinstance(term, CurrentTerm):
-            return replace(term, **at, weight=np.broadcast_to(term.weight, count)[which])
-        if isinstance(term, CircuitTerm):
-            return replace(term, **{name: per_edge(getattr(term, name), which, count) for name in EDGE_ARRAYS} | at)
-        if isinstance(term, IncidentTerm):
-            arrays = ("component", "weight", "column", "share")
-            return replace(term, **at, **{name: getattr(term, name)[which] for name in arrays})
-        component, weight = (np.broadcast_to(values, count)[which] for values in (term.component, term.weight))
-        return replace(term, **at, component=component, weight=weight, place=which, terms=count)
+        part = chosen_samples(term, which, place)
+        return replace(part, place=which, terms=np.size(term.i)) if recorded else part
 
     def _samples(self, term, box: Box, images: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of a term's samples in a box, once for each image there, and where they are, (3, samples)."""
@@ -181,11 +178,17 @@ class PlanPart:
         return tuple(np.concatenate(parts, axis=-1) for parts in zip(*found))
 
 
-def per_edge(values, chosen: np.ndarray, count: int) -> np.ndarray:
-    """The values of the chosen ones of so many edges, (chosen, ...), of one for each edge or one for all."""
-    values = np.asarray(values)
-    one_each = values.shape[:1] == (count,)
-    return values[chosen] if one_each else np.broadcast_to(values, (len(chosen), *values.shape))
+def chosen_samples(term: Sampled, which: np.ndarray, place: Sequence[np.ndarray]) -> Sampled:
+    """Some samples of a term, by number, at other places (i, j, k)."""
+    count = np.size(term.i)
+
+    def part(values) -> np.ndarray:
+        values = np.asarray(values)
+        one_each = values.shape[:1] == (count,)
+        return values[which] if one_each else np.broadcast_to(values, (which.size, *values.shape))
+
+    arrays = {name: part(getattr(term, name)) for name in SAMPLE_ARRAYS[type(term)]}
+    return replace(term, **dict(zip("ijk", place)), **arrays)
 
 
 def cut_profile(profile: AxisProfile, samples: np.ndarray | slice) -> AxisProfile:

@@ -11,7 +11,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from fields_made import TIME_STEP, at_points, blocks, bytes_of, staggered, storage, values_of
+from fields_made import TIME_STEP, at_points, blocks, bytes_of, left_by_a_killed_writer, staggered, storage, values_of
 
 from nearfield.analysis.fields import FieldResult
 from nearfield.errors import ModelError, RunFailed
@@ -213,15 +213,7 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once():
 @pytest.mark.parametrize("format, codec", EVERY)
 def test_a_writer_that_vanished_is_told_from_one_that_lives(format, codec, tmp_path):
     path, description = tmp_path / "fields", at_points(**storage(format, codec))
-    child = os.fork()
-    if child == 0:
-        file = open_field_file(path, description)
-        for block in blocks(description, values_of(description)):
-            file.write(block)
-            if block.snapshot == 1:
-                file.flush()
-        os._exit(0)  # as after kill -9
-    os.waitpid(child, 0)
+    left_by_a_killed_writer(path, description, flushed=2)
     found = open_fields(path)
     assert found.status == ABANDONED and found.sizes["time"] == 2
     assert np.array_equal(found.Hz, values_of(description)["Hz"][:2])

@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ElementTree
 import h5py
 import numpy as np
 import pytest
-from fields_made import at_points, blocks, storage, values_of
+from fields_made import at_points, blocks, left_by_a_killed_writer, storage, values_of
 
 from nearfield.output.formats.description import of_points
 from nearfield.output.formats.files import open_field_file
@@ -80,17 +80,7 @@ def test_other_meshes_have_xdmf_that_points_into_the_file(lines, tmp_path):
 
 
 def test_xdmf_can_be_written_for_a_file_whose_writer_was_killed(tmp_path):
-    import os
-
     path, description = tmp_path / "fields.vtkhdf", of_points(GRADED, 3, **storage("vtkhdf"))
-    child = os.fork()
-    if child == 0:
-        file = open_field_file(path, description)
-        for block in blocks(description, values_of(description)):
-            file.write(block)
-            if block.snapshot < 2:
-                file.flush()
-        os._exit(0)
-    os.waitpid(child, 0)
+    left_by_a_killed_writer(path, description, flushed=2)
     assert write_xdmf(path) == tmp_path / "fields.xdmf"
     assert len(ElementTree.parse(tmp_path / "fields.xdmf").getroot().findall("Domain/Grid/Grid")) == 2
