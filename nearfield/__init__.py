@@ -19,6 +19,7 @@ _HOMES = {
     "nearfield.materials": ("Medium",),
     "nearfield.poles": ("Debye", "Drude", "Lorentz", "PoleResidue"),
     "nearfield.geometry": ("Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Structure"),
+    "nearfield.solids.revolved": ("Revolved",),
     "nearfield.solids.mesh": ("Mesh",),
     "nearfield.solids.layout": ("Layout", "gds"),
     "nearfield.solids.voxels": ("Voxels",),

@@ -14,14 +14,16 @@ from nearfield.schema import Schema
 from nearfield.shapes import Box, Cylinder, Polygon, Sheet, Sphere, Wire
 from nearfield.solids.layout import Layout
 from nearfield.solids.mesh import Mesh
+from nearfield.solids.revolved import Revolved
 from nearfield.solids.voxels import Voxels
 
 __all__ = [
-    "Box", "Cylinder", "Layout", "Mesh", "Polygon", "Shape", "Sheet", "Sphere", "Structure", "Voxels", "Wire",
+    "Box", "Cylinder", "Layout", "Mesh", "Polygon", "Revolved", "Shape", "Sheet", "Sphere", "Structure", "Voxels",
+    "Wire",
 ]  # fmt: skip
 
 Shape = Annotated[
-    Box | Sphere | Cylinder | Sheet | Wire | Polygon | Mesh | Layout | Voxels, Field(discriminator="kind")
+    Box | Sphere | Cylinder | Sheet | Wire | Polygon | Revolved | Mesh | Layout | Voxels, Field(discriminator="kind")
 ]
 
 
@@ -45,7 +47,7 @@ class Structure(Schema):
     """
 
     shape: Shape
-    """A Box, Sphere, Cylinder, Sheet, Wire, Polygon, Mesh, Layout or Voxels."""
+    """A Box, Sphere, Cylinder, Sheet, Wire, Polygon, Revolved, Mesh, Layout or Voxels."""
     medium: Annotated[Medium | str | dict[int, Medium | str], BeforeValidator(_medium)]
     """What fills it; of Voxels also a table {number: medium}, with `"none"` for boxes that stay as they are."""
     name: str | None = None

@@ -16,6 +16,7 @@ import numpy as np
 from nearfield.shapes import Cylinder, Polygon, Solid, Sphere, Wire
 from nearfield.solids.layout import Layout
 from nearfield.solids.mesh import Mesh
+from nearfield.solids.revolved import Revolved
 from nearfield.solids.voxels import Voxels
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def moved(shape: Solid, by: list[float]) -> Solid:
     def shifted(point: tuple[float, ...]) -> tuple[float, ...]:
         return tuple(float(value + step) for value, step in zip(point, by))
 
-    if isinstance(shape, Sphere):
+    if isinstance(shape, Sphere | Revolved):
         return shape.model_copy(update={"center": shifted(shape.center)})
     if isinstance(shape, Cylinder):
         return shape.model_copy(update={"start": shifted(shape.start), "end": shifted(shape.end)})
