@@ -1,0 +1,37 @@
+"""The example of a microstrip low-pass filter: what its page says of it, on the published cells."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from examples.low_pass_filter import edge, magnitudes, model, nulls
+
+MODEL = Path(nf.__file__).parents[1] / "examples" / "low_pass_filter.toml"
+
+
+def test_the_filter_passes_low_frequencies_stops_those_of_its_stubs_and_makes_no_power():
+    f, s11, s21 = magnitudes(model().run().sparameters)
+    assert abs(s21[0] - 1) < 1e-3  # at frequency 0 it is a wire
+    assert 5e9 < edge(f, s21) < 6e9
+    first, second = nulls(f, s21)
+    assert 6e9 < first < 7e9 < 7.5e9 < second < 8.5e9  # about the quarter wave of the stubs
+    power = s11**2 + s21**2
+    assert power.max() < 1.007  # what interpolation to the reference planes makes at 20 GHz
+    assert power[f < 5e9].min() > 0.97  # the rest is radiated
+
+
+def test_the_model_file_is_that_of_the_script():
+    loaded, made = nf.load(MODEL), model()
+    assert loaded.check().warnings == ()
+    for one, other in zip(loaded.setup().grid.lines, made.setup().grid.lines):
+        assert np.allclose(one, other, atol=1e-9)
+    for one, other in zip((*(s.shape for s in loaded.structures), *loaded.ports, *loaded.monitors),
+                          (*(s.shape for s in made.structures), *made.ports, *made.monitors)):  # fmt: skip
+        assert np.allclose([one.lower, one.upper], [other.lower, other.upper], atol=1e-9)
+    for one, other in zip(loaded.ports, made.ports):
+        assert (one.name, one.propagation, one.resistance) == (other.name, other.propagation, other.resistance)
+        assert one.reference_plane == pytest.approx(other.reference_plane)
+    assert (loaded.waveform, loaded.boundaries.z_low) == (made.waveform, made.boundaries.z_low)
+    assert loaded.excitations == made.excitations
