@@ -1,8 +1,9 @@
 """Runs every validation case in turn and rewrites the table of validation/README.md.
 
-    .venv/bin/python -m validation.run_all [CASE ...]
+    .venv/bin/python -m validation.run_all [CASE ... | --page]
 
-With names, only those cases run, and the table keeps what the others found the last time (results.json).
+With names, only those cases run, and the table keeps what the others found the last time (results.json); with --page
+none runs, and the table is written from that file.
 Exit code 0 when all that ran passed, 1 when a case failed its check or broke, 2 for an unknown name.
 """
 
@@ -48,19 +49,30 @@ def number(value: float | None) -> str:
     return "not a number" if value is None else f"{value:.7g}"
 
 
+def cells(*texts: Any) -> str:
+    """A line of a table; a bar in a text shall not end its cell."""
+    return f"| {' | '.join(str(text).replace('|', chr(92) + '|') for text in texts)} |"
+
+
 def table(cases: list[dict[str, Any]]) -> str:
-    """Markdown: one line for each compared quantity, the case named on its first line."""
-    lines = ["| case | quantity | expected | found | tolerance | | seconds |", "|---|---|---|---|---|---|---|"]
+    """Markdown: a summary, then one line for each compared quantity, the case named on its first line."""
+    verdicts = [row["passed"] for case in cases for row in case["rows"]] + [False for case in cases if not case["rows"]]
+    lines = [
+        f"{len(cases)} cases, {sum(verdicts)} of {len(verdicts)} comparisons pass, "
+        f"{sum(case['seconds'] for case in cases):.0f} s.", "",
+        cells("case", "quantity", "expected", "found", "tolerance", "", "seconds"), "|---" * 7 + "|",
+    ]  # fmt: skip
     for case in cases:
-        head = f"[{case['title']}]({case['case']}/README.md)"
+        head = f"[{case['title']}]({case['case']}/README.md)", case["seconds"]
         if not case["rows"]:
-            lines.append(f"| {head} | | | | | **FAIL** | |")
-        for index, row in enumerate(case["rows"]):
+            lines.append(cells(head[0], "", "", "", "", "**FAIL**", ""))
+        for row in case["rows"]:
             unit = f" {row['unit']}" if row["unit"] else ""
-            verdict = "PASS" if row["passed"] else "**FAIL**"
-            lines.append(f"| {head if index == 0 else ''} | {row['quantity']} | {number(row['expected'])}{unit} "
-                         f"| {number(row['found'])}{unit} | {row['tolerance']} | {verdict} "
-                         f"| {case['seconds'] if index == 0 else ''} |")
+            lines.append(cells(
+                head[0], row["quantity"], number(row["expected"]) + unit, number(row["found"]) + unit,
+                row["tolerance"], "PASS" if row["passed"] else "**FAIL**", head[1],
+            ))  # fmt: skip
+            head = "", ""
     return "\n".join(lines)
 
 
@@ -72,13 +84,14 @@ def rewrite_page(cases: list[dict[str, Any]]) -> None:
 
 
 def main(names: list[str]) -> int:
-    unknown = sorted(set(names) - set(case_names()))
+    wanted = [] if names == ["--page"] else names or case_names()
+    unknown = sorted(set(wanted) - set(case_names()))
     if unknown:
         print(f"no such case: {', '.join(unknown)}; there are {', '.join(case_names())}", file=sys.stderr)
         return 2
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     passed = True
-    for name in names or case_names():
+    for name in wanted:
         print(f"{name} ...", file=sys.stderr, flush=True)
         known[name] = run_case(name)
         passed &= known[name]["passed"]

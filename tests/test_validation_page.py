@@ -1,0 +1,21 @@
+"""The page of validation cases says what the last runs found, of every case."""
+
+import json
+
+from validation.run_all import PAGE, RESULTS, case_names, table
+
+
+def test_the_table_holds_what_every_case_found_the_last_time():
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    assert list(results) == case_names()
+    assert table(list(results.values())) in PAGE.read_text(encoding="utf-8")
+
+
+def test_bars_in_a_text_and_cases_that_broke_keep_the_table_whole():
+    row = {"quantity": "|S|", "unit": "dB", "expected": 1.0, "found": None, "tolerance": "± 1 %", "passed": False}
+    cases = {"a": [row], "b": []}
+    lines = table([{"case": name, "title": name.upper(), "rows": rows, "seconds": 0.5} for name, rows in cases.items()])
+    lines = lines.splitlines()
+    assert lines[0] == "2 cases, 0 of 2 comparisons pass, 1 s."
+    assert lines[4] == "| [A](a/README.md) | \\|S\\| | 1 dB | not a number dB | ± 1 % | **FAIL** | 0.5 |"
+    assert {line.replace("\\|", "").count("|") for line in lines[2:]} == {8}
