@@ -17,6 +17,7 @@ PERIODIC = "periodic"  #: the opposite face, as a boundary of both faces of an a
 _HOMES = {
     "nearfield.errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
     "nearfield.materials": ("Medium",),
+    "nearfield.surface_media": ("ResistiveSheet",),
     "nearfield.poles": ("Debye", "Drude", "Lorentz", "PoleResidue"),
     "nearfield.geometry": ("Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Structure"),
     "nearfield.solids.revolved": ("Revolved",),

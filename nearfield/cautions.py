@@ -10,10 +10,12 @@ import numpy as np
 from nearfield.boundaries import CPML
 from nearfield.discretization import all_waveforms, port_waveform
 from nearfield.enclosure import open_far_field_surfaces
+from nearfield.geometry import medium_of
 from nearfield.grid import AXES
 from nearfield.interpolation import point_samples
 from nearfield.refusals import edges_of, features, media_in_use
 from nearfield.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
+from nearfield.surface_media import ResistiveSheet
 from nearfield.wording import quantity
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ def moved_sheets(setup: Discretization) -> Iterator[str]:
 
 def unused_media(setup: Discretization) -> Iterator[str]:
     """Media that are defined for nothing."""
-    used = {name for name, _, _ in media_of_structures(setup.simulation)}
+    used = {structure.medium for structure in setup.simulation.structures if isinstance(structure.medium, str)}
     for name in setup.simulation.media:
         if name not in used:
             yield f"medium {name!r} is defined but no structure uses it"
@@ -137,6 +139,8 @@ def no_decay(setup: Discretization) -> Iterator[str]:
         return
     faces = [simulation.boundaries.face(axis, side) for axis in range(3) for side in ("low", "high")]
     media = [simulation.background, *(medium for _, medium, _ in media_of_structures(simulation))]
+    if any(isinstance(medium_of(structure, simulation.media), ResistiveSheet) for structure in simulation.structures):
+        return
     if not any(isinstance(face, CPML) for face in faces) and not any(
         medium.conductivity or medium.magnetic_conductivity or medium.dispersive for medium in media
     ):

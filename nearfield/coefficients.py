@@ -20,14 +20,16 @@ from nearfield.boundaries import Boundaries
 from nearfield.conductors import Conductors
 from nearfield.dispersion import Dispersion, PolePlane
 from nearfield.edge_loads import EdgeLoad, EdgeLoads
-from nearfield.geometry import Structure, medium_of, refuse_thin
+from nearfield.geometry import Structure, medium_of
 from nearfield.grid import YeeGrid
 from nearfield.materials import Medium
 from nearfield.media_means import CONDUCTIVITY, MAGNETIC_CONDUCTIVITY, PERMEABILITY, PERMITTIVITY, MediaMeans
 from nearfield.metal import Window, body_of
 from nearfield.periods import images
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED, PoleMedium, Triple
+from nearfield.sheets import sheet_surfaces
 from nearfield.stability import lowest_index
+from nearfield.surface_media import ResistiveSheet
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,14 @@ class Coefficients:
         ]  # fmt: skip
         self._background = background
         media_here = [background, *(medium for _, medium in self._structures if isinstance(medium, Medium))]
-        self._dispersion = Dispersion(media_here, time_step, first=4)
+        self._surfaces = sheet_surfaces(grid, self._interior, [(s.shape, medium) for s, medium in self._structures])
+        self._dispersion = Dispersion(media_here, time_step, first=4, surfaces=self._surfaces)
         rows, painted, bodies = [self._row(background)], [], []
         for structure, medium in self._structures:
+            if isinstance(medium, ResistiveSheet):
+                continue
             kind = "medium" if isinstance(medium, Medium) else medium
             body = body_of(structure.shape, kind, grid, self._interior)
-            refuse_thin(structure, kind)
             if kind == "medium":
                 row = self._row(medium)
                 rows += [] if row in rows else [row]
@@ -144,7 +148,7 @@ class Coefficients:
             stay, drive = self._media(component, 0, plane, window, memory)
             poles = []
             for kind in self._dispersion.remembered(component >= 3):
-                weight = self._means.mean(component, 0, plane, window, kind.column, memory) * drive
+                weight = self._part(component, 0, plane, window, kind.column, memory) * drive
                 poles += [np.where(weight != 0.0, stay, 1.0), weight]
                 stay = np.where(weight != 0.0, 1.0, stay)
             self._scale(drive, component, 0, plane, window)
@@ -190,7 +194,7 @@ class Coefficients:
         place = [self.grid.centres(a)[n] for a, n in enumerate(index)]
         for structure, medium in reversed(self._structures):
             if structure.shape.kind != "wire" and structure.shape.contains(*place):
-                return medium.label() if isinstance(medium, Medium) else medium
+                return medium if isinstance(medium, str) else medium.label()
         return self._background.label()
 
     def _row(self, medium: Medium) -> list[float]:
@@ -228,14 +232,14 @@ class Coefficients:
 
     def _signature(self, axis: int, plane: int) -> tuple:
         """Equal for neighbouring planes whose coefficients are equal."""
-        parts = self._means, self._conductors, self._loads, self._openings
+        parts = self._means, self._conductors, self._loads, self._openings, *self._surfaces
         return tuple(part.signature(axis, plane) for part in parts if part is not None)
 
     def _plane(self, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray, tuple[PolePlane, ...]]:
         memory: dict = {}
         pairs = [np.stack(self._media(component, axis, plane, window, memory)) for component in range(6)]
         pairs, poles = self._dispersion.planes(
-            pairs, lambda component, column: self._means.mean(component, axis, plane, window, column, memory)
+            pairs, lambda component, column: self._part(component, axis, plane, window, column, memory)
         )
         for component, (_, drive) in enumerate(pairs):
             self._scale(drive, component, axis, plane, window)
@@ -253,9 +257,12 @@ class Coefficients:
         store, lose = (PERMITTIVITY, CONDUCTIVITY) if electric else (PERMEABILITY, MAGNETIC_CONDUCTIVITY)
 
         def mean(column: int):
-            return self._means.mean(component, axis, plane, window, column, memory)
+            return self._part(component, axis, plane, window, column, memory)
 
         relative, conductivity = mean(store), mean(lose)
+        for surface in (surface for surface in self._surfaces if surface.magnetic != electric):
+            part = surface.part(component, axis, plane, window)
+            relative, conductivity = relative + part * surface.store, conductivity + part * surface.loss
         if electric:
             relative, conductivity = self._loaded(component, axis, plane, window, relative, conductivity)
         constant = VACUUM_PERMITTIVITY if electric else VACUUM_PERMEABILITY
@@ -267,6 +274,13 @@ class Coefficients:
         nothing = nothing | self._conductors.absent(component, axis, plane, window)
         stay[nothing] = drive[nothing] = 0.0
         return stay, drive
+
+    def _part(self, component: int, axis: int, plane: int, window: Window, column: int, memory: dict):
+        """Mean of a column of the table of media about the samples of a component, or the part of a surface."""
+        surface = self._dispersion.surfaces.get(column)
+        if surface is None:
+            return self._means.mean(component, axis, plane, window, column, memory)
+        return surface.part(component, axis, plane, window)
 
     def _scale(self, drive: np.ndarray, component: int, axis: int, plane: int, window: Window) -> None:
         """Multiply Cb or Db by what acts on it alone."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,15 +43,24 @@ class Kind:
 
 
 class Dispersion:
-    """The distinct sets of poles of some media; `columns` of the table of media belong to them, from `first` on."""
+    """The distinct sets of poles of some media; columns of the table of media belong to them, from `first` on.
 
-    def __init__(self, media: Sequence[Medium], time_step: float, first: int) -> None:
+    Those of surfaces follow, by columns that no medium has: `surfaces` are those with poles by column.
+    """
+
+    def __init__(self, media: Sequence[Medium], time_step: float, first: int, surfaces: Sequence[Any] = ()) -> None:
         self.kinds: list[Kind] = []
         self.media: list[PoleMedium] = []
         for medium in media:
             for magnetic, poles in ((False, medium.poles), (True, medium.magnetic_poles)):
                 if poles and not any(kind.magnetic == magnetic and kind.poles == poles for kind in self.kinds):
                     self._add(magnetic, poles, time_step, first + len(self.kinds))
+        self._of_media = list(self.kinds)
+        self.surfaces: dict[int, Any] = {}
+        for surface in surfaces:
+            if surface.poles:
+                self.surfaces[first + len(self.kinds)] = surface
+                self._add(surface.magnetic, surface.poles, time_step, first + len(self.kinds))
 
     def _add(self, magnetic: bool, poles: tuple[AnyPole, ...], time_step: float, column: int) -> None:
         steps = [pole.step(time_step) for pole in poles]
@@ -65,12 +75,14 @@ class Dispersion:
 
     def row(self, medium: Medium) -> list[float]:
         """The medium's columns."""
-        return [float((medium.magnetic_poles if kind.magnetic else medium.poles) == kind.poles) for kind in self.kinds]
+        poles = {True: medium.magnetic_poles, False: medium.poles}
+        return [float(poles[kind.magnetic] == kind.poles) for kind in self._of_media]
 
     def numbers(self, medium: Medium) -> int:
         """Numbers that a cell of the medium keeps, of six components."""
-        media = [self.media[kind.medium] for kind in (*self.remembered(False), *self.remembered(True))
-                 if kind.poles == (medium.magnetic_poles if kind.magnetic else medium.poles)]  # fmt: skip
+        poles = {True: medium.magnetic_poles, False: medium.poles}
+        media = [self.media[kind.medium] for kind in self._of_media
+                 if kind.medium is not None and poles[kind.magnetic] == kind.poles]  # fmt: skip
         return 3 * sum(kept.states for kept in media)
 
     def sums(self, magnetic: bool, part: Callable[[int], np.ndarray | float]) -> tuple[np.ndarray | float, ...]:

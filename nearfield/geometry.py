@@ -11,11 +11,12 @@ from nearfield.errors import ModelError
 from nearfield.materials import MEDIA_WORDS, Medium, from_library
 from nearfield.quantities import shown
 from nearfield.schema import Schema
-from nearfield.shapes import Box, Cylinder, Polygon, Sheet, Sphere, Wire
+from nearfield.shapes import Box, Cylinder, Polygon, Sheet, Solid, Sphere, Wire
 from nearfield.solids.layout import Layout
 from nearfield.solids.mesh import Mesh
 from nearfield.solids.revolved import Revolved
 from nearfield.solids.voxels import Voxels
+from nearfield.surface_media import AnyMaterial, ResistiveSheet, surface_medium
 
 __all__ = [
     "Box", "Cylinder", "Layout", "Mesh", "Polygon", "Revolved", "Shape", "Sheet", "Sphere", "Structure", "Voxels",
@@ -31,16 +32,20 @@ def _medium(value: Any) -> Any:
     value = from_library(value)
     if isinstance(value, dict) and value and all(isinstance(key, int) or str(key).isdecimal() for key in value):
         return {int(key): _medium(entry) for key, entry in value.items()}
-    if isinstance(value, (Medium, str)):
+    value = surface_medium(value)
+    if isinstance(value, (Medium, ResistiveSheet, str)):
         return value
     if isinstance(value, dict):
         return Medium(**value)
-    raise ValueError(f'given {shown(value)}; allowed: a Medium, "pec", "pmc", or the name of an entry of media')
+    raise ValueError(
+        f'given {shown(value)}; allowed: a Medium, a ResistiveSheet, "pec", "pmc", or the name of an entry of media'
+    )
 
 
 class Structure(Schema):
     """A shape filled with a medium: a `Medium`, `"pec"`, `"pmc"`, the name of an entry of `Simulation.media`, or
-    `"library:NAME"`; for a voxel model a table of these by the number that its boxes carry.
+    `"library:NAME"`; without thickness `"pec"` or a `ResistiveSheet`; for a voxel model a table of media by the number
+    that its boxes carry.
 
     >>> import nearfield as nf
     >>> ground = nf.Structure(nf.Sheet((0, 0, 0), (1e-2, 1e-2, 0)), nf.PEC, name="ground")
@@ -48,7 +53,7 @@ class Structure(Schema):
 
     shape: Shape
     """A Box, Sphere, Cylinder, Sheet, Wire, Polygon, Revolved, Mesh, Layout or Voxels."""
-    medium: Annotated[Medium | str | dict[int, Medium | str], BeforeValidator(_medium)]
+    medium: Annotated[Medium | ResistiveSheet | str | dict[int, Medium | str], BeforeValidator(_medium)]
     """What fills it; of Voxels also a table {number: medium}, with `"none"` for boxes that stay as they are."""
     name: str | None = None
     """What messages and plots call it."""
@@ -70,34 +75,40 @@ class Structure(Schema):
                      self.shape.by_number(self.medium))  # fmt: skip
 
     @model_validator(mode="after")
-    def _thin_is_metal(self) -> Structure:
-        lower, upper = self.shape.bounds()
-        flat = any(low == high for low, high in zip(lower, upper)) or isinstance(self.shape, Wire)
-        if flat and (isinstance(self.medium, Medium) or self.medium == "pmc"):
-            raise ValueError(
-                f'a {self.shape.kind} without thickness can only be "pec", given {self.medium!r}; '
-                "give the shape a thickness for any other medium"
-            )
+    def _suits_its_shape(self) -> Structure:
+        wrong = unsuited(self.shape, self.medium)
+        if wrong:
+            raise ValueError(wrong)
         return self
 
 
-def medium_of(structure: Structure, media: Mapping[str, Medium]) -> Medium | str:
-    """The structure's medium, "pec" or "pmc". Error: a name that is not in `media`."""
+def medium_of(structure: Structure, media: Mapping[str, AnyMaterial]) -> AnyMaterial | str:
+    """The structure's medium, "pec" or "pmc". Errors: a name that is not in `media`, or one that cannot fill it."""
     medium = structure.medium
-    if isinstance(medium, Medium) or medium in MEDIA_WORDS:
+    if not isinstance(medium, str) or medium in MEDIA_WORDS:
         return medium
     if medium not in media:
         known = ", ".join([*MEDIA_WORDS, *media])
         raise ModelError(f"structure {structure.name or structure.shape.kind}: there is no medium {medium!r}; "
                          f"there is: {known}. Add it to media or correct the name")  # fmt: skip
+    wrong = unsuited(structure.shape, media[medium])
+    if wrong:
+        raise ModelError(f"structure {structure.name or structure.shape.kind}, medium {medium!r}: {wrong}")
     return media[medium]
 
 
-def refuse_thin(structure: Structure, kind: str) -> None:
-    """Refuse anything but metal without thickness; `kind` is "pec", "pmc" or "medium"."""
-    lower, upper = structure.shape.bounds()
-    if kind != "pec" and (structure.shape.kind == "wire" or any(a == b for a, b in zip(lower, upper))):
-        raise ModelError(
-            f"structure {structure.name or structure.shape.kind}: a {structure.shape.kind} without thickness can only "
-            f'be "pec", given {structure.medium!r}; give the shape a thickness for any other medium'
+def unsuited(shape: Solid, medium: Any) -> str | None:
+    """Why a shape cannot be of a medium: what has no thickness is metal or a sheet, and a sheet has none."""
+    flat = any(low == high for low, high in zip(*shape.bounds()))
+    if isinstance(medium, ResistiveSheet) and (isinstance(shape, Wire) or not flat):
+        return (
+            f"a {shape.kind} cannot be a resistive sheet, which has no thickness; give a Sheet, or a flat Polygon or "
+            "Layout (lower equal to upper), and a solid a Medium with a conductivity"
         )
+    if (flat or isinstance(shape, Wire)) and (isinstance(medium, Medium) or medium == "pmc"):
+        allowed = '"pec"' if isinstance(shape, Wire) else '"pec" or a ResistiveSheet'
+        return (
+            f"a {shape.kind} without thickness can only be {allowed}, given {medium!r}; "
+            "give the shape a thickness for any other medium"
+        )
+    return None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.errors import ModelError
+from nearfield.geometry import medium_of
 from nearfield.grid import AXES, YeeGrid, is_half
 from nearfield.plan import VACUUM_SPEED
 from nearfield.resolution import media_of_structures
@@ -44,7 +45,7 @@ def features(
 
 
 def refuse_entries(simulation: Simulation) -> None:
-    """Refuse what is wrong whatever the grid: names that are used twice, media that nobody defines."""
+    """Refuse what is wrong whatever the grid: names used twice, media undefined or in the wrong shape."""
     named_entries = [*simulation.channels, *simulation.monitors]
     twice = [name for name, count in Counter(entry.name for entry in named_entries).items() if count > 1]
     if twice:
@@ -58,6 +59,7 @@ def refuse_entries(simulation: Simulation) -> None:
         medium = structure.medium
         if isinstance(medium, str) and medium not in WALLS and medium not in simulation.media:
             raise ModelError(unknown_medium(named(structure, "structure", number), medium, simulation.media))
+        medium_of(structure, simulation.media)
 
 
 def unknown_medium(who: str, medium: str, media: Iterable[str]) -> str:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.grid import YeeGrid
+from nearfield.materials import Medium
 from nearfield.plan import VACUUM_SPEED
 from nearfield.prediction import phase_error_per_wavelength
 
 if TYPE_CHECKING:
     from nearfield.discretization import Discretization
-    from nearfield.materials import Medium
     from nearfield.simulation import Simulation
 
 
@@ -55,14 +55,14 @@ def largest_ratio(grid: YeeGrid) -> tuple[float, int, float]:
 
 
 def media_of_structures(simulation: Simulation) -> list[tuple[str, Medium, int]]:
-    """Name, medium and number of each structure that is not of metal."""
+    """Name, medium and number of each structure that waves go into."""
     found = []
     for number, structure in enumerate(simulation.structures):
         medium = structure.medium
         if isinstance(medium, str):
-            if medium in simulation.media:
+            if isinstance(simulation.media.get(medium), Medium):
                 found.append((medium, simulation.media[medium], number))
-        else:
+        elif isinstance(medium, Medium):
             found.append((medium.name or structure.name or medium.label(), medium, number))
     return found
 

@@ -34,6 +34,7 @@ from nearfield.ports import LumpedElement, LumpedPort, MicrostripPort
 from nearfield.quantities import Number, PositiveTime, Whole
 from nearfield.schema import Schema
 from nearfield.sources import CurrentSheet, LineCurrent, MagneticPointCurrent, PointCurrent
+from nearfield.surface_media import AnyMaterial
 from nearfield.symmetry import Symmetry
 from nearfield.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
 
@@ -103,7 +104,7 @@ class Simulation(Schema):
     """Lumped R, L, C without a source."""
     monitors: tuple[AnyMonitor, ...] = ()
     """What is recorded."""
-    media: dict[str, AnyMedium] = {}  # noqa: RUF012 (pydantic copies defaults)
+    media: dict[str, AnyMaterial] = {}  # noqa: RUF012 (pydantic copies defaults)
     """Media by name, for `medium = "name"` in a structure; `"library:gold"` and the like name real ones."""
     background: AnyMedium = Medium()
     """What fills the box where no structure is."""

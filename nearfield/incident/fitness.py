@@ -9,7 +9,6 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
-from nearfield.materials import Medium
 
 if TYPE_CHECKING:
     from nearfield.incident.box import Nodes
@@ -57,7 +56,7 @@ def refuse_dispersive(context: Context, who: str, first: Nodes, last: Nodes) -> 
     lines = context.grid.lines
     low, high = ([float(line[n + step]) for line, n in zip(lines, nodes)] for nodes, step in ((first, 1), (last, -1)))
     for name, medium, bounds in context.coefficients.fillings():
-        if not isinstance(medium, Medium) or not medium.dispersive:
+        if isinstance(medium, str) or not medium.dispersive:
             continue
         inside = bounds is not None and all(
             low[axis] <= bounds[0][axis] and bounds[1][axis] <= high[axis] for axis in range(3)
