@@ -252,9 +252,11 @@ class OpenParts:
         count = LOOKED_AT.size
         first, last = is_open.argmax(axis=1), count - 1 - is_open[:, ::-1].argmax(axis=1)
         whole = is_open.sum(axis=1) == last - first + 1
-        begin = self._cut(start, stop, LOOKED_AT[np.maximum(first - 1, 0)], LOOKED_AT[first], present)
-        end = self._cut(start, stop, LOOKED_AT[np.minimum(last + 1, count - 1)], LOOKED_AT[last], present)
-        begin, end = np.where(first == 0, 0.0, begin), np.where(last == count - 1, 1.0, end)
+        begin, end = np.zeros(first.size), np.ones(first.size)
+        for found, cut, free, metal in ((begin, first > 0, first, first - 1), (end, last < count - 1, last, last + 1)):
+            cut &= whole
+            places = ([a[cut] for a in ends] for ends in (start, stop))
+            found[cut] = self._cut(*places, LOOKED_AT[metal[cut]], LOOKED_AT[free[cut]], present)
         closed = ~whole | (end - begin < NEGLIGIBLE)
         return np.where(closed, 0.0, begin), np.where(closed, 0.0, end)
 
