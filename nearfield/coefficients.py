@@ -24,12 +24,14 @@ from nearfield.geometry import Structure, medium_of
 from nearfield.grid import YeeGrid
 from nearfield.materials import Medium
 from nearfield.media_means import CONDUCTIVITY, MAGNETIC_CONDUCTIVITY, PERMEABILITY, PERMITTIVITY, MediaMeans
-from nearfield.metal import Window, body_of
+from nearfield.metal import Body, Window, body_of
 from nearfield.periods import images
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED, PoleMedium, Triple
 from nearfield.sheets import sheet_surfaces
 from nearfield.stability import lowest_index
 from nearfield.surface_media import ResistiveSheet
+from nearfield.thin_wires import ThinWires
+from nearfield.wire_edges import Chain, Edges
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,14 @@ class PlaneCoefficients:
 class Coefficients:
     """Update coefficients of a model; nothing is computed before it is asked for, a plane at a time.
 
-    `loads` are added to the media of their edges. Shapes and meaning: `planes`, `at`, `dense`.
+    `loads` are added to the media of their edges; wires go on through `gaps`, edges of circuits. Shapes and meaning:
+    `planes`, `at`, `dense`.
     """
 
     def __init__(
         self, grid: YeeGrid, structures: Sequence[Structure], media: Mapping[str, Medium], background: Medium,
         boundaries: Boundaries, time_step: float, loads: Sequence[EdgeLoad] = (), metal: str = "staircase",
+        gaps: Sequence[Edges] = (),
     ) -> None:  # fmt: skip
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
         self.active = tuple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
@@ -89,6 +93,15 @@ class Coefficients:
             cutting = [body for body, own in zip(bodies, followed) if own or (body.solid and body.kind != "pec")]
             light = VACUUM_SPEED * time_step / lowest_index(media_here)
             self._openings = conformal.Openings(grid, self._interior, cutting, light)
+        self._wires = self._thin_wires(bodies, gaps)
+
+    def _thin_wires(self, bodies: Sequence[Body], gaps: Sequence[Edges]) -> ThinWires | None:
+        chains = [
+            Chain(structure.name or "wire", body.edges, body.shape.radius)
+            for (structure, _), body in zip(self._structures, bodies)
+            if body.shape.kind == "wire" and body.shape.radius is not None
+        ]
+        return ThinWires(self.grid, chains, gaps, self.is_metal) if chains else None
 
     @property
     def pole_media(self) -> list[PoleMedium]:
@@ -232,7 +245,7 @@ class Coefficients:
 
     def _signature(self, axis: int, plane: int) -> tuple:
         """Equal for neighbouring planes whose coefficients are equal."""
-        parts = self._means, self._conductors, self._loads, self._openings, *self._surfaces
+        parts = self._means, self._conductors, self._loads, self._openings, self._wires, *self._surfaces
         return tuple(part.signature(axis, plane) for part in parts if part is not None)
 
     def _plane(self, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray, tuple[PolePlane, ...]]:
@@ -284,9 +297,10 @@ class Coefficients:
 
     def _scale(self, drive: np.ndarray, component: int, axis: int, plane: int, window: Window) -> None:
         """Multiply Cb or Db by what acts on it alone."""
-        factor = self._openings and self._openings.factor(component, axis, plane, window)
-        if factor is not None:
-            drive *= factor
+        for part in (self._openings, self._wires):
+            factor = part and part.factor(component, axis, plane, window)
+            if factor is not None:
+                drive *= factor
 
     def _loaded(self, component: int, axis: int, plane: int, window: Window, relative, conductivity):
         """The media with what lumped parts add to edges of the window."""
@@ -294,10 +308,10 @@ class Coefficients:
         if at[0].size:
             shape = tuple(stop - start for start, stop in window)
             relative, conductivity = (np.array(np.broadcast_to(v, shape)) for v in (relative, conductivity))
-            opened = self._opened(component, axis, plane, window)
-            part = 1.0 if opened is None else opened[at]  # over which the voltage falls
-            np.add.at(relative, at, part * extra_permittivity)
-            np.add.at(conductivity, at, part * extra_conductivity)
+            part = np.ones(shape)  # what scales the media of the edge and not the load
+            self._scale(part, component, axis, plane, window)
+            np.add.at(relative, at, part[at] * extra_permittivity)
+            np.add.at(conductivity, at, part[at] * extra_conductivity)
         return relative, conductivity
 
     def _opened(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:

@@ -18,6 +18,7 @@ from nearfield.plan import VACUUM_SPEED, Context, Plan, Recording, RecordingTerm
 from nearfield.planning import build_plan
 from nearfield.records import Variables
 from nearfield.refusals import (
+    edges_of,
     media_in_use,
     refuse_coarse_grid,
     refuse_entries,
@@ -164,9 +165,10 @@ class Discretization:
             for item in (*simulation.ports, *simulation.elements)
             for load in item.loads(self.grid, self.time_step)
         ]
+        gaps = [e for item in (*simulation.ports, *simulation.elements) for e in edges_of(item, self.grid)]
         coefficients = Coefficients(
             self.grid, simulation.structures, simulation.media, simulation.background, simulation.boundaries,
-            self.time_step, loads, simulation.metal,
+            self.time_step, loads, simulation.metal, gaps,
         )  # fmt: skip
         refuse_in_metal(simulation, self.grid, coefficients)
         return coefficients
