@@ -24,7 +24,7 @@ from nearfield.geometry import Structure, medium_of
 from nearfield.grid import YeeGrid
 from nearfield.materials import Medium
 from nearfield.media_means import CONDUCTIVITY, MAGNETIC_CONDUCTIVITY, PERMEABILITY, PERMITTIVITY, MediaMeans
-from nearfield.metal import Body, Window, body_of
+from nearfield.metal import Window, body_of
 from nearfield.periods import images
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED, PoleMedium, Triple
 from nearfield.sheets import sheet_surfaces
@@ -72,7 +72,7 @@ class Coefficients:
         media_here = [background, *(medium for _, medium in self._structures if isinstance(medium, Medium))]
         self._surfaces = sheet_surfaces(grid, self._interior, [(s.shape, medium) for s, medium in self._structures])
         self._dispersion = Dispersion(media_here, time_step, first=4, surfaces=self._surfaces)
-        rows, painted, bodies = [self._row(background)], [], []
+        rows, painted, bodies, chains = [self._row(background)], [], [], []
         for structure, medium in self._structures:
             if isinstance(medium, ResistiveSheet):
                 continue
@@ -82,6 +82,8 @@ class Coefficients:
                 row = self._row(medium)
                 rows += [] if row in rows else [row]
                 painted.append((structure.shape, rows.index(row)))
+            if structure.shape.kind == "wire" and structure.shape.radius:
+                chains.append(Chain(structure.name or "wire", body.edges, structure.shape.radius))
             bodies.append(body)
         self._means = MediaMeans(grid, self._interior, painted, np.array(rows))
         followed = [metal == "conformal" and conformal.takes(body, grid) for body in bodies]
@@ -93,15 +95,7 @@ class Coefficients:
             cutting = [body for body, own in zip(bodies, followed) if own or (body.solid and body.kind != "pec")]
             light = VACUUM_SPEED * time_step / lowest_index(media_here)
             self._openings = conformal.Openings(grid, self._interior, cutting, light)
-        self._wires = self._thin_wires(bodies, gaps)
-
-    def _thin_wires(self, bodies: Sequence[Body], gaps: Sequence[Edges]) -> ThinWires | None:
-        chains = [
-            Chain(structure.name or "wire", body.edges, body.shape.radius)
-            for (structure, _), body in zip(self._structures, bodies)
-            if body.shape.kind == "wire" and body.shape.radius is not None
-        ]
-        return ThinWires(self.grid, chains, gaps, self.is_metal) if chains else None
+        self._wires = ThinWires(grid, chains, gaps, self.is_metal) if chains else None
 
     @property
     def pole_media(self) -> list[PoleMedium]:
