@@ -10,7 +10,7 @@ to Ca and Cb (dispersion.py). What scales Cb and Db alone, such as conformal met
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,7 +59,7 @@ class Coefficients:
     def __init__(
         self, grid: YeeGrid, structures: Sequence[Structure], media: Mapping[str, Medium], background: Medium,
         boundaries: Boundaries, time_step: float, loads: Sequence[EdgeLoad] = (), metal: str = "staircase",
-        gaps: Sequence[Edges] = (),
+        gaps: Iterable[Edges] = (),
     ) -> None:  # fmt: skip
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
         self.active = tuple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))

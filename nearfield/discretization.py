@@ -165,7 +165,7 @@ class Discretization:
             for item in (*simulation.ports, *simulation.elements)
             for load in item.loads(self.grid, self.time_step)
         ]
-        gaps = [e for item in (*simulation.ports, *simulation.elements) for e in edges_of(item, self.grid)]
+        gaps = (e for item in (*simulation.ports, *simulation.elements) for e in edges_of(item, self.grid))
         coefficients = Coefficients(
             self.grid, simulation.structures, simulation.media, simulation.background, simulation.boundaries,
             self.time_step, loads, simulation.metal, gaps,

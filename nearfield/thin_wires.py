@@ -17,7 +17,7 @@ crossed along a thin one: E and H along the wire are no part of a wave that it c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class ThinWires:
     whether E samples (component, i, j, k) are metal. Errors: see `wire_edges`.
     """
 
-    def __init__(self, grid: YeeGrid, chains: Sequence[Chain], gaps: Sequence[Edges], conducts: Conducts) -> None:
+    def __init__(self, grid: YeeGrid, chains: Sequence[Chain], gaps: Iterable[Edges], conducts: Conducts) -> None:
         samples = SampleNumbers(grid)
         number, self._factor = drive_factors(samples, wire_edges(samples, chains, gaps, conducts), conducts)
         self._component, index = samples.place(number)

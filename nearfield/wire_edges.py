@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,7 @@ class WireEdges:
 
 
 def wire_edges(
-    samples: SampleNumbers, chains: Sequence[Chain], gaps: Sequence[Edges], conducts: Conducts
+    samples: SampleNumbers, chains: Sequence[Chain], gaps: Iterable[Edges], conducts: Conducts
 ) -> WireEdges:
     """All edges; where several wires share one, the thinnest counts. Later bodies may have taken some away.
 
@@ -70,7 +70,7 @@ def conducting(samples: SampleNumbers, edges: np.ndarray, conducts: Conducts) ->
     return found
 
 
-def _go_on(samples: SampleNumbers, found: dict, gaps: Sequence[Edges]) -> None:
+def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges]) -> None:
     """Add the gaps that touch wires, or gaps which do; only lines of edges are gaps."""
     lines = [samples.number(component, np.stack(index, axis=-1)) for component, *index in gaps
              if all(np.ptp(part) == 0 for axis, part in enumerate(index) if axis != component)]  # fmt: skip

@@ -292,3 +292,10 @@ def test_too_thick_and_too_near_wires_are_refused(wires, words):
     for word in words:
         assert word in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_check_says_with_which_radius_a_wire_without_one_acts():
+    wires = [wire([(n * MM, 4 * MM, MM), (n * MM, 4 * MM, 5 * MM)], radius) for n, radius in ((2, None), (6, MM / 4))]
+    sim = nf.Simulation(nf.Grid.uniform(MM, (8, 8, 8)), structures=wires, boundaries=nf.Boundaries(nf.PEC), steps=1)
+    said = [warning for warning in sim.check().warnings if "radius" in warning]
+    assert len(said) == 1 and "structures[0]" in said[0] and "198.5 um" in said[0]
