@@ -83,7 +83,7 @@ class Coefficients:
                 rows += [] if row in rows else [row]
                 painted.append((structure.shape, rows.index(row)))
             if structure.shape.kind == "wire" and structure.shape.radius:
-                chains.append(Chain(structure.name or "wire", body.edges, structure.shape.radius))
+                chains.append(Chain(structure, body.edges))
             bodies.append(body)
         self._means = MediaMeans(grid, self._interior, painted, np.array(rows))
         followed = [metal == "conformal" and conformal.takes(body, grid) for body in bodies]

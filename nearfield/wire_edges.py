@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from nearfield.sample_numbers import SampleNumbers
 from nearfield.thin_metal import EdgeBox
 from nearfield.wire_lattice import edge_factors, shortest_cell
 
+if TYPE_CHECKING:
+    from nearfield.geometry import Structure
+
 LARGEST = 0.5  # radius in shortest cells across the wire
 
 Edges = tuple[int, np.ndarray, np.ndarray, np.ndarray]
@@ -21,11 +25,16 @@ Conducts = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Chain:
-    """The metal edges of one wire and its radius (m); `name` is for messages."""
+    """A wire with a radius and its edges."""
 
-    name: str
+    structure: Structure
     boxes: Sequence[EdgeBox]
-    radius: float
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ends = (", ".join(f"{place:.6g}" for place in self.structure.shape.points[end]) for end in (0, -1))
+        return f"wire {self.structure.name!r}" if self.structure.name else "the wire from ({}) to ({}) m".format(*ends)
 
 
 @dataclass(frozen=True)
@@ -49,10 +58,13 @@ def wire_edges(
     """
     found: dict[int, tuple[float, str, bool]] = {}
     for chain in chains:
+        radius, name = chain.structure.shape.radius, chain.name
         drawn = np.concatenate([np.empty(0, dtype=np.int64), *(samples.of_box(box) for box in chain.boxes)])
-        drawn = drawn[drawn >= 0]
-        for number in drawn[conducting(samples, drawn, conducts)].tolist():
-            found[number] = min(found.get(number, (np.inf, "", False)), (chain.radius, chain.name, False))
+        for number in drawn[drawn >= 0].tolist():
+            found[number] = min(found.get(number, (np.inf, "", False)), (radius, name, False))
+    drawn = np.array(list(found), dtype=np.int64)
+    for number in drawn[~conducting(samples, drawn, conducts)].tolist():
+        del found[number]
     _go_on(samples, found, gaps)
     number = np.array(sorted(found), dtype=np.int64)
     entries = [found[each] for each in number.tolist()]
