@@ -38,15 +38,17 @@ class WaveguidePort(Schema):
     `reference_plane` the cells along the guide should be those at the port.
 
     With shape "any" the cross-section is what the structures and walls leave open within the rectangle, and modes are
-    counted from "1" on. Filled by one medium they come in the order of their cut-offs: TEM waves first, one fewer than
-    there are conductors, the one with the least capacitance leading (of two equal strips the even one); of a TE and a TM
-    mode with one cut-off the TE mode; of two that differ in polarisation alone that along the first of x, y, z. E points
-    to larger coordinates at the first place where it has at least half its largest value. In a mixed filling modes are
-    hybrid and come in the order of their wave numbers in the middle of the pulses' band, the largest first; E and H have
-    profiles of their own, which change with frequency. They are found on the grid at up to 33 frequencies, launched and
-    measured with those of each frequency by polynomials between them, and orthogonal in power. What leaks out backwards
-    is below -100 dB (nearer to -150 where the fields change little over the band). Where a mode meets another within
-    the band (60 dB down), or is one of a pair of complex waves, it is refused.
+    counted from "1" on. Filled by one medium they come in the order of their cut-offs: TEM waves first, one fewer
+    than there are conductors, the one with the least capacitance leading (of two equal strips the even one); of a TE
+    and a TM mode with one cut-off the TE mode; of two that differ in polarisation alone that along the first of x, y,
+    z. E points to larger coordinates at the first place where it has at least half its largest value.
+
+    In a mixed filling modes are hybrid and come in the order of their wave numbers in the middle of the pulses' band,
+    the largest first; E and H have profiles of their own, which change with frequency. They are found on the grid at
+    up to 33 frequencies, launched and measured with those of each frequency by polynomials between them, and
+    orthogonal in power. What leaks out backwards is below -100 dB (nearer to -150 where the fields change little over
+    the band). Where a mode meets another within the band (60 dB down), or is one of a pair of complex waves, it is
+    refused.
 
     In a rectangular guide the first number of a mode counts half waves along its broad side. In a round one E of
     "TE11y" points along y in the middle; without an axis it is the first of x, y, z across the guide. Sources: Taflove
