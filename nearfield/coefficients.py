@@ -141,6 +141,11 @@ class Coefficients:
         i, j, k = self.grid.in_cell((i, j, k))
         return self._gathered(i, j, k, lambda *where: self._pair(component, *where))
 
+    def media_at(self, component: int, i, j, k) -> tuple[np.ndarray, np.ndarray]:
+        """What the media alone make of `at`: without what scales Cb and Db besides, such as conformal metal."""
+        i, j, k = self.grid.in_cell((i, j, k))
+        return self._gathered(i, j, k, lambda *where: self._media(component, *where, {}))
+
     def parts_at(self, component: int, i, j, k) -> np.ndarray:
         """Ca and Cb, or Da and Db, of single samples as `planes` has them, and the (stay, weight) of each of
         `remembering` media: (2 + 2 media, samples), of equal 1-D arrays."""

@@ -111,9 +111,10 @@ def _above(context: Context, component: int, index: tuple) -> list[np.ndarray]:
     return index
 
 
-def _coefficients(context: Context, component: int, index: tuple) -> tuple[np.ndarray, np.ndarray]:
-    """(Ca, Cb) or (Da, Db)."""
-    return context.coefficients.at(component, *_above(context, component, index))
+def _coefficients(context: Context, component: int, index: tuple, media: bool = False) -> tuple[np.ndarray, ...]:
+    """(Ca, Cb) or (Da, Db), of the media alone if wanted."""
+    ask = context.coefficients.media_at if media else context.coefficients.at
+    return ask(component, *_above(context, component, index))
 
 
 def _live(context: Context, place: Place, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -164,7 +165,7 @@ def _filling(
     samples += tuple((3 + a, live, along) for a, live in ((u, live_v), (v, live_u)) for along in (node - 1, node))
     for component, mask, along in samples:
         index = tuple(part[mask] for part in place.index(component, along))
-        stay, found = _coefficients(context, component, index)
+        stay, found = _coefficients(context, component, index, media=component in (3 + u, 3 + v))
         if np.abs(stay - 1.0).max(initial=0.0) > LOSSLESS:
             raise ModelError(
                 f"{who}: what fills the guide at the port loses power or is dispersive; its modes are those of a "
@@ -178,7 +179,7 @@ def _filling(
     whole = {
         axis: live & (context.coefficients.open_fraction(axis, *_above(context, axis, place.index(axis, node))) == 1.0)
         for axis, live in ((u, live_u), (v, live_v))
-    }  # a small opening is counted with a larger face, which makes its product smaller
+    }  # media in cut cells are averaged as if there were no metal
     squares = [
         (drive[one, node] * drive[3 + other, along])[whole[one]]
         for one, other in ((u, v), (v, u)) for along in (node - 1, node)
