@@ -24,7 +24,7 @@ _HOMES = {
     "nearfield.solids.mesh": ("Mesh",),
     "nearfield.solids.layout": ("Layout", "gds"),
     "nearfield.solids.voxels": ("Voxels",),
-    "nearfield.grid": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
+    "nearfield.grid": ("Grid", "UniformGrid", "GradedGrid", "Grading", "AutoGrid", "YeeGrid"),
     "nearfield.boundaries": ("CPML", "Bloch", "Boundaries"),
     "nearfield.symmetry": ("Symmetry",),
     "nearfield.waveforms": (

@@ -10,6 +10,7 @@ to Ca and Cb (dispersion.py). What scales Cb and Db alone, such as conformal met
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -32,6 +33,8 @@ from nearfield.stability import lowest_index
 from nearfield.surface_media import ResistiveSheet
 from nearfield.thin_wires import ThinWires
 from nearfield.wire_edges import Chain, Edges
+
+PLANE_COST = 10_000  # samples that take as long as a plane does besides its own
 
 
 @dataclass(frozen=True)
@@ -143,22 +146,27 @@ class Coefficients:
         Ca is the whole of it, where `planes` leaves a part to what acts before the update.
         """
         i, j, k = self.grid.in_cell((i, j, k))
-        return self._gathered(i, j, k, lambda plane, window: self._pair(component, 0, plane, window))
+        return self._gathered(i, j, k, lambda *where: self._pair(component, *where))
+
+    def media_at(self, component: int, i, j, k) -> tuple[np.ndarray, np.ndarray]:
+        """What the media alone make of `at`: without what scales Cb and Db besides, such as conformal metal."""
+        i, j, k = self.grid.in_cell((i, j, k))
+        return self._gathered(i, j, k, lambda *where: self._media(component, *where, {}))
 
     def parts_at(self, component: int, i, j, k) -> np.ndarray:
         """Ca and Cb, or Da and Db, of single samples as `planes` has them, and the (stay, weight) of each of
         `remembering` media: (2 + 2 media, samples), of equal 1-D arrays."""
         i, j, k = self.grid.in_cell((i, j, k))
 
-        def evaluate(plane: int, window: Window) -> list[np.ndarray]:
+        def evaluate(*where) -> list[np.ndarray]:
             memory: dict = {}
-            stay, drive = self._media(component, 0, plane, window, memory)
+            stay, drive = self._media(component, *where, memory)
             poles = []
             for kind in self._dispersion.remembered(component >= 3):
-                weight = self._part(component, 0, plane, window, kind.column, memory) * drive
+                weight = self._part(component, *where, kind.column, memory) * drive
                 poles += [np.where(weight != 0.0, stay, 1.0), weight]
                 stay = np.where(weight != 0.0, 1.0, stay)
-            self._scale(drive, component, 0, plane, window)
+            self._scale(drive, component, *where)
             return [stay, drive, *poles]
 
         return np.stack(self._gathered(i, j, k, evaluate))
@@ -170,7 +178,7 @@ class Coefficients:
     def is_metal(self, component: int, i, j, k) -> np.ndarray:
         """Whether E samples lie in metal or on a conducting wall, or H samples in PMC."""
         i, j, k = self.grid.in_cell((i, j, k))
-        return self._gathered(i, j, k, lambda plane, window: (self._conducts(component, 0, plane, window),))[0] > 0
+        return self._gathered(i, j, k, lambda *where: (self._conducts(component, *where),))[0] > 0
 
     @property
     def cuts_edges(self) -> bool:
@@ -183,8 +191,8 @@ class Coefficients:
             return 1.0
         i, j, k = self.grid.in_cell((i, j, k))
 
-        def evaluate(plane: int, window: Window) -> tuple[np.ndarray]:
-            opened = self._opened(component, 0, plane, window)
+        def evaluate(axis: int, plane: int, window: Window) -> tuple[np.ndarray]:
+            opened = self._opened(component, axis, plane, window)
             return (np.ones(tuple(stop - start for start, stop in window)) if opened is None else opened,)
 
         found = self._gathered(i, j, k, evaluate)[0]
@@ -223,19 +231,24 @@ class Coefficients:
         return found
 
     def _gathered(self, i, j, k, evaluate) -> tuple[np.ndarray, ...]:
-        """Values of single samples, evaluated on one small window for each plane along x."""
+        """Values of single samples, evaluated on one window for each plane across the axis that makes least work."""
         index = np.broadcast_arrays(*(np.asarray(n, dtype=np.int64) for n in (i, j, k)))
-        shape, (i, j, k) = index[0].shape, (n.ravel() for n in index)
-        found: tuple[np.ndarray, ...] | None = None
-        for plane in np.unique(i):
-            rows = np.nonzero(i == plane)[0]
-            window = tuple((int(n[rows].min()), int(n[rows].max()) + 1) for n in (j, k))
-            values = evaluate(int(plane), window)
-            if found is None:
-                found = tuple(np.empty(i.size) for _ in values)
+        shape, index = index[0].shape, [n.ravel() for n in index]
+        if not index[0].size:
+            return np.empty(shape), np.empty(shape)
+        extent = [int(np.ptp(n)) + 1 for n in index]
+        work = [np.unique(n).size * (PLANE_COST + math.prod(extent) // extent[a]) for a, n in enumerate(index)]
+        axis = work.index(min(work))
+        planes, u, v = (index[(axis + shift) % 3] for shift in range(3))
+        found: list[np.ndarray] = []
+        for plane in np.unique(planes):
+            rows = np.nonzero(planes == plane)[0]
+            window = tuple((int(n[rows].min()), int(n[rows].max()) + 1) for n in (u, v))
+            values = evaluate(axis, int(plane), window)
+            found = found or [np.empty(u.size) for _ in values]
             for column, value in zip(found, values):
-                column[rows] = value[j[rows] - window[0][0], k[rows] - window[1][0]]
-        return tuple(column.reshape(shape) for column in found or (np.empty(0), np.empty(0)))
+                column[rows] = value[u[rows] - window[0][0], v[rows] - window[1][0]]
+        return tuple(column.reshape(shape) for column in found)
 
     def _signature(self, axis: int, plane: int) -> tuple:
         """Equal for neighbouring planes whose coefficients are equal."""

@@ -1,7 +1,9 @@
-"""How a user gives the grid: every line, an even spacing, or what the waves ask for. All become a `YeeGrid`."""
+"""How a user gives the grid: every line, even or graded cells, or what the waves ask for. All become a `YeeGrid`."""
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -24,7 +26,10 @@ from nearfield.yee import AXES, SAMPLE_TOLERANCE, YeeGrid, is_half
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation
 
-__all__ = ["AXES", "SAMPLE_TOLERANCE", "AnyGrid", "AutoGrid", "Grid", "UniformGrid", "YeeGrid", "is_half"]
+__all__ = [
+    "AXES", "SAMPLE_TOLERANCE", "AnyGrid", "AutoGrid", "GradedGrid", "Grading", "Grid", "UniformGrid", "YeeGrid",
+    "is_half",
+]  # fmt: skip
 
 MOST_CELLS = 10**10  # 300 GB of single-precision state; more is a slip of the pen
 MOST_LINES = 10**6  # along one axis
@@ -134,6 +139,90 @@ class UniformGrid(Schema):
         return np.where(np.abs(line) < 1e-9 * spacing, 0.0, line)  # the origin itself, whatever rounding says
 
 
+class Grading(Schema):
+    """Cells along an axis whose size is given at some places, and changes linearly between them.
+
+    Sizes are scaled by one factor so that a whole number of cells, `cells` of them if given, fits between the ends.
+
+    >>> import nearfield as nf
+    >>> print(nf.Grading([0, "6 mm"], ["1 mm", "2 mm"], cells=4).lines().round(6))
+    [0.       0.001135 0.002485 0.004091 0.006   ]
+    """
+
+    at: Lengths
+    """Places (m), increasing, at least two: the first and the last are the ends of the axis."""
+    size: Lengths
+    """Size of the cells (m) at each of the places."""
+    cells: Annotated[Whole, Field(ge=1)] | None = None
+    """How many; left out, as few as are nowhere larger than that."""
+
+    @model_validator(mode="after")
+    def _sizes_between_ends(self) -> Grading:
+        if len(self.at) < 2 or len(self.at) != len(self.size):
+            raise ValueError(f"{len(self.at)} places and {len(self.size)} sizes given; give at least two of both")
+        for low, high in pairwise(self.at):
+            if not low < high:
+                raise ValueError(f"places must increase, but {high:.9g} m follows {low:.9g} m; sort them")
+        if min(self.size) <= 0.0:
+            raise ValueError(f"a size of {min(self.size):.9g} m given; sizes of cells must be positive")
+        return self
+
+    @property
+    def _counts(self) -> list[float]:
+        """Cells of these sizes between neighbouring places: the integral of 1/size."""
+        return [
+            (high - low) / (first if first == last else (last - first) / math.log(last / first))
+            for (low, high), (first, last) in zip(pairwise(self.at), pairwise(self.size))
+        ]
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return self.cells or math.ceil(sum(self._counts) - 1e-9)
+
+    def lines(self) -> np.ndarray:
+        """The grid lines (m): cells of linearly changing size grow by one ratio, x = low + h (exp(s n) - 1)/s."""
+        counts = self._counts
+        ends = np.concatenate(([0.0], np.cumsum(counts)))
+        place = np.linspace(0.0, ends[-1], self.count + 1)
+        part = np.clip(np.searchsorted(ends, place, side="right") - 1, 0, len(counts) - 1)
+        low, size = np.asarray(self.at)[part], np.asarray(self.size)[part]
+        slope = (np.diff(self.size) / np.diff(self.at))[part]
+        here = place - ends[part]
+        grown = np.where(slope == 0.0, here, np.expm1(slope * here) / np.where(slope == 0.0, 1.0, slope))
+        line = low + size * grown
+        line[-1] = self.at[-1]
+        return np.where(np.abs(line) < 1e-9 * min(self.size), 0.0, line)  # the origin itself, whatever rounding says
+
+
+class GradedGrid(Schema):
+    """A grid whose cells change their size along each axis: small where the model is fine, larger elsewhere.
+
+    >>> import nearfield as nf
+    >>> even = nf.Grading([0, "10 mm"], ["1 mm", "1 mm"])
+    >>> fine_below = nf.Grading([0, "4 mm", "20 mm"], ["0.5 mm", "0.5 mm", "2 mm"])
+    >>> nf.GradedGrid(even, even, fine_below).resolve().cells
+    (10, 10, 23)
+    """
+
+    kind: Literal["graded"] = "graded"
+    x: Grading
+    """Cells along x."""
+    y: Grading
+    """Cells along y."""
+    z: Grading
+    """Cells along z."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> GradedGrid:
+        refuse_cell_count(tuple(grading.count for grading in (self.x, self.y, self.z)), "use larger cells")
+        return self
+
+    def resolve(self, simulation: Simulation | None = None) -> YeeGrid:
+        """The Yee grid with these cells; the simulation is not needed."""
+        return YeeGrid(tuple(grading.lines() for grading in (self.x, self.y, self.z)))
+
+
 def _padding(value: Any) -> Any:
     if value is None:
         return None
@@ -176,4 +265,4 @@ class AutoGrid(Schema):
         return fitted_grid(self, simulation)
 
 
-AnyGrid = Annotated[Grid | UniformGrid | AutoGrid, Field(discriminator="kind")]
+AnyGrid = Annotated[Grid | UniformGrid | GradedGrid | AutoGrid, Field(discriminator="kind")]

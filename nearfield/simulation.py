@@ -91,7 +91,7 @@ class Simulation(Schema):
     """
 
     grid: AnyGrid
-    """The grid: `lines`, `uniform` or `auto`."""
+    """The grid: `lines`, `uniform`, `graded` or `auto`."""
     structures: tuple[Structure, ...] = ()
     """What is in the box; later ones win."""
     boundaries: Boundaries = Boundaries()

@@ -29,7 +29,7 @@ MARKER = "<!-- below: written from the code by scripts/write_docs.py -->"
 
 SECTIONS = {
     "Simulation": ("Simulation", "load", "resume", "Check", "Solver", "Parallel"),
-    "Grids": ("Grid", "UniformGrid", "AutoGrid", "YeeGrid"),
+    "Grids": ("Grid", "UniformGrid", "GradedGrid", "Grading", "AutoGrid", "YeeGrid"),
     "Media and geometry": ("Medium", "Debye", "Drude", "Lorentz", "PoleResidue", "ResistiveSheet", "Structure", "Box",
                            "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Revolved", "Mesh", "Layout", "gds",
                            "Voxels", "PEC", "PMC"),

@@ -50,9 +50,10 @@ def _above(context: Context, component: int, index: tuple) -> list[np.ndarray]:
     return index
 
 
-def coefficients_at(context: Context, component: int, index: tuple) -> tuple[np.ndarray, np.ndarray]:
-    """(Ca, Cb) or (Da, Db)."""
-    return context.coefficients.at(component, *_above(context, component, index))
+def coefficients_at(context: Context, component: int, index: tuple, media=False) -> tuple[np.ndarray, np.ndarray]:
+    """(Ca, Cb) or (Da, Db), of the media alone if wanted."""
+    ask = context.coefficients.media_at if media else context.coefficients.at
+    return ask(component, *_above(context, component, index))
 
 
 def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.ndarray) -> Filling:
@@ -60,18 +61,20 @@ def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.
     (u, v), n, node = place.across, place.axis, place.node
     live_u, live_v, live_n = live
 
-    def drive(component: int, mask: np.ndarray, along: int) -> np.ndarray:
-        return _drive(context, who, component, mask, place.index(component, along))
+    def drive(component: int, mask: np.ndarray, along: int, media: bool = False) -> np.ndarray:
+        return _drive(context, who, component, mask, place.index(component, along), media)
+
+    def faces(along: int, media: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        return drive(3 + v, live_u, along, media), drive(3 + u, live_v, along, media)
 
     electric = drive(u, live_u, node), drive(v, live_v, node), drive(n, live_n, node)
-    beside = [(drive(3 + v, live_u, along), drive(3 + u, live_v, along)) for along in (node - 1, node)]
+    beside = [faces(along) for along in (node - 1, node)]
     magnetic = *beside[1], drive(3 + n, cells, node)
     inside = electric[2][live_n] if live_n.any() else np.concatenate((electric[0][live_u], electric[1][live_v]))
     free = [_open(context, axis, place, mask) for axis, mask in ((u, live_u), (v, live_v))]
     whole = [mask & (part == 1.0) for mask, part in zip((live_u, live_v), free)]
-    # a small opening is counted with a larger face, which makes its product smaller
-    square = np.concatenate(
-        [(cb * db)[mask] for pair in beside for cb, db, mask in zip(electric, pair, whole)]
+    square = np.concatenate(  # of the media: faces that conformal metal makes count larger are no filling
+        [(cb * db)[mask] for along in (node - 1, node) for cb, db, mask in zip(electric, faces(along, True), whole)]
     )
     alike = np.ptp(inside) <= LOSSLESS * inside.max() and np.ptp(square) <= LOSSLESS * square.max()
     permittivity = 1.0 / inside.max()
@@ -92,9 +95,11 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
     return bool(np.abs(one - other).max() <= LOSSLESS * np.abs(one).max())
 
 
-def _drive(context: Context, who: str, component: int, mask: np.ndarray, place: tuple) -> np.ndarray:
+def _drive(
+    context: Context, who: str, component: int, mask: np.ndarray, place: tuple, media: bool
+) -> np.ndarray:  # fmt: skip
     """Cb or Db where the mask is set, 1 elsewhere."""
-    stay, found = coefficients_at(context, component, tuple(part[mask] for part in place))
+    stay, found = coefficients_at(context, component, tuple(part[mask] for part in place), media)
     if np.abs(stay - 1.0).max(initial=0.0) > LOSSLESS:
         raise ModelError(
             f"{who}: what fills the guide at the port loses power or is dispersive; its modes are those of a "
