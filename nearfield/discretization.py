@@ -166,7 +166,7 @@ class Discretization:
         ]
         coefficients = Coefficients(
             self.grid, simulation.structures, simulation.media, simulation.background, simulation.boundaries,
-            self.time_step, loads, simulation.metal,
+            self.time_step, loads, simulation.metal, simulation.averaging,
         )  # fmt: skip
         refuse_in_metal(simulation, self.grid, coefficients)
         return coefficients
