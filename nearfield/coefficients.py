@@ -25,7 +25,7 @@ from nearfield.geometry import Structure, medium_of
 from nearfield.grid import YeeGrid
 from nearfield.interfaces import Contrast
 from nearfield.materials import Medium
-from nearfield.media_means import CONDUCTIVITY, MAGNETIC_CONDUCTIVITY, PERMEABILITY, PERMITTIVITY, MediaMeans
+from nearfield.media_means import CONDUCTIVITY, MAGNETIC_CONDUCTIVITY, METAL, PERMEABILITY, PERMITTIVITY, MediaMeans
 from nearfield.metal import Window, body_of
 from nearfield.periods import images
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED, PoleMedium, Triple
@@ -81,7 +81,7 @@ class Coefficients:
         media_here = [background, *(medium for _, medium in self._structures if isinstance(medium, Medium))]
         self._surfaces = sheet_surfaces(grid, self._interior, [(s.shape, medium) for s, medium in self._structures])
         self._dispersion = Dispersion(media_here, time_step, first=4, surfaces=self._surfaces)
-        rows, painted, bodies, chains = [self._row(background)], [], [], []
+        rows, painted, bodies, followed, chains = [self._row(background)], [], [], [], []
         for structure, medium in self._structures:
             if isinstance(medium, ResistiveSheet):
                 continue
@@ -91,11 +91,13 @@ class Coefficients:
                 row = self._row(medium)
                 rows += [] if row in rows else [row]
                 painted.append((structure.shape, rows.index(row)))
+            followed.append(metal == "conformal" and conformal.takes(body, grid))
+            if followed[-1]:
+                painted.append((structure.shape, METAL))
             if structure.shape.kind == "wire" and structure.shape.radius:
                 chains.append(Chain(structure, body.edges))
             bodies.append(body)
         self._means = MediaMeans(grid, self._interior, painted, np.array(rows), self._contrasts(rows), averaging)
-        followed = [metal == "conformal" and conformal.takes(body, grid) for body in bodies]
         stepped = [replace(body, solid=body.solid and not own) for body, own in zip(bodies, followed)]
         self._conductors = Conductors(grid, boundaries, self._interior, stepped)
         self._loads = EdgeLoads(loads)

@@ -3,7 +3,8 @@
 Of an E edge: the arithmetic mean over its dual face and, for eps_r, the series (harmonic) mean along the edge, so that
 both a boundary along the edge and one across it keep what is continuous there; of conductivities and of poles, the
 arithmetic mean over all of that space. Of an H face likewise, with the dual edge through it. Where curved and slanting
-surfaces cross that space the interface's normal weighs them (interfaces.py), unless averaging is "volume".
+surfaces cross that space the interface's normal weighs them (interfaces.py), unless averaging is "volume". What
+conformal metal takes of the space does not count.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from nearfield.shapes import Solid
 from nearfield.subcells import CutAxis, Painter, mean
 
 PERMITTIVITY, PERMEABILITY, CONDUCTIVITY, MAGNETIC_CONDUCTIVITY = range(4)  # columns of the table of media
+METAL = -1  # instead of a medium's row
 
 
 class MediaMeans:
     """Means of the properties of bodies painted one over the other.
 
-    `table`: (media, properties), the background first; `painted`: bodies with the row of their medium; `contrasts`: for
-    E edges and for H faces.
+    `table`: (media, properties), the background first; `painted`: bodies with the row of their medium, or `METAL`;
+    `contrasts`: for E edges and for H faces.
     """
 
     def __init__(
@@ -33,9 +35,14 @@ class MediaMeans:
         contrasts: tuple[Contrast, Contrast], averaging: str,
     ) -> None:  # fmt: skip
         self.grid, self.table, self.contrasts, self.averaging = grid, table, contrasts, averaging
+        self._pierced = len(table) > 1 and any(row == METAL for _, row in painted)
+        painted = [(shape, row % (len(table) + 1)) for shape, row in painted if row != METAL or self._pierced]
+        self._weighted = table
+        if self._pierced:  # metal has nothing of any property, and no share in the space that counts: the last column
+            self._weighted = np.pad(np.insert(table, table.shape[1], 1.0, axis=1), ((0, 1), (0, 0)))
         faces = [[face for shape, _ in painted for face in shape.faces(a)] for a in range(3)]
         self._cuts = [CutAxis(grid.lines[a], interior[a], faces[a], grid.closed(a)) for a in range(3)]
-        self._painters = [Painter(self._cuts, list(painted), len(table), a) for a in range(3)]
+        self._painters = [Painter(self._cuts, painted, len(self._weighted), a) for a in range(3)]
 
     def signature(self, axis: int, plane: int) -> tuple:
         """Equal for planes across `axis` about which the same media lie."""
@@ -64,26 +71,43 @@ class MediaMeans:
 
     def _straight(self, component: int, axis: int, plane: int, window: Window, column: int, memory: dict):
         """The mean where surfaces lie along or across the axes."""
-        own, magnetic = component % 3, component >= 3
-        series = column in (PERMITTIVITY, PERMEABILITY)
-        across = (axis + 1) % 3, (axis + 2) % 3
-        spans = self._spans(axis, window)
+        at, series = (component, axis, plane, window), column in (PERMITTIVITY, PERMEABILITY)
+        across = self._across(*at, column, memory)
+        if not self._pierced:
+            return self._along(*at, across, series)
+        free = self._across(*at, self._weighted.shape[1] - 1, memory)
+        total, nothing = self._along(*at, free, False), float(self.table[0, column])
+        if not series:
+            return _ratio(self._along(*at, across, False), total, nothing)
+        answers = [(length, _ratio(part * part, value, 0.0)) for (length, value), (_, part) in zip(across, free)]
+        return _ratio(total, self._along(*at, answers, False), nothing)
 
-        def reduced(values, place: int, along: bool):
-            a = across[place]
-            nodes = magnetic if along else not magnetic
-            groups = self._cuts[a].groups(*window[place], nodes)
-            return mean(values, place, groups, self._cuts[a].length, spans[place][0], along and series)
-
+    def _across(self, component: int, axis: int, plane: int, window: Window, column: int, memory: dict) -> list:
+        """[(length, values)]: means over slices of the samples' space across their own axis, layer by layer if that is
+        the plane's; else the only values are those of the pieces along it."""
+        own, magnetic, spans = component % 3, component >= 3, self._spans(axis, window)
         if own == axis:
             layers = self._layers(axis, plane, spans, column, magnetic)
-            flat = [(weight, reduced(reduced(values, 0, False), 1, False)) for weight, values in layers]
-            return _combined(flat, series)
+            over = [(length, self._over(0, values, not magnetic, window, axis)) for length, values in layers]
+            return [(length, self._over(1, values, not magnetic, window, axis)) for length, values in over]
         key = column, magnetic
         if key not in memory:
             memory[key] = _combined(self._layers(axis, plane, spans, column, not magnetic), False)
-        place = across.index(own)
-        return reduced(reduced(memory[key], 1 - place, False), place, True)
+        other = 2 - (own - axis) % 3
+        return [(1.0, self._over(other, memory[key], not magnetic, window, axis))]
+
+    def _along(self, component: int, axis: int, plane: int, window: Window, across: list, series: bool):
+        """The mean along the samples' own axis of those over the slices."""
+        own = component % 3
+        if own == axis:
+            return _combined(across, series)
+        return self._over((own - axis) % 3 - 1, across[0][1], component >= 3, window, axis, series)
+
+    def _over(self, place: int, values, nodes: bool, window: Window, axis: int, series: bool = False):
+        """Means over the pieces about nodes, or in cells, along one of the two axes of a plane."""
+        cut = self._cuts[(axis + 1 + place) % 3]
+        first = cut.span(*window[place])[0]
+        return mean(values, place, cut.groups(*window[place], nodes), cut.length, first, series)
 
     def _aslant(self, component: int, axis: int, plane: int, window: Window, memory: dict) -> Weights | None:
         """What media make of the samples next to curved and slanting surfaces; None where there are none."""
@@ -103,14 +127,17 @@ class MediaMeans:
         if np.ptp(contrast.answers) == 0.0 or not any(len(layer.parts) for layer in layers.values()):
             return None
         pieces = Pieces(layers, axes, tuple(self._cuts[a] for a in axes), groups, (spans[0][0], spans[1][0]))
-        at = pieces.crossed(len(self.table))
-        parts, normal, volume = pieces.gathered(at, contrast.answers)
+        at = pieces.crossed(len(self._weighted))
+        parts, normal, volume = pieces.gathered(at, np.append(contrast.answers, [0.0] * self._pierced))
         for a, index in zip(axes, (np.full_like(at[0], plane), *(n + start for n, (start, _) in zip(at, window)))):
             if (a == own) == magnetic and not self.grid.closed(a):  # a wall mirrors what lies at it
                 normal[(index == 0) | (index == self.grid.cells[a]), a] = 0.0
         square = normal**2
         size = square.sum(axis=1)
         has = size > (VANISHING * np.ptp(contrast.answers)) ** 2 * volume ** (4 / 3)
+        if self._pierced:  # the normal of what metal is next to is not known
+            has &= parts[:, -1] == 0.0
+            parts = parts[:, :-1]
         at, square = tuple(n[has] for n in at), square[has] / size[has, None]
         relative = self.table[:, PERMEABILITY if magnetic else PERMITTIVITY]
         return weigh(at, parts[has], square, own, relative, contrast)
@@ -128,8 +155,14 @@ class MediaMeans:
             if signature in merged:
                 merged[signature][0] += length
             else:
-                merged[signature] = [length, painter.layer(piece, spans).values(self.table, column)]
+                merged[signature] = [length, painter.layer(piece, spans).values(self._weighted, column)]
         return list(merged.values())
+
+
+def _ratio(above, below, otherwise: float):
+    """above/below, and `otherwise` where nothing is below."""
+    above, below = np.broadcast_arrays(np.asarray(above, dtype=float), below)
+    return np.divide(above, below, out=np.full(above.shape, otherwise), where=below > 0.0)
 
 
 def _combined(layers: list, series: bool):

@@ -203,12 +203,12 @@ def test_a_model_agrees_with_the_oracle_by_every_schedule(precision):
     assert all(engine.state(component).any() for component in range(6))
 
 
-def test_planes_along_any_axis_and_single_samples_are_the_same_bits():
+def test_planes_along_any_axis_and_single_samples_agree():
     found = small_model().setup().coefficients
     for component in range(6):
         dense = found.dense(component)[1]
         index = np.argwhere(dense != 0)[::7].T
-        np.testing.assert_array_equal(found.at(component, *index)[1], dense[tuple(index)])
+        np.testing.assert_allclose(found.at(component, *index)[1], dense[tuple(index)], rtol=1e-14)
     for axis in range(3):
         whole = {p: planes for planes in found.planes(axis) for p in range(planes.start, planes.stop)}
         for component in range(6):
@@ -268,6 +268,28 @@ def test_poles_weigh_in_cut_cells_what_they_weigh_in_whole_ones():
     dense, weights = model.dense_poles(0, 2)[1], whole[3, 0]
     assert weights > 0
     np.testing.assert_array_equal(dense[2, 2, 1:3], weights)
+
+
+def test_metal_takes_no_part_in_the_means_of_media():
+    """A filling that ends in metal, with the metal's own surface, is even up to it."""
+    grid, middle = nf.Grid(*(MM * np.arange(n + 1) for n in (20, 20, 3))).resolve(), (10 * MM, 10 * MM)
+    filling = nf.Medium(permittivity=2.1, permeability=1.5, conductivity=0.01, poles=[nf.Debye(1.0, 1e-11)])
+    rod = [nf.Cylinder((*middle, -MM), (*middle, 21 * MM), radius * MM) for radius in (8.3, 2.6)]
+    bodies = [metal(nf.Box((-MM,) * 3, (21 * MM,) * 3)), nf.Structure(rod[0], filling), metal(rod[1])]
+    coax = coefficients(grid, bodies)
+    for component in range(6):
+        stay, drive = coax.media_at(component, *np.indices((20, 20, 3)))
+        assert set(np.unique(drive[drive > 0].round(14))) <= {round(1 / 1.5, 14), 1.0} or component < 3  # 1 inside metal
+        if component < 3:
+            assert np.ptp(stay[drive > 0]) < 1e-14 and np.ptp(drive[drive > 0]) < 1e-14
+            weight = coax.dense_poles(0, component)[1]
+            assert np.ptp(weight[weight > 0]) < 1e-14
+    assert (coax.open_fraction(0, *np.indices((20, 20, 3))) < 1).any()
+    half = [*bodies[:2], nf.Structure(nf.Box((0, 0, 0), (10 * MM, 20 * MM, 20 * MM)), nf.Medium()), bodies[0]]
+    half[3] = metal(nf.Cylinder((*middle, -MM), (*middle, 21 * MM), 2.6 * MM))
+    found = coefficients(grid, half).media_at(2, 10, 13, 1)[1]  # on the line between the halves, by the rod
+    free, filled = (coefficients(grid, half).media_at(2, i, 13, 1)[1] for i in (6, 14))
+    assert 1 / found == pytest.approx(0.5 / free + 0.5 / filled, rel=1e-12)
 
 
 def test_a_time_step_beyond_the_cut_cells_limit_is_refused():

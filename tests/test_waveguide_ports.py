@@ -26,8 +26,8 @@ def rectangular(modes="TE10", graded=False, length=120, pulse=PULSE, **more) -> 
         nf.WaveguidePort(name, (0, 0, place), (x[-1], y[-1], place), direction, modes)
         for name, place, direction in (("in", z[20], "+z"), ("out", z[-21], "-z"))
     ]
-    settings = dict(ports=ports, waveform=pulse, precision="double", boundaries=nf.Boundaries(nf.PEC, **FACES))
-    return nf.Simulation(grid=nf.Grid(x, y, z), **settings | more)
+    settings = dict(grid=nf.Grid(x, y, z), ports=ports, waveform=pulse, precision="double")
+    return nf.Simulation(**settings | {"boundaries": nf.Boundaries(nf.PEC, **FACES)} | more)
 
 
 def round_guide(mode: str, shape: str = "circular", length=70, pulse=HIGH, **more):
