@@ -14,6 +14,7 @@ bear it, leaves most areas as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -269,12 +270,27 @@ class OpenParts:
         return free
 
     def _in_metal(self, places, present: list[int]) -> np.ndarray:
-        """Whether points lie in metal, its surface included: in the last body that holds them."""
-        inside = np.zeros(places[0].shape, dtype=bool)
+        """Whether points lie in metal, its surface included: in the last body that holds them.
+
+        Where bodies in metal touch each other, those about which there is metal.
+        """
+        inside, touching = self._held(places, present)
+        doubtful = inside & (touching > 1)
+        if doubtful.any():
+            place = [np.broadcast_to(q, inside.shape)[doubtful] for q in places]
+            step = 4 * self.margin
+            about = ([q + step * sign for q, sign in zip(place, signs)] for signs in product((-1, 1), repeat=3))
+            inside[doubtful] = np.logical_or.reduce([self._held(corner, present)[0] for corner in about])
+        return inside
+
+    def _held(self, places, present: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Whether metal or its surface holds points, and how many other bodies they lie on."""
+        inside, touching = np.zeros(places[0].shape, dtype=bool), np.zeros(places[0].shape, dtype=int)
         for number in present:
             distance, own = self._distances[number](*places), self.bodies[number].kind == "pec"
             inside = inside | (distance <= self.margin) if own else inside & (distance >= -self.margin)
-        return inside
+            touching += (np.abs(distance) <= self.margin) & (not own)
+        return inside, touching
 
 
 def _part(values: np.ndarray, window: Window, *first: int) -> np.ndarray:

@@ -115,6 +115,19 @@ def test_a_face_inside_cells_opens_their_part_of_edges_and_faces():
     np.testing.assert_allclose(found.open_fraction(2, 2, 2, np.arange(4)), [1, 0.4, 1, 1], atol=1e-5)
 
 
+def test_no_metal_is_left_between_bodies_that_touch_in_it():
+    grid = cube(12, 12 * MM)
+    block = metal(nf.Box((-MM,) * 3, (13 * MM,) * 3))
+    ends = [(-MM, 5 * MM), (5 * MM, 8 * MM), (8 * MM, 99)]
+    rods = [nf.Cylinder((6 * MM, 6 * MM, low), (6 * MM, 6 * MM, high), 4.3 * MM) for low, high in ends]
+    pieces = coefficients(grid, [block, *(metal(rod, nf.Medium()) for rod in rods)])
+    one = nf.Cylinder((6 * MM, 6 * MM, -MM), (6 * MM, 6 * MM, 99), 4.3 * MM)
+    whole = coefficients(grid, [block, metal(one, nf.Medium())])
+    for component in range(6):
+        for found, wanted in zip(pieces.dense(component), whole.dense(component)):
+            np.testing.assert_allclose(found, wanted, atol=2e-4)  # cuts beside a rim move by the tolerance of places
+
+
 def test_metal_on_grid_lines_is_the_same_by_both_methods():
     grid = cube(6, 6.0)
     bodies = [metal(nf.Box((1, 1, 0), (5, 5, 2))), metal(nf.Box((2, 2, 1), (3, 3, 2)), nf.Medium(2.0)),
