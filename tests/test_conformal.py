@@ -130,6 +130,15 @@ def test_metal_on_grid_lines_is_the_same_by_both_methods():
     assert conformal.cuts([metal(nf.Box((1, 1, 0), (5, 5, 2.5)))], grid)
 
 
+def test_a_block_hollowed_out_on_grid_lines_is_the_same_by_both_methods():
+    """Faces in its inner corners have two closed sides and are whole all the same."""
+    grid = cube(7)
+    block, hole = metal(nf.Box((0, 0, 0), (1, 1, 1))), metal(nf.Box((1 / 7,) * 3, (5 / 7, 6 / 7, 4 / 7)), nf.Medium())
+    stairs, followed = (coefficients(grid, [block, hole], kind=kind) for kind in ("staircase", "conformal"))
+    for component in range(6):
+        np.testing.assert_array_equal(stairs.dense(component)[1], followed.dense(component)[1])
+
+
 def test_the_open_faces_of_a_plane_through_a_cavity_add_up_to_its_circle():
     errors = []
     for n in (10, 20):
