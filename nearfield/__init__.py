@@ -17,7 +17,7 @@ PERIODIC = "periodic"  #: the opposite face, as a boundary of both faces of an a
 _HOMES = {
     "nearfield.errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
     "nearfield.materials": ("Medium",),
-    "nearfield.surface_media": ("ResistiveSheet",),
+    "nearfield.surface_media": ("Conductor", "ResistiveSheet"),
     "nearfield.poles": ("Debye", "Drude", "Lorentz", "PoleResidue"),
     "nearfield.geometry": ("Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Structure"),
     "nearfield.solids.revolved": ("Revolved",),

@@ -19,6 +19,7 @@ from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.quantities import NUMBER as NUMBER_DIMENSION
 from nearfield.quantities import Angle, Conductivity, NonNegativeNumber, Quantity, WaveNumber, Whole, shown
 from nearfield.schema import Schema
+from nearfield.surface_media import Conductor
 
 SIDES = ("low", "high")
 DEFAULT_ALPHA = 0.08  # alpha at the inner face times eta0 cell; less would reflect slow near fields, more long waves
@@ -132,6 +133,8 @@ class Boundaries(Schema):
     """Both faces of the y axis that are not named."""
     z: GivenFace | None = None
     """Both faces of the z axis that are not named."""
+    conductor: Conductor | None = None
+    """What the faces that are "pec" are made of; left out, perfect metal."""
 
     def face(self, axis: int, side: int | str) -> Face:
         """The boundary of one face; axis 0, 1, 2, side "low" or "high" (or 0, 1)."""

@@ -15,7 +15,7 @@ from nearfield.grid import AXES
 from nearfield.interpolation import point_samples
 from nearfield.refusals import edges_of, features, media_in_use
 from nearfield.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
-from nearfield.surface_media import ResistiveSheet
+from nearfield.surface_media import Conductor, ResistiveSheet
 from nearfield.wire_lattice import edge_radius
 from nearfield.wording import quantity
 
@@ -159,7 +159,8 @@ def no_decay(setup: Discretization) -> Iterator[str]:
         return
     faces = [simulation.boundaries.face(axis, side) for axis in range(3) for side in ("low", "high")]
     media = [simulation.background, *(medium for _, medium, _ in media_of_structures(simulation))]
-    if any(isinstance(medium_of(structure, simulation.media), ResistiveSheet) for structure in simulation.structures):
+    media_of = [medium_of(structure, simulation.media) for structure in simulation.structures]
+    if any(isinstance(one, ResistiveSheet | Conductor) for one in (*media_of, simulation.boundaries.conductor)):
         return
     if not any(isinstance(face, CPML) for face in faces) and not any(
         medium.conductivity or medium.magnetic_conductivity or medium.dispersive for medium in media

@@ -26,12 +26,14 @@ from nearfield.grid import YeeGrid
 from nearfield.interfaces import Contrast
 from nearfield.materials import Medium
 from nearfield.media_means import CONDUCTIVITY, MAGNETIC_CONDUCTIVITY, METAL, PERMEABILITY, PERMITTIVITY, MediaMeans
-from nearfield.metal import Window, body_of
+from nearfield.metal import Owned, Window, body_of
 from nearfield.periods import images
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED, PoleMedium, Triple
-from nearfield.sheets import sheet_surfaces
+from nearfield.sheets import SheetSurface, sheet_surfaces
+from nearfield.skin import SkinSurface, skin_surfaces
+from nearfield.skin_fit import fit_band
 from nearfield.stability import lowest_index
-from nearfield.surface_media import ResistiveSheet
+from nearfield.surface_media import ResistiveSheet, is_metal
 from nearfield.thin_wires import ThinWires
 from nearfield.wire_edges import Chain, Edges
 
@@ -61,14 +63,14 @@ class PlaneCoefficients:
 class Coefficients:
     """Update coefficients of a model; nothing is computed before it is asked for, a plane at a time.
 
-    `loads` are added to the media of their edges; wires go on through `gaps`, edges of circuits. Shapes and meaning:
-    `planes`, `at`, `dense`.
+    `loads` are added to the media of their edges; wires go on through `gaps`, edges of circuits; `band` (Hz) is that of
+    the excitations. Shapes and meaning: `planes`, `at`, `dense`.
     """
 
     def __init__(
         self, grid: YeeGrid, structures: Sequence[Structure], media: Mapping[str, Medium], background: Medium,
         boundaries: Boundaries, time_step: float, loads: Sequence[EdgeLoad] = (), metal: str = "staircase",
-        gaps: Iterable[Edges] = (), averaging: str = "diagonal",
+        gaps: Iterable[Edges] = (), band: tuple[float, float] = (0.0, 0.0), averaging: str = "diagonal",
     ) -> None:  # fmt: skip
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
         self.active = tuple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
@@ -79,34 +81,46 @@ class Coefficients:
         ]  # fmt: skip
         self._background = background
         media_here = [background, *(medium for _, medium in self._structures if isinstance(medium, Medium))]
-        self._surfaces = sheet_surfaces(grid, self._interior, [(s.shape, medium) for s, medium in self._structures])
+        stepped, cutting, chains = self._metal(metal)
+        light = VACUUM_SPEED * time_step / lowest_index(media_here)
+        self._conductors = Conductors(grid, boundaries, self._interior, [body for body, _ in stepped])
+        self._openings = None
+        if any(body.kind == "pec" for body, _ in cutting):
+            self._openings = conformal.Openings(grid, self._interior, [body for body, _ in cutting], light)
+        self._surfaces: list[SheetSurface | SkinSurface] = [
+            *sheet_surfaces(grid, self._interior, [(s.shape, medium) for s, medium in self._structures]),
+            *skin_surfaces(grid, boundaries, self._interior, stepped, cutting, self._openings, light,
+                           fit_band(*band, time_step)),
+        ]  # fmt: skip
         self._dispersion = Dispersion(media_here, time_step, first=4, surfaces=self._surfaces)
-        rows, painted, bodies, followed, chains = [self._row(background)], [], [], [], []
+        rows, painted = [self._row(background)], []
+        followed = {id(body.shape) for body, _ in cutting if body.kind == "pec"}
         for structure, medium in self._structures:
-            if isinstance(medium, ResistiveSheet):
-                continue
-            kind = "medium" if isinstance(medium, Medium) else medium
-            body = body_of(structure.shape, kind, grid, self._interior)
-            if kind == "medium":
+            if isinstance(medium, Medium):
                 row = self._row(medium)
                 rows += [] if row in rows else [row]
                 painted.append((structure.shape, rows.index(row)))
-            followed.append(metal == "conformal" and conformal.takes(body, grid))
-            if followed[-1]:
+            elif id(structure.shape) in followed:
                 painted.append((structure.shape, METAL))
+        self._means = MediaMeans(grid, self._interior, painted, np.array(rows), self._contrasts(rows), averaging)
+        self._loads = EdgeLoads(loads)
+        self._wires = ThinWires(grid, chains, gaps, self.is_metal) if chains else None
+
+    def _metal(self, metal: str) -> tuple[list[Owned], list[Owned], list[Chain]]:
+        """The bodies as metal on whole cells sees them, those that cut cells or lie in such metal, and thin wires."""
+        stepped, cutting, chains = [], [], []
+        for structure, medium in self._structures:
+            if isinstance(medium, ResistiveSheet):
+                continue
+            kind = "pec" if is_metal(medium) else "medium" if isinstance(medium, Medium) else medium
+            body = body_of(structure.shape, kind, self.grid, self._interior)
+            followed = metal == "conformal" and conformal.takes(body, self.grid)
+            stepped.append((replace(body, solid=body.solid and not followed), medium))
+            if followed or (body.solid and kind != "pec"):
+                cutting.append((body, medium))
             if structure.shape.kind == "wire" and structure.shape.radius:
                 chains.append(Chain(structure, body.edges))
-            bodies.append(body)
-        self._means = MediaMeans(grid, self._interior, painted, np.array(rows), self._contrasts(rows), averaging)
-        stepped = [replace(body, solid=body.solid and not own) for body, own in zip(bodies, followed)]
-        self._conductors = Conductors(grid, boundaries, self._interior, stepped)
-        self._loads = EdgeLoads(loads)
-        self._openings = None
-        if any(followed):
-            cutting = [body for body, own in zip(bodies, followed) if own or (body.solid and body.kind != "pec")]
-            light = VACUUM_SPEED * time_step / lowest_index(media_here)
-            self._openings = conformal.Openings(grid, self._interior, cutting, light)
-        self._wires = ThinWires(grid, chains, gaps, self.is_metal) if chains else None
+        return stepped, cutting, chains
 
     @property
     def pole_media(self) -> list[PoleMedium]:
@@ -148,18 +162,20 @@ class Coefficients:
                     stay[plane], weight[plane] = poles.stay[component % 3], poles.weight[component % 3]
         return stay, weight
 
-    def at(self, component: int, i, j, k) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, component: int, i, j, k, perfect: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """(Ca, Cb), or (Da, Db), of single samples; i, j, k are equal arrays within the component's full shape.
 
-        Ca is the whole of it, where `planes` leaves a part to what acts before the update.
+        Ca is the whole of it, where `planes` leaves a part to what acts before the update. With `perfect` all metal
+        counts as that.
         """
         i, j, k = self.grid.in_cell((i, j, k))
-        return self._gathered(i, j, k, lambda *where: self._pair(component, *where))
+        return self._gathered(i, j, k, lambda *where: self._pair(component, *where, perfect))
 
     def media_at(self, component: int, i, j, k) -> tuple[np.ndarray, np.ndarray]:
-        """What the media alone make of `at`: without what scales Cb and Db besides, such as conformal metal."""
+        """What the media alone make of `at`, between perfect metal: without what scales Cb and Db besides, such as
+        conformal metal."""
         i, j, k = self.grid.in_cell((i, j, k))
-        return self._gathered(i, j, k, lambda *where: self._media(component, *where, {}))
+        return self._gathered(i, j, k, lambda *where: self._media(component, *where, {}, perfect=True))
 
     def parts_at(self, component: int, i, j, k) -> np.ndarray:
         """Ca and Cb, or Da and Db, of single samples as `planes` has them, and the (stay, weight) of each of
@@ -283,22 +299,27 @@ class Coefficients:
             self._scale(drive, component, axis, plane, window)
         return np.stack(pairs[:3]), np.stack(pairs[3:]), poles
 
-    def _pair(self, component: int, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray]:
+    def _pair(
+        self, component: int, axis: int, plane: int, window: Window, perfect: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(Ca, Cb) or (Da, Db) of a component in a window of a plane across `axis`."""
-        stay, drive = self._media(component, axis, plane, window, {})
+        stay, drive = self._media(component, axis, plane, window, {}, perfect)
         self._scale(drive, component, axis, plane, window)
         return stay, drive
 
-    def _media(self, component: int, axis: int, plane: int, window: Window, memory: dict):
+    def _media(self, component: int, axis: int, plane: int, window: Window, memory: dict, perfect: bool = False):
         """What the media make of a pair, zero in conductors."""
         electric, shape = component < 3, tuple(stop - start for start, stop in window)
         store, lose, constant = HALVES[not electric]
 
         def mean(column: int):
+            if perfect and not electric and column in self._dispersion.surfaces:
+                return 0.0
             return self._part(component, axis, plane, window, column, memory)
 
         relative, conductivity = mean(store), mean(lose)
-        for surface in (surface for surface in self._surfaces if surface.magnetic != electric):
+        surfaces = [] if perfect and not electric else self._surfaces
+        for surface in (surface for surface in surfaces if surface.magnetic != electric):
             part = surface.part(component, axis, plane, window)
             relative, conductivity = relative + part * surface.store, conductivity + part * surface.loss
         if electric:

@@ -12,10 +12,18 @@ from nearfield.metal import Body, Metal, Window
 
 
 class Conductors:
-    """Bodies of metal on whole cells and edges, conducting walls and the ends of the grid."""
+    """Bodies of metal on whole cells and edges, conducting walls and the ends of the grid.
 
-    def __init__(self, grid: YeeGrid, boundaries: Boundaries, interior, bodies: Sequence[Body]) -> None:
-        self.grid, self.boundaries = grid, boundaries
+    `walls`: the faces (axis, side) that conduct, side 0 or 1; left out, all but PMC.
+    """
+
+    def __init__(
+        self, grid: YeeGrid, boundaries: Boundaries, interior, bodies: Sequence[Body],
+        walls: Sequence[tuple[int, int]] | None = None,
+    ) -> None:  # fmt: skip
+        self.grid = grid
+        faces = [(a, side) for a in range(3) for side in (0, 1) if boundaries.face(a, side) != "pmc"]
+        self._walls = faces if walls is None else walls
         self._metals = [Metal(grid, interior, list(bodies), a) for a in range(3)]
 
     def signature(self, axis: int, plane: int) -> tuple:
@@ -41,7 +49,7 @@ class Conductors:
                 taken |= solid
         for a, index in _indices(axis, plane, window):
             if a != component and not self.grid.closed(a):
-                low, high = (self.boundaries.face(a, side) != "pmc" for side in ("low", "high"))
+                low, high = ((a, side) in self._walls for side in (0, 1))
                 taken |= ((index == 0) & low) | ((index == self.grid.cells[a]) & high)
         return taken
 

@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.geometry import medium_of
 from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.open_parts import OpenParts
 from nearfield.plan import VACUUM_SPEED
 from nearfield.shapes import Cylinder, Solid, Sphere
+from nearfield.surface_media import is_metal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from nearfield.geometry import Structure
     from nearfield.metal import Body, Window
+    from nearfield.surface_media import AnyMaterial
 
 STEP_FACTOR = 0.5**0.5  # of Courant's limit
 
@@ -44,6 +47,10 @@ class Openings:
         parts = self._parts[axis]
         return (parts.edges if component < 3 else parts.faces)(component, plane, window)
 
+    def boundary(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:
+        """Length of the metal's boundary over the whole area in cut faces (1/m), -1 in others; None without any."""
+        return self._parts[axis].boundary(component, plane, window)
+
     def factor(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:
         """What Cb or Db is multiplied by; None where it is 1."""
         opened = self.fraction(component, axis, plane, window)
@@ -57,7 +64,7 @@ def takes(body: Body, grid: YeeGrid) -> bool:
     """
     if body.kind != "pec" or not body.solid:
         return False
-    cell = max(_near(grid, a, body.lower[a], body.upper[a]) for a in range(3))
+    cell = max(cell_near(grid, a, body.lower[a], body.upper[a]) for a in range(3))
     if isinstance(body.shape, Cylinder | Sphere) and body.shape.radius < cell:
         return False
     margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
@@ -67,28 +74,28 @@ def takes(body: Body, grid: YeeGrid) -> bool:
     )  # fmt: skip
 
 
-def _near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
+def cell_near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
     """The largest cell (m) between two coordinates."""
     line = grid.lines[axis]
     first, last = np.clip(np.searchsorted(line, (low, high)), 1, line.size - 1)
     return float(grid.primary(axis)[first - 1 : last].max())
 
 
-def cuts(structures: Sequence[Structure], grid: YeeGrid) -> bool:
+def cuts(structures: Sequence[Structure], grid: YeeGrid, media: Mapping[str, AnyMaterial] | None = None) -> bool:
     """Whether solid metal can cut cells: it, or what is later drawn into it, leaves the grid lines."""
     metal = []
     for structure in structures:
-        lower, upper = structure.shape.bounds()
-        own = structure.medium == "pec"
-        if structure.shape.kind in ("wire", "sheet") or any(a == b for a, b in zip(lower, upper)):
+        shape, own = structure.shape, is_metal(medium_of(structure, media or {}))
+        lower, upper = shape.bounds()
+        if shape.kind in ("wire", "sheet") or any(a == b for a, b in zip(lower, upper)):
             continue
         touches = own or any(
             all(lower[a] < other.bounds()[1][a] and upper[a] > other.bounds()[0][a] for a in range(3))
             for other in metal
         )
-        if touches and not _on_lines(structure.shape, grid):
+        if touches and not _on_lines(shape, grid):
             return True
-        metal += [structure.shape] if own else []
+        metal += [shape] if own else []
     return False
 
 

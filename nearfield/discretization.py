@@ -138,7 +138,7 @@ class Discretization:
         self.grid = replace(grid, phases=simulation.boundaries.phases(grid))
         index = lowest_index(media_in_use(simulation).values())
         self.time_step_limit = self.grid.maximum_time_step(index)
-        if simulation.metal == "conformal" and conformal.cuts(simulation.structures, self.grid):
+        if simulation.metal == "conformal" and conformal.cuts(simulation.structures, self.grid, simulation.media):
             self.time_step_limit = min(self.time_step_limit, conformal.maximum_time_step(self.grid, index))
         for name, medium in media_in_use(simulation).items():
             refuse_active(name, medium)
@@ -175,7 +175,8 @@ class Discretization:
         gaps = (e for item in (*simulation.ports, *simulation.elements) for e in edges_of(item, self.grid))
         coefficients = Coefficients(
             self.grid, simulation.structures, simulation.media, simulation.background, simulation.boundaries,
-            self.time_step, loads, simulation.metal, gaps, simulation.averaging,
+            self.time_step, loads, simulation.metal, gaps, (self.lowest_frequency, self.highest_frequency),
+            simulation.averaging,
         )  # fmt: skip
         refuse_in_metal(simulation, self.grid, coefficients)
         return coefficients

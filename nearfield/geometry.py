@@ -16,7 +16,7 @@ from nearfield.solids.layout import Layout
 from nearfield.solids.mesh import Mesh
 from nearfield.solids.revolved import Revolved
 from nearfield.solids.voxels import Voxels
-from nearfield.surface_media import AnyMaterial, ResistiveSheet, surface_medium
+from nearfield.surface_media import AnyMaterial, Conductor, ResistiveSheet, surface_medium
 
 __all__ = [
     "Box", "Cylinder", "Layout", "Mesh", "Polygon", "Revolved", "Shape", "Sheet", "Sphere", "Structure", "Voxels",
@@ -33,19 +33,20 @@ def _medium(value: Any) -> Any:
     if isinstance(value, dict) and value and all(isinstance(key, int) or str(key).isdecimal() for key in value):
         return {int(key): _medium(entry) for key, entry in value.items()}
     value = surface_medium(value)
-    if isinstance(value, (Medium, ResistiveSheet, str)):
+    if isinstance(value, (Medium, ResistiveSheet, Conductor, str)):
         return value
     if isinstance(value, dict):
         return Medium(**value)
     raise ValueError(
-        f'given {shown(value)}; allowed: a Medium, a ResistiveSheet, "pec", "pmc", or the name of an entry of media'
+        f'given {shown(value)}; allowed: a Medium, a Conductor, a ResistiveSheet, "pec", "pmc", or the name of an '
+        "entry of media"
     )
 
 
 class Structure(Schema):
     """A shape filled with a medium: a `Medium`, `"pec"`, `"pmc"`, the name of an entry of `Simulation.media`, or
-    `"library:NAME"`; without thickness `"pec"` or a `ResistiveSheet`; for a voxel model a table of media by the number
-    that its boxes carry.
+    `"library:NAME"`; a `Conductor`; without thickness metal or a `ResistiveSheet`; for a voxel model a table of media
+    by the number that its boxes carry.
 
     >>> import nearfield as nf
     >>> ground = nf.Structure(nf.Sheet((0, 0, 0), (1e-2, 1e-2, 0)), nf.PEC, name="ground")
@@ -53,7 +54,9 @@ class Structure(Schema):
 
     shape: Shape
     """A Box, Sphere, Cylinder, Sheet, Wire, Polygon, Revolved, Mesh, Layout or Voxels."""
-    medium: Annotated[Medium | ResistiveSheet | str | dict[int, Medium | str], BeforeValidator(_medium)]
+    medium: Annotated[
+        Medium | ResistiveSheet | Conductor | str | dict[int, Medium | Conductor | str], BeforeValidator(_medium)
+    ]
     """What fills it; of Voxels also a table {number: medium}, with `"none"` for boxes that stay as they are."""
     name: str | None = None
     """What messages and plots call it."""
@@ -105,6 +108,8 @@ def unsuited(shape: Solid, medium: Any) -> str | None:
             f"a {shape.kind} cannot be a resistive sheet, which has no thickness; give a Sheet, or a flat Polygon or "
             "Layout (lower equal to upper), and a solid a Medium with a conductivity"
         )
+    if isinstance(medium, Conductor) and isinstance(shape, Wire):
+        return 'a wire along edges has no surface to have an impedance; give "pec", or a Cylinder two cells thick'
     if (flat or isinstance(shape, Wire)) and (isinstance(medium, Medium) or medium == "pmc"):
         allowed = '"pec"' if isinstance(shape, Wire) else '"pec" or a ResistiveSheet'
         return (

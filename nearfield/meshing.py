@@ -19,6 +19,7 @@ from nearfield.grading import ADVICE, graded_cells
 from nearfield.grid import AXES, AutoGrid, YeeGrid, refuse_cell_count
 from nearfield.materials import Medium
 from nearfield.shapes import Cylinder, Extruded, Wire
+from nearfield.surface_media import is_metal
 
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation
@@ -107,7 +108,7 @@ def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, spa
     low, high = shape.bounds()[0][axis], shape.bounds()[1][axis]
     if high < space[0] or low > space[1]:
         return
-    thin = thin_axis(shape, cell_in(auto, Medium()) / THIN_METAL) if medium == "pec" else None
+    thin = thin_axis(shape, cell_in(auto, Medium()) / THIN_METAL) if is_metal(medium) else None
     if isinstance(medium, Medium):
         largest = min(cell_in(auto, medium), (high - low) / CELLS_ACROSS)
         wishes.sizes.append((low, high, largest))

@@ -54,6 +54,9 @@ def body_of(shape: Solid, kind: str, grid: YeeGrid, interior) -> Body:
     return Body(shape, kind, nodes, drawn, solid, lower, upper)
 
 
+Owned = tuple[Body, object]  # a body and its medium
+
+
 class Metal:
     """Masks of conductors on planes across one axis; windows are index ranges along the two cyclically next axes."""
 

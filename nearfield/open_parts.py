@@ -1,7 +1,8 @@
 """How much of each grid edge and face metal leaves open.
 
-An edge is cut where the metal's own surface meets it (bisection), a face by the straight lines between these cuts. A
-face that is small against its edges makes the leap-frog unstable, so that its area counts as at least
+An edge is cut where the metal's own surface meets it (bisection), a face by the straight lines between these cuts
+(nearfield/cut_faces.py). A face that is small against its edges makes the leap-frog unstable, so that its area counts
+as at least
 
     a >= sum over its edges e of f_e (c dt/(n d_e))^2 V_e/v,       n: least index of any medium
 
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.cut_faces import Side, metal_length, open_area
 from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ NEGLIGIBLE = 1e-3  # of an edge: metal nearer to its ends is taken to end there
 LOOKED_AT = np.array([NEGLIGIBLE, 0.25, 0.5, 0.75, 1.0 - NEGLIGIBLE])  # places on an edge near a surface
 HALVINGS = 20  # until a cut is known to 2^-22 of an edge
 KEPT = 48  # planes of parts: those of all kinds within two of one
+FLATTEST = 0.2  # sine from which on a face counts as seeing the metal's surface from the side
 Interval = tuple[np.ndarray, np.ndarray]
 
 
@@ -74,6 +77,14 @@ class OpenParts:
             opened = opened + part
         area[near] = np.where(opened == 0.0, 1.0, np.maximum(area[near], least / self._weight(area[near])))
         return area
+
+    def boundary(self, component: int, plane: int, window: Window) -> np.ndarray | None:
+        """Metal's surface about faces whose edges are cut, over their whole area times the dual length (1/m).
+
+        -1 for other faces, None where nothing is cut.
+        """
+        found = self._known(self._draw_boundary, component % 3, plane, window)
+        return None if found is None else _part(found, window, 1, 1)
 
     def signature(self, plane: int) -> tuple:
         """Equal for planes with the same open parts of their own edges and faces and of those in the cells above."""
@@ -153,6 +164,47 @@ class OpenParts:
         return self._known(self._draw_area, normal, plane, window)
 
     def _draw_area(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
+        intervals = self._intervals(normal, plane, window)
+        if intervals is None:
+            return None
+        opened = [high - low for low, high in intervals]
+        least, most = np.minimum.reduce(opened), np.maximum.reduce(opened)
+        area, cut = np.where(most == 0.0, 0.0, 1.0), (least < 1.0) & (most > 0.0)
+        area[cut] = open_area(self._rim(normal, plane, window, intervals, cut))
+        return area
+
+    def _draw_boundary(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
+        """A face sees the metal's surface from the side: of an area S it cuts a length S sin(angle to the normal)."""
+        intervals = self._intervals(normal, plane, window)
+        cut = intervals and np.logical_or.reduce([(low < high) & (high - low < 1.0) for low, high in intervals])
+        if cut is None or not cut.any():
+            return None
+        lower, upper = self._corners(normal, plane, window, cut)
+        u, v = (np.broadcast_to(self._lengths((normal + n) % 3, plane, window, 2, 1), cut.shape)[cut] for n in (1, 2))
+        length, middle = metal_length(self._rim(normal, plane, window, intervals, cut), u, v)
+        at = self._at(normal, lower, upper, *middle)
+        towards = self._normals(at, 1e-3 * np.minimum(u, v))
+        found = np.full(cut.shape, -1.0)
+        found[cut] = length / (u * v * np.maximum(np.sqrt(1.0 - towards[normal] ** 2), FLATTEST))
+        return found
+
+    def _normals(self, at: list[np.ndarray], step: np.ndarray) -> list[np.ndarray]:
+        """Unit normals of the surface nearest to each of some points."""
+        distance, nearest = self._distances, np.full(at[0].shape, np.inf)
+        found = [np.zeros(at[0].shape) for _ in range(3)]
+        for number in self._present(float(at[self.axis].min()), float(at[self.axis].max())):
+            near = np.abs(distance[number](*at))
+            own = near < nearest
+            nearest[own] = near[own]
+            for a in range(3):
+                ends = ([part + by * step * (a == b) for b, part in enumerate(at)] for by in (1, -1))
+                high, low = (distance[number](*end) for end in ends)
+                found[a][own] = (high - low)[own]
+        size = np.maximum(np.sqrt(sum(part**2 for part in found)), np.finfo(float).tiny)
+        return [part / size for part in found]
+
+    def _intervals(self, normal: int, plane: int, window: Window) -> list[Interval] | None:
+        """Open intervals of the sides of faces, one face more on all sides of the window; None where all are whole."""
         shape = tuple(stop - start + 2 for start, stop in window)
         sides: list[Interval | None] = []
         for along, _, at, (rows, columns) in self._sides(normal, plane):
@@ -161,13 +213,48 @@ class OpenParts:
             sides.append(None if found is None else (found[0][part], found[1][part]))
         if all(side is None for side in sides):
             return None
-        opened = [np.broadcast_to(1.0, shape) if side is None else side[1] - side[0] for side in sides]
-        least, most = np.minimum.reduce(opened), np.maximum.reduce(opened)
-        area, cut = np.where(most == 0.0, 0.0, 1.0), (least < 1.0) & (most > 0.0)
-        count = np.count_nonzero(cut)
-        whole = np.zeros(count), np.ones(count)
-        area[cut] = _polygon([whole if side is None else (side[0][cut], side[1][cut]) for side in sides])
-        return area
+        return [(np.zeros(shape), np.ones(shape)) if side is None else side for side in sides]
+
+    def _corners(self, normal: int, plane: int, window: Window, cut: np.ndarray):
+        """The lower and upper corners (m) of some of these faces, by axis."""
+        index = dict(zip(self.across, np.nonzero(cut))) | {self.axis: np.zeros(int(cut.sum()), int)}
+        ends = []
+        for a in range(3):
+            start, stop = (plane, plane + 1) if a == self.axis else window[self.across.index(a)]
+            line = np.arange(start, stop) if a == self.axis else np.arange(start - 1, stop + 1)
+            ends.append([end[index[a]] for end in self._ends_of(a, line, a != normal)])
+        return [pair[0] for pair in ends], [pair[1] for pair in ends]
+
+    @staticmethod
+    def _at(normal: int, lower, upper, u, v) -> list[np.ndarray]:
+        """Points in faces, by the part of their sides."""
+        found = list(lower)
+        for n, part in ((1, u), (2, v)):
+            a = (normal + n) % 3
+            found[a] = lower[a] + part * (upper[a] - lower[a])
+        return found
+
+    def _rim(self, normal: int, plane: int, window: Window, intervals: list[Interval], cut: np.ndarray) -> list[Side]:
+        """The sides of cut faces. A corner between two closed ones is the rim's where the face is open beside it."""
+        sides = [(low[cut], high[cut]) for low, high in intervals]
+        closed = [high <= low for low, high in sides]
+        held = []
+        for number, (u, v) in enumerate(((1, 0), (1, 1), (0, 1), (0, 0))):
+            both = closed[number] & closed[(number + 1) % 4]
+            if both.any():
+                lower, upper = self._corners(normal, plane, window, cut)
+                inward = [abs(part - 2.0 * NEGLIGIBLE) for part in (u, v)]
+                at = [part[both] for part in self._at(normal, lower, upper, *inward)]
+                present = self._present(float(at[self.axis].min()), float(at[self.axis].max()))
+                both[both] = ~self._in_metal(at, present)
+            held.append(both)
+        found = []
+        for number, (low, high) in enumerate(sides):
+            first, last = (held[number - 1], held[number])[:: 1 if number < 2 else -1]
+            here = first | last | ~closed[number]
+            low, high = np.where(closed[number], ~first, low), np.where(closed[number], last, high)
+            found.append((low, high, here, closed[number]))
+        return found
 
     def _weight(self, area: np.ndarray) -> np.ndarray:
         """What a face counts for in the bound: small ones more, by as much as whole ones beside them can bear."""
@@ -296,24 +383,3 @@ class OpenParts:
 def _part(values: np.ndarray, window: Window, *first: int) -> np.ndarray:
     """The window's part of values that begin `first` samples before it."""
     return values[tuple(slice(n, n + stop - start) for n, (start, stop) in zip(first, window))]
-
-
-def _polygon(sides: list[Interval]) -> np.ndarray:
-    """Area of the open part of unit squares: the polygon through the ends of the open intervals, bottom side first."""
-    corners = []
-    for number, (low, high) in enumerate(sides):
-        zero, one = np.zeros_like(low), np.ones_like(low)
-        first, last = (low, high) if number < 2 else (high, low)
-        side = {0: [(first, zero), (last, zero)], 1: [(one, first), (one, last)],
-                2: [(first, one), (last, one)], 3: [(zero, first), (zero, last)]}  # fmt: skip
-        corners.append((high > low, side[number]))
-    x, y = np.zeros_like(sides[0][0]), np.zeros_like(sides[0][0])
-    for present, (_, (u, v)) in corners:  # the last corner, before the first one
-        x, y = np.where(present, u, x), np.where(present, v, y)
-    area = np.zeros_like(x)
-    for present, side in corners:
-        for u, v in side:
-            u, v = np.where(present, u, x), np.where(present, v, y)
-            area += 0.5 * (x * v - u * y)
-            x, y = u, v
-    return area

@@ -30,9 +30,9 @@ MARKER = "<!-- below: written from the code by scripts/write_docs.py -->"
 SECTIONS = {
     "Simulation": ("Simulation", "load", "resume", "Check", "Solver", "Parallel"),
     "Grids": ("Grid", "UniformGrid", "GradedGrid", "Grading", "AutoGrid", "YeeGrid"),
-    "Media and geometry": ("Medium", "Debye", "Drude", "Lorentz", "PoleResidue", "ResistiveSheet", "Structure", "Box",
-                           "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Revolved", "Mesh", "Layout", "gds",
-                           "Voxels", "PEC", "PMC"),
+    "Media and geometry": ("Medium", "Debye", "Drude", "Lorentz", "PoleResidue", "ResistiveSheet", "Conductor",
+                           "Structure", "Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Revolved", "Mesh",
+                           "Layout", "gds", "Voxels", "PEC", "PMC"),
     "Real media": ("library", "fit_medium"),
     "Boundaries": ("Boundaries", "CPML", "Bloch", "PERIODIC", "Symmetry"),
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),

@@ -51,9 +51,11 @@ def _above(context: Context, component: int, index: tuple) -> list[np.ndarray]:
 
 
 def coefficients_at(context: Context, component: int, index: tuple, media=False) -> tuple[np.ndarray, np.ndarray]:
-    """(Ca, Cb) or (Da, Db), of the media alone if wanted."""
-    ask = context.coefficients.media_at if media else context.coefficients.at
-    return ask(component, *_above(context, component, index))
+    """(Ca, Cb) or (Da, Db) between perfect metal, of the media alone if wanted."""
+    place = _above(context, component, index)
+    if media:
+        return context.coefficients.media_at(component, *place)
+    return context.coefficients.at(component, *place, perfect=True)
 
 
 def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.ndarray) -> Filling:

@@ -128,8 +128,9 @@ def half_of_a_row_of_strips(y) -> nf.Simulation:
 
 
 def quarter_of_a_round_guide() -> nf.Simulation:
-    """A guide of conformal metal between two ports, cut in four by its planes of symmetry."""
+    """A guide of conformal metal that conducts poorly between two ports, cut in four by its planes of symmetry."""
     radius, x, z = 4 * MM, MM * np.arange(-5, 6), MM * np.arange(33)
+    block = nf.Structure(nf.Box((x[0], x[0], z[0]), (x[-1], x[-1], z[-1])), nf.Conductor(1e5))
     hole = nf.Structure(nf.Cylinder((0, 0, z[0]), (0, 0, z[-1]), radius), nf.Medium())
     ports = [
         nf.WaveguidePort(name, (-radius, -radius, z[k]), (radius, radius, z[k]), direction, "TE11x", "circular")
@@ -137,7 +138,7 @@ def quarter_of_a_round_guide() -> nf.Simulation:
     ]
     return nf.Simulation(
         grid=nf.Grid(x, x, z), boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(8), z_high=nf.CPML(8)),
-        structures=[nf.Structure(nf.Box((x[0], x[0], z[0]), (x[-1], x[-1], z[-1])), nf.PEC), hole], ports=ports,
+        structures=[block, hole], ports=ports,
         waveform=nf.ModulatedGaussian(33e9, 6e9), monitors=[nf.Probe("beside", (3 * MM, MM, z[16]), "Ex")], steps=300,
         symmetry=nf.Symmetry(x="electric", y="magnetic"), metal="conformal",
     )  # fmt: skip
