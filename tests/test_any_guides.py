@@ -129,3 +129,8 @@ def test_a_step_in_an_l_shaped_guide_keeps_the_power():
     s = s.sel(frequency=slice(1.15 * one, 0.95 * two))
     assert np.abs(s.sel(to="in", source="in")).max() > 0.15
     assert np.abs((np.abs(s) ** 2).sum("to") - 1).max() < 1e-3
+
+
+def test_a_number_beyond_the_grids_modes_is_refused():
+    with pytest.raises(nf.ModelError, match="the grid has 4 modes in this guide, and number 7"):
+        _ = guide(cells=(2, 2), number=7, pulse=nf.ModulatedGaussian(40e9, 9e9)).setup().plan

@@ -27,6 +27,7 @@ from nearfield.guides.section import Section
 SPARE = 4  # waves found beyond those asked for
 LIKENESS = 0.8  # least overlap between the profiles of a mode at two frequencies
 CONVERGED = 1e-12
+ROUNDED = 1e-8  # below this a change that no longer halves is rounding
 MOST_ITERATIONS = 12
 REAL = 1e-7  # largest imaginary part over k^2 of the square of a wave number that is real
 
@@ -157,21 +158,22 @@ def whole(section: Section, values: np.ndarray) -> np.ndarray:
     return found
 
 
-def followed(equations: Equations, known: Wave, before: float, k2: float) -> Wave | None:
-    """The mode that is `known` at k^2 = before, at another k^2; None where it is not to be told from others."""
+def followed(equations: Equations, known: Wave, known_k2: float, k2: float) -> Wave | None:
+    """The mode that is `known` at one k^2, at another k^2; None where it is not to be told from others."""
     from scipy.sparse import identity
     from scipy.sparse.linalg import splu
 
-    area, unit, one = equations.area, identity(equations.live.size, format="csc"), known
-    square = known.square + (k2 - before) * slope(equations, known)
+    area, unit, one, change = equations.area, identity(equations.live.size, format="csc"), known, np.inf
+    square = known.square + (k2 - known_k2) * slope(equations, known)
     for _ in range(MOST_ITERATIONS):
         offset = 1e-7 * (abs(square) + k2)  # no matrix of rank one less
-        solver = splu((equations.waves(k2) - (square + offset) * unit).tocsc())
-        last = one.electric
+        solver = splu((equations.waves(k2) - (square + offset) * unit).tocsc(), permc_spec="MMD_AT_PLUS_A")
+        last, before = one.electric, change
         e = solver.solve(solver.solve(last))
         one = equations.wave(k2, e * np.sign(np.sum(area * e * last)))
         square = one.square
-        if np.sqrt(np.sum(area * (one.electric - last) ** 2)) < CONVERGED:
+        change = float(np.sqrt(np.sum(area * (one.electric - last) ** 2)))
+        if change < CONVERGED or (change < ROUNDED and 2 * change > before):
             break
     alike = np.sum(area * one.electric * known.magnetic) * np.sum(area * known.electric * one.magnetic)
     return one if alike > LIKENESS else None
