@@ -244,7 +244,7 @@ class Coefficients:
         """What tells media apart for E and for H, by their rows: 1/Cb and 1/Db."""
         table, found = np.array(rows), []
         for magnetic, (store, lose, constant) in enumerate(HALVES):
-            kinds = [kind for kind in self._dispersion.kinds if kind.magnetic == bool(magnetic)]
+            kinds = [kind for kind in self._dispersion.of_media if kind.magnetic == bool(magnetic)]
             answer = table[:, store] + table[:, lose] * self.time_step / (2.0 * constant)
             answer = answer + sum(table[:, kind.column] * kind.now for kind in kinds)
             found.append(Contrast(answer, sum((table[:, kind.column] for kind in kinds), np.zeros(len(rows))) > 0.0))

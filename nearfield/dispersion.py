@@ -55,7 +55,7 @@ class Dispersion:
             for magnetic, poles in ((False, medium.poles), (True, medium.magnetic_poles)):
                 if poles and not any(kind.magnetic == magnetic and kind.poles == poles for kind in self.kinds):
                     self._add(magnetic, poles, time_step, first + len(self.kinds))
-        self._of_media = list(self.kinds)
+        self.of_media = list(self.kinds)
         self.surfaces: dict[int, Any] = {}
         for surface in surfaces:
             if surface.poles:
@@ -76,12 +76,12 @@ class Dispersion:
     def row(self, medium: Medium) -> list[float]:
         """The medium's columns."""
         poles = {True: medium.magnetic_poles, False: medium.poles}
-        return [float(poles[kind.magnetic] == kind.poles) for kind in self._of_media]
+        return [float(poles[kind.magnetic] == kind.poles) for kind in self.of_media]
 
     def numbers(self, medium: Medium) -> int:
         """Numbers that a cell of the medium keeps, of six components."""
         poles = {True: medium.magnetic_poles, False: medium.poles}
-        media = [self.media[kind.medium] for kind in self._of_media
+        media = [self.media[kind.medium] for kind in self.of_media
                  if kind.medium is not None and poles[kind.magnetic] == kind.poles]  # fmt: skip
         return 3 * sum(kept.states for kept in media)
 
