@@ -23,6 +23,7 @@ from nearfield.dispersion import Dispersion, PolePlane
 from nearfield.edge_loads import EdgeLoad, EdgeLoads
 from nearfield.geometry import Structure, medium_of
 from nearfield.grid import YeeGrid
+from nearfield.interfaces import Contrast
 from nearfield.materials import Medium
 from nearfield.media_means import CONDUCTIVITY, MAGNETIC_CONDUCTIVITY, PERMEABILITY, PERMITTIVITY, MediaMeans
 from nearfield.metal import Window, body_of
@@ -35,6 +36,11 @@ from nearfield.thin_wires import ThinWires
 from nearfield.wire_edges import Chain, Edges
 
 PLANE_COST = 10_000  # samples that take as long as a plane does besides its own
+
+HALVES = (  # of E and of H: what stores, what loses, the constant of vacuum
+    (PERMITTIVITY, CONDUCTIVITY, VACUUM_PERMITTIVITY),
+    (PERMEABILITY, MAGNETIC_CONDUCTIVITY, VACUUM_PERMEABILITY),
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class Coefficients:
     def __init__(
         self, grid: YeeGrid, structures: Sequence[Structure], media: Mapping[str, Medium], background: Medium,
         boundaries: Boundaries, time_step: float, loads: Sequence[EdgeLoad] = (), metal: str = "staircase",
-        gaps: Iterable[Edges] = (),
+        gaps: Iterable[Edges] = (), averaging: str = "diagonal",
     ) -> None:  # fmt: skip
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
         self.active = tuple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
@@ -88,7 +94,7 @@ class Coefficients:
             if structure.shape.kind == "wire" and structure.shape.radius:
                 chains.append(Chain(structure, body.edges))
             bodies.append(body)
-        self._means = MediaMeans(grid, self._interior, painted, np.array(rows))
+        self._means = MediaMeans(grid, self._interior, painted, np.array(rows), self._contrasts(rows), averaging)
         followed = [metal == "conformal" and conformal.takes(body, grid) for body in bodies]
         stepped = [replace(body, solid=body.solid and not own) for body, own in zip(bodies, followed)]
         self._conductors = Conductors(grid, boundaries, self._interior, stepped)
@@ -216,6 +222,16 @@ class Coefficients:
         properties = [medium.permittivity, medium.permeability, medium.conductivity, medium.magnetic_conductivity]
         return [*properties, *self._dispersion.row(medium)]
 
+    def _contrasts(self, rows: list[list[float]]) -> tuple[Contrast, Contrast]:
+        """What tells media apart for E and for H, by their rows: 1/Cb and 1/Db."""
+        table, found = np.array(rows), []
+        for magnetic, (store, lose, constant) in enumerate(HALVES):
+            kinds = [kind for kind in self._dispersion.kinds if kind.magnetic == bool(magnetic)]
+            answer = table[:, store] + table[:, lose] * self.time_step / (2.0 * constant)
+            answer = answer + sum(table[:, kind.column] * kind.now for kind in kinds)
+            found.append(Contrast(answer, sum((table[:, kind.column] for kind in kinds), np.zeros(len(rows))) > 0.0))
+        return tuple(found)
+
     def kept_numbers(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
         """Numbers that poles keep in each cell of the lattice of three lists of cells, by what fills its centre."""
         place = []
@@ -274,7 +290,7 @@ class Coefficients:
     def _media(self, component: int, axis: int, plane: int, window: Window, memory: dict):
         """What the media make of a pair, zero in conductors."""
         electric, shape = component < 3, tuple(stop - start for start, stop in window)
-        store, lose = (PERMITTIVITY, CONDUCTIVITY) if electric else (PERMEABILITY, MAGNETIC_CONDUCTIVITY)
+        store, lose, constant = HALVES[not electric]
 
         def mean(column: int):
             return self._part(component, axis, plane, window, column, memory)
@@ -285,7 +301,6 @@ class Coefficients:
             relative, conductivity = relative + part * surface.store, conductivity + part * surface.loss
         if electric:
             relative, conductivity = self._loaded(component, axis, plane, window, relative, conductivity)
-        constant = VACUUM_PERMITTIVITY if electric else VACUUM_PERMEABILITY
         loss = conductivity * self.time_step / (2.0 * constant * relative)
         before, now = self._dispersion.sums(not electric, lambda column: mean(column) / relative)
         drive = np.array(np.broadcast_to(1.0 / (relative * (1.0 + loss + now)), shape))

@@ -175,7 +175,7 @@ class Discretization:
         gaps = (e for item in (*simulation.ports, *simulation.elements) for e in edges_of(item, self.grid))
         coefficients = Coefficients(
             self.grid, simulation.structures, simulation.media, simulation.background, simulation.boundaries,
-            self.time_step, loads, simulation.metal, gaps,
+            self.time_step, loads, simulation.metal, gaps, simulation.averaging,
         )  # fmt: skip
         refuse_in_metal(simulation, self.grid, coefficients)
         return coefficients

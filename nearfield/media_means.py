@@ -2,7 +2,8 @@
 
 Of an E edge: the arithmetic mean over its dual face and, for eps_r, the series (harmonic) mean along the edge, so that
 both a boundary along the edge and one across it keep what is continuous there; of conductivities and of poles, the
-arithmetic mean over all of that space. Of an H face likewise, with the dual edge through it.
+arithmetic mean over all of that space. Of an H face likewise, with the dual edge through it. Where curved and slanting
+surfaces cross that space the interface's normal weighs them (interfaces.py), unless averaging is "volume".
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nearfield.grid import YeeGrid
+from nearfield.interfaces import VANISHING, Contrast, Pieces, Weights, weigh
 from nearfield.metal import Window
 from nearfield.shapes import Solid
 from nearfield.subcells import CutAxis, Painter, mean
@@ -22,14 +24,18 @@ PERMITTIVITY, PERMEABILITY, CONDUCTIVITY, MAGNETIC_CONDUCTIVITY = range(4)  # co
 class MediaMeans:
     """Means of the properties of bodies painted one over the other.
 
-    `table`: (media, properties), the background first; `painted`: bodies with the row of their medium.
+    `table`: (media, properties), the background first; `painted`: bodies with the row of their medium; `contrasts`: for
+    E edges and for H faces.
     """
 
-    def __init__(self, grid: YeeGrid, interior, painted: Sequence[tuple[Solid, int]], table: np.ndarray) -> None:
-        self.table = table
+    def __init__(
+        self, grid: YeeGrid, interior, painted: Sequence[tuple[Solid, int]], table: np.ndarray,
+        contrasts: tuple[Contrast, Contrast], averaging: str,
+    ) -> None:  # fmt: skip
+        self.grid, self.table, self.contrasts, self.averaging = grid, table, contrasts, averaging
         faces = [[face for shape, _ in painted for face in shape.faces(a)] for a in range(3)]
         self._cuts = [CutAxis(grid.lines[a], interior[a], faces[a], grid.closed(a)) for a in range(3)]
-        self._painters = [Painter(self._cuts, list(painted), table, a) for a in range(3)]
+        self._painters = [Painter(self._cuts, list(painted), len(table), a) for a in range(3)]
 
     def signature(self, axis: int, plane: int) -> tuple:
         """Equal for planes across `axis` about which the same media lie."""
@@ -46,12 +52,22 @@ class MediaMeans:
 
         A scalar where all are equal. `memory` keeps what the components of one plane and window share.
         """
-        if np.ptp(self.table[:, column]) == 0.0:
-            return float(self.table[0, column])
+        own, series = self.table[:, column], column in (PERMITTIVITY, PERMEABILITY)
+        if np.ptp(own) == 0.0 and (series or own[0] == 0.0):
+            return float(own[0])
+        found = self._straight(component, axis, plane, window, column, memory)
+        aslant = self._aslant(component, axis, plane, window, memory)
+        if aslant is not None:
+            found = np.array(np.broadcast_to(found, tuple(stop - start for start, stop in window)))
+            found[aslant.at] = aslant.relative if series else (aslant.media * own).sum(axis=1)
+        return found
+
+    def _straight(self, component: int, axis: int, plane: int, window: Window, column: int, memory: dict):
+        """The mean where surfaces lie along or across the axes."""
         own, magnetic = component % 3, component >= 3
         series = column in (PERMITTIVITY, PERMEABILITY)
         across = (axis + 1) % 3, (axis + 2) % 3
-        spans = tuple(self._cuts[a].span(start, stop) for a, (start, stop) in zip(across, window))
+        spans = self._spans(axis, window)
 
         def reduced(values, place: int, along: bool):
             a = across[place]
@@ -68,6 +84,40 @@ class MediaMeans:
             memory[key] = _combined(self._layers(axis, plane, spans, column, not magnetic), False)
         place = across.index(own)
         return reduced(reduced(memory[key], 1 - place, False), place, True)
+
+    def _aslant(self, component: int, axis: int, plane: int, window: Window, memory: dict) -> Weights | None:
+        """What media make of the samples next to curved and slanting surfaces; None where there are none."""
+        key = "aslant", component
+        if key not in memory:
+            memory[key] = None if self.averaging == "volume" else self._weigh(component, axis, plane, window)
+        return memory[key]
+
+    def _weigh(self, component: int, axis: int, plane: int, window: Window) -> Weights | None:
+        own, magnetic = component % 3, component >= 3
+        contrast = self.contrasts[magnetic]
+        axes, ranges = tuple((axis + n) % 3 for n in range(3)), ((plane, plane + 1), *window)
+        groups = tuple(self._cuts[a].groups(*part, (a == own) == magnetic) for a, part in zip(axes, ranges))
+        spans = self._spans(axis, window)
+        numbers = range(int(groups[0].start[0]), int(groups[0].stop[0]))
+        layers = {piece: self._painters[axis].layer(piece, spans) for piece in numbers}
+        if np.ptp(contrast.answers) == 0.0 or not any(len(layer.parts) for layer in layers.values()):
+            return None
+        pieces = Pieces(layers, axes, tuple(self._cuts[a] for a in axes), groups, (spans[0][0], spans[1][0]))
+        at = pieces.crossed(len(self.table))
+        parts, normal, volume = pieces.gathered(at, contrast.answers)
+        for a, index in zip(axes, (np.full_like(at[0], plane), *(n + start for n, (start, _) in zip(at, window)))):
+            if (a == own) == magnetic and not self.grid.closed(a):  # a wall mirrors what lies at it
+                normal[(index == 0) | (index == self.grid.cells[a]), a] = 0.0
+        square = normal**2
+        size = square.sum(axis=1)
+        has = size > (VANISHING * np.ptp(contrast.answers)) ** 2 * volume ** (4 / 3)
+        at, square = tuple(n[has] for n in at), square[has] / size[has, None]
+        relative = self.table[:, PERMEABILITY if magnetic else PERMITTIVITY]
+        return weigh(at, parts[has], square, own, relative, contrast)
+
+    def _spans(self, axis: int, window: Window) -> Window:
+        """Pieces along the two cyclically next axes that the samples of a window need."""
+        return tuple(self._cuts[(axis + n) % 3].span(*part) for n, part in enumerate(window, 1))
 
     def _layers(self, axis: int, plane: int, spans: Window, column: int, nodes: bool) -> list:
         """[(length, values)] of the layers of pieces about a node plane, or in a layer of cells; equal ones as one."""

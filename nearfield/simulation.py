@@ -136,6 +136,9 @@ class Simulation(Schema):
     metal: Literal["staircase", "conformal"] = "staircase"
     """Solid "pec" bodies: "staircase" takes whole cells; "conformal" follows their surfaces through the cells, with
     a time step of at most 0.7 of the limit where it cuts cells; to second order with `courant` 0.7."""
+    averaging: Literal["diagonal", "volume"] = "diagonal"
+    """Cells that curved or slanting surfaces of media cross: "diagonal" weighs what is continuous along the surface and
+    across it by its normal; "volume" takes the mean over faces, then in series along edges, whatever the normal."""
 
     @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
     @classmethod

@@ -109,10 +109,11 @@ def _taken(values: np.ndarray, index: np.ndarray, place: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer of pieces across an axis: medium numbers; those past the last medium are mixtures in `mixed`."""
+    """One layer of pieces across an axis: medium numbers; those past the last medium are mixtures."""
 
     numbers: np.ndarray | int
-    mixed: np.ndarray  # (mixtures, properties)
+    parts: np.ndarray  # (mixtures, media): what each medium fills of a mixture
+    ends: np.ndarray  # (mixtures, 3, 2, media): and of its lower and upper face across x, y, z
     _known: dict = field(default_factory=dict)
 
     def values(self, table: np.ndarray, column: int) -> np.ndarray | float:
@@ -123,15 +124,25 @@ class Layer:
         if np.ptp(own) == 0.0:
             return float(own[0])
         if column not in self._known:
-            self._known[column] = np.concatenate((own, self.mixed[:, column]))[self.numbers]
+            self._known[column] = np.concatenate((own, (self.parts * own).sum(axis=1)))[self.numbers]
         return self._known[column]
+
+    def looked_up(self, numbers: np.ndarray, contrast: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(..., media): what media fill of pieces of these numbers; (..., 3, 2): `contrast` (media,) on their faces."""
+        key = contrast.tobytes()
+        if key not in self._known:
+            faces = np.broadcast_to(contrast[:, None, None], (contrast.size, 3, 2))
+            mixed = (self.ends * contrast).sum(axis=-1)
+            self._known[key] = np.concatenate((np.eye(contrast.size), self.parts)), np.concatenate((faces, mixed))
+        parts, faces = self._known[key]
+        return parts[numbers], faces[numbers]
 
 
 class Painter:
     """Paints bodies over one another, later ones on top, on layers of pieces across one axis."""
 
-    def __init__(self, cuts: list[CutAxis], bodies: list[tuple[Solid, int]], table: np.ndarray, axis: int) -> None:
-        self.cuts, self.bodies, self.table, self.axis = cuts, bodies, table, axis
+    def __init__(self, cuts: list[CutAxis], bodies: list[tuple[Solid, int]], media: int, axis: int) -> None:
+        self.cuts, self.bodies, self.media, self.axis = cuts, bodies, media, axis
         self.across = (axis + 1) % 3, (axis + 2) % 3
         bounds = np.array([shape.bounds() for shape, _ in bodies]).reshape(-1, 2, 3)
         self._low, self._high = bounds[:, 0, axis], bounds[:, 1, axis]
@@ -160,9 +171,9 @@ class Painter:
         return self._kept[key]
 
     def _paint(self, present: tuple[int, ...], piece: int, window) -> Layer:
-        nothing = np.empty((0, self.table.shape[1]))
+        nothing = np.empty((0, self.media)), np.empty((0, 3, 2, self.media))
         if not present:
-            return Layer(0, nothing)
+            return Layer(0, *nothing)
         shape = tuple(stop - start for start, stop in window)
         numbers, crossed = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=bool)
         for number in present:
@@ -175,10 +186,10 @@ class Painter:
                 numbers[part][distance <= 0.0] = medium
                 crossed[part] = (np.abs(distance) < reach) | (crossed[part] & (distance > 0.0))
         if not crossed.any():
-            return Layer(numbers, nothing)
-        mixed = self._sampled(present, piece, window, np.nonzero(crossed))
-        numbers[crossed] = len(self.table) + np.arange(len(mixed))
-        return Layer(numbers, mixed)
+            return Layer(numbers, *nothing)
+        parts, ends = self._sampled(present, piece, window, np.nonzero(crossed))
+        numbers[crossed] = self.media + np.arange(len(parts))
+        return Layer(numbers, parts, ends)
 
     def _runs(self, body: Solid, window) -> list[list[slice]]:
         """Pieces of the window that the body may touch, along both axes; over a seam in two runs."""
@@ -210,11 +221,12 @@ class Painter:
             return np.where(np.broadcast_to(body.contains(*q), size), -np.inf, np.inf), 0.0
         return np.broadcast_to(body.lateral_distance(*q), size), np.broadcast_to(np.sqrt(square), size)
 
-    def _sampled(self, present: tuple[int, ...], piece: int, window, crossed) -> np.ndarray:
-        """Volume means of the properties of pieces that a curved surface crosses."""
-        means = np.empty((crossed[0].size, self.table.shape[1]))
+    def _sampled(self, present: tuple[int, ...], piece: int, window, crossed) -> tuple[np.ndarray, np.ndarray]:
+        """What each medium fills of pieces that a curved surface crosses, and of their faces, as `Layer` has it."""
+        count = crossed[0].size
+        parts, ends = np.zeros((count, self.media)), np.zeros((count, 3, 2, self.media))
         steps = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
-        for begin in range(0, means.shape[0], BATCH):
+        for begin in range(0, count, BATCH):
             rows = slice(begin, begin + BATCH)
             index = {self.axis: np.array([piece])}
             index.update({a: part[rows] + start for a, part, (start, _) in zip(self.across, crossed, window)})
@@ -228,5 +240,18 @@ class Painter:
             for number in present:
                 body, medium = self.bodies[number]
                 numbers[np.broadcast_to(body.contains(*q), numbers.shape)] = medium
-            means[rows] = self.table[numbers].mean(axis=(1, 2, 3))
-        return means
+            for medium in {0, *(self.bodies[number][1] for number in present)}:
+                parts[rows, medium], ends[rows, :, :, medium] = _filled(numbers == medium)
+        return parts, ends
+
+
+def _filled(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(pieces,) and (pieces, 3, 2): what is filled of pieces and of their faces, from samples (pieces, x, y, z).
+
+    Of a face it is what the two layers of samples next to it say, as a straight line goes.
+    """
+    ends = np.empty((len(inside), 3, 2))
+    for a in range(3):
+        layers = inside.mean(axis=tuple(1 + other for other in range(3) if other != a))
+        ends[:, a] = 1.5 * layers[:, [0, -1]] - 0.5 * layers[:, [1, -2]]
+    return layers.mean(axis=1), ends

@@ -1,0 +1,132 @@
+"""Sub-pixel averages at curved and slanting surfaces against their definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nearfield as nf
+from nearfield.coefficients import Coefficients
+from nearfield.interfaces import weighed
+
+WALLS = nf.Boundaries(all=nf.PEC)
+GRID = nf.Grid.uniform(1.0, (12, 12, 6)).resolve()
+STEP = 0.9 * GRID.maximum_time_step()
+
+
+def coefficients(structures, grid=GRID, averaging="diagonal", boundaries=WALLS):
+    return Coefficients(grid, structures, {}, nf.Medium(), boundaries, STEP, averaging=averaging)
+
+
+def permittivity(structures, component, **options):
+    """Away from the walls, where no media conduct."""
+    return 1.0 / coefficients(structures, **options).dense(component)[1][3:9, 3:9, 2:4]
+
+
+def half_space(angle, medium, point=(6.13, 5.71)):
+    """What lies behind a plane through a point, whose normal is at an angle (degrees) to x."""
+    normal = np.array([np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))])
+    along = np.array([-normal[1], normal[0]])
+    corners = [point + 30 * (a * along - b * normal) for a, b in ((-1, 0), (1, 0), (1, 1), (-1, 1))]
+    return nf.Structure(nf.Polygon("z", [tuple(map(float, corner)) for corner in corners], -1.0, 7.0), medium), normal
+
+
+@pytest.mark.parametrize("angle", [5, 20, 45, 70, 130])
+def test_a_slanting_interface_is_weighed_by_its_normal(angle):
+    """Eight samples along each axis of a cell know a part to 1/60 (found), 1/<eps> for 1 and 8 to 0.06 next to 1."""
+    body, normal = half_space(angle, nf.Medium(8.0))
+    fine = (np.arange(160) + 0.5) / 160 - 0.5
+    for component in range(3):
+        i, j = np.meshgrid(*(np.arange(3, 9) + 0.5 * (component == a) for a in range(2)), indexing="ij")
+        x, y = i[..., None, None] + fine[:, None], j[..., None, None] + fine
+        part = ((x - 6.13) * normal[0] + (y - 5.71) * normal[1] <= 0).mean(axis=(2, 3))
+        along = normal[component] ** 2 if component < 2 else 0.0
+        expected = along * (part / 8 + 1 - part) + (1 - along) / (8 * part + 1 - part)
+        error = 1 / permittivity([body], component)[..., 0] - expected
+        assert np.abs(error).max() < 0.06
+        assert abs(error.mean()) < 0.006
+
+
+media = st.lists(st.tuples(st.floats(0.05, 1.0), st.floats(0.5, 20.0)), min_size=2, max_size=4)
+
+
+@settings(max_examples=50, deadline=None)
+@given(media, st.floats(0.0, 1.0))
+def test_media_lend_what_their_permittivity_weighs(found, along):
+    parts, relative = np.array(found).T
+    parts, along = parts[None] / parts.sum(), np.array([along])
+    eps, lent = weighed(parts, along, relative)
+    assert relative.min() * (1 - 1e-12) <= eps[0] <= relative.max() * (1 + 1e-12)
+    assert (lent >= 0).all()
+    for medium in range(relative.size):
+        more, less = (relative * (1 + sign * 1e-5 * np.eye(relative.size)[medium]) for sign in (1, -1))
+        slope = (weighed(parts, along, more)[0] - weighed(parts, along, less)[0]) / (2e-5 * relative[medium])
+        assert lent[0, medium] == pytest.approx(slope[0], rel=1e-5, abs=1e-8)
+
+
+def test_a_straight_polygon_is_the_box_that_it_is():
+    """Faces at eighths of a cell, which the samples know exactly, across both axes of the outline."""
+    low, high = (3.375, 4.25), (7.625, 8.875)
+    outline = [low, (high[0], low[1]), high, (low[0], high[1])]
+    polygon, box = nf.Polygon("z", outline, 1.3, 4.9), nf.Box((*low, 1.3), (*high, 4.9))
+    for component in range(3):
+        for medium in (nf.Medium(5.0), nf.Medium(3.0, poles=[nf.Drude(1e9, 1e8)])):
+            found, expected = (
+                coefficients([nf.Structure(shape, medium)]).dense(component)[1] for shape in (polygon, box)
+            )
+            corner = np.zeros(found.shape, dtype=bool)
+            for i, j in ((3, 4), (3, 9), (8, 4), (8, 9)):
+                corner[i - 1 : i + 2, j - 1 : j + 2] = True
+            np.testing.assert_allclose(found[~corner], expected[~corner], rtol=1e-12)
+
+
+def test_media_with_poles_are_whole_at_curved_surfaces_and_parted_at_flat_ones():
+    plasma = nf.Medium(2.0, poles=[nf.Drude(2e7, 1e6)])
+    for shape, parted in ((nf.Sphere((6.1, 5.8, 3.2), 2.3), False), (nf.Box((3.3, 3.3, 1.3), (8.2, 8.2, 4.6)), True)):
+        found = coefficients([nf.Structure(shape, plasma)])
+        for component in range(3):
+            drive, weight = found.dense(component)[1], found.dense_poles(0, component)[1]
+            part = weight[drive > 0] / drive[drive > 0]
+            assert ((part > 1e-9) & (part < 1 - 1e-9)).any() == parted
+            assert {0.0, 1.0} <= set(part.round(9).tolist())
+
+
+def test_a_part_of_the_grid_has_the_bits_of_the_whole():
+    bodies = [
+        nf.Structure(nf.Sphere((6.1, 5.8, 3.2), 2.3), nf.Medium(4.0, conductivity=1e-3)),
+        nf.Structure(nf.Cylinder((2.0, 3.0, 1.0), (9.0, 8.0, 5.0), 1.2), nf.Medium(7.0, 2.0)),
+        half_space(35, nf.Medium(2.0, poles=[nf.Drude(2e7, 1e6)]), (9.0, 9.0))[0],
+    ]
+    found = coefficients(bodies)
+    lower, upper = (3, 2, 1), (10, 9, 5)
+    for axis in range(3):
+        whole, part = (np.full((6, 2, *found.active), np.nan) for _ in range(2))
+        for built, ends, first in ((whole, (), (0, 0, 0)), (part, (lower, upper), lower)):
+            turned = np.moveaxis(built, [2 + (axis + n) % 3 for n in range(3)], (2, 3, 4))
+            across = [(axis + n) % 3 for n in (1, 2)]
+            last = upper if ends else found.active
+            for planes in found.planes(axis, *ends):
+                at = slice(first[axis] + planes.start, first[axis] + planes.stop)
+                values = np.concatenate((planes.electric, planes.magnetic))
+                turned[:, :, at, first[across[0]] : last[across[0]], first[across[1]] : last[across[1]]] = values[:, :, None]
+        cut = (..., *(slice(*ends) for ends in zip(lower, upper)))
+        np.testing.assert_array_equal(whole[cut], part[cut])
+
+
+def test_volume_averaging_does_not_look_at_the_normal():
+    """At 45 degrees it treats both components of the plane alike, and its mean over faces lies above the diagonal one."""
+    body, _ = half_space(45, nf.Medium(8.0), (6.0, 6.0))
+    plain, weighed_ = (permittivity([body], 0, averaging=kind) for kind in ("volume", "diagonal"))
+    assert (weighed_ <= plain * (1 + 1e-9)).all() and (weighed_ < 0.9 * plain).any()
+    with pytest.raises(nf.ModelError, match="averaging"):
+        nf.Simulation(grid=nf.Grid.uniform(1e-3, (4, 4, 4)), steps=1, averaging="tensor")
+
+
+def test_a_wall_mirrors_the_surface_that_meets_it():
+    """Half a sphere on a magnetic wall has on it what the whole one has in its middle."""
+    whole = coefficients([nf.Structure(nf.Sphere((6.0, 6.2, 3.1), 2.3), nf.Medium(6.0))])
+    grid = nf.Grid(np.arange(6.0, 13.0), np.arange(13.0), np.arange(7.0)).resolve()
+    body = [nf.Structure(nf.Sphere((6.0, 6.2, 3.1), 2.3), nf.Medium(6.0))]
+    half = coefficients(body, grid, boundaries=nf.Boundaries(all=nf.PEC, x_low=nf.PMC))
+    for component in range(3):
+        np.testing.assert_allclose(half.dense(component)[1][:6], whole.dense(component)[1][6:], rtol=1e-12)
