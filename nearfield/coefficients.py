@@ -227,6 +227,7 @@ class Coefficients:
         table, found = np.array(rows), []
         for magnetic, (store, lose, constant) in enumerate(HALVES):
             kinds = [kind for kind in self._dispersion.kinds if kind.magnetic == bool(magnetic)]
+            kinds = [kind for kind in kinds if kind.column not in self._dispersion.surfaces]
             answer = table[:, store] + table[:, lose] * self.time_step / (2.0 * constant)
             answer = answer + sum(table[:, kind.column] * kind.now for kind in kinds)
             found.append(Contrast(answer, sum((table[:, kind.column] for kind in kinds), np.zeros(len(rows))) > 0.0))
