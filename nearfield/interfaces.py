@@ -6,9 +6,13 @@ along the sample's own axis, D is continuous along n and E across it:
     1/eps = n_c^2 <1/eps> + (1 - n_c^2)/<eps>                     < >: mean over that space
 
 which is the diagonal of the tensor of Farjadpour et al. (2006). Each medium m, which fills the part f_m, then lends its
-conductivity and its poles with the weight that its permittivity has in this mean to first order,
+conductivity with the weight that its permittivity has in this mean to first order,
 
     g_m = d eps/d eps_m = f_m eps^2 (n_c^2/eps_m^2 + (1 - n_c^2)/<eps>^2)
+
+Of two media the mean is taken not over the whole space, but over one cell's length of the grid line that crosses the
+interface most steeply: no shorter one adds up, over the samples of such a line, to what each medium fills wherever a
+plane lies; a longer one makes more samples that are neither.
 
 A medium with poles may answer with any permittivity, negative ones too, and then a mixture passes through zero between
 it and its neighbour: a layer that absorbs where neither does. A sample with such media in it takes the one that fills
@@ -34,8 +38,10 @@ if TYPE_CHECKING:
     from nearfield.subcells import CutAxis, Groups, Layer
 
 VANISHING = 1e-6  # of what tells media apart: a smaller difference between faces has no direction
-TIES = 9  # digits to which filled parts are compared
+DIGITS = 9  # of parts and normals: what is left does not depend on the order of sums
 ALIGNED = 1.0 - 1e-6  # n_c^2 of a surface across an axis
+FLATTEST = 1e-6  # n_c^2 of a surface along one
+HALVINGS = 30
 
 
 class Contrast(NamedTuple):
@@ -64,16 +70,45 @@ def weighed(parts: np.ndarray, along: np.ndarray, relative: np.ndarray) -> tuple
     return found, parts * slope * found[:, None] ** 2
 
 
+def thinned(part: np.ndarray, square: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """What a medium behind a plane fills of a cell's length of the grid line that crosses the plane most steeply.
+
+    part: what it fills of the box of `lengths` (samples, 3) about the middle of that length; square: (samples, 3), of
+    the normal's parts. The volume below a plane in a box is that of Scardovelli and Zaleski (2000), by bisection.
+    """
+    slope = np.sqrt(np.maximum(square, FLATTEST)) * lengths
+    slope /= slope.sum(axis=1)[:, None]
+
+    def below(height: np.ndarray) -> np.ndarray:
+        cubes = [height, *(height - 1.0 + slope.T)], height - slope.T
+        above, under = (sum(np.maximum(x, 0.0) * x * x for x in parts) for parts in cubes)
+        return (above - under) / (6.0 * slope[:, 0] * slope[:, 1] * slope[:, 2])
+
+    low, high = np.zeros(part.size), np.ones(part.size)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        less = below(middle) < part
+        low, high = np.where(less, middle, low), np.where(less, high, middle)
+    return np.clip(0.5 + (0.5 * (low + high) - 0.5) / slope.max(axis=1), 0.0, 1.0)
+
+
 def weigh(
-    at: tuple[np.ndarray, np.ndarray], parts: np.ndarray, square: np.ndarray, own: int, relative: np.ndarray,
-    contrast: Contrast,
+    at: tuple[np.ndarray, np.ndarray], parts: np.ndarray, square: np.ndarray, lengths: np.ndarray, own: int,
+    relative: np.ndarray, contrast: Contrast,
 ) -> Weights:  # fmt: skip
-    """What media make of samples with normals whose parts have the squares `square` (samples, 3)."""
+    """What media make of samples along axis `own`, given the squares of the normal's parts and the lengths of their
+    space, (samples, 3) each."""
+    parts, square = np.round(parts, DIGITS), np.round(square, DIGITS)
+    aslant = square.max(axis=1) < ALIGNED
+    rows = np.nonzero(aslant & ((parts > 0.0).sum(axis=1) == 2))[0]
+    one, other = np.nonzero(parts[rows] > 0.0)[1].reshape(-1, 2).T
+    parts[rows, one] = thinned(parts[rows, one], square[rows], lengths[rows])
+    parts[rows, other] = 1.0 - parts[rows, one]
     found, lent = weighed(parts, square[:, own], relative)
     poles = (parts[:, contrast.remembers] > 0.0).any(axis=1)
-    most = np.round(parts[poles], TIES).argmax(axis=1)
+    most = np.round(parts[poles], DIGITS).argmax(axis=1)
     found[poles], lent[poles] = relative[most], np.eye(relative.size)[most]
-    kept = ~poles | (square.max(axis=1) < ALIGNED)
+    kept = ~poles | aslant
     return Weights(tuple(n[kept] for n in at), found[kept], lent[kept])
 
 
@@ -97,12 +132,15 @@ class Pieces(NamedTuple):
     def gathered(
         self, at: tuple[np.ndarray, np.ndarray], contrast: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of samples' space: what media fill of it (samples, media); the integral of what tells them apart (media,) over
-        its outer faces (samples, 3); its volume (samples,)."""
+        """Of samples' space: what media fill of it (samples, media); what tells them apart (media,), integrated over
+        its outer faces (samples, 3); its lengths (samples, 3)."""
         count = at[0].size
-        parts, normal, whole = np.zeros((count, contrast.size)), np.zeros((count, 3)), np.zeros(count)
+        parts, normal, extent = np.zeros((count, contrast.size)), np.zeros((count, 3)), np.ones((count, 3))
         which = np.zeros_like(at[0]), *at
         starts, stops = ([getattr(g, end)[n] for g, n in zip(self.groups, which)] for end in ("start", "stop"))
+        for axis, cut, first, last in zip(self.axes, self.cuts, starts, stops):
+            ends = np.concatenate(([0.0], np.cumsum(cut.length)))
+            extent[:, axis] = ends[last] - ends[first]
         for (piece, layer), *ahead in product(self.layers.items(), *(range(_most(g)) for g in self.groups[1:])):
             here = [np.full(count, piece), *(start + n for start, n in zip(starts[1:], ahead))]
             rows = np.nonzero((here[1] < stops[1]) & (here[2] < stops[2]))[0]
@@ -110,12 +148,11 @@ class Pieces(NamedTuple):
             place = tuple(index - first for index, first in zip(here[1:], self.offsets))
             filled, ends = layer.looked_up(layer.numbers[place] if np.ndim(layer.numbers) else 0, contrast)
             volume = lengths[0] * lengths[1] * lengths[2]
-            whole[rows] += volume
             parts[rows] += volume[:, None] * filled
             for index, length, axis, first, last in zip(here, lengths, self.axes, starts, stops):
                 out = (index == last[rows] - 1) * ends[..., axis, 1] - (index == first[rows]) * ends[..., axis, 0]
                 normal[rows, axis] += volume / length * out
-        return parts / whole[:, None], normal, whole
+        return parts / parts.sum(axis=1)[:, None], normal, extent
 
 
 def _most(group: Groups) -> int:

@@ -128,19 +128,19 @@ class MediaMeans:
             return None
         pieces = Pieces(layers, axes, tuple(self._cuts[a] for a in axes), groups, (spans[0][0], spans[1][0]))
         at = pieces.crossed(len(self._weighted))
-        parts, normal, volume = pieces.gathered(at, np.append(contrast.answers, [0.0] * self._pierced))
+        parts, normal, lengths = pieces.gathered(at, np.append(contrast.answers, [0.0] * self._pierced))
         for a, index in zip(axes, (np.full_like(at[0], plane), *(n + start for n, (start, _) in zip(at, window)))):
             if (a == own) == magnetic and not self.grid.closed(a):  # a wall mirrors what lies at it
                 normal[(index == 0) | (index == self.grid.cells[a]), a] = 0.0
         square = normal**2
         size = square.sum(axis=1)
-        has = size > (VANISHING * np.ptp(contrast.answers)) ** 2 * volume ** (4 / 3)
+        has = size > (VANISHING * np.ptp(contrast.answers)) ** 2 * lengths.prod(axis=1) ** (4 / 3)
         if self._pierced:  # the normal of what metal is next to is not known
             has &= parts[:, -1] == 0.0
             parts = parts[:, :-1]
         at, square = tuple(n[has] for n in at), square[has] / size[has, None]
         relative = self.table[:, PERMEABILITY if magnetic else PERMITTIVITY]
-        return weigh(at, parts[has], square, own, relative, contrast)
+        return weigh(at, parts[has], square, lengths[has], own, relative, contrast)
 
     def _spans(self, axis: int, window: Window) -> Window:
         """Pieces along the two cyclically next axes that the samples of a window need."""
