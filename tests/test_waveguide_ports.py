@@ -30,10 +30,9 @@ def rectangular(modes="TE10", graded=False, length=120, pulse=PULSE, **more) -> 
     return nf.Simulation(grid=nf.Grid(x, y, z), **settings | more)
 
 
-def round_guide(mode: str, shape: str = "circular", length=70, pulse=HIGH, radius=6 * MM, **more):
-    """A guide in metal, in cells of 1 mm; a coaxial one with 2.4 mm inside."""
-    cells, end = int(np.ceil(radius / MM)) + 2, length * MM
-    half = cells * MM
+def round_guide(mode: str, shape: str = "circular", length=70, pulse=HIGH, **more):
+    """A guide of 6 mm radius in metal, in cells of 1 mm; a coaxial one with 2.4 mm inside."""
+    radius, half, end = 6 * MM, 8 * MM, length * MM
     solids = [nf.Structure(nf.Box((-half, -half, 0), (half, half, end)), nf.PEC)]
     solids += [nf.Structure(nf.Cylinder((0, 0, 0), (0, 0, end), radius), nf.Medium())]
     inner = {}
@@ -46,10 +45,9 @@ def round_guide(mode: str, shape: str = "circular", length=70, pulse=HIGH, radiu
     ]
     settings = dict(structures=solids, ports=ports, waveform=pulse, precision="double")
     settings |= dict(boundaries=nf.Boundaries(nf.PEC, **FACES))
-    return nf.Simulation(grid=nf.Grid.uniform(MM, (2 * cells, 2 * cells, length), (-half, -half, 0)), **settings | more)
+    return nf.Simulation(grid=nf.Grid.uniform(MM, (16, 16, length), (-half, -half, 0)), **settings | more)
 
 
-HALF_FILLED = nf.Structure(nf.Box((-4 * MM, -4 * MM, 0), (4 * MM, 0, 1)), nf.Medium(2.0))
 GUIDES = {
     "TE10": lambda **more: rectangular(**more),
     "TE11, graded": lambda **more: rectangular("TE11", graded=True, **more),
@@ -121,16 +119,6 @@ def test_a_port_in_a_round_guide_of_conformal_metal_is_matched():
     s = s.sel(frequency=slice(1.2 * line.cutoff_frequency, None))
     assert np.abs(s.sel(to="in")).max() < 10 ** (-40 / 20)
     assert np.abs(np.abs(s.sel(to="out")) - 1).max() < 1e-4
-
-
-def test_faces_counted_larger_beside_small_openings_are_no_uneven_filling():
-    """At this radius a whole face beside a small one counts 0.9 % larger."""
-    simulation = round_guide("TE11y", metal="conformal", radius=9.12 * MM, length=50)
-    line = simulation.ports[0].line(simulation.setup().context)
-    assert line.cutoff * 9.12 * MM == pytest.approx(1.841183781, rel=0.002)
-    filled = simulation.model_copy(update={"structures": (*simulation.structures, HALF_FILLED)})
-    with pytest.raises(nf.ModelError, match="filled unevenly"):
-        filled.ports[0].line(filled.setup().context)
 
 
 def test_coaxial_modes_have_the_zeros_of_their_bessel_functions():
