@@ -46,9 +46,8 @@ def model(cell: float, space: float = 12e-3) -> nf.Simulation:
     )  # fmt: skip
     low = JOIN - before * cell
     a, b = (0.5 * side for side in GUIDE)
-    # openings overlap: where they only touch, the surface between them stays metal
     metal = [nf.Box((-a - WALL, -b - WALL, low - 1), (a + WALL, b + WALL, JOIN)), frustum(JOIN, APEX, WALL)]
-    inside = [nf.Box((-a, -b, low - 1), (a, b, JOIN + 2 * cell)), frustum(JOIN, APEX + 2 * cell, 0.0)]
+    inside = [nf.Box((-a, -b, low - 1), (a, b, JOIN)), frustum(JOIN, APEX + 2 * cell, 0.0)]
     return nf.Simulation(
         grid=nf.Grid.uniform(cell, (2 * x, 2 * y, before + beyond), (-x * cell, -y * cell, low)),
         structures=[nf.Structure(shape, nf.PEC) for shape in metal]
