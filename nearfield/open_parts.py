@@ -359,25 +359,30 @@ class OpenParts:
     def _in_metal(self, places, present: list[int]) -> np.ndarray:
         """Whether points lie in metal, its surface included: in the last body that holds them.
 
-        Where bodies in metal touch each other, those about which there is metal.
+        Between openings that touch there is no surface, unless metal lies beside the point.
         """
-        inside, touching = self._held(places, present)
-        doubtful = inside & (touching > 1)
-        if doubtful.any():
-            place = [np.broadcast_to(q, inside.shape)[doubtful] for q in places]
-            step = 4 * self.margin
-            about = ([q + step * sign for q, sign in zip(place, signs)] for signs in product((-1, 1), repeat=3))
-            inside[doubtful] = np.logical_or.reduce([self._held(corner, present)[0] for corner in about])
-        return inside
-
-    def _held(self, places, present: list[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Whether metal or its surface holds points, and how many other bodies they lie on."""
-        inside, touching = np.zeros(places[0].shape, dtype=bool), np.zeros(places[0].shape, dtype=int)
+        inside = np.zeros(places[0].shape, dtype=bool)
+        touching = np.zeros(inside.shape, dtype=np.int8)
         for number in present:
             distance, own = self._distances[number](*places), self.bodies[number].kind == "pec"
             inside = inside | (distance <= self.margin) if own else inside & (distance >= -self.margin)
-            touching += (np.abs(distance) <= self.margin) & (not own)
-        return inside, touching
+            touching += not own and np.abs(distance) <= self.margin
+        between = inside & (touching > 1)
+        if between.any():
+            inside[between] = self._beside_metal([place[between] for place in places], present)
+        return inside
+
+    def _beside_metal(self, places: list[np.ndarray], present: list[int]) -> np.ndarray:
+        """Whether metal lies next to points, in one of eight directions."""
+        found = np.zeros(places[0].shape, dtype=bool)
+        for way in product((-4.0 * self.margin, 4.0 * self.margin), repeat=3):
+            inside = np.zeros(found.shape, dtype=bool)
+            for number in present:
+                distance = self._distances[number](*(place + step for place, step in zip(places, way)))
+                own = self.bodies[number].kind == "pec"
+                inside = inside | (distance <= self.margin) if own else inside & (distance > self.margin)
+            found |= inside
+        return found
 
 
 def _part(values: np.ndarray, window: Window, *first: int) -> np.ndarray:

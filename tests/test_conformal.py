@@ -115,19 +115,6 @@ def test_a_face_inside_cells_opens_their_part_of_edges_and_faces():
     np.testing.assert_allclose(found.open_fraction(2, 2, 2, np.arange(4)), [1, 0.4, 1, 1], atol=1e-5)
 
 
-def test_no_metal_is_left_between_bodies_that_touch_in_it():
-    grid = cube(12, 12 * MM)
-    block = metal(nf.Box((-MM,) * 3, (13 * MM,) * 3))
-    ends = [(-MM, 5 * MM), (5 * MM, 8 * MM), (8 * MM, 99)]
-    rods = [nf.Cylinder((6 * MM, 6 * MM, low), (6 * MM, 6 * MM, high), 4.3 * MM) for low, high in ends]
-    pieces = coefficients(grid, [block, *(metal(rod, nf.Medium()) for rod in rods)])
-    one = nf.Cylinder((6 * MM, 6 * MM, -MM), (6 * MM, 6 * MM, 99), 4.3 * MM)
-    whole = coefficients(grid, [block, metal(one, nf.Medium())])
-    for component in range(6):
-        for found, wanted in zip(pieces.dense(component), whole.dense(component)):
-            np.testing.assert_allclose(found, wanted, rtol=2e-4)  # cuts beside a rim move by the tolerance of places
-
-
 def test_metal_on_grid_lines_is_the_same_by_both_methods():
     grid = cube(6, 6.0)
     bodies = [metal(nf.Box((1, 1, 0), (5, 5, 2))), metal(nf.Box((2, 2, 1), (3, 3, 2)), nf.Medium(2.0)),
@@ -150,6 +137,19 @@ def test_a_block_hollowed_out_on_grid_lines_is_the_same_by_both_methods():
     stairs, followed = (coefficients(grid, [block, hole], kind=kind) for kind in ("staircase", "conformal"))
     for component in range(6):
         np.testing.assert_array_equal(stairs.dense(component)[1], followed.dense(component)[1])
+
+
+def test_openings_that_touch_in_metal_are_one():
+    grid = cube(8, 8.0)
+    block, way, slit = metal(nf.Box((0, 0, 0), (8, 8, 8))), (2.3, 1.6), (5.2, 6.7)
+    whole = [block, metal(nf.Box((*way, 1), (*slit, 7)), nf.Medium())]
+    parts = [(1, 4), (4, 5.5), (5.5, 7)]  # in a grid plane, and within a cell
+    parts = [block, *(metal(nf.Box((*way, low), (*slit, high)), nf.Medium()) for low, high in parts)]
+    one, other = (coefficients(grid, bodies) for bodies in (whole, parts))
+    for component in range(6):
+        np.testing.assert_allclose(one.dense(component)[1], other.dense(component)[1], rtol=5e-5)
+    closed = [*parts[:2], metal(nf.Sheet((0, 0, 4), (8, 8, 4))), *parts[2:]]
+    assert not coefficients(grid, closed).dense(0)[1][:, :, 4].any()
 
 
 def test_the_open_faces_of_a_plane_through_a_cavity_add_up_to_its_circle():
