@@ -16,6 +16,7 @@ from nearfield.interpolation import point_samples
 from nearfield.refusals import edges_of, features, media_in_use
 from nearfield.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
 from nearfield.surface_media import ResistiveSheet
+from nearfield.wire_lattice import edge_radius
 from nearfield.wording import quantity
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def cautions(setup: Discretization) -> list[str]:
         *unused_media(setup), *media_beyond_band(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
         *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
         *open_far_field_surfaces(setup), *idle_sources(setup), *cut_sources(setup), *slow_guides(setup),
+        *bare_wires(setup),
     ]
 
 
@@ -89,6 +91,24 @@ def moved_sheets(setup: Discretization) -> Iterator[str]:
                 f"{name}, a sheet at {AXES[axis]}={place:.6g} m, lies between grid lines and is moved to "
                 f"{line[node]:.6g} m; put a grid line there"
             )
+
+
+def bare_wires(setup: Discretization) -> Iterator[str]:
+    """Wires whose radius is that of metal edges, which the cells set."""
+    bare = [(number, structure) for number, structure in enumerate(setup.simulation.structures)
+            if structure.shape.kind == "wire" and structure.shape.radius is None]  # fmt: skip
+    if not bare:
+        return
+    first, structure = bare[0]
+    name = f"structure {structure.name!r}" if structure.name else f"structures[{first}]"
+    start, end = structure.shape.points[:2]
+    axis = next(a for a in range(3) if start[a] != end[a])
+    node = tuple(setup.grid.nearest_node(a, start[a]) for a in ((axis + 1) % 3, (axis + 2) % 3))
+    radius, others = edge_radius(setup.grid, axis, node), f" and {len(bare) - 1} more" if len(bare) > 1 else ""
+    yield (
+        f"{name}{others}: a wire without `radius` acts with that of metal edges, which the cells set: "
+        f"{quantity(radius, 'm')} here; give the radius that it has"
+    )
 
 
 def unused_media(setup: Discretization) -> Iterator[str]:

@@ -11,7 +11,7 @@ to Ca and Cb (dispersion.py). What scales Cb and Db alone, such as conformal met
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,6 +31,8 @@ from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEE
 from nearfield.sheets import sheet_surfaces
 from nearfield.stability import lowest_index
 from nearfield.surface_media import ResistiveSheet
+from nearfield.thin_wires import ThinWires
+from nearfield.wire_edges import Chain, Edges
 
 PLANE_COST = 10_000  # samples that take as long as a plane does besides its own
 
@@ -53,12 +55,14 @@ class PlaneCoefficients:
 class Coefficients:
     """Update coefficients of a model; nothing is computed before it is asked for, a plane at a time.
 
-    `loads` are added to the media of their edges. Shapes and meaning: `planes`, `at`, `dense`.
+    `loads` are added to the media of their edges; wires go on through `gaps`, edges of circuits. Shapes and meaning:
+    `planes`, `at`, `dense`.
     """
 
     def __init__(
         self, grid: YeeGrid, structures: Sequence[Structure], media: Mapping[str, Medium], background: Medium,
         boundaries: Boundaries, time_step: float, loads: Sequence[EdgeLoad] = (), metal: str = "staircase",
+        gaps: Iterable[Edges] = (),
     ) -> None:  # fmt: skip
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
         self.active = tuple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
@@ -71,7 +75,7 @@ class Coefficients:
         media_here = [background, *(medium for _, medium in self._structures if isinstance(medium, Medium))]
         self._surfaces = sheet_surfaces(grid, self._interior, [(s.shape, medium) for s, medium in self._structures])
         self._dispersion = Dispersion(media_here, time_step, first=4, surfaces=self._surfaces)
-        rows, painted, bodies = [self._row(background)], [], []
+        rows, painted, bodies, chains = [self._row(background)], [], [], []
         for structure, medium in self._structures:
             if isinstance(medium, ResistiveSheet):
                 continue
@@ -81,6 +85,8 @@ class Coefficients:
                 row = self._row(medium)
                 rows += [] if row in rows else [row]
                 painted.append((structure.shape, rows.index(row)))
+            if structure.shape.kind == "wire" and structure.shape.radius:
+                chains.append(Chain(structure, body.edges))
             bodies.append(body)
         self._means = MediaMeans(grid, self._interior, painted, np.array(rows))
         followed = [metal == "conformal" and conformal.takes(body, grid) for body in bodies]
@@ -92,6 +98,7 @@ class Coefficients:
             cutting = [body for body, own in zip(bodies, followed) if own or (body.solid and body.kind != "pec")]
             light = VACUUM_SPEED * time_step / lowest_index(media_here)
             self._openings = conformal.Openings(grid, self._interior, cutting, light)
+        self._wires = ThinWires(grid, chains, gaps, self.is_metal) if chains else None
 
     @property
     def pole_media(self) -> list[PoleMedium]:
@@ -245,7 +252,7 @@ class Coefficients:
 
     def _signature(self, axis: int, plane: int) -> tuple:
         """Equal for neighbouring planes whose coefficients are equal."""
-        parts = self._means, self._conductors, self._loads, self._openings, *self._surfaces
+        parts = self._means, self._conductors, self._loads, self._openings, self._wires, *self._surfaces
         return tuple(part.signature(axis, plane) for part in parts if part is not None)
 
     def _plane(self, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray, tuple[PolePlane, ...]]:
@@ -297,9 +304,10 @@ class Coefficients:
 
     def _scale(self, drive: np.ndarray, component: int, axis: int, plane: int, window: Window) -> None:
         """Multiply Cb or Db by what acts on it alone."""
-        factor = self._openings and self._openings.factor(component, axis, plane, window)
-        if factor is not None:
-            drive *= factor
+        for part in (self._openings, self._wires):
+            factor = part and part.factor(component, axis, plane, window)
+            if factor is not None:
+                drive *= factor
 
     def _loaded(self, component: int, axis: int, plane: int, window: Window, relative, conductivity):
         """The media with what lumped parts add to edges of the window."""
@@ -307,10 +315,10 @@ class Coefficients:
         if at[0].size:
             shape = tuple(stop - start for start, stop in window)
             relative, conductivity = (np.array(np.broadcast_to(v, shape)) for v in (relative, conductivity))
-            opened = self._opened(component, axis, plane, window)
-            part = 1.0 if opened is None else opened[at]  # over which the voltage falls
-            np.add.at(relative, at, part * extra_permittivity)
-            np.add.at(conductivity, at, part * extra_conductivity)
+            part = np.ones(shape)  # what scales the media of the edge and not the load
+            self._scale(part, component, axis, plane, window)
+            np.add.at(relative, at, part[at] * extra_permittivity)
+            np.add.at(conductivity, at, part[at] * extra_conductivity)
         return relative, conductivity
 
     def _opened(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:

@@ -18,6 +18,7 @@ from nearfield.plan import VACUUM_SPEED, Context, Plan, Recording, RecordingTerm
 from nearfield.planning import build_plan
 from nearfield.records import Variables
 from nearfield.refusals import (
+    edges_of,
     media_in_use,
     refuse_coarse_grid,
     refuse_entries,
@@ -81,6 +82,12 @@ def all_waveforms(simulation: Simulation) -> list:
     return found + [port_waveform(simulation, port) for port in simulation.channels if port.name in names]
 
 
+def lowest_frequency(waveform) -> float:
+    """Below it (Hz) a pulse holds as little as above its highest frequency, as far beyond its band's other edge."""
+    low, high = waveform.band
+    return max(0.0, low - (waveform.highest_frequency - high))
+
+
 def choose_steps(simulation: Simulation, grid: YeeGrid, time_step: float) -> tuple[int, float | None]:
     """(most steps, decay or None): as given, or enough for a decaying run."""
     if simulation.steps is not None:
@@ -140,6 +147,7 @@ class Discretization:
         used = all_waveforms(simulation)
         self.band_edge = max((waveform.maximum_frequency for waveform in used), default=0.0)  # Hz, -20 dB
         self.highest_frequency = max((waveform.highest_frequency for waveform in used), default=0.0)  # Hz, -60 dB
+        self.lowest_frequency = min((lowest_frequency(waveform) for waveform in used), default=0.0)
         refuse_on_grid(simulation, self.grid)
         waves = cells_in_media(simulation, self.grid, lambda medium: medium.wave_index_at(self.band_edge))
         refuse_coarse_grid(self.band_edge, waves)
@@ -164,9 +172,10 @@ class Discretization:
             for item in (*simulation.ports, *simulation.elements)
             for load in item.loads(self.grid, self.time_step)
         ]
+        gaps = (e for item in (*simulation.ports, *simulation.elements) for e in edges_of(item, self.grid))
         coefficients = Coefficients(
             self.grid, simulation.structures, simulation.media, simulation.background, simulation.boundaries,
-            self.time_step, loads, simulation.metal,
+            self.time_step, loads, simulation.metal, gaps,
         )  # fmt: skip
         refuse_in_metal(simulation, self.grid, coefficients)
         return coefficients
@@ -184,6 +193,7 @@ class Discretization:
             steps=self.steps,
             waveforms=self.waveforms,
             illuminations=self.illuminations,
+            minimum_frequency=self.lowest_frequency,
         )
 
     @property

@@ -25,20 +25,34 @@ def open_far_field_surfaces(setup: Discretization) -> Iterator[str]:
         nodes = monitor.box(setup.context)
         surface = tuple(np.array([setup.grid.lines[a][corner[a]] for a in range(3)]) for corner in nodes)
         walls = on_walls(setup.context, *nodes)
-        for name, extent in (*structures(setup), *currents(setup)):
-            sides = [AXES[axis] + "_" + side for axis, side in sides_crossed(setup, surface, extent, walls)]
-            if sides:
-                yield (
-                    f"{who}: {name} reaches beyond the surface at {', '.join(sides)}, and what flows out there is "
-                    "missing from the pattern; enlarge the space between it and the CPML, or give the monitor a larger "
-                    "lower and upper"
-                )
+        for extents, passed in ((structures(setup), walls | behind_ports(setup)), (currents(setup), walls)):
+            yield from crossings(setup, who, surface, extents, passed)
+
+
+def crossings(
+    setup: Discretization, who: str, surface: Extent, extents: Iterator[tuple[str, Extent]], passed: set
+) -> Iterator[str]:
+    """What reaches through a surface, but for the sides `passed`."""
+    for name, extent in extents:
+        sides = [AXES[axis] + "_" + side for axis, side in sides_crossed(setup, surface, extent, passed)]
+        if sides:
+            yield (
+                f"{who}: {name} reaches beyond the surface at {', '.join(sides)}, and what flows out there is "
+                "missing from the pattern; enlarge the space between it and the CPML, or give the monitor a larger "
+                "lower and upper"
+            )
+
+
+def behind_ports(setup: Discretization) -> set[tuple[int, str]]:
+    """The sides through which guides leave behind their ports: what passes there is what was reflected."""
+    ports = (port for port in setup.simulation.ports if port.kind == "waveguide")
+    return {(port.along, "low" if port.sign > 0 else "high") for port in ports}
 
 
 def sides_crossed(
     setup: Discretization, surface: Extent, extent: Extent, walls: set[tuple[int, str]]
 ) -> list[tuple[int, str]]:
-    """The sides of the surface, those on walls apart, beyond which something reaches."""
+    """The sides of the surface, but for those on walls, beyond which something reaches."""
     crossed = []
     for axis in range(3):
         spare = 1e-6 * float(setup.grid.primary(axis).min())
@@ -59,6 +73,9 @@ def structures(setup: Discretization) -> Iterator[tuple[str, Extent]]:
 def currents(setup: Discretization) -> Iterator[tuple[str, Extent]]:
     """Every source's, port's and element's name and extent on the grid."""
     for who, item in features(setup.simulation, ("source", "port", "element")):
+        if item.kind == "waveguide":
+            yield who, (np.array(item.lower), np.array(item.upper))
+            continue
         lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
         for component, *index in edges_of(item, setup.grid):
             for axis, line in enumerate(setup.grid.component_axes(component)):

@@ -190,6 +190,7 @@ class Context:
     steps: int  # at most so many will run
     waveforms: dict[str, Waveform] = field(default_factory=dict)
     illuminations: tuple[Illumination, ...] = ()  # plane waves of the excitation "sources"
+    minimum_frequency: float = 0.0  # Hz; nor below this one
 
 
 def is_magnetic(component) -> bool:

@@ -200,12 +200,20 @@ class Sheet(Solid):
 class Wire(Solid):
     """A thin metal wire along grid edges: a polyline of parts parallel to the axes, moved to the nearest lines.
 
-    Its effective radius is that of metal edges, about 0.2 of a cell.
+    It acts with the given radius, by the coefficients of the samples about it; without one with that of bare metal
+    edges, about 0.2 of a cell. A free end acts where it is drawn, within 0.2 cells; without a radius half a cell on.
+    Lumped ports and elements on a line of edges that touches the wire are gaps in it. Errors: a radius over half of the
+    shortest cell across the wire (draw a Cylinder), parallel wires with radii less than two cells apart.
+
+    >>> import nearfield as nf
+    >>> arm = nf.Wire([(0, 0, "1 mm"), (0, 0, "75 mm")], radius="0.1 mm")
     """
 
     kind: Literal["wire"] = "wire"
     points: tuple[Position, ...]
     """Corners of the polyline (m), at least two."""
+    radius: PositiveLength | None = None
+    """Radius (m), at most half of the shortest cell across; left out, that of metal edges."""
 
     @field_validator("points")
     @classmethod

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from nearfield.grid import YeeGrid, is_half
+from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid, is_half
 from nearfield.shapes import Cylinder, Extruded, Solid, Wire
 
 
@@ -24,8 +24,7 @@ class EdgeBox:
 def thin_edges(shape: Solid, nodes, grid: YeeGrid) -> list[EdgeBox]:
     """Edges of metal that is too thin to hold cell centres; the core of a cylinder always counts."""
     if isinstance(shape, Wire):
-        corners = [tuple(grid.nearest_node(a, point[a]) for a in range(3)) for point in shape.points]
-        return [box for start, end in pairwise(corners) for box in _span(tuple(zip(start, end)))]
+        return [box for ends in pairwise(shape.points) for box in _leg(ends, grid)]
     if isinstance(shape, Cylinder):
         return _core(shape, grid)
     if isinstance(shape, Extruded):
@@ -45,6 +44,15 @@ def _span(nodes) -> list[EdgeBox]:
             upper = tuple(pair[1] + (a != c) for a, pair in enumerate(pairs))
             boxes.append(EdgeBox(c, tuple(pair[0] for pair in pairs), upper))
     return boxes
+
+
+def _leg(ends, grid: YeeGrid) -> list[EdgeBox]:
+    """The edges of one straight part of a wire, of which nothing is drawn that lies beside the grid."""
+    for line, (start, end) in zip(grid.lines, zip(*ends)):
+        spare = SAMPLE_TOLERANCE * (line[-1] - line[0])
+        if max(start, end) < line[0] - spare or min(start, end) > line[-1] + spare:
+            return []
+    return _span([tuple(grid.nearest_node(a, point[a]) for point in ends) for a in range(3)])
 
 
 def _core(shape: Cylinder, grid: YeeGrid) -> list[EdgeBox]:

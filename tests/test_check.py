@@ -121,7 +121,7 @@ def test_what_looks_wrong_is_said(changes, words):
 
 def test_a_port_between_conductors_is_not_called_floating():
     arms = [
-        nf.Structure(nf.Wire([(15e-3, 15e-3, 8e-3), (15e-3, 15e-3, 14e-3)]), nf.PEC),
+        nf.Structure(nf.Wire([(15e-3, 15e-3, 8e-3), (15e-3, 15e-3, 14e-3)], 2e-4), nf.PEC),
         nf.Structure(nf.Box((14e-3, 14e-3, 15e-3), (16e-3, 16e-3, 22e-3)), nf.PEC),
     ]
     port = nf.LumpedPort("p", (15e-3, 15e-3, 14e-3), (15e-3, 15e-3, 15e-3), "z", waveform=PULSE)

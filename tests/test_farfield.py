@@ -222,6 +222,24 @@ def test_what_reaches_through_the_surface_is_warned_of():
     assert "at z_low" in text
 
 
+def test_a_guide_may_leave_through_the_surface_behind_its_port_alone():
+    def warnings(place, way):
+        simulation = nf.Simulation(
+            grid=nf.Grid.uniform(1e-3, (40, 36, 40)),
+            structures=[nf.Structure(nf.Box((0.01, 0.01, -1), (0.03, 0.026, 0.026)), nf.PEC, name="guide"),
+                        nf.Structure(nf.Box((0.014, 0.014, -1), (0.026, 0.022, 1)), nf.Medium())],
+            boundaries=nf.Boundaries(all=nf.CPML(6)),
+            ports=[nf.WaveguidePort("in", (0.014, 0.014, place), (0.026, 0.022, place), way, "TE10")],
+            waveform=nf.ModulatedGaussian(16e9, 4e9),
+            monitors=[nf.FarField("pattern", [16e9], lower=(8e-3, 8e-3, 10e-3), upper=(32e-3, 28e-3, 30e-3))],
+        )  # fmt: skip
+        return [text for text in simulation.check().warnings if "missing from the pattern" in text]
+
+    assert not any("'guide'" in text for text in warnings(14e-3, "+z"))
+    assert any("'guide'" in text and "z_low" in text for text in warnings(14e-3, "-z"))
+    assert any("port 'in'" in text and "z_low" in text for text in warnings(8e-3, "+z"))
+
+
 def test_a_surface_in_a_lossy_medium_is_refused_before_the_run():
     lossy = nf.Simulation(
         grid=nf.Grid.uniform(1e-3, (40, 40, 40)),

@@ -24,7 +24,7 @@ def everything() -> nf.Simulation:
             nf.Structure(nf.Sphere((0, 0, 0), 1e-3), "glass"),
             nf.Structure(nf.Cylinder((0, 0, 0), (1e-3, 0, 0), 1e-3), nf.PEC),
             nf.Structure(nf.Sheet((0, 0, 0), (1e-3, 1e-3, 0)), nf.PEC),
-            nf.Structure(nf.Wire([(0, 0, 0), (1e-3, 0, 0), (1e-3, 1e-3, 0)]), nf.PEC),
+            nf.Structure(nf.Wire([(0, 0, 0), (1e-3, 0, 0), (1e-3, 1e-3, 0)], 1e-4), nf.PEC),
             nf.Structure(nf.Polygon("z", [(0, 0), (1e-3, 0), (0, 1e-3)], 0, 1e-3), nf.PMC),
         ],
         boundaries=nf.Boundaries(nf.CPML(4), x_low=nf.PMC, z_high=nf.PEC),

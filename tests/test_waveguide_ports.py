@@ -251,7 +251,13 @@ def moved(**changes):
 IRIS = nf.Structure(nf.Sheet((0, 0, 21 * MM), (3 * MM, 7 * MM, 21 * MM)), nf.PEC)
 WRONG = {
     "no such mode": (moved(modes="TM10"), "both numbers of a TM mode"),
-    "no mode at all": (moved(modes="10"), "allowed: \"TEM\""),
+    "no mode at all": (moved(modes="TE"), "allowed: \"TEM\""),
+    "a number for a name": (moved(modes="10"), "modes are counted from 1"),
+    "a name for a number": (moved(shape="any"), "modes are counted from 1"),
+    "a high number": (moved(shape="any", modes=("1", 900)), "99 at most"),
+    "a number too high": (lambda: rectangular(grid=nf.Grid(lines(2, False), lines(2, False), MM * np.arange(121)),
+                          ports=[nf.WaveguidePort("in", (0, 0, 20e-3), (2e-3, 2e-3, 20e-3), "+z", 7, "any")],
+                          pulse=nf.ModulatedGaussian(60e9, 10e9)), "the grid has 4 modes"),
     "TEM in a pipe": (moved(modes="TEM"), "two conductors"),
     "a mode twice": (moved(modes=("TE10", "TE10")), "name one twice"),
     "along the guide": (moved(direction="+x"), "agree in x alone"),

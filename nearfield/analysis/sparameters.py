@@ -18,7 +18,7 @@ import numpy as np
 from nearfield.analysis.spectra import fourier_integral, frequency_axis
 from nearfield.analysis.touchstone import touchstone_text
 from nearfield.errors import ModelError
-from nearfield.guides.line import GuideLine
+from nearfield.guides.recorded import line_of, modal_spectrum
 from nearfield.output.whole_file import write_whole
 from nearfield.records import Variable, Variables
 
@@ -39,11 +39,9 @@ def port_spectra(variables: Variables, frequencies: np.ndarray, prefix: str = ""
 
     `prefix` "terminal_" takes those at the feeding sheet of a microstrip port.
     """
-    spectra = []
-    for name in (f"{prefix}voltage", f"{prefix}current"):
-        variable = variables[name]
-        spectra.append(fourier_integral(variables[variable.dims[0]].array, variable.array, frequencies))
-    return spectra[0], spectra[1]
+    names = f"{prefix}voltage", f"{prefix}current"
+    voltage, current = (modal_spectrum(variables, name, frequencies, fourier_integral) for name in names)
+    return voltage, current
 
 
 def port_waves(variables: Variables, frequencies: np.ndarray, impedance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -52,10 +50,9 @@ def port_waves(variables: Variables, frequencies: np.ndarray, impedance: float) 
     Of a waveguide port they are those of its mode at its reference plane, and the impedance is not looked at.
     """
     voltage, current = port_spectra(variables, frequencies)
-    notes = variables["voltage"].attributes
-    if "mode" in notes:
-        line = GuideLine(**{name: notes[name] for name in GuideLine.__dataclass_fields__})
-        return line.waves(voltage, current, frequencies, notes["cells"])
+    line = line_of(variables)
+    if line is not None:
+        return line.waves(voltage, current, frequencies, variables["voltage"].attributes["cells"])
     scale = 0.5 / np.sqrt(impedance)
     return scale * (voltage + impedance * current), scale * (voltage - impedance * current)
 

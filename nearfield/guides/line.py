@@ -21,8 +21,35 @@ import numpy as np
 from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 
+def per_cell(x: np.ndarray) -> np.ndarray:
+    """The q with q - 2 + 1/q = x that decays or travels on."""
+    root = np.sqrt((x + 0.25 * x**2).astype(complex))
+    return 1 + 0.5 * x - np.where(np.real(x) < -4, -root, root)
+
+
+class Line:
+    """Any line that knows what a wave is multiplied by in each cell, and its admittances."""
+
+    def waves(
+        self, voltage: np.ndarray, current: np.ndarray, frequencies: np.ndarray, cells: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Waves (a, b), in sqrt(W) s of spectra, `cells` cells on from where V was recorded, and I half a cell on.
+
+        a = sqrt(Y0) V of the wave that goes on, b of the one that returns, Y0 = (Y - Y')/2: abs(a)^2 - abs(b)^2 is
+        Re(V conj(I)) above the cut-off. Below it they decay and grow along the guide, and carry power only together.
+        Zero where the line has no two waves: at the cut-off, and where there is no frequency.
+        """
+        on, back = self.admittances(frequencies)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale = np.sqrt(0.5 * (on - back)) / (on - back)
+            moved = self.per_cell(frequencies) ** cells
+            a, b = scale * moved * (current - back * voltage), scale / moved * (on * voltage - current)
+        good = np.isfinite(a) & np.isfinite(b)
+        return np.where(good, a, 0.0), np.where(good, b, 0.0)
+
+
 @dataclass(frozen=True)
-class GuideLine:
+class GuideLine(Line):
     """A mode's line: `family` "TE", "TM" or "TEM", `cutoff` kc (1/m), `cell` (m) along the guide, `time_step` (s)."""
 
     family: str
@@ -50,9 +77,7 @@ class GuideLine:
 
     def per_cell(self, frequencies: np.ndarray) -> np.ndarray:
         """q: what a wave is multiplied by in each cell."""
-        x = (self.kappa - 4 * np.sin(np.pi * np.asarray(frequencies) * self.time_step) ** 2) / self.ratio
-        root = np.sqrt((x + 0.25 * x**2).astype(complex))
-        return 1 + 0.5 * x - np.where(x < -4, -root, root)
+        return per_cell((self.kappa - 4 * np.sin(np.pi * np.asarray(frequencies) * self.time_step) ** 2) / self.ratio)
 
     def admittances(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(Y, Y') in S: I half a cell on and half a step later, over V, of a wave that goes on and one that returns."""
@@ -62,20 +87,3 @@ class GuideLine:
             if self.family == "TE":
                 return tuple(scale / self.permeability * (1 - each) / d / VACUUM_IMPEDANCE for each in (q, 1 / q))
             return tuple(self.permittivity / scale * d * each / (1 - each) / VACUUM_IMPEDANCE for each in (q, 1 / q))
-
-    def waves(
-        self, voltage: np.ndarray, current: np.ndarray, frequencies: np.ndarray, cells: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Waves (a, b), in sqrt(W) s of spectra, `cells` cells on from where V was recorded, and I half a cell on.
-
-        a = sqrt(Y0) V of the wave that goes on, b of the one that returns, Y0 = (Y - Y')/2: abs(a)^2 - abs(b)^2 is
-        Re(V conj(I)) above the cut-off. Below it they decay and grow along the guide, and carry power only together.
-        Zero where the line has no two waves: at the cut-off, and where there is no frequency.
-        """
-        on, back = self.admittances(frequencies)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scale = np.sqrt(0.5 * (on - back)) / (on - back)
-            moved = self.per_cell(frequencies) ** cells
-            a, b = scale * moved * (current - back * voltage), scale / moved * (on * voltage - current)
-        good = np.isfinite(a) & np.isfinite(b)
-        return np.where(good, a, 0.0), np.where(good, b, 0.0)

@@ -21,6 +21,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.guides.analytic import Opening, potential
+from nearfield.guides.line import GuideLine
 from nearfield.guides.names import ModeName
 from nearfield.guides.section import Section
 
@@ -42,10 +43,20 @@ class Mode:
     section: Section
     electric: tuple[np.ndarray, np.ndarray]
 
+    def line(self, cell: float, time_step: float) -> GuideLine:
+        """The wave of it along a guide with such cells (m)."""
+        filling = self.section.filling
+        return GuideLine(self.family, self.cutoff, cell, time_step, filling.permittivity, filling.permeability)
+
+    @property
+    def pictured(self) -> tuple[np.ndarray, np.ndarray]:
+        """E_u and E_v."""
+        return self.electric
+
     def samples(self) -> tuple[np.ndarray, ...]:
         """Of each live edge: component, (i, j, k) in the plane, E, component and n x E beside it, area, open part."""
         place, section, parts = self.section.place, self.section, []
-        live, free = (section.live_u, section.live_v), (section.open_u, section.open_v)
+        live, free = (section.live_u, section.live_v), (section.filling.open_u, section.filling.open_v)
         each = zip(place.across, self.electric, live, section.areas, free)
         for turned, (axis, values, mask, area, part) in enumerate(each):
             index = np.stack([number[mask] for number in place.index(axis, place.node)])
@@ -57,23 +68,46 @@ class Mode:
 
 def guide_mode(section: Section, lines: tuple, opening: Opening, name: ModeName, angle: float, who: str) -> Mode:
     """The mode of that name; `lines`: coordinates of the window's nodes along u and v. Error: the guide has none."""
-    live, free = (np.concatenate([part.ravel() for part in both]) for both in
-                  ((section.live_u, section.live_v), (section.open_u, section.open_v)))  # fmt: skip
-    area = np.concatenate([part.ravel() for part in section.areas]) * live
+    if not section.filling.even:
+        low, high = section.filling.index
+        raise ModelError(
+            f"{who}: the guide is filled unevenly at the port (eps_r mu_r {low:.4g} to {high:.4g}), and "
+            f"{name.family}{name.m}{name.n} is a mode of one medium. Give shape = \"any\" and modes by their number, "
+            "\"1\" the one with the largest wave number; or, where a body only fills the guide, make that medium the "
+            "background or let it reach into the metal around"
+        )
+    area, _, free = flat_edges(section)
     if name.family == "TE":
         cutoff, electric = _eigenvector(section, lines, opening, name, angle, area * free, who)
     elif name.family == "TM":
         cutoff, electric = _eigenvector(section, lines, opening, name, angle, area / free, who)
     else:
         cutoff, electric = 0.0, _static(section, lines, opening, area / free)
-    electric = electric * live if name.family == "TE" else electric * live / free
+    return mode_on(section, name.family, cutoff, electric)
+
+
+def flat_edges(section: Section) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(area or 0, whether live, open part) of all edges, E_u first."""
+    filling, pairs = section.filling, zip(section.areas, (section.live_u, section.live_v))
+    parts = [area * live for area, live in pairs], (section.live_u, section.live_v), (filling.open_u, filling.open_v)
+    return tuple(np.concatenate([part.ravel() for part in both]) for both in parts)
+
+
+def on_edges(section: Section, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values of all edges as arrays of E_u and E_v."""
+    along_u, along_v = np.split(values, [section.live_u.size])
+    return along_u.reshape(section.live_u.shape), along_v.reshape(section.live_v.shape)
+
+
+def mode_on(section: Section, family: str, cutoff: float, electric: np.ndarray) -> Mode:
+    """The mode with the differences of a potential on all edges, of unit size."""
+    area, live, free = flat_edges(section)
+    electric = electric * live if family == "TE" else electric * live / free
     electric = electric / np.sqrt(np.sum(area * free * electric**2))
-    along_u, along_v = np.split(electric, [section.live_u.size])
-    both = along_u.reshape(section.live_u.shape), along_v.reshape(section.live_v.shape)
-    return Mode(name.family, cutoff, section, both)
+    return Mode(family, cutoff, section, on_edges(section, electric))
 
 
-def _differences(section: Section, te: bool):
+def differences(section: Section, te: bool):
     """G from all cells (TE) or nodes (TM) to all edges, E_u first, and the areas that those stand for."""
     from scipy.sparse import diags, identity, kron, vstack
 
@@ -82,7 +116,7 @@ def _differences(section: Section, te: bool):
     if te:
         along_v, along_u = diags(1 / dv) @ steps[1], diags(1 / du) @ steps[0]
         parts = kron(identity(pu.size), along_v), -kron(along_u, identity(pv.size))
-        return vstack(parts).tocsc(), (np.outer(pu, pv) * section.open_cells).ravel()
+        return vstack(parts).tocsc(), (np.outer(pu, pv) * section.filling.open_cells).ravel()
     along_u, along_v = diags(1 / pu) @ steps[0].T, diags(1 / pv) @ steps[1].T  # minus the slope
     parts = kron(along_u, identity(dv.size)), kron(identity(du.size), along_v)
     return vstack(parts).tocsc(), np.outer(du, dv).ravel()
@@ -103,9 +137,9 @@ def _eigenvector(
 
     te = name.family == "TE"
     analytic, value = potential(opening, name, angle)
-    differences, mass = _differences(section, te)
+    operator, mass = differences(section, te)
     alive = np.flatnonzero((section.cells if te else section.live_n).ravel())
-    g, mass = differences[:, alive], mass[alive]
+    g, mass = operator[:, alive], mass[alive]
     stiffness = (g.T @ diags(weight) @ g).tocsc()
     start = value(*(part[alive] for part in _places(lines, te)))
     start = start / np.sqrt(np.sum(mass * start**2)) if np.any(start) else start
@@ -126,7 +160,7 @@ def _eigenvector(
             f"{analytic:.4g} 1/m (nearest {cutoff:.4g} 1/m); check the corners of the opening and its shape, or take "
             "smaller cells"
         )
-    return cutoff, differences[:, alive] @ found
+    return cutoff, g @ found
 
 
 def _static(section: Section, lines: tuple, opening: Opening, weight: np.ndarray) -> np.ndarray:
@@ -134,10 +168,10 @@ def _static(section: Section, lines: tuple, opening: Opening, weight: np.ndarray
     from scipy.sparse import diags
     from scipy.sparse.linalg import spsolve
 
-    differences, _ = _differences(section, te=False)
+    operator, _ = differences(section, te=False)
     distance, _ = opening.polar(*_places(lines, te=False))
     free = section.live_n.ravel()
     held = (~free & (distance < np.sqrt(opening.inner * opening.radius))).astype(float)
-    stiffness = (differences.T @ diags(weight) @ differences).tocsc()
+    stiffness = (operator.T @ diags(weight) @ operator).tocsc()
     held[free] = spsolve(stiffness[free][:, free], -(stiffness @ held)[free])
-    return differences @ held
+    return operator @ held

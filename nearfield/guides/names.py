@@ -1,4 +1,5 @@
-"""Modes by name: "TEM", "TE10", "TM11", "TE11y" (polarised along y), "TE10,2" where a number has two digits."""
+"""Modes by name: "TEM", "TE10", "TM11", "TE11y" (polarised along y), "TE10,2" where a number has two digits; "1" and so
+on, counted, in a guide of any cross-section."""
 
 from __future__ import annotations
 
@@ -7,15 +8,25 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nearfield.messages import shown
+from nearfield.quantities import several
 
-Shape = Literal["rectangular", "circular", "coaxial"]
+Shape = Literal["rectangular", "circular", "coaxial", "any"]
 PATTERN = re.compile(r"(TE|TM)(?:(\d)(\d)|(\d+),(\d+))([xyz]?)")
+COUNTED = re.compile(r"[1-9]\d{0,2}")
 LARGEST = 99
+
+
+def mode_names(value: Any) -> Any:
+    """A list of names; one alone counts as a list of one, and a whole number as its text."""
+    return tuple(str(each) if type(each) is int else each for each in several(value))
 
 
 @dataclass(frozen=True)
 class ModeName:
-    """A mode of a guide: `family` "TE", "TM" or "TEM", its two numbers, and the axis it is polarised along or ""."""
+    """A mode of a guide: `family` "TE", "TM" or "TEM", its two numbers, and the axis it is polarised along or "".
+
+    In a guide of any cross-section modes are counted from 1: no family, the number is `n`.
+    """
 
     family: str
     m: int = 0
@@ -27,11 +38,13 @@ class ModeName:
         """That of a text; ValueError says what is allowed."""
         if text == "TEM":
             return cls("TEM")
+        if isinstance(text, str) and COUNTED.fullmatch(text):
+            return cls("", n=int(text))
         match = PATTERN.fullmatch(text) if isinstance(text, str) else None
         if match is None:
             raise ValueError(
-                f'given {shown(text)}; allowed: "TEM", or "TE" or "TM" with two numbers, such as "TE10", and in round '
-                'guides the axis that E points along, such as "TE11y"'
+                f'given {shown(text)}; allowed: "TEM", or "TE" or "TM" with two numbers, such as "TE10", in round '
+                'guides the axis that E points along, such as "TE11y", or with shape = "any" a number from 1 on'
             )
         family, *numbers, polarisation = match.groups()
         m, n = (int(number) for number in numbers if number is not None)
@@ -39,6 +52,10 @@ class ModeName:
 
     def fault(self, shape: Shape, normal: str) -> str | None:
         """Why a guide of this shape, across the axis `normal`, has no such mode; None where it has."""
+        if (shape == "any") != (not self.family):
+            return 'modes are counted from 1, such as "1", with shape = "any", and named with the other shapes'
+        if shape == "any":
+            return f"its number may be {LARGEST} at most" if self.n > LARGEST else None
         if self.family == "TEM":
             return None if shape == "coaxial" else "a TEM wave needs two conductors: shape = \"coaxial\""
         if max(self.m, self.n) > LARGEST:

@@ -10,9 +10,12 @@ import numpy as np
 from nearfield.edges import snapped
 from nearfield.errors import ModelError
 from nearfield.grid import AXES
+from nearfield.guides.counted import counted_mode
+from nearfield.guides.loaded_mode import LoadedMode, loaded_mode
 from nearfield.guides.modes import Mode, guide_mode
 from nearfield.guides.names import ModeName
-from nearfield.guides.section import MARGIN, Place, guide_section
+from nearfield.guides.section import MARGIN, Section, guide_section
+from nearfield.guides.window import Place
 from nearfield.plan import Context
 from nearfield.symmetry import Fold
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from nearfield.guides.port import WaveguidePort
 
 MIRRORED = 1e-6  # of the largest E: by so much a mode may miss its mirror image
-_known: WeakKeyDictionary = WeakKeyDictionary()  # modes by the coefficients of a model, and port and mode
+_known: WeakKeyDictionary = WeakKeyDictionary()  # cross-sections, and modes in them, by the coefficients of a model
 
 
 def port_place(context: Context, port: WaveguidePort) -> Place:
@@ -56,21 +59,30 @@ def port_place(context: Context, port: WaveguidePort) -> Place:
     return Place(axis, node, (u0, v0), (u1, v1))
 
 
-def mode_of(context: Context, port: WaveguidePort) -> Mode:
+def mode_of(context: Context, port: WaveguidePort) -> Mode | LoadedMode:
     """The port's first mode on the grid, made once."""
-    modes = _known.setdefault(context.coefficients, {})
-    key = (port.name, port.modes[0], port.lower, port.upper, port.direction, port.shape, port.inner_radius)
-    if key not in modes:
-        modes[key] = _made(context, port)
-    return modes[key]
+    known = _known.setdefault(context.coefficients, {})
+    opening = port.lower, port.upper, port.direction, port.shape, port.inner_radius
+    if opening not in known:
+        known[opening] = guide_section(context, port.place, port_place(context, port), port.opening)
+    if (opening, port.modes[0]) not in known:
+        known[opening, port.modes[0]] = _made(context, port, known[opening])
+    return known[opening, port.modes[0]]
 
 
-def _made(context: Context, port: WaveguidePort) -> Mode:
-    place, name = port_place(context, port), ModeName.read(port.modes[0])
-    section = guide_section(context, port.place, place, port.opening)
+def _made(context: Context, port: WaveguidePort, section: Section) -> Mode | LoadedMode:
+    place, name = section.place, ModeName.read(port.modes[0])
     lines = tuple(
         context.grid.lines[a][low : high + 1] for a, low, high in zip(place.across, place.first, place.last)
     )
+    if port.shape == "any":
+        band = context.minimum_frequency, context.maximum_frequency
+        if section.filling.even:
+            mode = counted_mode(section, name.n, port.place)
+        else:
+            mode = loaded_mode(section, name.n, band, context.time_step, port.place)
+        _refuse_mirrored(context, port, mode)
+        return mode
     given = AXES.index(name.polarisation) if name.polarisation else min(place.across)
     angle = 0.5 * np.pi * place.across.index(given)
     mode = guide_mode(section, lines, port.opening, name, angle, port.place)
@@ -78,14 +90,14 @@ def _made(context: Context, port: WaveguidePort) -> Mode:
     return mode
 
 
-def _refuse_mirrored(context: Context, port: WaveguidePort, mode: Mode) -> None:
+def _refuse_mirrored(context: Context, port: WaveguidePort, mode: Mode | LoadedMode) -> None:
     """Refuse a mode that the planes of symmetry do not mirror onto itself."""
-    largest = max(np.abs(part).max() for part in mode.electric)
+    largest = max(np.abs(part).max() for part in mode.pictured)
     for number, axis in enumerate(mode.section.place.across):
         kind = context.grid.mirrors[axis]
         if not kind:
             continue
-        for component, part in zip(mode.section.place.across, mode.electric):
+        for component, part in zip(mode.section.place.across, mode.pictured):
             parity = Fold.of(context.grid, component, axis, context.grid.cells[axis]).parity
             if np.abs(np.flip(part, number) - parity * part).max() > MIRRORED * largest:
                 other = "magnetic" if kind == "electric" else "electric"

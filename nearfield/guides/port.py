@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from nearfield.edges import Heading, Name, axis_and_sign, ordered
 from nearfield.grid import AXES
 from nearfield.guides.analytic import ALIKE, Opening
-from nearfield.guides.launch import LaunchedMode
-from nearfield.guides.line import GuideLine
+from nearfield.guides.line import Line
+from nearfield.guides.loaded_mode import LoadedMode
 from nearfield.guides.modes import Mode
-from nearfield.guides.names import ModeName, Shape
+from nearfield.guides.names import ModeName, Shape, mode_names
 from nearfield.guides.placing import mode_of, port_place
-from nearfield.incident.term import IncidentTerm
-from nearfield.lumped import functional
-from nearfield.plan import VACUUM_SPEED, Context, Functional, Recording, Term
-from nearfield.quantities import Length, Position, PositiveLength, several
-from nearfield.records import HALF, Variable, Variables
+from nearfield.guides.recorded import recorded
+from nearfield.guides.terms import Frame, launched, received
+from nearfield.plan import Context, Recording, Term
+from nearfield.quantities import Length, Position, PositiveLength
+from nearfield.records import Variables
 from nearfield.schema import Schema
 from nearfield.sources import AnyWaveform
 
 
 class WaveguidePort(Schema):
-    """A port across a rectangular, circular or coaxial guide with metal walls: one or several of its modes.
+    """A port across a guide with metal walls, of any cross-section and lossless filling: one or several of its modes.
 
     The guide runs on behind the port into a CPML. The waveform is the modal voltage (V) of the wave that enters: E =
     V e, H = I n x e, with the integral of e^2 over the guide 1, so that V I is the power. It exists on the side of the
@@ -37,6 +36,19 @@ class WaveguidePort(Schema):
     in a run of its own. S is that of waves of unit power, a = sqrt(Y) V. Below its cut-off, where Y is imaginary, a
     mode's waves decay along the way they go, and S is the ratio of their amplitudes: it may exceed 1. As far as
     `reference_plane` the cells along the guide should be those at the port.
+
+    With shape "any" the cross-section is what the structures and walls leave open within the rectangle, and modes are
+    counted from "1" on. Filled by one medium they come in the order of their cut-offs: TEM waves first, one fewer
+    than there are conductors, the one with the least capacitance leading (of two equal strips the even one); of a TE
+    and a TM mode with one cut-off the TE mode; of two that differ in polarisation alone that along the first of x, y,
+    z. E points to larger coordinates at the first place where it has at least half its largest value.
+
+    In a mixed filling modes are hybrid and come in the order of their wave numbers in the middle of the pulses' band,
+    the largest first; E and H have profiles of their own, which change with frequency. They are found on the grid at
+    up to 33 frequencies, launched and measured with those of each frequency by polynomials between them, and
+    orthogonal in power. What leaks out backwards is below -100 dB (nearer to -150 where the fields change little over
+    the band). Where a mode meets another within the band (60 dB down), or is one of a pair of complex waves, it is
+    refused.
 
     In a rectangular guide the first number of a mode counts half waves along its broad side. In a round one E of
     "TE11y" points along y in the middle; without an axis it is the first of x, y, z across the guide. Sources: Taflove
@@ -52,15 +64,15 @@ class WaveguidePort(Schema):
     name: Name
     """Name in results."""
     lower: Position
-    """Corner with the smallest coordinates (m) of the opening, or of the square about a round one."""
+    """Corner with the smallest coordinates (m) of the opening, or of the rectangle about it."""
     upper: Position
     """Opposite corner (m); the same along the guide."""
     direction: Heading
     """Direction along the guide from the port into the structure."""
-    modes: Annotated[tuple[str, ...], BeforeValidator(several), Field(min_length=1)]
-    """Its modes: "TE10", "TM11", "TEM", "TE11y" ..."""
+    modes: Annotated[tuple[str, ...], BeforeValidator(mode_names), Field(min_length=1)]
+    """Its modes: "TE10", "TM11", "TEM", "TE11y" ..., or with shape "any" their numbers from 1 on."""
     shape: Shape = "rectangular"
-    """Of the guide: "rectangular", "circular", "coaxial"."""
+    """Of the guide: "rectangular", "circular", "coaxial", "any"."""
     inner_radius: PositiveLength | None = None
     """Radius (m) of a coaxial guide's inner conductor."""
     reference_plane: Length | None = None
@@ -79,7 +91,7 @@ class WaveguidePort(Schema):
                 f"lies across its guide, so with direction {self.direction!r} let them agree in {name} alone"
             )
         a, b = self.opening.sides
-        if self.shape != "rectangular" and abs(a - b) > ALIKE * a:
+        if self.shape in ("circular", "coaxial") and abs(a - b) > ALIKE * a:
             raise ValueError(f"the square about a {self.shape} guide has sides {a:.6g} and {b:.6g} m; make them equal")
         if (self.inner_radius is None) == (self.shape == "coaxial"):
             raise ValueError("inner_radius goes with shape = \"coaxial\", and with that alone")
@@ -131,75 +143,34 @@ class WaveguidePort(Schema):
         """It adds nothing to the medium."""
         return []
 
-    def mode(self, context: Context) -> Mode:
+    def mode(self, context: Context) -> Mode | LoadedMode:
         """Its first mode, on the grid."""
         return mode_of(context, self)
 
-    def line(self, context: Context) -> GuideLine:
+    def line(self, context: Context) -> Line:
         """The line of its first mode."""
-        mode, cell = self.mode(context), self._cells(context)[1]
-        section = mode.section
-        return GuideLine(mode.family, mode.cutoff, cell, context.time_step, section.permittivity, section.permeability)
+        return self.mode(context).line(self._frame(context).after, context.time_step)
 
     def terms(self, context: Context) -> list[Term]:
         """What the engine adds where the port is excited; the modal voltage and current that it records."""
-        mode = self.mode(context)
-        launched = self._launched(context, mode) if self.name in context.waveforms else []
-        return [*launched, *self._received(context, mode)]
+        mode, frame, found = self.mode(context), self._frame(context), []
+        if self.name in context.waveforms:
+            found = launched(context, mode, self.line(context), frame, context.waveforms[self.name])
+        return [*found, *received(context, mode, frame)]
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) over `time` in the port's plane, `current` (A) over `time_half` (s) half a cell on.
 
-        What turns them into waves (`nearfield.guides.line`) is kept with the voltage; `cells` lie between the port and
-        its reference plane.
+        What turns them into waves (`nearfield.guides.recorded`) is kept with them; `cells` lie between the port and its
+        reference plane.
         """
-        voltage, current = recordings
-        line, (node, cell) = self.line(context), (port_place(context, self).node, self._cells(context)[1])
-        here = float(context.grid.lines[self.along][node])
+        line, frame = self.line(context), self._frame(context)
+        here = float(context.grid.lines[self.along][port_place(context, self).node])
         plane = here if self.reference_plane is None else self.reference_plane
-        notes = {
+        return recorded(line, recordings, {
             "mode": self.modes[0], "cutoff_frequency": line.cutoff_frequency, "reference_plane": plane,
-            "cells": self.sign * (plane - here) / cell, **vars(line),
-        }
-        return {
-            "time": Variable(("time",), voltage.time, {"units": "s"}),
-            "voltage": Variable(("time",), voltage.values, {"units": "V", **notes}),
-            "time" + HALF: Variable(("time" + HALF,), current.time, {"units": "s"}),
-            "current": Variable(("time" + HALF,), current.values, {"units": "A"}),
-        }
+            "cells": self.sign * (plane - here) / frame.after,
+        })  # fmt: skip
 
-    def _cells(self, context: Context) -> tuple[float, float]:
-        """Lengths (m) of the cells before and behind the plane, as the wave that enters meets them."""
-        node = port_place(context, self).node
-        below, above = (float(length) for length in context.grid.primary(self.along)[[node - 1, node]])
-        return (below, above) if self.sign > 0 else (above, below)
-
-    def _half(self, node: int, ahead: bool) -> int:
-        """Number of the half node beside a node, ahead in the port's direction or behind."""
-        return node - ((self.sign > 0) != ahead)
-
-    def _launched(self, context: Context, mode: Mode) -> list[IncidentTerm]:
-        signal, section = context.waveforms[self.name], mode.section
-        before, _ = self._cells(context)
-        node = section.place.node
-        dual = float(context.grid.dual(self.along)[node])
-        wave = LaunchedMode(self.line(context), dual, signal.value, signal.excitation, signal.end)
-        component, index, electric, magnetic, beside, _, part = mode.samples()
-        behind = index.copy()
-        behind[self.along] = self._half(node, ahead=False)
-        advance = VACUUM_SPEED * context.time_step
-        parts = (
-            (component, index, advance / (section.permittivity * dual) * part * electric),
-            (magnetic, behind, self.sign * advance / (section.permeability * before) * beside),
-        )
-        zeros = np.zeros((component.size, 1))
-        return [IncidentTerm(c, *at, weight, zeros.astype(int), zeros + 1.0, wave) for c, at, weight in parts]
-
-    def _received(self, context: Context, mode: Mode) -> list[Functional]:
-        component, index, electric, magnetic, beside, area, part = mode.samples()
-        ahead = index.copy()
-        ahead[self.along] = self._half(mode.section.place.node, ahead=True)
-        return [
-            functional(context, component, index, electric * area),
-            functional(context, magnetic, ahead, self.sign * beside * area * part),
-        ]
+    def _frame(self, context: Context) -> Frame:
+        return Frame.of(context, self.along, self.sign, port_place(context, self).node)

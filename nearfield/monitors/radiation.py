@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from nearfield.plan import Context
 
 MARGIN = 3  # cells between the default surface and the CPML
-SOME = 16  # samples along each side of a face from which the medium is judged
+SOME = 8  # samples along each side of a face from which the medium is judged
+_known: WeakKeyDictionary = WeakKeyDictionary()  # exteriors by the coefficients of a model, and surface
 LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
 
 
@@ -117,8 +119,9 @@ class FarField(Monitor):
 
     The surface is a box of grid nodes in a lossless medium, by default 3 cells inside the CPML and on the walls. A
     PEC or PMC wall of the domain counts as an infinite ground: faces on it are left out, image currents stand for it,
-    and only directions on the antenna's side of it exist. `result[name]` is a `FarFieldResult`, dims (frequency,
-    theta, phi) in rad. Source: see nearfield/analysis/farfield.py.
+    and only directions on the antenna's side of it exist. A guide may leave through the side behind its port: what
+    passes there is what it reflects. `result[name]` is a `FarFieldResult`, dims (frequency, theta, phi) in rad. Source:
+    see nearfield/analysis/farfield.py.
 
     >>> import nearfield as nf
     >>> nf.FarField("pattern", frequencies=["7.5 GHz"], theta=["0 deg", "90 deg"], phi=[0]).phi
@@ -253,6 +256,13 @@ def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ..
     With s = (1 - Ca)/(1 + Ca): eps_r = 1/(Cb (1 + s)), and likewise mu_r. A board that runs through a side of the
     surface is a minority there, and counts as the rest does. Error: `ModelError` where most of the surface is lossy.
     """
+    known, key = _known.setdefault(context.coefficients, {}), (tuple(places), walls)
+    if key not in known:
+        known[key] = _surrounding(context, places, walls)
+    return known[key]
+
+
+def _surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:
     found = [_median_constants(context, places, parts) for parts in ((0, 1), (2, 3))]  # E samples, H samples
     if max(loss for _, loss in found) > LOSSLESS:
         raise ModelError(

@@ -71,18 +71,6 @@ class ClosedSurface:
         return np.ascontiguousarray(answer.transpose(order)).reshape(shape)
 
 
-def tube(start: np.ndarray, end: np.ndarray) -> ClosedSurface:
-    """Walls over the sides `start` to `end` (n, 2) of closed outlines, to be asked at height 0.
-
-    There the nearest place of a wall is that of its side: distances are those in the plane.
-    """
-    count, height = len(start), float(np.ptp(start, axis=0).max())
-    corners = [np.insert(side, 2, z, axis=1) for z in (-height, height) for side in (start, end)]
-    a, b, above = np.arange(count), count + np.arange(count), 2 * count
-    triangles = [np.stack((a, b, b + above), axis=1), np.stack((a, b + above, a + above), axis=1)]
-    return ClosedSurface(np.concatenate(corners), np.concatenate(triangles), closed=(True, True, False))
-
-
 def merged(corners: np.ndarray, triangles: np.ndarray, within: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Corners that are equal, or in one square of a lattice of pitch `within`, as one; without flat triangles."""
     keys = np.floor((corners - corners.min(axis=0)) / within + 0.5) if within else corners

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from nearfield.quantities import Length, PositiveNumber, Whole, several
 from nearfield.shapes import Extruded, Polygon
-from nearfield.solids.closed_surface import ClosedSurface, tube
+from nearfield.solids.closed_surface import ClosedSurface
 from nearfield.solids.files import package, readable, refuse_changed
 
 SUFFIXES = (".gds", ".gds2", ".gdsii")
@@ -85,8 +85,15 @@ class Layout(Extruded):
     @cached_property
     def _walls(self) -> ClosedSurface:
         """The outlines as tubes about the plane of zero height: there their distance is that of the outlines."""
-        ends = (np.roll(outline, -1, axis=0) for outline in self.outlines)
-        return tube(np.concatenate(self.outlines), np.concatenate(list(ends)))
+        height = float(np.ptp(np.concatenate(self.outlines), axis=0).max())
+        corners, triangles, count = [], [], 0
+        for outline in self.outlines:
+            size, here = len(outline), np.arange(len(outline))
+            corners += [np.insert(outline, 2, end, axis=1) for end in (-height, height)]
+            a, b = count + here, count + (here + 1) % size
+            triangles += [np.stack((a, b, b + size), axis=1), np.stack((a, b + size, a + size), axis=1)]
+            count += 2 * size
+        return ClosedSurface(np.concatenate(corners), np.concatenate(triangles), closed=(True, True, False))
 
 
 def gds(

@@ -10,37 +10,63 @@ from pydantic import field_validator
 
 from nearfield.quantities import Length, Position
 from nearfield.shapes import Corner, Solid
-from nearfield.solids.closed_surface import ClosedSurface, tube
 
 Profile = tuple[tuple[Length, Length], ...]
 SQUARES = 256
+AT_ONCE = 1_000_000  # pairs of points and sides, in memory
 TOUCHING = 1e-12  # of the profile's extent, squared: twice the area of a triangle whose corners lie on one line
 
 
-class Squares:
-    """Distances in the middles of squares of the cut through an axis, which most points need not go beyond."""
+class Sides:
+    """The sides `start` to `end` (n, 2) of a profile, without those on the axis, and how far points are from them.
 
-    def __init__(self, walls: ClosedSurface, lower: tuple[float, float], upper: tuple[float, float]) -> None:
-        self._lower, self._pitch = np.array(lower), np.subtract(upper, lower) / SQUARES
-        u, v = (low + pitch * (np.arange(SQUARES) + 0.5) for low, pitch in zip(self._lower, self._pitch))
-        self._middles = u, v
-        self._distance = walls.distance(u[:, None], v, 0.0)
-        self.reach = 0.5 * float(np.hypot(*self._pitch))
+    Most points need not ask all sides: distances in the middles of `SQUARES` x `SQUARES` squares bound theirs.
+    """
 
-    def bound(self, *at: np.ndarray) -> np.ndarray:
-        """Bound of the signed distance; it has the right sign where it is at least `reach`, elsewhere it is 0."""
+    def __init__(self, start: np.ndarray, end: np.ndarray) -> None:
+        real = ((start[:, 0] > 0.0) | (end[:, 0] > 0.0)) & (start != end).any(axis=1)
+        self._start, self._end = start[real].T[:, :, None], end[real].T[:, :, None]
+        self._lower = np.array((0.0, start[:, 1].min()))
+        self._pitch = (np.array((2.0**0.5 * start[:, 0].max(), start[:, 1].max())) - self._lower) / SQUARES
+        self._reach = 0.5 * float(np.hypot(*self._pitch))
+        self._middle = [low + pitch * (np.arange(SQUARES) + 0.5) for low, pitch in zip(self._lower, self._pitch)]
+        u, v = (part.ravel() for part in np.meshgrid(*self._middle, indexing="ij"))
+        self._distance = self._exact(u, v).reshape(SQUARES, SQUARES)
+
+    def distance(self, radius: np.ndarray, along: np.ndarray) -> np.ndarray:
+        """Signed distance (m) of points, far from all sides a bound of it."""
+        at = np.broadcast_arrays(radius, along)
         places = zip(at, self._lower, self._pitch)
         index = tuple(np.clip((q - low) / pitch, 0, SQUARES - 1).astype(np.intp) for q, low, pitch in places)
         there = self._distance[index]
-        size = np.abs(there) - np.hypot(*(q - middle[n] for q, middle, n in zip(at, self._middles, index)))
-        return np.where(size >= self.reach, np.copysign(size, there), 0.0)
+        found = np.abs(there) - np.hypot(*(q - middle[n] for q, middle, n in zip(at, self._middle, index)))
+        near = found < self._reach  # beyond, no side lies between a point and its square's middle
+        found = np.asarray(np.copysign(found, there))
+        found[near] = self._exact(at[0][near], at[1][near])
+        return found
+
+    def _exact(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        found, batch = np.empty(u.size), max(1, AT_ONCE // self._start.shape[1])
+        for first in range(0, u.size, batch):
+            part = slice(first, first + batch)
+            found[part] = self._of_all(u[part], v[part])
+        return found
+
+    def _of_all(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        (u0, v0), (u1, v1) = self._start, self._end
+        du, dv, out, up = u1 - u0, v1 - v0, u - u0, v - v0
+        part = np.clip((out * du + up * dv) / (du * du + dv * dv), 0.0, 1.0)
+        square = ((out - part * du) ** 2 + (up - part * dv) ** 2).min(axis=0)
+        beyond = ((v0 > v) != (v1 > v)) & (out < up * (du / np.where(dv == 0.0, 1.0, dv)))
+        inside = np.logical_xor.reduce(beyond, axis=0)
+        return np.where(inside, -1.0, 1.0) * np.sqrt(square)
 
 
 class Revolved(Solid):
     """A body of revolution: a closed profile in (radius, along) turned about an axis through a centre.
 
-    The last point of the profile is joined to the first. Metal thinner than a cell may be lost, as in any solid: give
-    shells a back. On whole cells it takes those whose centre it holds; `metal="conformal"` follows its surface.
+    The last point of the profile is joined to the first. Metal on whole cells takes those whose centre it holds;
+    `metal="conformal"` follows its surface. Walls should be 1.5 cells thick or more, or fields leak from side to side.
 
     >>> import nearfield as nf
     >>> cone = nf.Revolved("z", [(0, 0), ("3 mm", 0), (0, "4 mm")], center=(0, 0, "1 mm"))
@@ -89,39 +115,20 @@ class Revolved(Solid):
         return self.levels(axis)
 
     def levels(self, axis: int) -> list[float]:
-        start, end = self._sides
+        start = np.asarray(self.profile)
+        end = np.roll(start, -1, axis=0)
         flat = np.unique(start[(start[:, 1] == end[:, 1]) & (start[:, 0] != end[:, 0]), 1])
         return (flat + self.center[axis]).tolist() if axis == "xyz".index(self.axis) else []
 
     def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         offset = [np.asarray(q, dtype=float) - c for q, c in zip((x, y, z), self.center)]
         along, u, v = (offset[("xyz".index(self.axis) + shift) % 3] for shift in range(3))
-        radius, along = np.broadcast_arrays(np.hypot(u, v), along)
-        squares = self._squares
-        found = squares.bound(radius, along)
-        near = np.abs(found) < squares.reach
-        found[near] = self._walls.distance(radius[near], along[near], 0.0)
-        return found
+        return self._sides.distance(np.hypot(u, v), along)
 
-    @property
-    def _sides(self) -> tuple[np.ndarray, np.ndarray]:
-        """Corners where the sides of the profile begin and end, (n, 2) each."""
+    @cached_property
+    def _sides(self) -> Sides:
         start = np.asarray(self.profile)
-        return start, np.roll(start, -1, axis=0)
-
-    @cached_property
-    def _squares(self) -> Squares:
-        radius, along = np.asarray(self.profile).T
-        return Squares(self._walls, (0.0, along.min()), (2.0**0.5 * radius.max(), along.max()))
-
-    @cached_property
-    def _walls(self) -> ClosedSurface:
-        """The cut through the axis, profile and mirror image, as a tube: sides on the axis are no surface."""
-        start, end = self._sides
-        real = ((start[:, 0] > 0.0) | (end[:, 0] > 0.0)) & (start != end).any(axis=1)
-        start, end = start[real], end[real]
-        mirror = np.array([-1.0, 1.0])
-        return tube(np.concatenate((start, end * mirror)), np.concatenate((end, start * mirror)))
+        return Sides(start, np.roll(start, -1, axis=0))
 
 
 def first_crossing(corners: np.ndarray) -> tuple[int, int] | None:

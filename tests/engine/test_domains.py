@@ -1,6 +1,7 @@
 """Cutting a block into domains, in any arrangement and on any number of threads, changes no bit."""
 
 from dataclasses import replace
+from functools import cache
 
 import plans
 import pytest
@@ -17,6 +18,7 @@ from nearfield.parallel.decomposition import Arrangement
 from nearfield.tiling import STEPWISE, Tiling
 
 WALLS = ((3, 2), ("pmc", 4), (2, "pmc"))
+BLOCKS = (11, 4)  # steps
 
 
 def arrangement(plan, counts) -> Arrangement:
@@ -30,14 +32,33 @@ def arrangement(plan, counts) -> Arrangement:
     )
 
 
-def assert_domains_agree(plan, domains, threads, tiling, blocks=(11, 4)):
-    engine, oracle = CpuEngine(plan, threads, tiling=tiling, domains=domains), ReferenceEngine(plan)
-    plans.randomise((engine, oracle), plan)
-    for steps in blocks:
-        energy = engine.advance(steps, weigh=True).energy
+def advanced_oracle(plan) -> tuple[ReferenceEngine, list[float]]:
+    """The oracle after `BLOCKS` of steps from a random state, and its energies."""
+    oracle, energies = ReferenceEngine(plan), []
+    plans.randomise([oracle], plan)
+    for steps in BLOCKS:
         oracle.advance(steps)
-        assert energy == oracle.energy()
+        energies.append(oracle.energy())
+    return oracle, energies
+
+
+def assert_domains_agree(plan, domains, threads, tiling, expected=None):
+    """`expected`: what `advanced_oracle` gives, where it is known already."""
+    oracle, energies = expected or advanced_oracle(plan)
+    engine = CpuEngine(plan, threads, tiling=tiling, domains=domains)
+    plans.randomise([engine], plan)
+    assert [engine.advance(steps, weigh=True).energy for steps in BLOCKS] == energies
     assert_equal(engine, oracle)
+
+
+@cache
+def rich_plan(precision: str):
+    """Every feature at once, and the oracle that has advanced it."""
+    plan = make_plan(
+        (9, 12, 70), WALLS, precision=precision, graded=True, media="dispersive", metal=0.1,
+        terms=plans.some_of_each, seed=3,
+    )  # fmt: skip
+    return plan, advanced_oracle(plan)
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -46,12 +67,9 @@ def assert_domains_agree(plan, domains, threads, tiling, blocks=(11, 4)):
     "counts", [(2, 1, 1), (1, 2, 1), (1, 1, 2), (3, 1, 1), (1, 5, 1), (2, 2, 2), (2, 1, 4), (4, 2, 1)]
 )
 def test_any_arrangement_gives_the_oracles_bits(counts, threads, precision):
-    cells = (9, 12, 70)
-    plan = make_plan(
-        cells, WALLS, precision=precision, graded=True, media="dispersive", metal=0.1, terms=plans.some_of_each, seed=3
-    )
+    plan, expected = rich_plan(precision)
     for tiling in (STEPWISE, Tiling(4, 3), Tiling(7, 2)):
-        assert_domains_agree(plan, arrangement(plan, counts), threads, tiling)
+        assert_domains_agree(plan, arrangement(plan, counts), threads, tiling, expected)
 
 
 @settings(max_examples=draws(75), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -96,9 +96,8 @@ def by_planes(plan: Plan) -> Plan:
     return replace(plan, coefficients=dense)
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("by", range(3))
-@pytest.mark.parametrize("excitation", ["sources", "one", "two"])
+@pytest.mark.parametrize("excitation, precision", [("sources", "single"), ("one", "double"), ("two", "single")])
 def test_a_model_of_everything_agrees_with_the_oracle(excitation, by, precision):
     plan = rich_model(by, precision, excitations=("sources", "one", "two")).setup().plan
     assert plan.unit_axis == by

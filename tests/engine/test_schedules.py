@@ -1,6 +1,5 @@
 """Whole runs, tiled and stepwise: every array of the two result files is the same."""
 
-import h5py
 import numpy as np
 import pytest
 from agreement import LEAST_DEPTH
@@ -58,7 +57,7 @@ def antenna(schedule: str, precision: str) -> nf.Simulation:
             nf.FieldDFT("part", at(10, 10, 3), at(14, 14, 6), BAND, components=("Ex", "Hz")),
             nf.Flux("through", at(7, 7, 8), at(20, 20, 8), BAND),
             nf.Flux("out", at(8, 8, 0), at(20, 21, 9), BAND),
-            nf.FarField("pattern", BAND, theta=(0.0, 0.6, 1.2), phi=(3.5, 4.5)),
+            nf.FarField("pattern", BAND[1], theta=(0.0, 0.6, 1.2), phi=(3.5, 4.5)),
         ],
         waveform=PULSE,
         excitations=("sources", "line", "series", "parallel"),
@@ -67,7 +66,7 @@ def antenna(schedule: str, precision: str) -> nf.Simulation:
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_both_schedules_leave_the_same_result_file(precision, tmp_path):
+def test_both_schedules_leave_the_same_result_file_with_something_in_every_recording(precision, tmp_path):
     for schedule in ("tiled", "stepwise"):
         result = antenna(schedule, precision).run(threads=2, output=tmp_path / f"{schedule}.h5")
         assert result.status == "done" and result.facts["schedule"] == schedule
@@ -78,11 +77,5 @@ def test_both_schedules_leave_the_same_result_file(precision, tmp_path):
     monitors = {entry.name for entry in antenna("tiled", precision).monitors}
     for excitation in ("sources", "line", "series", "parallel"):
         assert monitors == {name.split("/")[3] for name in tiled if name.startswith(f"excitations/{excitation}/moni")}
-
-
-def test_recordings_are_not_all_zero(tmp_path):
-    antenna("tiled", "double").run(threads=2, output=tmp_path / "tiled.h5")
-    with h5py.File(tmp_path / "tiled.h5") as file:
-        for name, (_, dtype, _) in arrays(tmp_path / "tiled.h5").items():
-            values = file[name][()]
-            assert dtype.kind not in "fc" or not values.size or np.nanmax(np.abs(values)) > 0, name
+    for name, (_, dtype, values) in tiled.items():
+        assert dtype.kind not in "fc" or not values or np.nanmax(np.abs(np.frombuffer(values, dtype))) > 0, name

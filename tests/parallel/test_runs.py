@@ -56,7 +56,7 @@ def everything_across_the_middle() -> nf.Simulation:
             nf.Snapshot("cut", at(12, 4, 4), at(12, 18, 32), every=20),
             nf.FieldDFT("plane", at(4, 11, 4), at(20, 11, 32), BAND),
             nf.Flux("out", at(6, 6, 8), at(18, 17, 28), BAND),
-            nf.FarField("pattern", BAND, theta=(0.0, 0.6, 1.2), phi=(3.5, 4.5)),
+            nf.FarField("pattern", BAND[0], theta=(0.0, 0.6, 1.2), phi=(3.5, 4.5)),
         ],
         waveform=PULSE, excitations=("sources", "across", "along"), steps=41, check_every=27,
     )  # fmt: skip

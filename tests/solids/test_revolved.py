@@ -51,6 +51,12 @@ def test_the_distance_is_a_bound_everywhere_and_exact_at_the_surface():
     np.testing.assert_allclose(found[near], true[near], atol=1e-11)
 
 
+def test_coordinates_broadcast_and_may_be_numbers():
+    x = np.linspace(0, 1, 3)
+    assert rod().contains(x[:, None, None], x[None, :, None], x).shape == (3, 3, 3)
+    assert bool(rod().contains(0.5, 0.5, 0.5)) and not rod().contains(0.5, 0.5, 0.9)
+
+
 def test_a_profile_of_many_points_is_the_sphere_within_its_chords():
     half = np.linspace(0, np.pi, 200)
     ball = nf.Revolved("z", [*np.transpose((np.sin(half), np.cos(half))).tolist()[:100], (0, 0)])

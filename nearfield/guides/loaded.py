@@ -1,0 +1,182 @@
+"""Hybrid modes of a guide with a mixed filling: eigenvectors of the grid's own equations at a frequency.
+
+With e the tangential E in a plane, h = (H_v, -H_u) of eta0 H half a cell on, at the same places across, D = z^(1/2) -
+z^(-1/2) = j k tau, tau = c dt, and a wave that is multiplied by q in a cell, P = q^(1/2) - q^(-1/2) = -j beta d, Yee's
+equations without E and H along the guide are
+
+    beta h = A e / k        A = k^2/Cb - C db R         C, R: from H along the guide to e, and its curl; db of that H
+    beta e = B h / k        B = k^2/Db - G cb S         G, S: minus gradient of E along the guide, divergence; its cb
+
+Since S C = 0 the waves obey T e = beta^2 e with T = k^2/(Db Cb) - C db R/Db - G cb S/Cb, linear in k^2. e is real up
+to a factor, and with the areas of edges A is symmetric: sum of e h area = 0 for any two modes, the orthogonality of
+powers, to rounding. e, beta^2 and e A e are analytic in k^2, through the cut-off too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.guides.counted import along_first, clusters, leading, pointed
+from nearfield.guides.modes import differences, flat_edges, on_edges
+from nearfield.guides.section import Section
+
+SPARE = 4  # waves found beyond those asked for
+LIKENESS = 0.8  # least overlap between the profiles of a mode at two frequencies
+CONVERGED = 1e-12
+MOST_ITERATIONS = 12
+REAL = 1e-7  # largest imaginary part over k^2 of the square of a wave number that is real
+
+
+@dataclass(frozen=True)
+class Wave:
+    """A mode at one k: `square` beta^2, `drive` e A e (1/m^2), `electric` e and `magnetic` h on the live edges.
+
+    The sum of e^2 area is 1, and so is that of e h area: h is A e / (e A e).
+    """
+
+    square: float
+    drive: float
+    electric: np.ndarray
+    magnetic: np.ndarray
+
+
+class Equations:
+    """A and T of a cross-section on its live edges, split by powers of k^2."""
+
+    def __init__(self, section: Section) -> None:
+        from scipy.sparse import diags
+
+        self.section, filling = section, section.filling
+        area, live, _ = flat_edges(section)
+        self.live, nodes = np.flatnonzero(live), np.flatnonzero(section.live_n.ravel())
+        self.area = area[self.live]
+        inside = np.flatnonzero(section.cells.ravel())
+        c, g = (differences(section, te)[0][self.live][:, part] for te, part in ((True, inside), (False, nodes)))
+        cells, duals = np.outer(*section.primary).ravel()[inside], np.outer(*section.dual).ravel()[nodes]
+        cb, db = (np.concatenate([part.ravel() for part in both[:2]])[self.live]
+                  for both in (filling.electric, filling.magnetic))  # fmt: skip
+        weight = diags(self.area)
+        curl = c @ diags(filling.magnetic[2].ravel()[inside] / cells) @ c.T @ weight
+        slope = g @ diags(filling.electric[2].ravel()[nodes] / duals) @ g.T @ weight
+        self._drive = diags(1 / cb).tocsr(), curl.tocsr()
+        self._waves = diags(1 / (db * cb)).tocsc(), (diags(1 / db) @ curl + slope @ diags(1 / cb)).tocsc()
+
+    @cached_property
+    def largest(self) -> float:
+        """Above every beta^2/k^2 of a wave."""
+        filling = self.section.filling
+        cells = filling.magnetic[2][self.section.cells]
+        nodes = filling.electric[2][self.section.live_n]
+        return max(filling.index[1], (1 / nodes).max(initial=0.0) * (1 / cells).max()) * 1.001
+
+    def drive(self, k2: float, e: np.ndarray) -> np.ndarray:
+        """A e."""
+        return k2 * (self._drive[0] @ e) - self._drive[1] @ e
+
+    def waves(self, k2: float):
+        """T."""
+        return k2 * self._waves[0] - self._waves[1]
+
+    def wave(self, k2: float, e: np.ndarray) -> Wave:
+        """The mode with the profile e."""
+        e = e / np.sqrt(np.sum(self.area * e**2))
+        left = self.drive(k2, e)
+        drive = float(np.sum(self.area * e * left))
+        square = float(np.sum(self.area * left * (self.waves(k2) @ e)) / drive)
+        return Wave(square, drive, e, left / drive)
+
+
+def first_waves(equations: Equations, k2: float, count: int, who: str) -> list[Wave]:
+    """The modes with the largest beta^2, in order. Errors: too few, complex waves among them."""
+    space = near(equations, k2, k2 * equations.largest, count + SPARE)
+    area, waves = equations.area[:, None], equations.waves(k2)
+    left = area * np.stack([equations.drive(k2, e) for e in space.T], axis=1)
+    squares, turned = np.linalg.eig(np.linalg.solve(left.T @ space, left.T @ (waves @ space)))
+    order = np.argsort(-squares.real)[:count]
+    if order.size < count:
+        raise ModelError(
+            f"{who}: the grid has {order.size} modes in this guide, and number {count} was asked for; take smaller "
+            "cells or a lower number"
+        )
+    if np.abs(squares[order].imag).max() > REAL * k2:
+        raise ModelError(
+            f"{who}: among the first {count} modes of this filled guide there are complex waves in the middle of the "
+            "band; ports know modes with a real or imaginary wave number. Ask for a lower number, or another band"
+        )
+    fields, found = space @ turned[:, np.argsort(-squares.real)].real, []
+    for group in clusters(np.sort(-squares.real)):
+        if len(found) < count:
+            found += list(turned_apart(equations, k2, fields[:, group]).T)
+    return [equations.wave(k2, pointing(equations, e)) for e in found[:count]]
+
+
+def near(equations: Equations, k2: float, target: float, count: int) -> np.ndarray:
+    """Real fields that span the modes with beta^2 next to a target, columns of unit size."""
+    from scipy.sparse.linalg import eigs
+
+    matrix = equations.waves(k2)
+    size = matrix.shape[0]
+    if size <= max(120, 3 * count):
+        values, vectors = np.linalg.eig(matrix.toarray())
+        vectors = vectors[:, np.argsort(np.abs(values - target))[:count]]
+    else:
+        start = np.random.default_rng(1).uniform(-1.0, 1.0, size)
+        _, vectors = eigs(matrix, count, sigma=target, v0=start)
+    both = np.concatenate((vectors.real, vectors.imag), axis=1)
+    both = both[:, np.linalg.norm(both, axis=0) > 1e-6]
+    columns, sizes, _ = np.linalg.svd(both / np.linalg.norm(both, axis=0), full_matrices=False)
+    return columns[:, sizes > 1e-6 * sizes[0]]
+
+
+def turned_apart(equations: Equations, k2: float, fields: np.ndarray) -> np.ndarray:
+    """Modes of one wave number without common power, that with most E along the first axis leading."""
+    if fields.shape[1] == 1:
+        return fields
+    area = equations.area[:, None]
+    power = fields.T @ (area * np.stack([equations.drive(k2, e) for e in fields.T], axis=1))
+    along = along_first(equations.section)[equations.live, None]
+    if np.ptp(np.sign(np.linalg.eigvalsh(power + power.T))):  # some of TE and some of TM kind below their cut-off
+        return fields
+    return fields @ leading(fields.T @ (area * along * fields), 0.5 * (power + power.T))
+
+
+def pointing(equations: Equations, e: np.ndarray) -> np.ndarray:
+    """e with the sign that all counted modes have."""
+    return e * pointed(equations.section, on_edges(equations.section, whole(equations.section, e)))
+
+
+def whole(section: Section, values: np.ndarray) -> np.ndarray:
+    """Values on the live edges as values on all."""
+    live = np.concatenate([mask.ravel() for mask in (section.live_u, section.live_v)])
+    found = np.zeros(live.size)
+    found[live] = values
+    return found
+
+
+def followed(equations: Equations, known: Wave, before: float, k2: float) -> Wave | None:
+    """The mode that is `known` at k^2 = before, at another k^2; None where it is not to be told from others."""
+    from scipy.sparse import identity
+    from scipy.sparse.linalg import splu
+
+    area, unit, one = equations.area, identity(equations.live.size, format="csc"), known
+    square = known.square + (k2 - before) * slope(equations, known)
+    for _ in range(MOST_ITERATIONS):
+        offset = 1e-7 * (abs(square) + k2)  # no matrix of rank one less
+        solver = splu((equations.waves(k2) - (square + offset) * unit).tocsc())
+        last = one.electric
+        e = solver.solve(solver.solve(last))
+        one = equations.wave(k2, e * np.sign(np.sum(area * e * last)))
+        square = one.square
+        if np.sqrt(np.sum(area * (one.electric - last) ** 2)) < CONVERGED:
+            break
+    alike = np.sum(area * one.electric * known.magnetic) * np.sum(area * known.electric * one.magnetic)
+    return one if alike > LIKENESS else None
+
+
+def slope(equations: Equations, one: Wave) -> float:
+    """d beta^2 / d k^2, by the mode's left vector h."""
+    return float(np.sum(equations.area * one.magnetic * ((equations.waves(1.0) - equations.waves(0.0)) @ one.electric)))

@@ -1,0 +1,133 @@
+"""A hybrid mode over a band, as a port launches and measures it: profiles at a few frequencies, smooth between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.guides.loaded import Equations, Wave, first_waves, followed, whole
+from nearfield.guides.loaded_line import LoadedLine, chebyshev_points, wave_number
+from nearfield.guides.modes import on_edges
+from nearfield.guides.section import Section
+
+POINTS = (5, 9, 17, 33)  # numbers of frequencies at which the mode is found, each those before among them
+SMOOTH = 1e-4  # of a profile: by so much may miss what the frequencies before say; twice as many say it to the square
+ROUGH = 1e-2  # by so much at most
+KEPT = 1e-9  # of the largest: singular values of the profiles that are kept
+HALVINGS = 5  # of the way from one frequency to the next, where a mode changes fast
+
+
+@dataclass(frozen=True)
+class LoadedMode:
+    """A mode at `frequencies` (Hz): beta^2 and drive (1/m^2), and what its E and n x H hold of `electric`, `magnetic`.
+
+    electric_parts, magnetic_parts: (points, profiles); electric, magnetic: (profiles, live edges).
+    `edges`: component and (i, j, k) of E, component of the H beside it, the sign of that in n x H, area, Cb and Db.
+    """
+
+    section: Section
+    frequencies: np.ndarray
+    squares: np.ndarray
+    drives: np.ndarray
+    electric_parts: np.ndarray
+    magnetic_parts: np.ndarray
+    electric: np.ndarray
+    magnetic: np.ndarray
+    edges: tuple[np.ndarray, ...]
+
+    def line(self, cell: float, time_step: float) -> LoadedLine:
+        """The wave of it along a guide with such cells (m)."""
+        parts = self.electric_parts, self.magnetic_parts
+        return LoadedLine(self.frequencies, self.squares, self.drives, *parts, cell, time_step)
+
+    @property
+    def pictured(self) -> tuple[np.ndarray, np.ndarray]:
+        """E_u and E_v at the first frequency."""
+        return on_edges(self.section, whole(self.section, self.electric_parts[0] @ self.electric))
+
+
+def loaded_mode(section: Section, number: int, band: tuple[float, float], time_step: float, who: str) -> LoadedMode:
+    """The mode that has the number-th largest wave number in the middle of the band (Hz).
+
+    Errors: fewer modes, complex waves, one that cannot be told from others all over the band or changes too fast there.
+    """
+    equations = Equations(section)
+    middle = float(wave_number(np.array([0.5 * sum(band)]), time_step)[0]) ** 2
+    known = {middle: first_waves(equations, middle, number, who)[number - 1]}
+    waves, miss = [], np.inf
+    for count in POINTS:
+        frequencies, before = chebyshev_points(*band, count, time_step), waves
+        try:
+            waves = [found_at(equations, known, float(k) ** 2) for k in wave_number(frequencies, time_step)]
+        except LookupError as lost:
+            raise ModelError(
+                f"{who}: mode {number} of this filled guide cannot be followed from the middle of the pulse's band to "
+                f"k = {lost} 1/m: it meets another mode on the way, or both become complex. Give a pulse with a "
+                "narrower band (60 dB down)"
+            ) from None
+        miss = missed(equations, before, waves, frequencies, time_step) if before else np.inf
+        if miss < SMOOTH:
+            break
+    if miss > ROUGH:
+        raise ModelError(
+            f"{who}: the fields of mode {number} of this filled guide change so fast within the pulse's band that even "
+            f"{count} frequencies tell them to {miss:.1g} only; give a pulse with a narrower band (60 dB down)"
+        )
+    numbers = (np.array([getattr(one, name) for one in waves]) for name in ("square", "drive"))
+    electric, magnetic = (np.stack([getattr(one, name) for one in waves]) for name in ("electric", "magnetic"))
+    parts, profiles = zip(*few([electric, magnetic]))
+    return LoadedMode(section, frequencies, *numbers, *parts, *profiles, _edges(section))
+
+
+def found_at(equations: Equations, known: dict[float, Wave], k2: float) -> Wave:
+    """The mode at a k^2, followed from the nearest one of those that are known, which it joins. LookupError: k."""
+    near = min(known, key=lambda value: abs(value - k2))
+    if abs(near - k2) > 1e-9 * k2:
+        one = stepped(equations, known[near], near, k2, HALVINGS)
+        if one is None:
+            raise LookupError(f"{np.sqrt(k2):.4g}")
+        known[k2], near = one, k2
+    return known[near]
+
+
+def missed(equations: Equations, before: list, waves: list, frequencies: np.ndarray, time_step: float) -> float:
+    """Largest difference of a profile at every second point from the polynomial through the others."""
+    empty = np.zeros((len(before), 0))
+    line = LoadedLine(frequencies[::2], empty, empty, empty, empty, 1.0, time_step)
+    shares, found = line.shares(frequencies[1::2]), 0.0
+    for name in ("electric", "magnetic"):
+        coarse, fine = (np.stack([getattr(one, name) for one in each]) for each in (before, waves[1::2]))
+        size = np.sqrt(np.sum(equations.area * fine**2, axis=1))
+        miss = np.sqrt(np.sum(equations.area * (shares @ coarse - fine) ** 2, axis=1))
+        found = max(found, float((miss / size).max()))
+    return found
+
+
+def few(stacks: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Each stack of profiles as (what every one holds of a few, these), of one number for all stacks."""
+    split = [np.linalg.svd(stack, full_matrices=False) for stack in stacks]
+    count = max(int(np.sum(sizes > KEPT * sizes[0])) for _, sizes, _ in split)
+    return [(left[:, :count] * sizes[:count], right[:count]) for left, sizes, right in split]
+
+
+def stepped(equations: Equations, known: Wave, before: float, k2: float, halvings: int) -> Wave | None:
+    """The mode at another k^2, by way of some between where that is too far."""
+    one = followed(equations, known, before, k2)
+    if one is not None or not halvings:
+        return one
+    between = 0.5 * (before + k2)
+    half = stepped(equations, known, before, between, halvings - 1)
+    return half and stepped(equations, half, between, k2, halvings - 1)
+
+
+def _edges(section: Section) -> tuple[np.ndarray, ...]:
+    """See `LoadedMode`."""
+    place, filling, parts = section.place, section.filling, []
+    each = zip(place.across, (section.live_u, section.live_v), section.areas, filling.electric, filling.magnetic)
+    for turned, (axis, mask, area, cb, db) in enumerate(each):
+        index = np.stack([number[mask] for number in place.index(axis, place.node)])
+        own, other = (np.full(index.shape[1], number) for number in (axis, 3 + place.across[1 - turned]))
+        parts.append((own, index, other, np.full(own.size, -1.0 if turned else 1.0), area[mask], cb[mask], db[mask]))
+    return tuple(np.concatenate(part, axis=-1) for part in zip(*parts))

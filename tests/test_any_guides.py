@@ -1,0 +1,131 @@
+"""Ports in guides of any cross-section: modes counted by cut-off, launched one way to rounding; TEM of strips."""
+
+import numpy as np
+import pytest
+from guides import MM, behind, guide
+from scipy.optimize import brentq
+from scipy.special import ellipk
+
+import nearfield as nf
+from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+
+
+def block(x0, y0, x1, y1, medium=nf.PEC):
+    """From end to end, corners in mm."""
+    return nf.Structure(nf.Box((x0 * MM, y0 * MM, 0), (x1 * MM, y1 * MM, 1)), medium)
+
+
+def strip(x0, x1, y):
+    return nf.Structure(nf.Sheet((x0 * MM, y * MM, 0), (x1 * MM, y * MM, 1)), nf.PEC)
+
+
+def modes(model, count=None):
+    context = model.setup().context
+    return [channel.mode(context) for channel in model.channels[: count or len(model.ports[0].modes)]]
+
+
+def test_counted_modes_of_a_rectangle_are_those_of_its_names():
+    count = 8
+    model = guide(count=count)
+    numbers = [(m, n) for m in range(6) for n in range(6)]
+    square = {(m, n): sum((2 / MM * np.sin(0.5 * np.pi * i / c)) ** 2 for i, c in ((m, 12), (n, 7)))
+              for m, n in numbers}  # fmt: skip
+    wanted = sorted([*(("TE", np.sqrt(square[m, n])) for m, n in numbers if m or n),
+                     *(("TM", np.sqrt(square[m, n])) for m, n in numbers if m and n)],
+                    key=lambda each: (round(each[1], 6), each[0]))  # fmt: skip
+    found = modes(model)
+    assert [mode.family for mode in found] == [family for family, _ in wanted[:count]]
+    assert np.allclose([mode.cutoff for mode in found], [cutoff for _, cutoff in wanted[:count]], rtol=1e-12)
+    named = nf.WaveguidePort("in", model.ports[0].lower, model.ports[0].upper, "+z", "TE10")
+    other = model.model_copy(update={"ports": (named,)}).setup()
+    assert np.abs(named.mode(other.context).electric[1] - found[0].electric[1]).max() < 1e-9  # both point to +y
+    electric = [mode.samples()[2] for mode in found]
+    overlaps = np.einsum("is,js,s->ij", electric, electric, found[0].samples()[5])
+    assert np.abs(overlaps - np.eye(count)).max() < 1e-11
+
+
+@pytest.mark.parametrize("metal, allowed", [
+    ("staircase", 0.1), pytest.param("conformal", 0.02, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_modes_of_a_circle_have_the_zeros_of_bessel_functions(metal, allowed):
+    """A staircase's radius is uncertain by a quarter of a cell in 6; (k d)^2/24 is 1.5 % for TM11."""
+    hole = nf.Structure(nf.Cylinder((7 * MM, 7 * MM, 0), (7 * MM, 7 * MM, 1), 6 * MM), nf.Medium())
+    found = modes(guide([block(0, 0, 14, 14), hole], (14, 14), 8, metal=metal))
+    wanted = [1.8412, 1.8412, 2.4048, 3.0542, 3.0542, 3.8317, 3.8317, 3.8317]  # TE11, TM01, TE21, TE01, TM11
+    assert np.allclose([mode.cutoff * 6 * MM for mode in found], wanted, rtol=allowed)
+    assert [mode.family for mode in found[:5]] == ["TE", "TE", "TM", "TE", "TE"]
+    along = [np.sum(mode.electric[0] ** 2) - np.sum(mode.electric[1] ** 2) for mode in found]
+    assert along[0] > 0 > along[1] == pytest.approx(-along[0])  # of a pair the first points along x
+
+
+def ridge_cutoff(width, height, ridge, gap, modes=24):
+    """The lowest cut-off (1/m) of a single-ridge guide: H along it, odd about the middle, matched where the ridge ends.
+
+    Left of the step, under the ridge, cosines over the gap times sines from the middle; right of it cosines over the
+    height times cosines from the side wall. E along the step exists in the gap alone.
+    """
+    m, n = np.arange(modes), np.arange(max(2, round(modes * gap / height)))
+    km, kn = np.pi * m / height, np.pi * n / gap
+    norms = np.sqrt(np.where(m == 0, 1, 2) / height), np.sqrt(np.where(n == 0, 1, 2) / gap)
+    overlap = np.array([[0.5 * gap * (np.sinc((a - b) * gap / np.pi) + np.sinc((a + b) * gap / np.pi)) for b in kn]
+                        for a in km]) * np.outer(*norms)  # fmt: skip
+
+    def determinant(k):
+        gm, gn = (np.sqrt((each**2 - k**2).astype(complex)) for each in (km, kn))
+        admittance = overlap.T @ ((1 / (gm * np.tanh(gm * 0.5 * (width - ridge))))[:, None] * overlap)
+        matrix = admittance + np.diag(np.tanh(gn * 0.5 * ridge) / gn)
+        return np.linalg.eigvalsh(matrix.real)[0]  # passes through 0
+
+    k = np.linspace(0.2, 0.98, 60) * np.pi / width
+    values = [determinant(each) for each in k]
+    first = np.flatnonzero(np.diff(np.sign(values)))[0]
+    return brentq(determinant, k[first], k[first + 1])
+
+
+def test_the_cutoff_of_a_ridge_guide_is_that_of_mode_matching():
+    """The singular fields at the ridge's two edges act as some 0.1 cells in a gap of 4, half of it in the cut-off."""
+    exact = ridge_cutoff(24 * MM, 12 * MM, 8 * MM, 4 * MM)
+    assert exact == pytest.approx(ridge_cutoff(24 * MM, 12 * MM, 8 * MM, 4 * MM, 48), rel=1e-4)
+    found = modes(guide([block(8, 4, 16, 12)], (24, 12)))[0]
+    assert found.family == "TE"
+    assert found.cutoff == pytest.approx(exact, rel=0.0125)
+
+
+def test_strips_in_a_box_carry_as_many_tem_waves_even_before_odd():
+    found = modes(guide([strip(4, 8, 6), strip(12, 16, 6)], (20, 12), 3))
+    assert [mode.family for mode in found] == ["TEM", "TEM", "TE"]
+    for mode, sign in zip(found, (-1.0, 1.0)):  # Ex of the even mode is odd about the middle
+        along = mode.electric[0]
+        assert np.abs(along - sign * np.flip(along, 0)).max() < 1e-9 * np.abs(along).max()
+
+
+def test_the_impedance_of_a_stripline_is_its_closed_form():
+    """Z = eta0/4 K(sech)/K(tanh) (pi w/2b) of wide walls; either edge of a strip acts a third of a cell further out,
+    in a width of 17 that its fringing fields are counted in: 4 %, and 1 % for the walls aside."""
+    mode = modes(guide([strip(12, 24, 6)], (36, 12)))[0]
+    voltage = np.sum(mode.electric[1][18, :6]) * MM  # from wall to strip, of a field with V I = 1
+    x = np.pi * 12 / (2 * 12)
+    wanted = 0.25 * VACUUM_IMPEDANCE * ellipk(1 / np.cosh(x) ** 2) / ellipk(np.tanh(x) ** 2)
+    assert VACUUM_IMPEDANCE * voltage**2 == pytest.approx(wanted, rel=0.05)
+
+
+SHAPES = {
+    "L": lambda: guide([block(5, 4, 12, 7)], length=90),
+    "odd TEM": lambda: guide([strip(2, 4, 3), strip(8, 10, 3)], length=90, number=2),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_nothing_but_rounding_leaks_out_behind_a_port_of_any_shape(shape):
+    """5e-13 as in named guides."""
+    assert behind(SHAPES[shape]()) < 5e-13
+
+
+def test_a_step_in_an_l_shaped_guide_keeps_the_power():
+    post = nf.Structure(nf.Box((0, 0, 24 * MM), (2 * MM, 7 * MM, 26 * MM)), nf.PEC)
+    model = guide([block(5, 4, 12, 7), post], length=50, steps=None, decay=1e-8)
+    s = model.run(threads=1).sparameters
+    one, two = (mode.cutoff * VACUUM_SPEED / (2 * np.pi) for mode in modes(guide([block(5, 4, 12, 7)], count=2)))
+    s = s.sel(frequency=slice(1.15 * one, 0.95 * two))
+    assert np.abs(s.sel(to="in", source="in")).max() > 0.15
+    assert np.abs((np.abs(s) ** 2).sum("to") - 1).max() < 1e-3
