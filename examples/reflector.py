@@ -1,4 +1,4 @@
-"""A paraboloid before a dual-mode horn: return loss and directivity, beside aperture theory with the horn's own pattern.
+"""A paraboloid before a dual-mode horn: return loss, and directivity beside aperture theory with the horn's own field.
 
     .venv/bin/python -m examples.reflector [PICTURE]
 
@@ -73,7 +73,7 @@ def dish(size: Size) -> nf.Revolved:
 def model(size: Size = LAPTOP, mirror: bool = True) -> nf.Simulation:
     """Dish and horn, a quarter of them; or the horn alone in the same box."""
     near = HORN.aperture + WALL
-    port = STEP + BACK
+    guide, port = HORN.guide, STEP + BACK
     sizes = size.coarse, size.coarse, size.fine, size.fine, size.coarse, size.coarse
     across = nf.Grading((-size.side, -2 * near, -near, near, 2 * near, size.side), sizes, size.cells[0])
     along = nf.Grading((size.low, -2 * near, -near, size.high), sizes[:4], size.cells[1])
@@ -81,7 +81,7 @@ def model(size: Size = LAPTOP, mirror: bool = True) -> nf.Simulation:
     structures += [nf.Structure(dish(size), nf.PEC, "dish")] if mirror else []
     return nf.Simulation(
         title="Paraboloid before a dual-mode horn", grid=nf.GradedGrid(across, across, along), structures=structures,
-        ports=[nf.WaveguidePort("in", (-HORN.guide, -HORN.guide, port), (HORN.guide, HORN.guide, port), "-z", "TE11y", "circular")],
+        ports=[nf.WaveguidePort("in", (-guide, -guide, port), (guide, guide, port), "-z", "TE11y", "circular")],
         waveform=nf.ModulatedGaussian(FREQUENCY, 3e9),
         monitors=[nf.FarField("far", size.frequencies)],
         symmetry=nf.Symmetry(x="magnetic", y="electric"), metal="conformal", decay=1e-6,
@@ -117,3 +117,77 @@ def aperture_theory(size: Size, far: FarFieldResult, shadow: bool = True) -> np.
         own = (part.values[which].ravel() for part in (cuts.e_theta, cuts.e_phi))
         found.append(intensity(*(sum(pair) for pair in zip(dish, own)), ETA) / float(far.radiated_power[which]))
     return 4 * math.pi * np.reshape(found, (-1, THETA.size, CUTS.size))
+
+
+def decibels(power):
+    return 10 * np.log10(power)
+
+
+def compared(result: nf.Result, alone: nf.Result, size: Size = LAPTOP) -> tuple[np.ndarray, np.ndarray]:
+    """Directivity (frequency, theta, cut) found, and by aperture theory; printed."""
+    horn_cuts, cuts = alone["far"].at(np.pi - THETA, CUTS), result["far"].at(THETA, CUTS)
+    own, found = horn_cuts.directivity.values, cuts.directivity.values
+    theory, clear = aperture_theory(size, alone["far"]), aperture_theory(size, alone["far"], shadow=False)
+    middle = len(cuts.frequencies) // 2
+    for which, frequency in enumerate(cuts.frequencies):
+        levels = [float(decibels(each[which, 0, 0])) for each in (own, found, theory, clear)]
+        text = "{:.3f} GHz: horn {:.2f}, dish {:.2f}, aperture theory {:.2f}, without the horn's shadow {:.2f} dBi"
+        print(text.format(frequency / 1e9, *levels))
+    means = [float(decibels(each[:, 0, 0]).mean()) for each in (found, theory)]
+    print(f"means over the standing wave: dish {means[0]:.2f}, aperture theory {means[1]:.2f} dBi")
+    for column, plane in enumerate("EH"):
+        widths = [beamwidth(THETA, each[middle, :, column]) for each in (found, theory)]
+        print(f"{plane}-plane: beamwidth {widths[0]:.2f}, aperture theory {widths[1]:.2f} degrees")
+    for name, each in (("horn alone", alone), ("before the dish", result)):
+        s = 2 * decibels(np.abs(reflected(each)))
+        low, high = (each / 1e9 for each in BAND)
+        print(f"{name}: abs(S11) at 12 GHz {s.interp(frequency=FREQUENCY).item():.1f} dB, "
+              f"largest from {low:g} to {high:g} GHz {s.max().item():.1f} dB")  # fmt: skip
+    return found[middle], theory[middle]
+
+
+def reflected(result: nf.Result):
+    """S11 over the band."""
+    return result.sparameters.sel(to="in", source="in", frequency=slice(*BAND))
+
+
+def vertex(alone: nf.Result, size: Size = LAPTOP) -> float:
+    """What the dish sends back into the horn, over what it sent out: G lambda/(4 pi f), G its directivity."""
+    gain = float(alone["far"].at([np.pi], [0.0]).directivity.sel(frequency=FREQUENCY, method="nearest").item())
+    return gain * WAVELENGTH / (4 * math.pi * size.focal_length)
+
+
+def draw(result: nf.Result, alone: nf.Result, cuts: tuple[np.ndarray, np.ndarray], path: str) -> None:
+    """Return loss, and directivity in both planes over aperture theory."""
+    import matplotlib
+
+    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+
+    with matplotlib.rc_context(SETTINGS):
+        figure = blank(13, 4.4)
+        headline(figure, "Paraboloid of 300 mm before a dual-mode horn", "thin: aperture theory; 12 GHz")
+        loss, *patterns = (figure.add_subplot(1, 3, number) for number in (1, 2, 3))
+        for colour, (name, each) in zip(COLOURS[1::-1], (("horn alone", alone), ("before the dish", result))):
+            s = reflected(each)
+            loss.plot(s.frequency / 1e9, 2 * decibels(np.abs(s)), color=colour, label=name)
+        loss.axhline(20 * math.log10(vertex(alone)), color="k", linewidth=0.7)
+        loss.set(xlabel="frequency (GHz)", ylabel="abs(S11) (dB)", ylim=(-45, 0), title="thin: from the vertex")
+        loss.legend(loc="lower left")
+        for column, (axes, plane) in enumerate(zip(patterns, "EH")):
+            axes.plot(np.degrees(THETA), decibels(cuts[0][:, column]), color=COLOURS[0])
+            axes.plot(np.degrees(THETA), decibels(cuts[1][:, column]), "k", linewidth=0.7)
+            axes.set(xlabel="angle from the axis (degrees)", ylabel="directivity (dBi)", ylim=(-30, 32),
+                     title=f"{plane}-plane")  # fmt: skip
+        figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def main() -> None:
+    """Run horn and reflector, compare, draw."""
+    alone, result = model(mirror=False).run(), model().run()
+    cuts = compared(result, alone)
+    if len(sys.argv) > 1:
+        draw(result, alone, cuts, sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()
