@@ -1,4 +1,4 @@
-"""A paraboloid before a dual-mode horn: return loss and directivity, beside aperture theory with the horn's own pattern.
+"""A paraboloid before a dual-mode horn: return loss, and directivity beside aperture theory with the horn's own field.
 
     .venv/bin/python -m examples.reflector [PICTURE]
 
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 import nearfield as nf
+from examples.dual_mode_horn import BACK, HORN, WALL, profile
 from nearfield.analysis.farfield import intensity, unit_vectors
 from nearfield.analysis.pattern import FarFieldResult
 from validation.physical_optics import ETA, C, Paraboloid, beamwidth
@@ -21,24 +23,21 @@ from validation.physical_optics import ETA, C, Paraboloid, beamwidth
 FREQUENCY = 12e9  # Hz
 WAVELENGTH = C / FREQUENCY
 BAND = (11e9, 13e9)
-FOCAL_RATIO = 0.7  # focal length over diameter
+FOCAL_RATIO = 0.74  # focal length over diameter
+DISH = 4e-3  # m, of metal along the axis
 SEGMENTS = 20  # straight pieces of the paraboloid: 0.06 mm off at the largest size
 THETA = np.radians(np.arange(0.0, 180.25, 0.25))
 CUTS = np.radians([90.0, 0.0])  # E- and H-plane
-
-GUIDE, THROAT, APERTURE = 12.5e-3, 16.24e-3, WAVELENGTH  # m, radii of the horn
-PHASING, FLARE = 15e-3, 62e-3  # m, lengths
-BEHIND = 5.5e-3  # m, from its aperture to the centre of its waves
+STEP = round(HORN.cylinder + HORN.cone, 7)  # m, z of the horn's step: its aperture lies in the focus
 
 
 @dataclass(frozen=True)
 class Size:
-    """A dish, the cells it is stepped in, and the metal's thickness; lengths in m."""
+    """A dish, the cells it is stepped in; lengths in m."""
 
     diameter: float
     coarse: float
     fine: float  # at the horn, along all axes
-    wall: float
     side: float  # half the width of the box
     low: float  # where the box begins, behind the dish
     high: float  # where it ends, round the horn's guide
@@ -48,19 +47,19 @@ class Size:
     def focal_length(self) -> float:
         return FOCAL_RATIO * self.diameter
 
+    @property
+    def frequencies(self) -> list[float]:
+        """Five (Hz) about the middle one, over a period of the standing wave between horn and dish, c/(2 f)."""
+        return [round(FREQUENCY + n * C / (10 * self.focal_length), -6) for n in range(-2, 3)]
 
-LAPTOP = Size(0.3, 1.8e-3, 1.25e-3, 2.5e-3, 0.184, -0.25, 0.122, (224, 246))
-FULL = Size(0.72, 0.68e-3, 0.5e-3, 2e-3, 0.385, -0.524, 0.146, (1138, 1144))
+
+LAPTOP = Size(0.3, 1.8e-3, 1.25e-3, 0.184, -0.261, 0.125, (224, 256))
+FULL = Size(0.72, 0.7e-3, 0.5e-3, 0.385, -0.5552, 0.1148, (1138, 1144))
 
 
-def horn(wall: float, end: float) -> nf.Revolved:
-    """The horn, its aperture towards -z and the centre of its waves at the focus; its guide runs to z = `end` (m)."""
-    mouth = -BEHIND
-    throat = mouth + FLARE + PHASING
-    inner = [(APERTURE, mouth), (THROAT, mouth + FLARE), (THROAT, throat), (GUIDE, throat), (GUIDE, end)]
-    outer = [(GUIDE + wall, end), (GUIDE + wall, throat + wall), (THROAT + wall, throat + wall),
-             (THROAT + wall, mouth + FLARE), (APERTURE + wall, mouth)]  # fmt: skip
-    return nf.Revolved("z", inner + outer)
+def horn(end: float) -> nf.Revolved:
+    """The horn, its aperture in the focus and towards -z, its guide up to z = `end` (m)."""
+    return nf.Revolved("z", [(r, round(STEP - along, 7)) for r, along in profile(HORN, STEP - end)])
 
 
 def dish(size: Size) -> nf.Revolved:
@@ -68,47 +67,127 @@ def dish(size: Size) -> nf.Revolved:
     f = size.focal_length
     radii = np.linspace(0, size.diameter / 2, SEGMENTS + 1).round(6).tolist()
     face = [(r, round(r**2 / (4 * f) - f, 7)) for r in radii]
-    return nf.Revolved("z", face + [(r, round(z - 2 * size.wall, 7)) for r, z in face[::-1]])
+    return nf.Revolved("z", face + [(r, round(z - DISH, 7)) for r, z in face[::-1]])
 
 
 def model(size: Size = LAPTOP, mirror: bool = True) -> nf.Simulation:
     """Dish and horn, a quarter of them; or the horn alone in the same box."""
-    near = APERTURE + size.wall
-    port = size.high - 20 * size.fine
+    near = HORN.aperture + WALL
+    guide, port = HORN.guide, STEP + BACK
     sizes = size.coarse, size.coarse, size.fine, size.fine, size.coarse, size.coarse
     across = nf.Grading((-size.side, -2 * near, -near, near, 2 * near, size.side), sizes, size.cells[0])
     along = nf.Grading((size.low, -2 * near, -near, size.high), sizes[:4], size.cells[1])
-    structures = [nf.Structure(horn(size.wall, size.high + 0.01), nf.PEC, "horn")]
+    structures = [nf.Structure(horn(size.high + 0.01), nf.PEC, "horn")]
     structures += [nf.Structure(dish(size), nf.PEC, "dish")] if mirror else []
     return nf.Simulation(
         title="Paraboloid before a dual-mode horn", grid=nf.GradedGrid(across, across, along), structures=structures,
-        ports=[nf.WaveguidePort("in", (-GUIDE, -GUIDE, port), (GUIDE, GUIDE, port), "-z", "TE11y", "circular")],
+        ports=[nf.WaveguidePort("in", (-guide, -guide, port), (guide, guide, port), "-z", "TE11y", "circular")],
         waveform=nf.ModulatedGaussian(FREQUENCY, 3e9),
-        monitors=[nf.FarField("far", [FREQUENCY], theta=THETA, phi=np.concatenate((CUTS, CUTS + math.pi)))],
-        symmetry=nf.Symmetry(x="magnetic", y="electric"), metal="conformal",
+        monitors=[nf.FarField("far", size.frequencies)],
+        symmetry=nf.Symmetry(x="magnetic", y="electric"), metal="conformal", decay=1e-6,
     )  # fmt: skip
 
 
-def horn_field(far: FarFieldResult):
+def horn_field(cuts: FarFieldResult, which: int) -> Callable[[np.ndarray], np.ndarray]:
     """H (A/m) at places (m), by the horn's own far field: a body of revolution fed with TE11 along y."""
-    e_theta, e_phi = far.e_theta.values[0][:, 0], far.e_phi.values[0][:, 1]
+    parts = cuts.e_theta.values[which, :, 0], cuts.e_phi.values[which, :, 1]
+    k = 2 * math.pi * cuts.frequencies[which] / C
 
     def field(places: np.ndarray) -> np.ndarray:
         distance = np.linalg.norm(places, axis=1)
         theta, phi = np.arccos(places[:, 2] / distance), np.arctan2(places[:, 1], places[:, 0])
-        radial, along_theta, along_phi = unit_vectors(theta, phi)
-        wave = np.exp(-2j * math.pi / WAVELENGTH * distance) / (ETA * distance)
-        parts = np.interp(theta, THETA, e_theta) * np.sin(phi), np.interp(theta, THETA, e_phi) * np.cos(phi)
-        return (wave * parts[0])[:, None] * along_phi - (wave * parts[1])[:, None] * along_theta
+        _, along_theta, along_phi = unit_vectors(theta, phi)
+        wave = np.exp(-1j * k * distance) / (ETA * distance)
+        e_theta, e_phi = wave * np.interp(theta, THETA, parts[0]), wave * np.interp(theta, THETA, parts[1])
+        return (e_theta * np.sin(phi))[:, None] * along_phi - (e_phi * np.cos(phi))[:, None] * along_theta
 
     return field
 
 
-def aperture_theory(size: Size, far: FarFieldResult) -> np.ndarray:
-    """Directivity (theta, cut) of what the horn alone sends to the dish, the horn's shadow left out, and of the horn."""
-    mirror = Paraboloid(size.diameter, size.focal_length, blocked=APERTURE + size.wall)
+def aperture_theory(size: Size, far: FarFieldResult, shadow: bool = True) -> np.ndarray:
+    """Directivity (frequency, theta, cut) of the horn and of the dish in the horn's own field.
+
+    What the horn hides counts as dark, and what it sends out as all that is radiated.
+    """
+    mirror = Paraboloid(size.diameter, size.focal_length, HORN.aperture + WALL if shadow else 0.0)
     theta, phi = (angle.ravel() for angle in np.meshgrid(THETA, CUTS, indexing="ij"))
-    scattered = mirror.far_fields(horn_field(far), FREQUENCY, theta, phi)
-    own = (part.values[0][:, : CUTS.size].ravel() for part in (far.e_theta, far.e_phi))
-    found = intensity(*(sum(pair) for pair in zip(scattered, own)), ETA)
-    return (4 * math.pi * found / float(far.radiated_power[0])).reshape(THETA.size, CUTS.size)
+    cuts, found = far.at(THETA, CUTS), []
+    for which, frequency in enumerate(far.frequencies):
+        dish = mirror.far_fields(horn_field(cuts, which), frequency, theta, phi)
+        own = (part.values[which].ravel() for part in (cuts.e_theta, cuts.e_phi))
+        found.append(intensity(*(sum(pair) for pair in zip(dish, own)), ETA) / float(far.radiated_power[which]))
+    return 4 * math.pi * np.reshape(found, (-1, THETA.size, CUTS.size))
+
+
+def decibels(power):
+    return 10 * np.log10(power)
+
+
+def compared(result: nf.Result, alone: nf.Result, size: Size = LAPTOP) -> tuple[np.ndarray, np.ndarray]:
+    """Directivity (frequency, theta, cut) found, and by aperture theory; printed."""
+    horn_cuts, cuts = alone["far"].at(np.pi - THETA, CUTS), result["far"].at(THETA, CUTS)
+    own, found = horn_cuts.directivity.values, cuts.directivity.values
+    theory, clear = aperture_theory(size, alone["far"]), aperture_theory(size, alone["far"], shadow=False)
+    middle = len(cuts.frequencies) // 2
+    for which, frequency in enumerate(cuts.frequencies):
+        levels = [float(decibels(each[which, 0, 0])) for each in (own, found, theory, clear)]
+        text = "{:.3f} GHz: horn {:.2f}, dish {:.2f}, aperture theory {:.2f}, without the horn's shadow {:.2f} dBi"
+        print(text.format(frequency / 1e9, *levels))
+    means = [float(decibels(each[:, 0, 0]).mean()) for each in (found, theory)]
+    print(f"means over the standing wave: dish {means[0]:.2f}, aperture theory {means[1]:.2f} dBi")
+    for column, plane in enumerate("EH"):
+        widths = [beamwidth(THETA, each[middle, :, column]) for each in (found, theory)]
+        print(f"{plane}-plane: beamwidth {widths[0]:.2f}, aperture theory {widths[1]:.2f} degrees")
+    for name, each in (("horn alone", alone), ("before the dish", result)):
+        s = 2 * decibels(np.abs(reflected(each)))
+        low, high = (each / 1e9 for each in BAND)
+        print(f"{name}: abs(S11) at 12 GHz {s.interp(frequency=FREQUENCY).item():.1f} dB, "
+              f"largest from {low:g} to {high:g} GHz {s.max().item():.1f} dB")  # fmt: skip
+    return found[middle], theory[middle]
+
+
+def reflected(result: nf.Result):
+    """S11 over the band."""
+    return result.sparameters.sel(to="in", source="in", frequency=slice(*BAND))
+
+
+def vertex(alone: nf.Result, size: Size = LAPTOP) -> float:
+    """What the dish sends back into the horn, over what it sent out: G lambda/(4 pi f), G its directivity."""
+    gain = float(alone["far"].at([np.pi], [0.0]).directivity.sel(frequency=FREQUENCY, method="nearest").item())
+    return gain * WAVELENGTH / (4 * math.pi * size.focal_length)
+
+
+def draw(result: nf.Result, alone: nf.Result, cuts: tuple[np.ndarray, np.ndarray], path: str) -> None:
+    """Return loss, and directivity in both planes over aperture theory."""
+    import matplotlib
+
+    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+
+    with matplotlib.rc_context(SETTINGS):
+        figure = blank(13, 4.4)
+        headline(figure, "Paraboloid of 300 mm before a dual-mode horn", "thin: aperture theory; 12 GHz")
+        loss, *patterns = (figure.add_subplot(1, 3, number) for number in (1, 2, 3))
+        for colour, (name, each) in zip(COLOURS[1::-1], (("horn alone", alone), ("before the dish", result))):
+            s = reflected(each)
+            loss.plot(s.frequency / 1e9, 2 * decibels(np.abs(s)), color=colour, label=name)
+        loss.axhline(20 * math.log10(vertex(alone)), color="k", linewidth=0.7)
+        loss.set(xlabel="frequency (GHz)", ylabel="abs(S11) (dB)", ylim=(-45, 0), title="thin: from the vertex")
+        loss.legend(loc="lower left")
+        for column, (axes, plane) in enumerate(zip(patterns, "EH")):
+            axes.plot(np.degrees(THETA), decibels(cuts[0][:, column]), color=COLOURS[0])
+            axes.plot(np.degrees(THETA), decibels(cuts[1][:, column]), "k", linewidth=0.7)
+            axes.set(xlabel="angle from the axis (degrees)", ylabel="directivity (dBi)", ylim=(-30, 32),
+                     title=f"{plane}-plane")  # fmt: skip
+        figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def main() -> None:
+    """Run horn and reflector, compare, draw."""
+    alone, result = model(mirror=False).run(), model().run()
+    cuts = compared(result, alone)
+    if len(sys.argv) > 1:
+        draw(result, alone, cuts, sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()

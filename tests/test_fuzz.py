@@ -29,7 +29,8 @@ FILES_PER_SEED = 100
 PROCESSES = 6
 WORDS = [
     "true", "false", "nan", "inf", "-inf", "0", "-1", "1e308", "-1e-308", "1e-320", "9" * 30, "9" * 5000, '""', '"pec"',
-    '"pmc"', '"cpml"', '"auto"', '"uniform"', '"lines"', '"1 mm"', '"-1 mm"', '"1 fm"', '"1 km"', '"1 GHz"', '"1 THz"',
+    '"pmc"', '"cpml"', '"auto"', '"uniform"', '"lines"', '"graded"', '"1 mm"', '"-1 mm"', '"1 fm"', '"1 km"', '"1 GHz"',
+    '"1 THz"',
     "[]", "{}", "[0, 0, 0]", "[[]]", "[1e9, 1e9, 1e9]", "1979-05-27", "07:32:00", "'\u00e9'", '"a/b"', '"\\u0000"',
     "kind", "{ kind = \"cpml\", cells = 1000 }", "1_000", "0x10", "\"\"\"", "#", "=", "[", "]]", "[[ports]]", "[grid]",
     "medium", "\x00", "\r", "steps = 1", "time_step = 1e-30", "precision = \"double\"", "excitations = [\"feed\"]",

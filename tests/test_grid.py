@@ -29,6 +29,26 @@ def test_components_lie_at_their_yee_positions():
             assert samples.size == grid.component_shape(component)[axis]
 
 
+def test_graded_cells_have_the_sizes_that_are_wanted_and_fill_the_axis():
+    """Between places cells grow by one ratio, exp(slope): 1 to 2 mm over 10 mm in 10 ln(2) = 6.93 cells, 7 smaller ones."""
+    grading = nf.Grading(["-10 mm", 0, "10 mm", "20 mm"], ["1 mm", "1 mm", "2 mm", "2 mm"])
+    line = grading.lines()
+    length = np.diff(line)
+    assert (line[0], line[-1], length.size) == (-10e-3, 20e-3, 22)
+    assert length.size == grading.count == np.ceil(10 + 10 * np.log(2) + 5)
+    assert (length <= 2e-3).all() and (length[line[1:] < 0] < 1e-3).all()
+    growing = length[(line[:-1] > 0) & (line[1:] < 10e-3)]
+    np.testing.assert_allclose(growing[1:] / growing[:-1], np.exp(0.1 * (21.93147 / 22)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("cells", [10, 11, 200])
+def test_graded_cells_are_as_many_as_are_asked_for_and_symmetric_where_their_sizes_are(cells):
+    line = nf.Grading((-3, -1, 1, 3), (0.2, 0.1, 0.1, 0.2), cells).lines()
+    assert line.size == cells + 1
+    np.testing.assert_allclose(line, -line[::-1], atol=1e-15)
+    assert cells % 2 or line[cells // 2] == 0.0
+
+
 @given(spacings)
 def test_dual_lengths_are_half_at_the_walls_and_add_up(spacing):
     grid = graded(spacing, [1], [1])

@@ -111,6 +111,12 @@ ENTRIES = {
     "Courant number": (lambda: model(courant=1.5), ["courant", "1.5"]),
     "wrong kind of shape": (lambda: nf.Structure(nf.Medium(2), "pec"), ["shape", "box"]),
     "lines out of order": (lambda: nf.Grid([0, 2, 1], [0, 1], [0, 1]), ["must increase", "line 2"]),
+    "sizes without places": (lambda: nf.Grading((0, 1), (0.1,)), ["2 places", "1 sizes", "at least two"]),
+    "places that fall": (lambda: nf.Grading((0, 2, 1), (0.1, 0.1, 0.1)), ["places must increase", "1 m follows 2 m"]),
+    "cells without size": (lambda: nf.Grading((0, 1), (0.1, 0)), ["size", "must be positive"]),
+    "too many graded cells": (
+        lambda: nf.GradedGrid(*[nf.Grading((0, 1), (1e-5, 1e-5))] * 3), ["cells", "at most 1e+10"],
+    ),
     "too many cells": (lambda: nf.Grid.uniform(1, (10**5, 10**5, 10**5)), ["cells", "at most 1e+10"]),
 }
 

@@ -44,11 +44,12 @@ class Wall:
 
 @dataclass(frozen=True)
 class Exterior:
-    """What surrounds the surface: a lossless medium and the walls."""
+    """What surrounds the surface: a lossless medium and the walls; axes across which the fields are symmetric."""
 
     permittivity: float = 1.0
     permeability: float = 1.0
     walls: tuple[Wall, ...] = ()
+    mirrors: tuple[int, ...] = ()
 
     @property
     def impedance(self) -> float:
@@ -159,16 +160,20 @@ def sphere_power(faces: list[Face], exterior: Exterior, frequencies: np.ndarray)
     """Radiated power, the intensity integrated over all directions, (frequency,).
 
     Gauss-Legendre in cos(theta) times evenly spaced phi: exact for the intensity of sources within a sphere of radius
-    R up to spherical harmonics of order 2 k R + 14. With walls the images make the full sphere symmetric, and each
-    wall halves the result.
+    R up to spherical harmonics of order 2 k R + 14. Where planes of symmetry or walls with their images make the sphere
+    symmetric, one part of it stands for all; of a wall's two halves one is real.
     """
-    order = int(float(exterior.wavenumber(frequencies).max()) * _reach(faces, exterior.walls)) + 8
+    order = 2 * (int(float(exterior.wavenumber(frequencies).max()) * _reach(faces, exterior.walls)) // 2) + 10
     cosine, weight = np.polynomial.legendre.leggauss(order)
-    turns = 2 * order
+    turns = 2 * order  # a multiple of four, half a step off the planes
     theta = np.repeat(np.arccos(cosine), turns)
-    phi = np.tile(2 * np.pi * np.arange(turns) / turns, order)
-    e_theta, e_phi = far_fields(faces, exterior, frequencies, theta, phi)
-    total = intensity(e_theta, e_phi, exterior.impedance) @ np.repeat(weight * 2 * np.pi / turns, turns)
+    phi = np.tile(2 * np.pi * (np.arange(turns) + 0.5) / turns, order)
+    share = np.repeat(weight * 2 * np.pi / turns, turns)
+    alike = {*exterior.mirrors, *(wall.axis for wall in exterior.walls)}
+    for axis in alike:
+        kept = unit_vectors(theta, phi)[0][:, axis] > 0
+        theta, phi, share = theta[kept], phi[kept], 2 * share[kept]
+    total = intensity(*far_fields(faces, exterior, frequencies, theta, phi), exterior.impedance) @ share
     return total / 2 ** len(exterior.walls)
 
 

@@ -267,6 +267,7 @@ def exterior_text(exterior: Exterior) -> str:
     """The exterior as one attribute of a file."""
     walls = [[wall.axis, wall.position, wall.kind, wall.side] for wall in exterior.walls]
     values = {"permittivity": exterior.permittivity, "permeability": exterior.permeability, "walls": walls}
+    values["mirrors"] = list(exterior.mirrors)
     return json.dumps(values)
 
 
@@ -274,4 +275,5 @@ def read_exterior(variables: Variables) -> Exterior:
     """What `exterior_text` wrote."""
     values = json.loads(variables["surface_power"].attributes["exterior"])
     walls = tuple(Wall(*wall) for wall in values.pop("walls"))
-    return Exterior(**values, walls=walls)
+    mirrors = tuple(values.pop("mirrors", ()))
+    return Exterior(**values, walls=walls, mirrors=mirrors)

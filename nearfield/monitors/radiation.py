@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 from weakref import WeakKeyDictionary
 
@@ -234,7 +235,9 @@ class FarField(Monitor):
         frequencies, walls = np.asarray(self.frequencies), self.walls(context)
         places = self.places(context)
         surface = surface_variables(context, places, frequencies, iter(recordings))
-        exterior = surrounding(context, places, walls)
+        first, last = self.box(context)
+        symmetric = (a for a in range(3) if context.grid.mirrors[a] and first[a] + last[a] == context.grid.cells[a])
+        exterior = replace(surrounding(context, places, walls), mirrors=tuple(symmetric))
         notes = {"units": "W s^2", "exterior": exterior_text(exterior)}
         flux = np.sum([face_power(face) for face in read_faces(surface)], axis=0)
         pairs = zip(("theta", "phi"), self.angles(walls))
