@@ -20,6 +20,7 @@ from nearfield.incident.term import IncidentTerm
 from nearfield.plan import Context
 from nearfield.quantities import ANGLE, NUMBER, ElectricField, Position, Quantity, shown
 from nearfield.sources import SOURCES, AnyWaveform, ImpressedCurrent
+from nearfield.waveforms import ContinuousWave
 
 ROUNDING = 1e-12
 
@@ -165,11 +166,8 @@ class PlaneWave(ImpressedCurrent):
         corner = tuple(
             float(line[a if u >= 0 else b]) for line, a, b, u in zip(grid.lines, first, last, self.travels)
         )
-
-        def spectrum(frequencies: np.ndarray) -> np.ndarray:
-            return self.amplitude * self.waveform.spectrum(frequencies)
-
-        return Illumination(first, last, self.travels, self.electric, corner, spectrum, alone)
+        known = None if isinstance(self.waveform, ContinuousWave) else self.waveform.spectrum
+        return Illumination(first, last, self.travels, self.electric, corner, self.amplitude, known, alone)
 
     def _along_axis(self, context: Context, first: Nodes, last: Nodes, found: list) -> list[IncidentTerm]:
         axis, electric = self.axis_number, self.electric

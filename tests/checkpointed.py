@@ -7,6 +7,7 @@ no imports.
 
 from __future__ import annotations
 
+import glob
 import os
 import random
 import shutil
@@ -70,6 +71,13 @@ def kept_on_the_way(simulation: nf.Simulation, folder: Path, every: int) -> list
     simulation.run(output=folder / "run" / "result.h5", progress=copy, checkpoint=f"every {every} steps")
     copy()
     return sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
+
+
+def awaited(pattern: str | Path, seconds: float = 60) -> None:
+    """Wait until there is such a file; a run that has left a checkpoint is among its steps, however fast it is."""
+    end = time.monotonic() + seconds
+    while not glob.glob(str(pattern)) and time.monotonic() < end:
+        time.sleep(0.02)
 
 
 def assert_goes_on(simulation: nf.Simulation, folder: Path, every: int, number: int = 0) -> None:

@@ -8,8 +8,8 @@ HERE = Path(__file__).parent
 ALONE = (
     "engine/test_stops", "machine/test_binding", "machine/test_pages", "machine/test_probe", "machine/test_processors",
     "output/test_direct", "output/test_field_faults", "output/test_field_streams", "output/test_output_sweep",
-    "parallel/test_cluster", "parallel/test_fields_on_cluster", "parallel/test_ranks", "parallel/test_restarts",
-    "parallel/test_runs", "stream", "test_bench", "test_checkpoint_faults", "test_cli", "test_tuning",
+    "parallel/test_cluster", "parallel/test_fields_on_cluster", "stream", "test_checkpoint_faults", "test_cli",
+    "test_tuning",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from checkpointed import rich, tiny
+from checkpointed import awaited, rich, tiny
 from whole_runs import arrays
 
 import nearfield as nf
@@ -35,13 +35,6 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NEARFIELD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("PYTHONPATH", str(Path(nf.__file__).parents[1]))
-
-
-def awaited(pattern: str, seconds: float = 30) -> None:
-    """Wait until there is such a file."""
-    end = time.monotonic() + seconds
-    while not list(Path().glob(pattern)) and time.monotonic() < end:
-        time.sleep(0.02)
 
 
 def run_to(pattern: str, number: int, *options: str) -> tuple[int, str]:

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from checkpointed import awaited
 
 import nearfield
 from nearfield.cli import main
@@ -244,12 +245,9 @@ def test_an_interrupt_while_the_result_is_written_waits_for_it(monkeypatch, caps
 
 def test_an_interrupted_run_keeps_what_it_recorded():
     Path("endless.toml").write_text(ENDLESS)
-    process = python_process("-m", "nearfield", "run", "endless.toml", "--threads", "1", "--json")
-    for _ in range(600):
-        time.sleep(0.1)
-        if Path("out/endless").is_dir():
-            break
-    time.sleep(2.0)  # into the time loop
+    process = python_process("-m", "nearfield", "run", "endless.toml", "--threads", "1", "--json", "--checkpoint",
+                             "every 100 steps")  # fmt: skip
+    awaited("out/endless/checkpoint-*")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err

@@ -226,6 +226,15 @@ def test_monitors_say_which_fields_they_saw(tmp_path):
     assert result["far"].monostatic_cross_section.size == 2
 
 
+def test_a_continuous_wave_leaves_a_far_field_without_a_cross_section():
+    far = nf.FarField("far", 6e9, theta=[0], phi=[0])
+    model = in_box("+z", "x", waveform=nf.ContinuousWave(6e9), monitors=[far], boundaries=nf.Boundaries(nf.CPML(6)))
+    pattern = model.run()["far"]
+    assert np.isfinite(pattern.e_theta).all()
+    with pytest.raises(ModelError, match="no continuous wave"):
+        pattern.radar_cross_section()
+
+
 def test_a_far_field_without_a_plane_wave_has_no_cross_section():
     model = sphere("+z", "x", nf.Medium(2.0), radius=3)
     dipole = nf.PointCurrent((0, 0, 8e-3), "z", nf.GaussianDerivative(6e9))

@@ -1,14 +1,24 @@
-"""The page of validation cases says what the last runs found, of every case."""
+"""The pages of validation cases and of examples name them all, with what the last runs found."""
 
 import json
+from pathlib import Path
 
-from validation.run_all import PAGE, RESULTS, case_names, table
+import nearfield
+from validation.run_all import BEGIN, PAGE, RESULTS, case_names, table
 
 
 def test_the_table_holds_what_every_case_found_the_last_time():
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     assert list(results) == case_names()
     assert table(list(results.values())) in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_text_names_every_case_and_the_page_of_examples_every_example():
+    text = PAGE.read_text(encoding="utf-8").partition(BEGIN)[0]
+    assert [name for name in case_names() if f"({name}/README.md)" not in text] == []
+    examples = Path(nearfield.__file__).parents[1] / "examples"
+    listed = (examples / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in examples.glob("*.md") if f"({page.name})" not in listed] == ["README.md"]
 
 
 def test_bars_in_a_text_and_cases_that_broke_keep_the_table_whole():

@@ -33,8 +33,8 @@ class CrossSections:
         """Spectrum of the incident E at the origin of coordinates (V/m s), (frequency,). Error: there is none."""
         if "incident" not in self.variables:
             raise ModelError(
-                "a radar cross-section needs a plane wave as the only source of its excitation; give the model one "
-                "PlaneWave and no other source"
+                "a radar cross-section needs a plane wave as the only source of its excitation, with a pulse; give the "
+                "model one PlaneWave that is no continuous wave, and no other source"
             )
         return self.variables["incident"].array
 

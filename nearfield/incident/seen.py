@@ -20,21 +20,26 @@ Nodes = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Illumination:
-    """A plane wave as monitors know it: its box of nodes, and its spectrum(f) (V/m s) at the point `corner` (m)."""
+    """A plane wave as monitors know it: its box of nodes, and its field at the point `corner` (m), of the spectrum
+    amplitude * spectrum(f) (V/m s).
+    """
 
     first: Nodes
     last: Nodes
     travels: np.ndarray
     electric: np.ndarray
     corner: tuple[float, float, float]
-    spectrum: Callable[[np.ndarray], np.ndarray]
+    amplitude: float
+    spectrum: Callable[[np.ndarray], np.ndarray] | None  # of its signal, s; None: it never ends
     alone: bool  # nothing else drives the same excitation
 
-    def variable(self, frequencies: np.ndarray, wavenumbers: np.ndarray) -> Variable:
-        """E at the origin of coordinates, (frequency,)."""
+    def variable(self, frequencies: np.ndarray, wavenumbers: np.ndarray) -> Variable | None:
+        """E at the origin of coordinates, (frequency,); None for a wave that never ends."""
+        if self.spectrum is None:
+            return None
         phase = np.exp(1j * wavenumbers * float(self.travels @ np.array(self.corner)))
         notes = {"units": "V/m s", "travels": self.travels.tolist(), "electric": self.electric.tolist()}
-        return Variable(("frequency",), self.spectrum(frequencies) * phase, notes)
+        return Variable(("frequency",), self.amplitude * self.spectrum(frequencies) * phase, notes)
 
 
 def parts_seen(illumination: Illumination, terms: list[RecordingTerm]) -> str:

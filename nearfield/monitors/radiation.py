@@ -244,8 +244,9 @@ class FarField(Monitor):
         angles = {name: Variable((name,), values, {"units": "rad"}) for name, values in pairs}
         found = surface | angles | {"surface_power": Variable(("frequency",), flux, notes)}
         for light in context.illuminations:
-            if light.alone and excitation == SOURCES:
-                found["incident"] = light.variable(frequencies, exterior.wavenumber(frequencies))
+            incident = light.variable(frequencies, exterior.wavenumber(frequencies))
+            if incident and light.alone and excitation == SOURCES:
+                found["incident"] = incident
         return found
 
     def complete(self, variables: Variables) -> Variables:

@@ -153,7 +153,7 @@ def test_a_solver_that_is_killed_leaves_files_that_can_be_read_and_no_ring(long_
 
 
 def test_a_run_that_goes_on_from_a_checkpoint_leaves_the_same_files(long_run):
-    Path("model.toml").write_text(model(nf.FieldFile(codec="zlib"), steps=3000, every=40).to_toml())
+    Path("model.toml").write_text(model(nf.FieldFile(codec="zlib"), steps=1500, every=40).to_toml())
     process = started("--output", "out", "--checkpoint", "500 steps")
     wait_for_snapshots(Path("out/result-fields/cut-sources.h5"), 200)
     process.kill()

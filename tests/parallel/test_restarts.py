@@ -4,11 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from checkpointed import rich
+from checkpointed import awaited, rich
 from test_ranks import started
 from test_runs import cube
 from whole_runs import arrays
@@ -53,9 +52,7 @@ def test_sigterm_ends_all_ranks_with_a_checkpoint_that_others_go_on_from(tmp_pat
     options = ["--no-report", "--threads", "1"]
     ranks = [*line, "model.toml", *options, "--output", "out", "--checkpoint", "every 100 steps", "--ranks", "2"]
     with subprocess.Popen(ranks, stderr=subprocess.PIPE, text=True) as on:
-        end = time.monotonic() + 30
-        while not checkpoints(Path("out")) and time.monotonic() < end:
-            time.sleep(0.02)
+        awaited("out/checkpoint-*")
         os.kill(on.pid, signal.SIGTERM)
         _, said = on.communicate(timeout=60)
     assert on.returncode == 75 and "nearfield run --resume out" in said and "Traceback" not in said, said

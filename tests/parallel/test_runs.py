@@ -6,11 +6,11 @@ import platform
 import signal
 import subprocess
 import sys
-import time
 
 import h5py
 import numpy as np
 import pytest
+from checkpointed import awaited
 from whole_runs import arrays
 
 import nearfield as nf
@@ -165,24 +165,16 @@ def test_ranks_share_parts_of_a_model_with_the_same_result_file(model, probe, do
 @pytest.mark.parametrize("ranks", ["1", "2"])
 def test_ctrl_c_at_a_terminal_ends_all_ranks_and_keeps_what_was_recorded(ranks, tmp_path):
     (tmp_path / "model.toml").write_text(cube(steps=10**8))
-    line = run_line("--ranks", ranks, "--threads", "1", "--output", "out")
+    line = run_line("--ranks", ranks, "--threads", "1", "--output", "out", "--checkpoint", "every 1000 steps")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(line, **pipes, start_new_session=True) as on:
-        await_file("out")
-        time.sleep(2.0)  # into the steps
+        awaited("out/checkpoint-*")
         os.killpg(on.pid, signal.SIGINT)  # as a terminal does
         _, said = on.communicate(timeout=30)
     assert on.returncode == 130 and "Traceback" not in said, said
     result = nf.open_result("out/result.h5")
     assert result.status == "interrupted" and result["tip"].sizes["time"] > 0
     assert result.facts["ranks"] == int(ranks)
-
-
-def await_file(path: str, seconds: float = 30) -> None:
-    """Wait until it is there."""
-    end = time.monotonic() + seconds
-    while not os.path.exists(path) and time.monotonic() < end:
-        time.sleep(0.05)
 
 
 def test_ranks_that_diverge_say_so_once_and_where(tmp_path):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from validation.coax import run as coax
-from validation.low_pass_filter import run as low_pass
 from validation.microstrip import run as microstrip
 
 
@@ -23,18 +22,3 @@ def test_staircase_coax_has_the_impedance_of_its_circles(cell, low, high):
     """At 5 mm the page's +3/-1 %, at 10 mm twice as much."""
     z = coax.impedance(np.linspace(80e6, 200e6, 4), cell)
     assert low * coax.expected() <= z.real.mean() <= high * coax.expected()
-
-
-def test_low_pass_filter_is_passive_and_has_its_null_between_6_and_7_ghz():
-    """1.01: V and I are interpolated at the reference planes, 0.7 % at 20 GHz."""
-    frequencies, s11, s21 = low_pass.magnitudes(low_pass.model(1.0).run(threads=1).sparameters)
-    assert (s11**2 + s21**2).max() <= 1.01
-    assert 5.2e9 < low_pass.edge(frequencies, s21) < 5.8e9
-    assert 6e9 < low_pass.nulls(frequencies, s21)[0] < 7e9
-    assert s21[(frequencies > 6e9) & (frequencies < 9e9)].max() < 0.316
-
-
-@pytest.mark.slow
-def test_low_pass_filter_has_the_same_edge_on_two_meshes():
-    edges = [low_pass.edge(*low_pass.magnitudes(low_pass.model(r).run().sparameters)[::2]) for r in (1.0, 1.5)]
-    assert edges[0] == pytest.approx(edges[1], rel=0.02)

@@ -46,6 +46,7 @@ def measured(waveform: nf.ModulatedGaussian, frequencies: np.ndarray) -> tuple[n
             *[nf.Probe(name, place, "Ey") for name, place in places.items()],
             nf.Probe("magnetic", places["middle"], "Hx"),
         ],
+        symmetry=nf.Symmetry(x="magnetic", y="electric"),
         precision="double",
         decay=1e-12,
     )
