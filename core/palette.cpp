@@ -146,6 +146,28 @@ void Palette<Real>::set_planes(long first, long last, const Real* ca, const Real
     }
 }
 
+template <class Real>
+void Palette<Real>::set_taken(long row, const std::vector<Taken>& taken) {
+    const std::uint32_t plain = row_program_[row];
+    const std::string key = bytes_of(&plain, 1) + bytes_of(taken.data(), taken.size());
+    const auto [found, fresh] = taking_.try_emplace(key, static_cast<std::uint32_t>(programs_.size()));
+    if (fresh) {
+        Program program = programs_[plain];
+        program.taken_first = taken_.size(), program.taken_count = taken.size();
+        plain_.resize(programs_.size());
+        plain_.push_back(plain);
+        programs_.push_back(program);
+        taken_.insert(taken_.end(), taken.begin(), taken.end());
+    }
+    row_program_[row] = found->second;
+}
+
+template <class Real>
+void Palette<Real>::forget_taken() {
+    for (std::uint32_t& program : row_program_)
+        if (programs_[program].taken_count) program = plain_[program];
+}
+
 template class Palette<float>;
 template class Palette<double>;
 

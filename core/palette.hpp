@@ -28,9 +28,15 @@ struct Held {  // samples [first, last) of one component that stay zero whatever
     std::int32_t component, first, last;
 };
 
+struct Taken {  // a sample that takes an amount from outside after the update: single ones of an incident wave
+    std::int32_t at, block;  // from the first of the three components on; of 16 cells
+    std::uint32_t amount;    // number of it among those of a step
+};
+
 struct Program {
     std::uint32_t first = 0, count = 0;            // runs
     std::uint32_t held_first = 0, held_count = 0;  // written after the update, where that is less work than further runs
+    std::uint32_t taken_first = 0, taken_count = 0;
 };
 
 template <class Real>
@@ -40,15 +46,20 @@ public:
 
     // Planes [first, last) get the rows of `ca` and `cb`, each (3, nb, nc), C order.
     void set_planes(long first, long last, const Real* ca, const Real* cb);
+    // What a row takes besides; `forget_taken`: no row takes anything.
+    void set_taken(long row, const std::vector<Taken>& taken);
+    void forget_taken();
 
     const std::uint32_t* row_programs() const { return row_program_.data(); }  // by row, an index into the programs
     const Program* programs() const { return programs_.data(); }
     const Run* runs() const { return runs_.data(); }
     const Held* held() const { return held_.data(); }
+    const Taken* taken() const { return taken_.data(); }
     const Real* values() const { return values_.data(); }
     std::size_t bytes() const {
         return row_program_.size() * sizeof(std::uint32_t) + values_.size() * sizeof(Real) +
-               runs_.size() * sizeof(Run) + held_.size() * sizeof(Held) + programs_.size() * sizeof(Program);
+               runs_.size() * sizeof(Run) + held_.size() * sizeof(Held) + taken_.size() * sizeof(Taken) +
+               programs_.size() * sizeof(Program);
     }
     std::size_t distinct_blocks() const { return block_of_.size(); }
 
@@ -71,9 +82,11 @@ private:
     std::vector<Program> programs_;
     std::vector<Run> runs_;
     std::vector<Held> held_;
+    std::vector<Taken> taken_;
     std::vector<Real> values_;
+    std::vector<std::uint32_t> plain_;  // by program: the one without what is taken
     std::unordered_map<std::string, Entry> block_of_;
-    std::unordered_map<std::string, std::uint32_t> program_of_;
+    std::unordered_map<std::string, std::uint32_t> program_of_, taking_;
 };
 
 }  // namespace nearfield

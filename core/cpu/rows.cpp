@@ -197,8 +197,20 @@ constexpr const Advance<Real>* of_rows[8] = {
     of_runs<Real, electric, true, true, false>, of_runs<Real, electric, true, true, true>,
 };
 
+// row[at] += amount as a whole vector: one cell stored by itself would hold up the next load of its vector.
+template <class Real>
+inline void add_single(Real* row, std::int32_t at, Real amount) {
+    using V = typename Vector<Real>::type;
+    constexpr std::int32_t W = Vector<Real>::width;
+    decltype(V{} == V{}) lane;
+    for (std::int32_t n = 0; n < W; ++n) lane[n] = n;
+    Real* const place = row + (at & -W);
+    // Minus zero changes nothing, and no masked store comes of it.
+    store(place, load(place) + (lane == (at & (W - 1)) ? broadcast(amount) : broadcast(Real(-0.0))));
+}
+
 template <class Real, bool electric>
-void update(const HalfStep<Real>& h, long i, long j, long first, long last) {
+void update(const HalfStep<Real>& h, long i, long j, long first, long last, const Real* amounts) {
     const Program program = h.programs[h.program_of[i * h.rows + j]];
     const Length a = h.a.length[i], b = h.b.length[j];
     const bool unit = h.unit && a != Length::scaled && b != Length::scaled;
@@ -213,6 +225,9 @@ void update(const HalfStep<Real>& h, long i, long j, long first, long last) {
         Real* const f = h.updated + place.at + held->component * h.field;
         for (long k = std::max<long>(held->first, lanes * first), stop = std::min<long>(held->last, lanes * last); k < stop; ++k) f[k] = 0;
     }
+    if (!amounts) return;
+    for (const Taken *taken = h.taken + program.taken_first, *end = taken + program.taken_count; taken != end; ++taken)
+        if (taken->block >= first && taken->block < last) add_single(h.updated + place.at, taken->at, amounts[taken->amount]);
 }
 
 template <class Real>
@@ -371,15 +386,7 @@ void incident(Real* f, const Real* weight, long count, const Real* table, const 
 
 template <class Real>
 void singles(Real* row, const std::int32_t* at, const Real* amount, long count) {
-    using V = typename Vector<Real>::type;
-    constexpr std::int32_t W = Vector<Real>::width;
-    decltype(V{} == V{}) lane;
-    for (std::int32_t n = 0; n < W; ++n) lane[n] = n;
-    for (long n = 0; n < count; ++n) {
-        Real* const place = row + (at[n] & -W);
-        // Minus zero changes nothing, and no masked store comes of it.
-        store(place, load(place) + (lane == (at[n] & (W - 1)) ? broadcast(amount[lanes * n]) : broadcast(Real(-0.0))));
-    }
+    for (long n = 0; n < count; ++n) add_single(row, at[n], amount[lanes * n]);
 }
 
 template <class Real>
