@@ -88,8 +88,7 @@ bool Palette<Real>::make_uniform(Row ca, Row cb, Program& program) {
         Real a[3 * lanes], b[3 * lanes];
         std::fill_n(a, 3 * lanes, Real(1));
         for (int c = 0; c < 3; ++c) std::fill_n(b + c * lanes, lanes, drives[n][c]);
-        run.places = static_cast<std::uint32_t>(places_.size());
-        places_.push_back(intern_block(a, b).offset);
+        run.offset = intern_block(a, b).offset;
         add_held(run, drives[n], cb, program);
     }
     return program.held_count <= layout_.blocks / 2 + 4;  // more, a sieve of metal, cost more than blocks of their own
@@ -108,11 +107,11 @@ void Palette<Real>::make_runs(Row ca, Row cb, Program& program) {
         const Entry entry = intern_block(a, b);
         const auto n = static_cast<std::int32_t>(block);
         Run* const last = program.count ? &runs_.back() : nullptr;
-        if (last && last->stretched == is_stretched(block) && (last->kind == Kind::lossy) == (entry.kind == Kind::lossy)) {
+        const Kind kind = entry.kind == Kind::lossy ? Kind::lossy : Kind::lossless;
+        if (last && last->stretched == is_stretched(block) && last->kind == kind) {
             last->last = n + 1;
-            if (last->kind == Kind::uniform && entry.offset != places_[last->places]) last->kind = Kind::lossless;
         } else {
-            runs_.push_back({n, n + 1, static_cast<std::uint32_t>(places_.size()), entry.kind, is_stretched(block)});
+            runs_.push_back({n, n + 1, static_cast<std::uint32_t>(places_.size()), kind, is_stretched(block)});
             ++program.count;
         }
         places_.push_back(entry.offset);
@@ -125,10 +124,9 @@ std::uint32_t Palette<Real>::intern_row(Row ca, Row cb) {
     if (auto found = program_of_.find(key); found != program_of_.end()) return found->second;
     const Program empty{static_cast<std::uint32_t>(runs_.size()), 0, static_cast<std::uint32_t>(held_.size())};
     Program program = empty;
-    const std::size_t places = places_.size();
     if (!make_uniform(ca, cb, program)) {
         program = empty;
-        runs_.resize(program.first), held_.resize(program.held_first), places_.resize(places);
+        runs_.resize(program.first), held_.resize(program.held_first);
         make_runs(ca, cb, program);
     }
     programs_.push_back(program);

@@ -19,7 +19,7 @@ enum class Kind : std::uint8_t {
 
 struct Run {  // consecutive blocks of a row
     std::int32_t first, last;
-    std::uint32_t places;  // of its blocks' coefficients: where they begin; a uniform run has one
+    std::uint32_t offset;  // of the coefficients of a uniform run, in blocks of 16; else of its blocks' entries in `places`
     Kind kind;
     bool stretched;  // CPML along the row's own axis
 };

@@ -16,7 +16,7 @@ class Amounts {
 public:
     static constexpr std::size_t most = 4096;  // different ones; they should stay in cache
 
-    void clear() { takers_.clear(), known_.clear(), values_.clear(); }
+    void clear() { takers_.clear(), known_.clear(); }
     // What row `number` of a wave's span takes; empty where the wave must be called.
     std::vector<Taken> of_row(const Incident<Real>& wave, long number) {
         std::vector<Taken> taken;
@@ -32,14 +32,15 @@ public:
     void begin_block(long steps) {
         const FlushedDenormals flushed;
         const bool silent = std::none_of(takers_.begin(), takers_.end(), [](const Taker& taker) { return taker.wave->table; });
-        values_.resize(silent ? 0 : steps * takers_.size());
+        values_.resize(silent ? 0 : steps * takers());
         Real* value = values_.data();
         for (long n = 0; !silent && n < steps; ++n)
-            for (const Taker& taker : takers_)
-                *value++ = taker.wave->table ? taker.weight * taker.wave->table[n * taker.wave->width + taker.column] : Real(-0.0);
+            for (const auto& [wave, weight, column] : takers_)
+                *value++ = wave->table ? weight * wave->table[n * wave->width + column] : Real(-0.0);
     }
-    // Of a step of the block; null: there are none.
-    const Real* of(long step) const { return values_.empty() ? nullptr : values_.data() + step * takers_.size(); }
+    // (steps, takers); null: nobody takes anything.
+    const Real* values() const { return values_.empty() ? nullptr : values_.data(); }
+    long takers() const { return takers_.size(); }
 
 private:
     struct Taker {
@@ -50,7 +51,7 @@ private:
     };
     std::vector<Taker> takers_;
     std::map<Taker, std::uint32_t> known_;
-    std::vector<Real> values_;  // (steps, takers)
+    std::vector<Real> values_;
 };
 
 }  // namespace nearfield

@@ -12,7 +12,8 @@ void Engine<Real>::arrange() {
     if (arranged_ == owned_.size()) return;
     arranged_ = owned_.size();
     lists_.clear(), groups_.clear(), strides_.clear();
-    std::map<Listing, std::uint32_t> known;
+    std::map<Listing, std::uint32_t> known{{{}, 0}};
+    groups_.push_back({});
     const Layout& l = block_.layout;
     for (int half = 0; half < 2; ++half) {
         for (const bool preceding : {false, true}) {
@@ -63,6 +64,17 @@ void Engine<Real>::take_singles(int half, std::vector<Listing>& of_row) {
         }
 }
 
+// Complex fields know no incident waves: the imaginary parts take nothing.
+template <class Real>
+void Engine<Real>::set_amounts(long steps) {
+    for (int half = 0; half < 2; ++half) {
+        amounts_[half].begin_block(steps);
+        half_step_[half][0].amounts = amounts_[half].values();
+        half_step_[half][0].takers = amounts_[half].takers();
+        update_[half] = (half ? rows_.magnetic : rows_.electric)[amounts_[half].values() != nullptr];
+    }
+}
+
 // Adds the operations of a row to the lists.
 template <class Real>
 auto Engine<Real>::list(const Listing& wanted) -> Operations {
@@ -79,7 +91,10 @@ auto Engine<Real>::list(const Listing& wanted) -> Operations {
     return row;
 }
 
-template void Engine<float>::arrange();
-template void Engine<double>::arrange();
+#define NEARFIELD_INSTANTIATE(Real)         \
+    template void Engine<Real>::arrange(); \
+    template void Engine<Real>::set_amounts(long);
+NEARFIELD_INSTANTIATE(float)
+NEARFIELD_INSTANTIATE(double)
 
 }  // namespace nearfield

@@ -47,7 +47,9 @@ void Engine<Real>::add(std::unique_ptr<RowOperation<Real>> operation) {
 template <class Real>
 __attribute__((always_inline)) inline void Engine<Real>::apply(const std::vector<std::uint32_t>& of_rows, long i, long j,
                                                                const Blocks& part, const Step& step) {
-    const Operations& row = groups_[of_rows[block_.layout.row(i, j)]];
+    const std::uint32_t group = of_rows[block_.layout.row(i, j)];
+    if (!group) return;
+    const Operations& row = groups_[group];
     if (!(row.strides & due_[step.in_block])) return;
     const Cells cells = part.cells();
     Real* const record = block_.record(0, i, j);
@@ -88,8 +90,8 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
     count(0, i, j, part);
 #endif
     if (!preceding_[0].empty()) apply(preceding_[0], i, j, part, step);
-    rows_.electric(half_step_[0][0], i, j, part.first, part.last, amounts_[0].of(step.in_block));
-    if (block_.parts > 1) rows_.electric(half_step_[0][1], i, j, part.first, part.last, nullptr);
+    update_[0](half_step_[0][0], i, j, part.first, part.last, step.in_block);
+    if (block_.parts > 1) update_[0](half_step_[0][1], i, j, part.first, part.last, step.in_block);
     if (!operations_[0].empty()) apply(operations_[0], i, j, part, step);
     if (any_seam_) carry(0, i, j, part);
 }
@@ -105,8 +107,8 @@ void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& 
     count(1, i, j, part);
 #endif
     if (!preceding_[1].empty()) apply(preceding_[1], i, j, part, step);
-    rows_.magnetic(half_step_[1][0], i, j, part.first, part.last, amounts_[1].of(step.in_block));
-    if (block_.parts > 1) rows_.magnetic(half_step_[1][1], i, j, part.first, part.last, nullptr);
+    update_[1](half_step_[1][0], i, j, part.first, part.last, step.in_block);
+    if (block_.parts > 1) update_[1](half_step_[1][1], i, j, part.first, part.last, step.in_block);
     if (!operations_[1].empty()) apply(operations_[1], i, j, part, step);
     if (any_seam_) carry(1, i, j, part);
     if (!step.energy || part.last < block_.layout.blocks) return;
@@ -213,7 +215,6 @@ void Engine<Real>::begin(long steps, const Tables<Real>& tables, bool weigh) {
     energy_ = {};
     step_rows_.resize(steps);
     due_.assign(steps, 1u << always);
-    for (Amounts<Real>& amounts : amounts_) amounts.begin_block(steps);
     for (long n = 0; n < steps; ++n)
         for (std::size_t bit = 0; bit < strides_.size(); ++bit)
             if ((step_ + 1 + n) % strides_[bit] == 0) due_[n] |= 1u << bit;
@@ -223,6 +224,7 @@ void Engine<Real>::begin(long steps, const Tables<Real>& tables, bool weigh) {
         for (auto& operation : owned_) operation->expect(tiling_.depth);
     for (int half = 0; half < 2; ++half)
         for (int part = 0; part < block_.parts; ++part) half_step_[half][part] = block_.half_step(half, part);
+    set_amounts(steps);
     refreshed(0);
 }
 

@@ -145,6 +145,7 @@ private:
     using Listing = std::vector<RowOperation<Real>*>;
     void arrange();
     void take_singles(int half, std::vector<Listing>& of_row);
+    void set_amounts(long steps);
     Operations list(const Listing& wanted);
     void apply(const std::vector<std::uint32_t>& of_rows, long i, long j, const Blocks& part, const Step& step);
     Blocks whole_row() const { return {0, block_.layout.blocks}; }
@@ -163,6 +164,7 @@ private:
     std::string isa_;
     const Rows<Real>& rows_;
     std::array<std::array<HalfStep<Real>, 2>, 2> half_step_{};  // by half and part
+    typename Rows<Real>::Update update_[2] = {};                // of a row, by half
     Team team_;
     std::vector<std::vector<Stint>> stints_;               // of each thread
     std::vector<long> first_plane_;                        // of each thread when stepwise, and one past the last
@@ -181,7 +183,7 @@ private:
 
     std::vector<std::unique_ptr<RowOperation<Real>>> owned_;
     std::vector<Listed> lists_;               // in the order in which they were added
-    std::vector<Operations> groups_;          // of rows; those with the same operations share one
+    std::vector<Operations> groups_;          // of rows; those with the same operations share one, the first has none
     std::size_t arranged_ = 0;                // how many operations the lists know
     // The group of each row at each half step, after the update and before it; empty where there are none at all.
     std::vector<std::uint32_t> operations_[2], preceding_[2];

@@ -31,12 +31,14 @@ struct Stretch {
     }
 };
 
-// Where a run lies: its row, the offset of the row's record, cells [first, last) of it, where its blocks' coefficients are.
+// Where a run lies: its row, the offset of the row's record, cells [first, last) of it, its coefficients: of all its blocks,
+// or in the places that each has.
 template <class Real>
 struct Place {
     long i, j, at;
     std::size_t first, last;
-    const std::uint32_t* coefficients;
+    const Real* values;
+    const std::uint32_t* places;
 };
 
 // One run. `ASlab`, `BSlab`, `CSlab`: in a CPML along that axis; `unit`: inverse lengths along the other axes are exactly
@@ -57,9 +59,9 @@ void advance_run(const HalfStep<Real>& h, const Place<Real>& place) {
     const Real *const c_inverse = h.c.inverse, *const c_decay = h.c.decay, *const c_drive = h.c.drive;
     // psi of the slabs along c lie without a gap: those of the upper one follow those of the lower.
     Real* const c_psi = h.c_psi + place.at - (place.first >= h.c_gap.first ? 4 * h.c_gap.length : 0);
-    const std::uint32_t* const coefficients = place.coefficients;
-    const Real *const values = h.values, *const first = values + lanes * *coefficients;
-    const V ux = broadcast(first[0]), uy = broadcast(first[lanes]), uz = broadcast(first[2 * lanes]);
+    const Real* const values = place.values;
+    const std::uint32_t* const places = place.places;
+    const V ux = broadcast(values[0]), uy = broadcast(values[lanes]), uz = broadcast(values[2 * lanes]);
     // The last vectors of x and y for E, which looks back along c; the present ones for H, which looks ahead.
     V carryX = load(x + place.first - (electric ? W : 0)), carryY = load(y + place.first - (electric ? W : 0));
 
@@ -108,7 +110,7 @@ void advance_run(const HalfStep<Real>& h, const Place<Real>& place) {
                 else
                     store(f, advance_magnetic<V, V>(load(f), load(q), load(q + lanes), one, two));
             };
-            const Real* const c = values + lanes * coefficients[(o - begin) / lanes] + lane;
+            const Real* const c = values + lanes * places[(o - begin) / lanes] + lane;
             put(fx + o, c, dbZ, dcY), put(fy + o, c + 2 * lanes, dcX, daZ), put(fz + o, c + 4 * lanes, daY, dbX);
         } else {
             const auto put = [&](Real* f, V drive, V one, V two) {
@@ -118,7 +120,7 @@ void advance_run(const HalfStep<Real>& h, const Place<Real>& place) {
                     store(f, advance_magnetic<V, V>(load(f), drive, one, two));
             };
             constexpr bool uniform = kind == Kind::uniform;
-            const Real* const c = uniform ? nullptr : values + lanes * coefficients[(o - begin) / lanes] + lane;
+            const Real* const c = uniform ? nullptr : values + lanes * places[(o - begin) / lanes] + lane;
             put(fx + o, uniform ? ux : load(c), dbZ, dcY);
             put(fy + o, uniform ? uy : load(c + lanes), dcX, daZ);
             put(fz + o, uniform ? uz : load(c + 2 * lanes), daY, dbX);
@@ -159,23 +161,26 @@ inline void add_single(Real* row, std::int32_t at, Real amount) {
     store(place, load(place) + (lane == (at & (W - 1)) ? broadcast(amount) : broadcast(Real(-0.0))));
 }
 
-template <class Real, bool electric>
-void update(const HalfStep<Real>& h, long i, long j, long first, long last, const Real* amounts) {
+template <class Real, bool electric, bool taking>
+void update(const HalfStep<Real>& h, long i, long j, long first, long last, long step) {
     const Program program = h.programs[h.program_of[i * h.rows + j]];
     const Length a = h.a.length[i], b = h.b.length[j];
     const bool unit = h.unit && a != Length::scaled && b != Length::scaled;
     const Advance<Real>* variants = of_rows<Real, electric>[4 * (a == Length::stretched) + 2 * (b == Length::stretched) + unit];
-    Place<Real> place{i, j, i * h.plane + j * h.record, 0, 0, nullptr};
+    Place<Real> place{i, j, i * h.plane + j * h.record, 0, 0, nullptr, nullptr};
     for (const Run *run = h.runs + program.first, *end = run + program.count; run != end; ++run) {
         place.first = lanes * std::max<long>(first, run->first), place.last = lanes * std::min<long>(last, run->last);
-        place.coefficients = h.places + run->places + (run->kind == Kind::uniform ? 0 : place.first / lanes - run->first);
+        const bool uniform = run->kind == Kind::uniform;
+        place.values = h.values + (uniform ? lanes * run->offset : 0);
+        place.places = h.places + (uniform ? 0 : run->offset + place.first / lanes - run->first);
         if (place.first < place.last) variants[2 * int(run->kind) + run->stretched](h, place);
     }
     for (const Held *held = h.held + program.held_first, *end = held + program.held_count; held != end; ++held) {
         Real* const f = h.updated + place.at + held->component * h.field;
         for (long k = std::max<long>(held->first, lanes * first), stop = std::min<long>(held->last, lanes * last); k < stop; ++k) f[k] = 0;
     }
-    if (!amounts) return;
+    if constexpr (!taking) return;
+    const Real* const amounts = h.amounts + step * h.takers;
     for (const Taken *taken = h.taken + program.taken_first, *end = taken + program.taken_count; taken != end; ++taken)
         if (taken->block >= first && taken->block < last) add_single(h.updated + place.at, taken->at, amounts[taken->amount]);
 }
@@ -345,7 +350,8 @@ void singles(Real* row, const std::int32_t* at, const Real* amount, long count) 
 }
 
 template <class Real>
-constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>, send<Real>,
+constexpr Rows<Real> table{{update<Real, true, false>, update<Real, true, true>},
+                           {update<Real, false, false>, update<Real, false, true>}, energy<Real>, accumulate<Real>, send<Real>,
                                 poles<Real>, incident<Real>, singles<Real>};
 
 const Rows<float>& rows_single() { return table<float>; }

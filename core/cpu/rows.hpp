@@ -18,11 +18,12 @@ struct PolePiece {  // blocks [first, last) of a component of a row that hold a 
 
 template <class Real>
 struct Rows {
-    // E of row (i, j). Reads H of rows (i, j), (i - 1, j), (i, j - 1) at the half step before. Then samples that take
-    // `amounts`, of this step, get them; null: there are none.
-    void (*electric)(const HalfStep<Real>&, long i, long j, long first, long last, const Real* amounts);
-    // H of row (i, j). Reads E of rows (i, j), (i + 1, j), (i, j + 1) at the step just made. The same.
-    void (*magnetic)(const HalfStep<Real>&, long i, long j, long first, long last, const Real* amounts);
+    using Update = void (*)(const HalfStep<Real>&, long i, long j, long first, long last, long step);
+    // E of row (i, j). Reads H of rows (i, j), (i - 1, j), (i, j - 1) at the half step before. [1]: then samples that take
+    // amounts get those of this step of the block.
+    Update electric[2];
+    // H of row (i, j). Reads E of rows (i, j), (i + 1, j), (i, j + 1) at the step just made. [1] alike.
+    Update magnetic[2];
     // Sums of squares of each block of 16 cells of six rows `stride` apart: lanes first, each over the six, then in turn.
     void (*energy)(const Real* row, long stride, long length, double* sums);
     // sums[r, c] += left[n, r] * right[n, c] for n = 0, 1, ...: `terms` samples of a running Fourier transform.
