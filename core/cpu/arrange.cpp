@@ -64,7 +64,7 @@ void Engine<Real>::take_singles(int half, std::vector<Listing>& of_row) {
         }
 }
 
-// Complex fields know no incident waves: the imaginary parts take nothing.
+// Imaginary parts take nothing: incident waves are real.
 template <class Real>
 void Engine<Real>::set_amounts(long steps) {
     for (int half = 0; half < 2; ++half) {

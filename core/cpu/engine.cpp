@@ -91,7 +91,7 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
 #endif
     if (!preceding_[0].empty()) apply(preceding_[0], i, j, part, step);
     update_[0](half_step_[0][0], i, j, part.first, part.last, step.in_block);
-    if (block_.parts > 1) update_[0](half_step_[0][1], i, j, part.first, part.last, step.in_block);
+    if (block_.parts > 1) rows_.electric[0](half_step_[0][1], i, j, part.first, part.last, step.in_block);
     if (!operations_[0].empty()) apply(operations_[0], i, j, part, step);
     if (any_seam_) carry(0, i, j, part);
 }
@@ -108,7 +108,7 @@ void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& 
 #endif
     if (!preceding_[1].empty()) apply(preceding_[1], i, j, part, step);
     update_[1](half_step_[1][0], i, j, part.first, part.last, step.in_block);
-    if (block_.parts > 1) update_[1](half_step_[1][1], i, j, part.first, part.last, step.in_block);
+    if (block_.parts > 1) rows_.magnetic[0](half_step_[1][1], i, j, part.first, part.last, step.in_block);
     if (!operations_[1].empty()) apply(operations_[1], i, j, part, step);
     if (any_seam_) carry(1, i, j, part);
     if (!step.energy || part.last < block_.layout.blocks) return;

@@ -164,7 +164,7 @@ private:
     std::string isa_;
     const Rows<Real>& rows_;
     std::array<std::array<HalfStep<Real>, 2>, 2> half_step_{};  // by half and part
-    typename Rows<Real>::Update update_[2] = {};                // of a row, by half
+    typename Rows<Real>::Update update_[2] = {};                // of a row of the (real) part, by half
     Team team_;
     std::vector<std::vector<Stint>> stints_;               // of each thread
     std::vector<long> first_plane_;                        // of each thread when stepwise, and one past the last
