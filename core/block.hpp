@@ -45,8 +45,12 @@ struct HalfStep {
     const std::uint32_t* program_of;
     const Program* programs;
     const Run* runs;
+    const std::uint32_t* places;
     const Held* held;
+    const Taken* taken;
     const Real* values;
+    const Real* amounts = nullptr;  // of each step of the block (steps, takers), where single samples take any
+    long takers = 0;
 };
 
 struct Unmap {
@@ -101,7 +105,7 @@ struct Block {
                 l.field_length, l.record_length, l.plane_length, l.nb, &layout,
                 a_psi_of(part) + psi, b_psi_of(part) + psi, records.get() + part * l.volume_length + l.c_psi(0, 0) + psi,
                 {std::size_t(lanes * l.c_high), lanes * (l.c_high - l.c_low)}, unit,
-                palette.row_programs(), palette.programs(), palette.runs(), palette.held(), palette.values()};
+                palette.row_programs(), palette.programs(), palette.runs(), palette.places(), palette.held(), palette.taken(), palette.values()};
     }
     std::size_t bytes() const {
         const long psi = layout.a_psi_length() + layout.b_psi_length();

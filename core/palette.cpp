@@ -63,63 +63,71 @@ void Palette<Real>::add_held(const Run& run, const Drive& drive, Row cb, Program
     }
 }
 
-// The runs of a row. With `hold`, blocks that differ from their neighbours only by samples that stay zero share a run.
+// One uniform run for each stretch of a row, where blocks differ by samples that stay zero alone, and by few of those.
 template <class Real>
-Program Palette<Real>::make_program(Row ca, Row cb, bool hold) {
-    const long blocks = layout_.blocks, length = lanes * blocks;
-    Program program{static_cast<std::uint32_t>(runs_.size()), 0, static_cast<std::uint32_t>(held_.size()), 0};
+bool Palette<Real>::make_uniform(Row ca, Row cb, Program& program) {
     std::vector<Drive> drives;  // of each run; empty blocks of zeros join any
-    for (long block = 0; block < blocks; ++block) {
-        const bool stretched = block < layout_.c_low || block >= layout_.c_high;
+    for (long block = 0; block < layout_.blocks; ++block) {
         const auto n = static_cast<std::int32_t>(block);
-        Run* last = program.count && runs_.back().stretched == stretched ? &runs_.back() : nullptr;
-        Drive drive{};
-        if (hold && hold_zeros(block, ca, cb, drive)) {
-            bool joins = last && last->kind == Kind::uniform;
-            for (int c = 0; c < 3 && joins; ++c)
-                joins = drive[c] == drives.back()[c] || drive[c] == Real(0) || drives.back()[c] == Real(0);
-            if (joins) {
-                last->last = n + 1;
-                for (int c = 0; c < 3; ++c) drives.back()[c] = std::max(drives.back()[c], drive[c]);
-                continue;
-            }
-            runs_.push_back({n, n + 1, 0, Kind::uniform, stretched});
-        } else {
-            Real a[3 * lanes], b[3 * lanes];
-            for (int c = 0; c < 3; ++c) {
-                std::copy_n(ca.data() + c * length + block * lanes, lanes, a + c * lanes);
-                std::copy_n(cb.data() + c * length + block * lanes, lanes, b + c * lanes);
-            }
-            const Entry entry = intern_block(a, b);
-            if (last && last->kind == entry.kind && last->offset == entry.offset) {
-                last->last = n + 1;
-                continue;
-            }
-            runs_.push_back({n, n + 1, entry.offset, entry.kind, stretched});
+        Drive drive;
+        if (!hold_zeros(block, ca, cb, drive)) return false;
+        if (!program.count || runs_.back().stretched != is_stretched(block)) {
+            runs_.push_back({n, n + 1, 0, Kind::uniform, is_stretched(block)});
+            drives.push_back(drive), ++program.count;
+            continue;
         }
-        drives.push_back(drive);
-        ++program.count;
+        runs_.back().last = n + 1;
+        for (int c = 0; c < 3; ++c) {
+            Real& known = drives.back()[c];
+            if (known != Real(0) && drive[c] != Real(0) && known != drive[c]) return false;
+            known = std::max(known, drive[c]);
+        }
     }
-    for (std::uint32_t n = 0; hold && n < program.count; ++n) {
+    for (std::uint32_t n = 0; n < program.count; ++n) {
         Run& run = runs_[program.first + n];
-        if (run.kind != Kind::uniform) continue;
         Real a[3 * lanes], b[3 * lanes];
         std::fill_n(a, 3 * lanes, Real(1));
         for (int c = 0; c < 3; ++c) std::fill_n(b + c * lanes, lanes, drives[n][c]);
         run.offset = intern_block(a, b).offset;
         add_held(run, drives[n], cb, program);
     }
-    return program;
+    return program.held_count <= layout_.blocks / 2 + 4;  // more, a sieve of metal, cost more than blocks of their own
+}
+
+// Runs of blocks, each with its own coefficients: further runs would cost more than to load them.
+template <class Real>
+void Palette<Real>::make_runs(Row ca, Row cb, Program& program) {
+    const long length = lanes * layout_.blocks;
+    for (long block = 0; block < layout_.blocks; ++block) {
+        Real a[3 * lanes], b[3 * lanes];
+        for (int c = 0; c < 3; ++c) {
+            std::copy_n(ca.data() + c * length + block * lanes, lanes, a + c * lanes);
+            std::copy_n(cb.data() + c * length + block * lanes, lanes, b + c * lanes);
+        }
+        const Entry entry = intern_block(a, b);
+        const auto n = static_cast<std::int32_t>(block);
+        Run* const last = program.count ? &runs_.back() : nullptr;
+        const Kind kind = entry.kind == Kind::lossy ? Kind::lossy : Kind::lossless;
+        if (last && last->stretched == is_stretched(block) && last->kind == kind) {
+            last->last = n + 1;
+        } else {
+            runs_.push_back({n, n + 1, static_cast<std::uint32_t>(places_.size()), kind, is_stretched(block)});
+            ++program.count;
+        }
+        places_.push_back(entry.offset);
+    }
 }
 
 template <class Real>
 std::uint32_t Palette<Real>::intern_row(Row ca, Row cb) {
     const std::string key = bytes_of(ca.data(), ca.size()) + bytes_of(cb.data(), cb.size());
     if (auto found = program_of_.find(key); found != program_of_.end()) return found->second;
-    Program program = make_program(ca, cb, true);
-    if (program.held_count > layout_.blocks / 2 + 4) {  // a sieve of metal: blocks of their own cost less
+    const Program empty{static_cast<std::uint32_t>(runs_.size()), 0, static_cast<std::uint32_t>(held_.size())};
+    Program program = empty;
+    if (!make_uniform(ca, cb, program)) {
+        program = empty;
         runs_.resize(program.first), held_.resize(program.held_first);
-        program = make_program(ca, cb, false);
+        make_runs(ca, cb, program);
     }
     programs_.push_back(program);
     const auto id = static_cast<std::uint32_t>(programs_.size() - 1);
@@ -144,6 +152,28 @@ void Palette<Real>::set_planes(long first, long last, const Real* ca, const Real
         const std::uint32_t id = intern_row(a, b);
         for (long i = first; i < last; ++i) row_program_[layout_.row(i, j)] = id;
     }
+}
+
+template <class Real>
+void Palette<Real>::set_taken(long row, const std::vector<Taken>& taken) {
+    const std::uint32_t plain = row_program_[row];
+    const std::string key = bytes_of(&plain, 1) + bytes_of(taken.data(), taken.size());
+    const auto [found, fresh] = taking_.try_emplace(key, static_cast<std::uint32_t>(programs_.size()));
+    if (fresh) {
+        Program program = programs_[plain];
+        program.taken_first = taken_.size(), program.taken_count = taken.size();
+        plain_.resize(programs_.size());
+        plain_.push_back(plain);
+        programs_.push_back(program);
+        taken_.insert(taken_.end(), taken.begin(), taken.end());
+    }
+    row_program_[row] = found->second;
+}
+
+template <class Real>
+void Palette<Real>::forget_taken() {
+    for (std::uint32_t& program : row_program_)
+        if (programs_[program].taken_count) program = plain_[program];
 }
 
 template class Palette<float>;

@@ -58,6 +58,18 @@ def debye(cells: int, steps: int, precision: str) -> Simulation:
     return vacuum(cells, steps, precision, structures=[Structure(Box((low,) * 3, (high,) * 3), soil)])
 
 
+def sphere(medium: Medium | str, metal: str = "staircase") -> Case:
+    """A sphere of six tenths of the side in the middle."""
+
+    def case(cells: int, steps: int, precision: str) -> Simulation:
+        body = Structure(Sphere((cells / 2 * CELL,) * 3, 0.3 * cells * CELL), medium)
+        corner = (CELL, CELL, 1.5 * CELL)
+        pulse = PointCurrent(corner, "z", Gaussian(HIGHEST, delay=0.0))
+        return vacuum(cells, steps, precision, sources=[pulse], structures=[body], metal=metal)
+
+    return case
+
+
 def cpml(cells: int, steps: int, precision: str) -> Simulation:
     """Ten CPML cells inside each face."""
     return vacuum(cells, steps, precision, "cpml")
@@ -149,6 +161,8 @@ def ports(cells: int, steps: int, precision: str) -> Simulation:
 
 CASES: dict[str, Case] = {
     "vacuum": vacuum, "lossy palette": lossy_palette, "two Debye poles in a tenth": debye, "CPML": cpml,
+    "metal sphere, staircase": sphere("pec"), "metal sphere, conformal": sphere("pec", "conformal"),
+    "dielectric sphere": sphere(Medium(4.0)),
     "graded grid": graded, "periodic faces": repeated("periodic"), "Bloch faces": repeated(Bloch(phase=1.0)),
     "DFT plane along rows": dft_plane(0), "DFT plane across rows": dft_plane(2), "DFT box": dft_box,
     "flux box": flux_box, "snapshots": snapshots, "ports": ports,

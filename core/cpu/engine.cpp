@@ -1,17 +1,12 @@
 #include "engine.hpp"
 
 #include <algorithm>
-#include <map>
 #include <stdexcept>
 #include <utility>
 
 #include "stream/copy.hpp"
 
 namespace nearfield {
-
-namespace {
-constexpr std::size_t always = 31;  // the bit of strides that found no bit of their own
-}
 
 template <class Real>
 Engine<Real>::Engine(const Layout& layout, const Seams& seams, int parts, const Cuts& cuts, const std::array<Extent, 3>& own,
@@ -49,59 +44,12 @@ void Engine<Real>::add(std::unique_ptr<RowOperation<Real>> operation) {
     owned_.push_back(std::move(operation));
 }
 
-// Lists the operations of every row.
-template <class Real>
-void Engine<Real>::arrange() {
-    if (arranged_ == owned_.size()) return;
-    arranged_ = owned_.size();
-    lists_.clear(), groups_.clear(), strides_.clear();
-    std::map<std::vector<RowOperation<Real>*>, std::uint32_t> known;
-    const Layout& l = block_.layout;
-    for (int half = 0; half < 2; ++half) {
-        for (const bool preceding : {false, true}) {
-            auto& of_rows = (preceding ? preceding_ : operations_)[half];
-            of_rows.clear();
-            std::vector<std::vector<RowOperation<Real>*>> of_row(l.rows());
-            bool any = false;
-            for (const auto& operation : owned_) {
-                if (operation->component / 3 % 2 != half || operation->precedes() != preceding) continue;
-                any = true;
-                const RowSpan& span = operation->span;
-                for (long i = span.a[0]; i < span.a[1]; ++i)
-                    for (long j = span.b[0]; j < span.b[1]; ++j)
-                        if (operation->acts_on(span.index(i, j))) of_row[l.row(i, j)].push_back(operation.get());
-            }
-            if (!any) continue;
-            of_rows.resize(l.rows());
-            for (long row = 0; row < l.rows(); ++row) {
-                const auto [group, fresh] = known.try_emplace(std::move(of_row[row]), std::uint32_t(groups_.size()));
-                if (fresh) groups_.push_back(list(group->first));
-                of_rows[row] = group->second;
-            }
-        }
-    }
-}
-
-// Adds the operations of a row to the lists.
-template <class Real>
-auto Engine<Real>::list(const std::vector<RowOperation<Real>*>& wanted) -> Operations {
-    Operations row{std::uint32_t(lists_.size()), std::uint32_t(wanted.size()), 0};
-    for (RowOperation<Real>* operation : wanted) {
-        const RowSpan& span = operation->span;
-        const long component = block_.field(operation->component, 0, 0) - block_.record(0, 0, 0);
-        lists_.push_back({operation, component, span.b[1] - span.b[0], -span.index(0, 0)});
-        const auto known = std::find(strides_.begin(), strides_.end(), operation->stride());
-        const std::size_t bit = std::min<std::size_t>(always, known - strides_.begin());
-        if (known == strides_.end() && bit < always) strides_.push_back(operation->stride());
-        row.strides |= 1u << bit;
-    }
-    return row;
-}
-
 template <class Real>
 __attribute__((always_inline)) inline void Engine<Real>::apply(const std::vector<std::uint32_t>& of_rows, long i, long j,
                                                                const Blocks& part, const Step& step) {
-    const Operations& row = groups_[of_rows[block_.layout.row(i, j)]];
+    const std::uint32_t group = of_rows[block_.layout.row(i, j)];
+    if (!group) return;
+    const Operations& row = groups_[group];
     if (!(row.strides & due_[step.in_block])) return;
     const Cells cells = part.cells();
     Real* const record = block_.record(0, i, j);
@@ -142,8 +90,8 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
     count(0, i, j, part);
 #endif
     if (!preceding_[0].empty()) apply(preceding_[0], i, j, part, step);
-    rows_.electric(half_step_[0][0], i, j, part.first, part.last);
-    if (block_.parts > 1) rows_.electric(half_step_[0][1], i, j, part.first, part.last);
+    update_[0](half_step_[0][0], i, j, part.first, part.last, step.in_block);
+    if (block_.parts > 1) rows_.electric[0](half_step_[0][1], i, j, part.first, part.last, step.in_block);
     if (!operations_[0].empty()) apply(operations_[0], i, j, part, step);
     if (any_seam_) carry(0, i, j, part);
 }
@@ -159,8 +107,8 @@ void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& 
     count(1, i, j, part);
 #endif
     if (!preceding_[1].empty()) apply(preceding_[1], i, j, part, step);
-    rows_.magnetic(half_step_[1][0], i, j, part.first, part.last);
-    if (block_.parts > 1) rows_.magnetic(half_step_[1][1], i, j, part.first, part.last);
+    update_[1](half_step_[1][0], i, j, part.first, part.last, step.in_block);
+    if (block_.parts > 1) rows_.magnetic[0](half_step_[1][1], i, j, part.first, part.last, step.in_block);
     if (!operations_[1].empty()) apply(operations_[1], i, j, part, step);
     if (any_seam_) carry(1, i, j, part);
     if (!step.energy || part.last < block_.layout.blocks) return;
@@ -276,6 +224,7 @@ void Engine<Real>::begin(long steps, const Tables<Real>& tables, bool weigh) {
         for (auto& operation : owned_) operation->expect(tiling_.depth);
     for (int half = 0; half < 2; ++half)
         for (int part = 0; part < block_.parts; ++part) half_step_[half][part] = block_.half_step(half, part);
+    set_amounts(steps);
     refreshed(0);
 }
 

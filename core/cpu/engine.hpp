@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "amounts.hpp"
 #include "block.hpp"
 #include "machine/pages.hpp"
 #include "operations.hpp"
@@ -141,8 +142,11 @@ private:
     void weigh_row(int part, long i, long j, ExactSum& energy);
     double own_squares(int part, long i, long j, long block);
     void weigh_across(long thread, ExactSum& energy);
+    using Listing = std::vector<RowOperation<Real>*>;
     void arrange();
-    Operations list(const std::vector<RowOperation<Real>*>& wanted);
+    void take_singles(int half, std::vector<Listing>& of_row);
+    void set_amounts(long steps);
+    Operations list(const Listing& wanted);
     void apply(const std::vector<std::uint32_t>& of_rows, long i, long j, const Blocks& part, const Step& step);
     Blocks whole_row() const { return {0, block_.layout.blocks}; }
     Step step_at(long in_block, ExactSum& energy, long thread) const {
@@ -160,6 +164,7 @@ private:
     std::string isa_;
     const Rows<Real>& rows_;
     std::array<std::array<HalfStep<Real>, 2>, 2> half_step_{};  // by half and part
+    typename Rows<Real>::Update update_[2] = {};                // of a row of the (real) part, by half
     Team team_;
     std::vector<std::vector<Stint>> stints_;               // of each thread
     std::vector<long> first_plane_;                        // of each thread when stepwise, and one past the last
@@ -178,12 +183,14 @@ private:
 
     std::vector<std::unique_ptr<RowOperation<Real>>> owned_;
     std::vector<Listed> lists_;               // in the order in which they were added
-    std::vector<Operations> groups_;          // of rows; those with the same operations share one
+    std::vector<Operations> groups_;          // of rows; those with the same operations share one, the first has none
     std::size_t arranged_ = 0;                // how many operations the lists know
     // The group of each row at each half step, after the update and before it; empty where there are none at all.
     std::vector<std::uint32_t> operations_[2], preceding_[2];
     std::vector<long> strides_;               // the distinct ones, at most as many as bits; the last bit is always due
     std::vector<std::uint32_t> due_;          // which of them act in each step of the block
+    static constexpr std::size_t always = 31;  // the bit of strides that found no bit of their own
+    std::array<Amounts<Real>, 2> amounts_;     // of each half step
     std::size_t operation_bytes_ = 0;
 #ifdef NEARFIELD_DEBUG
     std::vector<long> made_[2];  // steps made, per block of 16 cells

@@ -1,8 +1,9 @@
 // The incident wave on the faces of a total-field box (nearfield/incident/term.py, IncidentTerm): one operation a half step.
 //
-// A row in a face holds runs of samples. A row that crosses faces holds single ones, as the rows beside it do: what these
-// take is made for a window of rows at once, by the thread that makes the rows, and added as whole vectors. Samples come in
-// the order of the term: those that come twice keep their order.
+// A row in a face holds runs of samples. A row that crosses faces holds single ones, as the rows beside it do. Of a wave
+// along an axis they take few different amounts, which are made for a block of steps at once and added by the row's own
+// program (amounts.hpp). Else what they take is made for a window of rows at once, by the thread that makes the rows, and
+// added as whole vectors. Samples come in the order of the term: those that come twice keep their order.
 #pragma once
 
 #include <map>
@@ -81,6 +82,16 @@ struct Incident final : RowOperation<Real> {
     }
     bool acts_on(long number) const override { return strip_of[number] != 0; }
 
+    // Calls f(at, weight, column) for each sample of row `number`, if it takes single ones, each from one column.
+    template <class F>
+    bool visit_singles(long number, F&& f) const {
+        if (taps > 1 || strip_of[number] <= 0) return false;
+        const Strip& strip = strips[strip_of[number]];
+        const long skipped = number - strip.first;
+        for (const Run *run = runs.data() + strip.run, *end = run + strip.runs; run != end; ++run)
+            f(run->at, weights[run->weight + skipped], columns[run->tap] + (run->along ? skipped : 0));
+        return true;
+    }
     void set_table(const Real* values, long columns_) {
         table = values, width = columns_;
         for (Window& window : windows) window.step = -1;

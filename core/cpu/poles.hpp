@@ -47,14 +47,10 @@ public:
         const Program& program = programs_[rows_[number].program];
         Real* const states = states_.get() + rows_[number].first_state;
         const Real* const old = program.shared ? kept(row, cells) : row;
-        for (const Piece *piece = pieces_.data() + program.first, *end = piece + program.count; piece != end; ++piece) {
-            const long first = std::max<long>(piece->first, cells.first / lanes), last = std::min<long>(piece->last, cells.last / lanes);
-            if (first >= last) continue;
-            const PoleMedium<Real>& medium = media_[piece->medium];
-            const long skipped = first - piece->first, field = piece->component * layout_.field_length + lanes * first;
-            kernels_.poles(row + field, old + field, cells_of_.data() + piece->cells + skipped, cells_.data(),
-                           states + lanes * (piece->state + skipped * medium.states()), medium.numbers.data(), medium.firsts,
-                           medium.seconds, last - first);
+        for (const Use *use = uses_.data() + program.first, *end = use + program.count; use != end; ++use) {
+            const PoleMedium<Real>& medium = media_[use->medium];
+            kernels_.poles(row, old, pieces_.data() + use->first, use->count, cells.first / lanes, cells.last / lanes, cells_of_.data(),
+                           cells_.data(), states, medium.numbers.data(), medium.firsts, medium.seconds);
         }
     }
     void fetch_ahead(long number, long part, long parts) const override {
@@ -75,9 +71,7 @@ public:
             for (long j = std::max(this->span.b[0], box[1].first); j < std::min(this->span.b[1], box[1].last); ++j) {
                 const Row& row = rows_[layout_.row(i, j)];
                 const Program& program = programs_[row.program];
-                for (std::uint32_t n = program.first; n < program.first + program.count; ++n) {
-                    const Piece& piece = pieces_[n];
-                    if (piece.component != component || piece.medium != medium) continue;
+                for (const PolePiece& piece : pieces_of(program, component, medium)) {
                     Real* const states = states_.get() + row.first_state + lanes * piece.state;
                     const long first = std::max<long>(lanes * piece.first, box[2].first), last = std::min<long>(lanes * piece.last, box[2].last);
                     for (long k = first; k < last; ++k) {
@@ -89,18 +83,17 @@ public:
             }
     }
     std::size_t bytes() const {
-        return (length_ + cells_.size()) * sizeof(Real) + cells_of_.size() * sizeof(std::uint32_t) + pieces_.size() * sizeof(Piece) +
+        return (length_ + cells_.size()) * sizeof(Real) + cells_of_.size() * sizeof(std::uint32_t) + pieces_.size() * sizeof(PolePiece) +
+               uses_.size() * sizeof(Use) +
                rows_.size() * sizeof(Row);
     }
 
 private:
-    struct Piece {  // blocks [first, last) of a row of a component that hold a medium
-        std::int32_t component, medium, first, last;
-        std::uint32_t cells;  // into cells_of_, an entry a block
-        std::uint32_t state;  // within the row's states, in blocks of 16
+    struct Use {  // a medium in a row, and its pieces
+        std::uint32_t medium, first, count;
     };
     struct Program {
-        std::uint32_t first = 0, count = 0, states = 0;
+        std::uint32_t first = 0, count = 0, states = 0;  // uses; in blocks of 16
         bool shared = false;  // by several media in one block
     };
     struct Row {
@@ -118,6 +111,14 @@ private:
         }
         return copy.data();
     }
+    std::vector<PolePiece> pieces_of(const Program& program, int component, long medium) const {
+        std::vector<PolePiece> found;
+        for (std::uint32_t n = program.first; n < program.first + program.count; ++n)
+            for (std::uint32_t m = 0; long(uses_[n].medium) == medium && m < uses_[n].count; ++m)
+                if (const PolePiece& piece = pieces_[uses_[n].first + m]; piece.field == component * layout_.field_length)
+                    found.push_back(piece);
+        return found;
+    }
     std::uint32_t make_program(const std::vector<long>& media, const Real* stay, const Real* weight);
     std::uint32_t intern(const Real* stay, const Real* weight, long block);
 
@@ -126,7 +127,8 @@ private:
     const Rows<Real>& kernels_;
     std::vector<Row> rows_;
     std::vector<Program> programs_;
-    std::vector<Piece> pieces_;
+    std::vector<Use> uses_;
+    std::vector<PolePiece> pieces_;
     std::vector<std::uint32_t> cells_of_;
     std::vector<Real> cells_;  // 16 of stay, 16 of weight
     std::size_t length_ = 0;
@@ -146,21 +148,21 @@ bool Poles<Real>::finish() {
     return true;
 }
 
-// A row's pieces: for each component and medium, the runs of blocks in which it weighs anything.
+// A row's pieces: for each medium and component, the runs of blocks in which it weighs anything.
 template <class Real>
 std::uint32_t Poles<Real>::make_program(const std::vector<long>& media, const Real* stay, const Real* weight) {
     const auto holds = [&](const Real* row, long block) {
         return std::any_of(row + lanes * block, row + std::min(layout_.nc, lanes * (block + 1)), [](Real w) { return w != 0; });
     };
-    std::vector<std::int64_t> key;  // component, medium, block and its numbers, of each block
+    std::vector<std::int64_t> key;  // medium, component, block and its numbers, of each block
     std::vector<int> held(3 * layout_.blocks);
     bool shared = false;
-    for (long component = 0; component < 3; ++component)
-        for (std::size_t n = 0; n < media.size(); ++n) {
+    for (std::size_t n = 0; n < media.size(); ++n)
+        for (long component = 0; component < 3; ++component) {
             const long at = (3 * n + component) * layout_.nb * layout_.nc;
             for (long block = 0; block < layout_.blocks; ++block) {
                 if (!holds(weight + at, block)) continue;
-                key.insert(key.end(), {component, media[n], block, intern(stay + at, weight + at, block)});
+                key.insert(key.end(), {media[n], component, block, intern(stay + at, weight + at, block)});
                 shared |= held[component * layout_.blocks + block]++ > 0;
             }
         }
@@ -168,14 +170,15 @@ std::uint32_t Poles<Real>::make_program(const std::vector<long>& media, const Re
     const std::string text(reinterpret_cast<const char*>(key.data()), key.size() * sizeof(key[0]));
     const auto [found, fresh] = program_of_.try_emplace(text, programs_.size());
     if (!fresh) return found->second;
-    Program program{static_cast<std::uint32_t>(pieces_.size()), 0, 0, shared};
+    Program program{static_cast<std::uint32_t>(uses_.size()), 0, 0, shared};
     for (std::size_t n = 0; n < key.size(); n += 4) {
-        const auto component = static_cast<std::int32_t>(key[n]), medium = static_cast<std::int32_t>(key[n + 1]),
-                   block = static_cast<std::int32_t>(key[n + 2]);
-        const bool goes_on = program.count && pieces_.back().component == component && pieces_.back().medium == medium;
-        if (!goes_on || pieces_.back().last != block) {
-            pieces_.push_back({component, medium, block, block, static_cast<std::uint32_t>(cells_of_.size()), program.states});
-            ++program.count;
+        const auto medium = static_cast<std::uint32_t>(key[n]);
+        const auto field = static_cast<std::int32_t>(key[n + 1] * layout_.field_length), block = static_cast<std::int32_t>(key[n + 2]);
+        const bool used = program.count && uses_.back().medium == medium;
+        if (!used) uses_.push_back({medium, static_cast<std::uint32_t>(pieces_.size()), 0}), ++program.count;
+        if (!used || pieces_.back().field != field || pieces_.back().last != block) {
+            pieces_.push_back({field, block, block, static_cast<std::uint32_t>(cells_of_.size()), program.states});
+            ++uses_.back().count;
         }
         cells_of_.push_back(static_cast<std::uint32_t>(key[n + 3]));
         ++pieces_.back().last;

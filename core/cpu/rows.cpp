@@ -7,64 +7,13 @@
 
 #include "rows.hpp"
 
+#include <algorithm>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 #include "update.h"
+#include "vectors.hpp"
 
 namespace nearfield::NEARFIELD_ISA {
-
-template <class Real>
-struct Vector {
-    static constexpr long width = NEARFIELD_VECTOR_BYTES / sizeof(Real);
-    typedef Real type __attribute__((vector_size(NEARFIELD_VECTOR_BYTES)));
-    typedef Real unaligned __attribute__((vector_size(NEARFIELD_VECTOR_BYTES), aligned(alignof(Real)), may_alias));
-};
-template <class Real>
-inline typename Vector<Real>::type load(const Real* p) {
-    return *reinterpret_cast<const typename Vector<Real>::unaligned*>(p);
-}
-template <class Real>
-inline void store(Real* p, typename Vector<Real>::type v) {
-    *reinterpret_cast<typename Vector<Real>::unaligned*>(p) = v;
-}
-template <class Real>
-inline typename Vector<Real>::type broadcast(Real value) {
-    return value - typename Vector<Real>::type{};  // minus zero keeps the sign of a zero
-}
-
-// The vector one sample below `here`, whose last lane of the vector before stands first. With the widest vectors a lane
-// shift is cheaper than a load that straddles two lines; with narrower ones the load is.
-template <class Real>
-inline typename Vector<Real>::type one_below(typename Vector<Real>::type before, typename Vector<Real>::type here,
-                                             [[maybe_unused]] const Real* p) {
-#if NEARFIELD_VECTOR_BYTES == 64
-    if constexpr (sizeof(Real) == 4)
-        return __builtin_shufflevector(before, here, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
-    else
-        return __builtin_shufflevector(before, here, 7, 8, 9, 10, 11, 12, 13, 14);
-#else
-    (void)before, (void)here;
-    return load(p - 1);
-#endif
-}
-// The vector one sample above `here`.
-template <class Real>
-inline typename Vector<Real>::type one_above(typename Vector<Real>::type here, typename Vector<Real>::type after,
-                                             [[maybe_unused]] const Real* p) {
-#if NEARFIELD_VECTOR_BYTES == 64
-    if constexpr (sizeof(Real) == 4)
-        return __builtin_shufflevector(here, after, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
-    else
-        return __builtin_shufflevector(here, after, 1, 2, 3, 4, 5, 6, 7, 8);
-#else
-    (void)here, (void)after;
-    return load(p + 1);
-#endif
-}
 
 // The differences of a whole run along an axis in one of its slabs: broadcast numbers, psi where `states` points.
 template <class Real>
@@ -82,12 +31,14 @@ struct Stretch {
     }
 };
 
-// Where a run lies: its row, the offset of the row's record, cells [first, last) of it, its coefficients.
+// Where a run lies: its row, the offset of the row's record, cells [first, last) of it, its coefficients: of all its blocks,
+// or in the places that each has.
 template <class Real>
 struct Place {
     long i, j, at;
     std::size_t first, last;
     const Real* values;
+    const std::uint32_t* places;
 };
 
 // One run. `ASlab`, `BSlab`, `CSlab`: in a CPML along that axis; `unit`: inverse lengths along the other axes are exactly
@@ -109,11 +60,12 @@ void advance_run(const HalfStep<Real>& h, const Place<Real>& place) {
     // psi of the slabs along c lie without a gap: those of the upper one follow those of the lower.
     Real* const c_psi = h.c_psi + place.at - (place.first >= h.c_gap.first ? 4 * h.c_gap.length : 0);
     const Real* const values = place.values;
+    const std::uint32_t* const places = place.places;
     const V ux = broadcast(values[0]), uy = broadcast(values[lanes]), uz = broadcast(values[2 * lanes]);
     // The last vectors of x and y for E, which looks back along c; the present ones for H, which looks ahead.
     V carryX = load(x + place.first - (electric ? W : 0)), carryY = load(y + place.first - (electric ? W : 0));
 
-    for (std::size_t o = place.first, last = place.last; o < last; o += W) {
+    for (std::size_t begin = place.first, o = begin, last = place.last; o < last; o += W) {
         V X, Y, cX, cY;
         const V Z = load(z + o);
         if constexpr (electric) {
@@ -158,7 +110,7 @@ void advance_run(const HalfStep<Real>& h, const Place<Real>& place) {
                 else
                     store(f, advance_magnetic<V, V>(load(f), load(q), load(q + lanes), one, two));
             };
-            const Real* const c = values + lane;
+            const Real* const c = values + lanes * places[(o - begin) / lanes] + lane;
             put(fx + o, c, dbZ, dcY), put(fy + o, c + 2 * lanes, dcX, daZ), put(fz + o, c + 4 * lanes, daY, dbX);
         } else {
             const auto put = [&](Real* f, V drive, V one, V two) {
@@ -168,7 +120,7 @@ void advance_run(const HalfStep<Real>& h, const Place<Real>& place) {
                     store(f, advance_magnetic<V, V>(load(f), drive, one, two));
             };
             constexpr bool uniform = kind == Kind::uniform;
-            const Real* const c = values + lane;
+            const Real* const c = uniform ? nullptr : values + lanes * places[(o - begin) / lanes] + lane;
             put(fx + o, uniform ? ux : load(c), dbZ, dcY);
             put(fy + o, uniform ? uy : load(c + lanes), dcX, daZ);
             put(fz + o, uniform ? uz : load(c + 2 * lanes), daY, dbX);
@@ -197,22 +149,40 @@ constexpr const Advance<Real>* of_rows[8] = {
     of_runs<Real, electric, true, true, false>, of_runs<Real, electric, true, true, true>,
 };
 
-template <class Real, bool electric>
-void update(const HalfStep<Real>& h, long i, long j, long first, long last) {
+// row[at] += amount as a whole vector: one cell stored by itself would hold up the next load of its vector.
+template <class Real>
+inline void add_single(Real* row, std::int32_t at, Real amount) {
+    using V = typename Vector<Real>::type;
+    constexpr std::int32_t W = Vector<Real>::width;
+    decltype(V{} == V{}) lane;
+    for (std::int32_t n = 0; n < W; ++n) lane[n] = n;
+    Real* const place = row + (at & -W);
+    // Minus zero changes nothing, and no masked store comes of it.
+    store(place, load(place) + (lane == (at & (W - 1)) ? broadcast(amount) : broadcast(Real(-0.0))));
+}
+
+template <class Real, bool electric, bool taking>
+void update(const HalfStep<Real>& h, long i, long j, long first, long last, long step) {
     const Program program = h.programs[h.program_of[i * h.rows + j]];
     const Length a = h.a.length[i], b = h.b.length[j];
     const bool unit = h.unit && a != Length::scaled && b != Length::scaled;
     const Advance<Real>* variants = of_rows<Real, electric>[4 * (a == Length::stretched) + 2 * (b == Length::stretched) + unit];
-    Place<Real> place{i, j, i * h.plane + j * h.record, 0, 0, nullptr};
+    Place<Real> place{i, j, i * h.plane + j * h.record, 0, 0, nullptr, nullptr};
     for (const Run *run = h.runs + program.first, *end = run + program.count; run != end; ++run) {
         place.first = lanes * std::max<long>(first, run->first), place.last = lanes * std::min<long>(last, run->last);
-        place.values = h.values + lanes * run->offset;
+        const bool uniform = run->kind == Kind::uniform;
+        place.values = h.values + (uniform ? lanes * run->offset : 0);
+        place.places = h.places + (uniform ? 0 : run->offset + place.first / lanes - run->first);
         if (place.first < place.last) variants[2 * int(run->kind) + run->stretched](h, place);
     }
     for (const Held *held = h.held + program.held_first, *end = held + program.held_count; held != end; ++held) {
         Real* const f = h.updated + place.at + held->component * h.field;
         for (long k = std::max<long>(held->first, lanes * first), stop = std::min<long>(held->last, lanes * last); k < stop; ++k) f[k] = 0;
     }
+    if constexpr (!taking) return;
+    const Real* const amounts = h.amounts + step * h.takers;
+    for (const Taken *taken = h.taken + program.taken_first, *end = taken + program.taken_count; taken != end; ++taken)
+        if (taken->block >= first && taken->block < last) add_single(h.updated + place.at, taken->at, amounts[taken->amount]);
 }
 
 template <class Real>
@@ -296,30 +266,35 @@ inline typename Vector<Real>::type remembered(typename Vector<Real>::type e, Rea
 }
 
 template <class Real, class Number>
-inline void poles_in(Real* field, const Real* old, const std::uint32_t* cells_of, const Real* cells, Real* states,
-                     const Number* numbers, long firsts, long seconds, long blocks) {
-    for (const std::uint32_t* end = cells_of + blocks; cells_of != end; ++cells_of) {
-        const Real* const stay = cells + 2 * lanes * *cells_of;
-        for (long o = 0; o < lanes; o += Vector<Real>::width) {
-            const auto sum = remembered<Real>(load(old + o), states + o, numbers, firsts, seconds);
-            store(field + o, load(stay + o) * load(field + o) - load(stay + lanes + o) * sum);
+inline void poles_in(Real* row, const Real* old, const PolePiece* piece, long pieces, long first, long last, const std::uint32_t* cells_of,
+                     const Real* cells, Real* states, const Number* numbers, long firsts, long seconds) {
+    for (const PolePiece* end = piece + pieces; piece != end; ++piece) {
+        const long from = std::max<long>(first, piece->first), to = std::min<long>(last, piece->last), skipped = from - piece->first;
+        const std::uint32_t* cell = cells_of + piece->cells + skipped;
+        Real* state = states + lanes * (piece->state + skipped * (firsts + 2 * seconds));
+        for (long at = piece->field + lanes * from, end_of_piece = piece->field + lanes * to; at < end_of_piece; at += lanes) {
+            const Real* const stay = cells + 2 * lanes * *cell++;
+            for (long o = 0; o < lanes; o += Vector<Real>::width) {
+                const auto sum = remembered<Real>(load(old + at + o), state + o, numbers, firsts, seconds);
+                store(row + at + o, load(stay + o) * load(row + at + o) - load(stay + lanes + o) * sum);
+            }
+            state += lanes * (firsts + 2 * seconds);
         }
-        field += lanes, old += lanes, states += lanes * (firsts + 2 * seconds);
     }
 }
 
 // A function for each usual number of poles: loops unrolled, and numbers in registers, which the stores cannot change.
 template <class Real, int firsts, int seconds>
-void poles_of(Real* field, const Real* old, const std::uint32_t* cells_of, const Real* cells, Real* states, const Real* numbers,
-              long, long, long blocks) {
+void poles_of(Real* row, const Real* old, const PolePiece* pieces, long count, long first, long last, const std::uint32_t* cells_of,
+              const Real* cells, Real* states, const Real* numbers, long, long) {
     typename Vector<Real>::type kept[2 * firsts + 4 * seconds + 1];
     for (long n = 0; n < 2 * firsts + 4 * seconds; ++n) kept[n] = broadcast(numbers[n]);
-    poles_in(field, old, cells_of, cells, states, kept, firsts, seconds, blocks);
+    poles_in(row, old, pieces, count, first, last, cells_of, cells, states, kept, firsts, seconds);
 }
 
 template <class Real>
-void poles(Real* field, const Real* old, const std::uint32_t* cells_of, const Real* cells, Real* states, const Real* numbers,
-           long firsts, long seconds, long blocks) {
+void poles(Real* row, const Real* old, const PolePiece* pieces, long count, long first, long last, const std::uint32_t* cells_of,
+           const Real* cells, Real* states, const Real* numbers, long firsts, long seconds) {
     static constexpr decltype(&poles<Real>) usual[4][3] = {
         {poles_of<Real, 0, 0>, poles_of<Real, 0, 1>, poles_of<Real, 0, 2>},
         {poles_of<Real, 1, 0>, poles_of<Real, 1, 1>, poles_of<Real, 1, 2>},
@@ -327,9 +302,9 @@ void poles(Real* field, const Real* old, const std::uint32_t* cells_of, const Re
         {poles_of<Real, 3, 0>, poles_of<Real, 3, 1>, poles_of<Real, 3, 2>},
     };
     if (firsts < 4 && seconds < 3)
-        usual[firsts][seconds](field, old, cells_of, cells, states, numbers, firsts, seconds, blocks);
+        usual[firsts][seconds](row, old, pieces, count, first, last, cells_of, cells, states, numbers, firsts, seconds);
     else
-        poles_in(field, old, cells_of, cells, states, numbers, firsts, seconds, blocks);
+        poles_in(row, old, pieces, count, first, last, cells_of, cells, states, numbers, firsts, seconds);
 }
 
 // A function for each usual number of taps, whose shares stay in registers; `usual` 0: any.
@@ -371,19 +346,12 @@ void incident(Real* f, const Real* weight, long count, const Real* table, const 
 
 template <class Real>
 void singles(Real* row, const std::int32_t* at, const Real* amount, long count) {
-    using V = typename Vector<Real>::type;
-    constexpr std::int32_t W = Vector<Real>::width;
-    decltype(V{} == V{}) lane;
-    for (std::int32_t n = 0; n < W; ++n) lane[n] = n;
-    for (long n = 0; n < count; ++n) {
-        Real* const place = row + (at[n] & -W);
-        // Minus zero changes nothing, and no masked store comes of it.
-        store(place, load(place) + (lane == (at[n] & (W - 1)) ? broadcast(amount[lanes * n]) : broadcast(Real(-0.0))));
-    }
+    for (long n = 0; n < count; ++n) add_single(row, at[n], amount[lanes * n]);
 }
 
 template <class Real>
-constexpr Rows<Real> table{update<Real, true>, update<Real, false>, energy<Real>, accumulate<Real>, send<Real>,
+constexpr Rows<Real> table{{update<Real, true, false>, update<Real, true, true>},
+                           {update<Real, false, false>, update<Real, false, true>}, energy<Real>, accumulate<Real>, send<Real>,
                                 poles<Real>, incident<Real>, singles<Real>};
 
 const Rows<float>& rows_single() { return table<float>; }

@@ -10,12 +10,20 @@
 
 namespace nearfield {
 
+struct PolePiece {  // blocks [first, last) of a component of a row that hold a medium
+    std::int32_t field, first, last;  // field: where the component begins
+    std::uint32_t cells;              // an entry a block, where they begin
+    std::uint32_t state;              // within the row's states, in blocks of 16
+};
+
 template <class Real>
 struct Rows {
-    // E of row (i, j). Reads H of rows (i, j), (i - 1, j), (i, j - 1) at the half step before.
-    void (*electric)(const HalfStep<Real>&, long i, long j, long first, long last);
-    // H of row (i, j). Reads E of rows (i, j), (i + 1, j), (i, j + 1) at the step just made.
-    void (*magnetic)(const HalfStep<Real>&, long i, long j, long first, long last);
+    using Update = void (*)(const HalfStep<Real>&, long i, long j, long first, long last, long step);
+    // E of row (i, j). Reads H of rows (i, j), (i - 1, j), (i, j - 1) at the half step before. [1]: then samples that take
+    // amounts get those of this step of the block.
+    Update electric[2];
+    // H of row (i, j). Reads E of rows (i, j), (i + 1, j), (i, j + 1) at the step just made. [1] alike.
+    Update magnetic[2];
     // Sums of squares of each block of 16 cells of six rows `stride` apart: lanes first, each over the six, then in turn.
     void (*energy)(const Real* row, long stride, long length, double* sums);
     // sums[r, c] += left[n, r] * right[n, c] for n = 0, 1, ...: `terms` samples of a running Fourier transform.
@@ -25,10 +33,10 @@ struct Rows {
     // to[n] = from[n] * unit, past the caches: for another process, or for nobody before the next block of steps. The
     // thread must say `stream::settle_stores` before it tells anyone.
     void (*send)(Real* to, const Real* from, long count, Real unit);
-    // Poles of one medium in consecutive blocks of a row (core/cpu/poles.hpp), with e = old:
-    //   field = stay field - weight sum T;  T += k T + q e,  or T += k T + U + q e, U += rho T + k U + r e.
-    void (*poles)(Real* field, const Real* old, const std::uint32_t* cells_of, const Real* cells, Real* states,
-                  const Real* numbers, long firsts, long seconds, long blocks);
+    // Poles of one medium in blocks [first, last) of a row, as far as its pieces reach (core/cpu/poles.hpp), with e = old:
+    //   row = stay row - weight sum T;  T += k T + q e,  or T += k T + U + q e, U += rho T + k U + r e.
+    void (*poles)(Real* row, const Real* old, const PolePiece* pieces, long count, long first, long last,
+                  const std::uint32_t* cells_of, const Real* cells, Real* states, const Real* numbers, long firsts, long seconds);
     // f[k] += weight[k] v[k]: an incident wave. v is the sum, in order, of share[n] table[column[n] + k], n below `taps`;
     // one tap has no share. Not `along`: v is that of k = 0 throughout.
     void (*incident)(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share,

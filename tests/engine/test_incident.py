@@ -12,6 +12,8 @@ from test_restart import assert_goes_on
 
 import nearfield as nf
 from nearfield.engine import CpuEngine
+from nearfield.incident.term import IncidentTerm
+from nearfield.plan import CurrentTerm
 from nearfield.tiling import STEPWISE, Tiling
 
 CELLS = (12, 11, 40)
@@ -110,6 +112,16 @@ def test_a_wave_at_an_angle_has_the_same_bits_in_any_domains(direction):
         assert_equal(engine, oracle)
 
 
+def crossing(rng, plan, weight):
+    """A wave whose samples lie one by one in the rows: two in each; random weights where none is given."""
+    i, j, k = (n.ravel() for n in np.meshgrid(*map(np.arange, plan.active[:2]), [3, 9], indexing="ij"))
+    wave = plans.Noise(int(rng.integers(1 << 30)), 4)
+    weights = rng.uniform(-1, 1, i.size) if weight is None else np.full(i.size, weight)
+    weights[plan.coefficients.values[0, 1, i, j, k] == 0] = 0.0
+    shares, columns = np.ones((i.size, 1)), np.full((i.size, 1), 2)
+    return IncidentTerm(np.zeros(i.size, int), i, j, k, weights, columns, shares, wave)
+
+
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("taps", [1, 2, 6, 7])
 def test_any_samples_weights_and_shares(taps, precision):
@@ -120,6 +132,25 @@ def test_any_samples_weights_and_shares(taps, precision):
     )  # fmt: skip
     assert len(plan.terms) == 2
     assert_agrees(plan)
+
+
+def test_what_several_waves_and_a_current_add_to_one_sample_keeps_its_order():
+    """In float32 a sum of three depends on it."""
+
+    def terms(rng, plan):
+        first, second = (crossing(rng, plan, weight) for weight in (0.3, 7.0))
+        at = np.flatnonzero(first.weight)[::7]
+        where = (first.i[at], first.j[at], first.k[at])
+        current = CurrentTerm(0, *where, rng.uniform(-1, 1, at.size), plans.pulse(rng, plan))
+        return (first, current, second, *plans.incident(rng, plan, 1))
+
+    assert_agrees(plans.make_plan((9, 10, 40), precision="single", seed=4, terms=terms))
+
+
+def test_amounts_that_all_differ_may_be_too_many_for_a_table():
+    plan = plans.make_plan((47, 47, 49), precision="single", terms=lambda rng, p: (crossing(rng, p, None),))
+    assert len(set(plan.terms[0].weight)) > 4096
+    assert_agrees(plan, blocks=(7,), start=False)
 
 
 def test_blocks_of_any_length_and_a_new_start_give_the_same_tables():
