@@ -299,3 +299,24 @@ def test_check_says_with_which_radius_a_wire_without_one_acts():
     sim = nf.Simulation(nf.Grid.uniform(MM, (8, 8, 8)), structures=wires, boundaries=nf.Boundaries(nf.PEC), steps=1)
     said = [warning for warning in sim.check().warnings if "radius" in warning]
     assert len(said) == 1 and "structures[0]" in said[0] and "198.5 um" in said[0]
+
+
+def test_planes_of_symmetry_through_along_and_beside_wires_change_nothing():
+    pulse, reach = nf.Gaussian(40e9), 5 * MM
+
+    def probed(half: bool, **planes):
+        low = 0.0 if half else -reach
+        rods = [wire([(0, low, 0), (0, reach, 0)], 0.3 * MM)]
+        ways = (1,) if half else (1, -1)
+        rods += [wire([(0, 0, way * 3 * MM), (0, 0, way * reach)], 0.05 * MM) for way in ways]
+        sources = [nf.LineCurrent((0, -reach, way * 2 * MM), (0, reach, way * 2 * MM), pulse) for way in ways]
+        return nf.Simulation(
+            nf.Grid.uniform(MM, (16, 16, 16), origin=(-8 * MM,) * 3), structures=rods, sources=sources,
+            boundaries=nf.Boundaries(nf.CPML(3)), monitors=[nf.Probe("at", (MM, 2.5 * MM, 2 * MM), "Ey")],
+            symmetry=nf.Symmetry(**planes), precision="double", steps=90,
+        ).run(threads=1)["at"].values  # fmt: skip
+
+    whole = probed(False)
+    assert np.abs(whole).max() > 0
+    for half, planes in ((False, {"x": "magnetic"}), (True, {"x": "magnetic", "y": "electric", "z": "magnetic"})):
+        np.testing.assert_allclose(probed(half, **planes), whole, atol=1e-12 * np.abs(whole).max())
