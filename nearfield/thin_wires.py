@@ -135,11 +135,13 @@ def _free(samples: SampleNumbers, wires: WireEdges, ends: np.ndarray, near: np.n
     """Which ends of wire edges (edges, 2) are those of wires that nothing goes on from: no metal, circuit or image."""
     _, at, count = np.unique(ends.ravel(), return_inverse=True, return_counts=True)
     free = (count[at] == 1).reshape(ends.shape)
+    component, _ = samples.place(wires.number)
     _, index = samples.place(ends.ravel())
     for axis, n in enumerate(samples.grid.cells):
         middle = samples.grid.stepped_from[axis]
         walls = () if samples.grid.closed(axis) else (0, n, *((middle,) if middle else ()))
-        free &= ~np.isin(index[:, axis], walls).reshape(ends.shape)
+        goes_on = np.isin(index[:, axis], walls).reshape(ends.shape) & (component == axis)[:, None]
+        free &= ~goes_on
     row, end = np.nonzero(free)
     others = near[row, end].reshape(-1, 6)
     others = np.where(others == wires.number[row][:, None], -1, others)

@@ -127,13 +127,13 @@ def made(seed):
             continue
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_wires_leave_the_largest_stable_step_as_it_is(seed):
     grid, found = made(seed)
     assert largest_eigenvalue(found, grid, found.time_step, 60) < 4.0 * 0.99**2
 
 
-@pytest.mark.parametrize("seed", range(8, 20))
+@pytest.mark.parametrize("seed", range(6, 16))
 def test_no_face_counts_with_more_than_the_least_of_its_live_edges(seed):
     """What the proof asks for, sample by sample."""
     grid, found = made(seed)
@@ -299,3 +299,41 @@ def test_check_says_with_which_radius_a_wire_without_one_acts():
     sim = nf.Simulation(nf.Grid.uniform(MM, (8, 8, 8)), structures=wires, boundaries=nf.Boundaries(nf.PEC), steps=1)
     said = [warning for warning in sim.check().warnings if "radius" in warning]
     assert len(said) == 1 and "structures[0]" in said[0] and "198.5 um" in said[0]
+
+
+def test_planes_of_symmetry_through_along_and_beside_wires_change_nothing():
+    pulse, reach = nf.Gaussian(40e9), 5 * MM
+
+    def probed(half: bool, **planes):
+        low = 0.0 if half else -reach
+        rods = [wire([(0, low, 0), (0, reach, 0)], 0.3 * MM)]
+        ways = (1,) if half else (1, -1)
+        rods += [wire([(0, 0, way * 3 * MM), (0, 0, way * reach)], 0.05 * MM) for way in ways]
+        sources = [nf.LineCurrent((0, -reach, way * 2 * MM), (0, reach, way * 2 * MM), pulse) for way in ways]
+        return nf.Simulation(
+            nf.Grid.uniform(MM, (16, 16, 16), origin=(-8 * MM,) * 3), structures=rods, sources=sources,
+            boundaries=nf.Boundaries(nf.CPML(3)), monitors=[nf.Probe("at", (MM, 2.5 * MM, 2 * MM), "Ey")],
+            symmetry=nf.Symmetry(**planes), precision="double", steps=90,
+        ).run(threads=1)["at"].values  # fmt: skip
+
+    whole = probed(False)
+    assert np.abs(whole).max() > 0
+    for half, planes in ((False, {"x": "magnetic"}), (True, {"x": "magnetic", "y": "electric", "z": "magnetic"})):
+        np.testing.assert_allclose(probed(half, **planes), whole, atol=1e-12 * np.abs(whole).max())
+
+
+def test_the_wave_along_a_wire_is_a_mode_of_the_grid_that_a_port_launches_and_takes_in():
+    side, ends = 8 * MM, (12 * MM, 28 * MM)
+    sim = nf.Simulation(
+        nf.Grid.uniform(MM, (8, 8, 40)), background=nf.Medium(2.2), precision="double",
+        structures=[wire([(4 * MM, 4 * MM, 0), (4 * MM, 4 * MM, 40 * MM)], 0.05 * MM)],
+        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(10), z_high=nf.CPML(10)),
+        ports=[nf.WaveguidePort(name, (0, 0, z), (side, side, z), way, "1", "any")
+               for name, z, way in zip(("in", "out"), ends, ("+z", "-z"))],
+        waveform=nf.ModulatedGaussian(5e9, 4e9), excitations=["in"],
+    )  # fmt: skip
+    s = sim.run(threads=1).sparameters.sel(source="in").sel(frequency=5e9, method="nearest")
+    assert abs(s.sel(to="in").item()) < 3e-5  # what the CPML behind the other port sends back, -90 dB
+    delay = 2 * np.pi * float(s.frequency) * 16 * MM * 2.2**0.5 / 299792458.0
+    # on the grid the wave is late by (k d)^2/24 of that, k d = 0.16
+    assert abs(s.sel(to="out").item() - np.exp(-1j * delay)) < 2e-3 * delay

@@ -23,18 +23,18 @@ HELD = {"voltage": "magnetic", "current": "electric"}  # whose profiles weigh a 
 
 def recorded(line: Line, recordings: list[Recording], notes: dict) -> Variables:
     """The variables of a port from its recordings, those of V first; `notes` of the port go with the voltage."""
-    half = len(recordings) // 2
+    half, hybrid = len(recordings) // 2, isinstance(line, LoadedLine)
     sums = {"voltage": recordings[:half], "current": recordings[half:]}
     found: Variables = {}
     for name, unit, end in (("voltage", "V", ""), ("current", "A", HALF)):
         values, time = np.stack([each.values for each in sums[name]]), "time" + end
         found[time] = Variable((time,), sums[name][0].time, {"units": "s"})
         more = {name: value for name, value in vars(line).items() if np.isscalar(value)} | notes
-        if half > 1:
+        if hybrid:
             found[name + PARTS] = Variable(("profile", time), values, {"units": unit})
             values = line.shares(np.array([0.5 * line.frequencies[[0, -1]].sum()])) @ getattr(line, HELD[name]) @ values
         found[name] = Variable((time,), values[0], {"units": unit, **(more if name == "voltage" else {})})
-    if half > 1:
+    if hybrid:
         for name, unit in UNITS.items():
             values = getattr(line, name)
             found["line_" + name] = Variable(("point", "profile")[: values.ndim], values, {"units": unit})

@@ -56,6 +56,9 @@ def launched(context: Context, mode: Mode | LoadedMode, line: Line, frame: Frame
         filling, wave = mode.section.filling, LaunchedMode(*own)
         weights = 1 / filling.permittivity * part * electric, beside / filling.permeability
         shares = (np.ones((component.size, 1)),) * 2
+    if shares[0].shape[1] == 1:  # the share of a single tap is left out
+        weights = [weight * share[:, 0] for weight, share in zip(weights, shares)]
+        shares = [np.ones_like(share) for share in shares]
     places = (component, index), (magnetic, frame.moved(index, frame.behind))
     scales = advance / frame.dual, frame.sign * advance / frame.before
     column = np.tile(np.arange(shares[0].shape[1]), (component.size, 1))
