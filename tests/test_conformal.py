@@ -301,8 +301,9 @@ def test_metal_takes_no_part_in_the_means_of_media():
     coax = coefficients(grid, bodies)
     for component in range(6):
         stay, drive = coax.media_at(component, *np.indices((20, 20, 3)))
-        assert set(np.unique(drive[drive > 0].round(14))) <= {round(1 / 1.5, 14), 1.0} or component < 3  # 1 inside metal
-        if component < 3:
+        if component >= 3:  # 1 inside metal
+            assert set(np.unique(drive.round(14))) == {round(1 / 1.5, 14), 1.0}
+        else:
             assert np.ptp(stay[drive > 0]) < 1e-14 and np.ptp(drive[drive > 0]) < 1e-14
             weight = coax.dense_poles(0, component)[1]
             assert np.ptp(weight[weight > 0]) < 1e-14
