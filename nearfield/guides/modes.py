@@ -10,7 +10,8 @@ E is G p/f, since the potential falls to zero within f of the edge, and A is A/f
 
 The analytic mode is where inverse iteration starts, so that it says which mode is found, and how it is polarised; on
 even lines in a rectangle it is the solution already. E and n x E, half a cell on, obey the three-dimensional update
-with an amplitude along the guide (nearfield/guides/line.py), and modes are orthogonal under A, both to rounding.
+with an amplitude along the guide (nearfield/guides/line.py), and modes are orthogonal under A, both to rounding. Round
+guides have two modes of a name; where the lattice turns their polarisations, both together make the wanted one.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from nearfield.guides.section import Section
 MOST_ITERATIONS = 30
 CONVERGED = 1e-13
 LIKENESS = 0.85  # least correlation between a mode on the grid and the analytic one
+POLARISED = 0.9995  # below it a mode of a round guide is turned, by the lattice about an axis that is off its lines,
+SPLIT = 0.01  # and is put together of the two whose squares of cut-offs differ by less than this part
 
 
 @dataclass(frozen=True)
@@ -133,34 +136,55 @@ def _eigenvector(
 ) -> tuple[float, np.ndarray]:
     """(cut-off, E on all edges) of the mode next to the analytic one."""
     from scipy.sparse import diags
-    from scipy.sparse.linalg import splu
 
     te = name.family == "TE"
-    analytic, value = potential(opening, name, angle)
     operator, mass = differences(section, te)
     alive = np.flatnonzero((section.cells if te else section.live_n).ravel())
-    g, mass = operator[:, alive], mass[alive]
+    g, mass, places = operator[:, alive], mass[alive], [part[alive] for part in _places(lines, te)]
     stiffness = (g.T @ diags(weight) @ g).tocsc()
-    start = value(*(part[alive] for part in _places(lines, te)))
-    start = start / np.sqrt(np.sum(mass * start**2)) if np.any(start) else start
-    found, change = start, np.inf
-    for _ in range(MOST_ITERATIONS):
-        square = float(found @ (stiffness @ found))
-        solver = splu(stiffness - 0.9999 * square * diags(mass).tocsc())
-        before, last = found, change
-        found = solver.solve(mass * before)
-        found /= np.sqrt(np.sum(mass * found**2)) * np.sign(np.sum(mass * found * before))
-        change = float(np.sqrt(np.sum(mass * (found - before) ** 2)))
-        if change < CONVERGED or (change < 1e-9 and change >= last):
-            break
-    cutoff = float(np.sqrt(found @ (stiffness @ found)))
-    if not abs(np.sum(mass * found * start)) > LIKENESS:
+
+    def sized(values: np.ndarray) -> np.ndarray:
+        return values / np.sqrt(np.sum(mass * values**2)) if np.any(values) else values
+
+    analytic, value = potential(opening, name, angle)
+    start = sized(value(*places))
+    found = _nearest(stiffness, mass, start)
+    square, alike = float(found @ (stiffness @ found)), abs(np.sum(mass * found * start))
+    if name.m and opening.shape != "rectangular" and alike < POLARISED:
+        turned = sized(potential(opening, name, angle + np.pi / (2 * name.m))[1](*places))
+        other = _nearest(stiffness, mass, turned, found)
+        if abs(other @ (stiffness @ other) / square - 1.0) < SPLIT:
+            pair = np.stack((found, other))
+            found = sized((pair @ (mass * start)) @ pair)
+            square, alike = float(found @ (stiffness @ found)), abs(np.sum(mass * found * start))
+    cutoff = float(np.sqrt(square))
+    if not alike > LIKENESS:
         raise ModelError(
             f"{who}: no mode of the guide on this grid is like {name.family}{name.m}{name.n}, whose cut-off is "
             f"{analytic:.4g} 1/m (nearest {cutoff:.4g} 1/m); check the corners of the opening and its shape, or take "
             "smaller cells"
         )
     return cutoff, g @ found
+
+
+def _nearest(stiffness, mass: np.ndarray, start: np.ndarray, apart: np.ndarray | None = None) -> np.ndarray:
+    """The eigenvector next to a vector, both of unit size, by inverse iteration; `apart`: orthogonal to this one."""
+    from scipy.sparse import diags
+    from scipy.sparse.linalg import splu
+
+    found, change = start, np.inf
+    for _ in range(MOST_ITERATIONS):
+        square = float(found @ (stiffness @ found))
+        solver = splu(stiffness - 0.9999 * square * diags(mass).tocsc())
+        before, last = found, change
+        found = solver.solve(mass * before)
+        if apart is not None:
+            found -= np.sum(mass * apart * found) * apart
+        found /= np.sqrt(np.sum(mass * found**2)) * np.sign(np.sum(mass * found * before))
+        change = float(np.sqrt(np.sum(mass * (found - before) ** 2)))
+        if change < CONVERGED or (change < 1e-9 and change >= last):
+            break
+    return found
 
 
 def _static(section: Section, lines: tuple, opening: Opening, weight: np.ndarray) -> np.ndarray:
