@@ -126,6 +126,9 @@ def main() -> None:
         for mode, found in balls.items():
             off = [100 * abs(q * POOR.skin_depth(f) / RADIUS / QUALITY[mode] - 1) for f, q in found.values()]
             right.loglog(list(found), off, "s-", label=f"sphere, {mode}, cells in its radius")
+        right.minorticks_off()
+        right.set_xticks((3, 5, 7, 10, 14), ("3", "5", "7", "10", "14"))
+        right.set_yticks((0.01, 0.1, 1), ("0.01", "0.1", "1"))
         right.set(xlabel="cells", ylabel="error of Q (%)")
         right.legend(fontsize=7)
     case.finish()
