@@ -143,7 +143,7 @@ def draw(ours: Found) -> None:
                 (line,) = pattern.plot(THETA, decibels(ours.cuts[number]), label=name)
                 pattern.plot(THETA[::5], decibels(theory[number, ::5]), "o", color=line.get_color(), markersize=3.5)
         pattern.set(xlabel="theta (degrees)", ylabel="dB", ylim=(-50, 1), xlim=(0, 90), title="pattern, 12 GHz")
-        pattern.legend(loc="lower left")
+        pattern.legend(loc="upper right")
         figure.savefig(FIGURE, dpi=110, metadata={"Software": None})
 
 

@@ -1,13 +1,13 @@
 """Round waveguides by their modes: steps, tapers and apertures with TE1n and TM1n, and a dual-mode horn made of them.
 
-A body of revolution keeps the number of turns round its axis, so that TE11 makes TE1n and TM1n alone. E of a mode of
-the power-normalised amplitude a is a sqrt(Z) e, with the integral of e^2 over the guide 1, positive along y on the axis:
+A body of revolution keeps the number of turns round its axis, so that TE11 makes TE1n and TM1n alone. E of a mode with
+the amplitude a, normalised to power, is a sqrt(Z) e; the integral of e^2 is 1, e positive along y on the axis:
 
     TE: e = c (J1(t)/t sin, J1'(t) cos),   TM: e = c (J1'(t) sin, J1(t)/t cos)   in (rho, phi),   t = x rho/radius
 
 Sources: Potter, A new horn antenna with suppressed sidelobes and equal beamwidths, Microwave Journal 6 (1963) 71-78;
-Agarwal and Nair, Theory of dual-mode horns, IEE Proceedings 134 (1987); Silver, Microwave Antenna Theory and Design
-(1949), chapter 10; Wexler, Solution of waveguide discontinuities by modal analysis, IEEE MTT 15 (1967) 508-517.
+Silver, Microwave Antenna Theory and Design (1949), chapter 10; Wexler, Solution of waveguide discontinuities by modal
+analysis, IEEE MTT 15 (1967) 508-517.
 """
 
 from __future__ import annotations

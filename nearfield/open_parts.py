@@ -14,6 +14,7 @@ bear it, leaves most areas as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -269,12 +270,32 @@ class OpenParts:
         return free
 
     def _in_metal(self, places, present: list[int]) -> np.ndarray:
-        """Whether points lie in metal, its surface included: in the last body that holds them."""
+        """Whether points lie in metal, its surface included: in the last body that holds them.
+
+        Between openings that touch there is no surface, unless metal lies beside the point.
+        """
         inside = np.zeros(places[0].shape, dtype=bool)
+        touching = np.zeros(inside.shape, dtype=np.int8)
         for number in present:
             distance, own = self._distances[number](*places), self.bodies[number].kind == "pec"
             inside = inside | (distance <= self.margin) if own else inside & (distance >= -self.margin)
+            touching += not own and np.abs(distance) <= self.margin
+        between = inside & (touching > 1)
+        if between.any():
+            inside[between] = self._beside_metal([place[between] for place in places], present)
         return inside
+
+    def _beside_metal(self, places: list[np.ndarray], present: list[int]) -> np.ndarray:
+        """Whether metal lies next to points, in one of eight directions."""
+        found = np.zeros(places[0].shape, dtype=bool)
+        for way in product((-4.0 * self.margin, 4.0 * self.margin), repeat=3):
+            inside = np.zeros(found.shape, dtype=bool)
+            for number in present:
+                distance = self._distances[number](*(place + step for place, step in zip(places, way)))
+                own = self.bodies[number].kind == "pec"
+                inside = inside | (distance <= self.margin) if own else inside & (distance > self.margin)
+            found |= inside
+        return found
 
 
 def _part(values: np.ndarray, window: Window, *first: int) -> np.ndarray:

@@ -130,6 +130,19 @@ def test_metal_on_grid_lines_is_the_same_by_both_methods():
     assert conformal.cuts([metal(nf.Box((1, 1, 0), (5, 5, 2.5)))], grid)
 
 
+def test_openings_that_touch_in_metal_are_one():
+    grid = cube(8, 8.0)
+    block, way, slit = metal(nf.Box((0, 0, 0), (8, 8, 8))), (2.3, 1.6), (5.2, 6.7)
+    whole = [block, metal(nf.Box((*way, 1), (*slit, 7)), nf.Medium())]
+    parts = [(1, 4), (4, 5.5), (5.5, 7)]  # in a grid plane, and within a cell
+    parts = [block, *(metal(nf.Box((*way, low), (*slit, high)), nf.Medium()) for low, high in parts)]
+    one, other = (coefficients(grid, bodies) for bodies in (whole, parts))
+    for component in range(6):
+        np.testing.assert_allclose(one.dense(component)[1], other.dense(component)[1], rtol=5e-5)
+    closed = [*parts[:2], metal(nf.Sheet((0, 0, 4), (8, 8, 4))), *parts[2:]]
+    assert not coefficients(grid, closed).dense(0)[1][:, :, 4].any()
+
+
 def test_the_open_faces_of_a_plane_through_a_cavity_add_up_to_its_circle():
     errors = []
     for n in (10, 20):

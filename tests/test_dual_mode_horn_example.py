@@ -5,7 +5,7 @@ import pytest
 
 import nearfield as nf
 from examples.dual_mode_horn import FIGURE, HORN, RATIO, WAVELENGTH, K, design, expected_reflection, found, model
-from examples.dual_mode_theory import TE11, TM11, beamwidths, directivity, flare, fields, pure, radiated, step, waves
+from examples.dual_mode_theory import TE11, TM11, beamwidths, directivity, fields, flare, pure, radiated, step, waves
 
 FOLDER = FIGURE.parents[2] / "examples"
 
