@@ -26,7 +26,7 @@ BAND = (11e9, 13e9)
 FOCAL_RATIO = 0.74  # focal length over diameter
 DISH = 4e-3  # m, of metal along the axis
 SEGMENTS = 20  # straight pieces of the paraboloid: 0.06 mm off at the largest size
-THETA = np.radians(np.arange(0.0, 180.25, 0.25))
+THETA = np.radians(np.arange(0.0, 180.5, 0.5))
 CUTS = np.radians([90.0, 0.0])  # E- and H-plane
 STEP = round(HORN.cylinder + HORN.cone, 7)  # m, z of the horn's step: its aperture lies in the focus
 

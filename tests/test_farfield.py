@@ -5,12 +5,14 @@ Tolerances: the intensity of closed-form fields carries the factor a(k_n) of nea
 (kh)^2/12, and amplitudes within (kh)^2/16. At 20 cells per wavelength: 0.0082 and 0.0062.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dipoles import Dipole, cube
 
 import nearfield as nf
-from nearfield.analysis.farfield import Wall, allowed_directions, averaging_factor
+from nearfield.analysis.farfield import Wall, allowed_directions, averaging_factor, sphere_power
 from nearfield.analysis.pattern import FarFieldResult
 from nearfield.records import ExcitationRecord, Variable
 from nearfield.results import ExcitationResult
@@ -249,3 +251,15 @@ def test_a_surface_in_a_lossy_medium_is_refused_before_the_run():
     )
     with pytest.raises(nf.ModelError, match="lossy medium"):
         lossy.run(threads=1)
+
+
+def test_a_part_of_the_sphere_stands_for_all_where_planes_of_symmetry_make_it():
+    far = nf.Simulation(
+        grid=nf.Grid.uniform(5e-3, (32, 32, 32), (-80e-3,) * 3),
+        sources=[nf.PointCurrent((0, 0, 10e-3), "x", nf.GaussianDerivative(3e9))],
+        monitors=[nf.FarField("far", [3e9], theta=[0.0], phi=[0.0])],
+        symmetry=nf.Symmetry(x="electric", y="magnetic"), steps=300,
+    ).run(threads=1)["far"]  # fmt: skip
+    assert far.exterior.mirrors == (0, 1)
+    whole = sphere_power(far.faces, replace(far.exterior, mirrors=()), far.frequencies)
+    np.testing.assert_allclose(far.radiated_power, whole, rtol=1e-12)

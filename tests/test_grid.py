@@ -30,7 +30,7 @@ def test_components_lie_at_their_yee_positions():
 
 
 def test_graded_cells_have_the_sizes_that_are_wanted_and_fill_the_axis():
-    """Between places cells grow by one ratio, exp(slope): 1 to 2 mm over 10 mm in 10 ln(2) = 6.93 cells, so 7."""
+    """Between places cells grow by one ratio, exp(slope): 1 to 2 mm over 10 mm in 10 ln(2) = 6.93 cells."""
     grading = nf.Grading(["-10 mm", 0, "10 mm", "20 mm"], ["1 mm", "1 mm", "2 mm", "2 mm"])
     line = grading.lines()
     length = np.diff(line)
