@@ -144,10 +144,25 @@ def quarter_of_a_round_guide() -> nf.Simulation:
     )  # fmt: skip
 
 
+def guide_with_a_rod() -> nf.Simulation:
+    """Hybrid modes of a guide that runs from rank to rank, both of its ports in one of them."""
+    corner, z = 8 * MM, MM * np.arange(33)
+    ports = [
+        nf.WaveguidePort(name, (0, 0, z[k]), (corner, corner, z[k]), direction, (1, 2), "any")
+        for name, k, direction in (("in", 10, "+z"), ("out", 14, "-z"))
+    ]
+    return nf.Simulation(
+        grid=nf.Grid.uniform(MM, (8, 8, 32)), boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(8), z_high=nf.CPML(8)),
+        structures=[nf.Structure(nf.Box((3 * MM, 3 * MM, 0), (5 * MM, 5 * MM, 1)), nf.Medium(4.0))], ports=ports,
+        waveform=nf.ModulatedGaussian(24e9, 8e9), monitors=[nf.Probe("beside", (3 * MM, MM, z[16]), "Ex")], steps=200,
+    )  # fmt: skip
+
+
 SHARED = {
     "periodic": (half_of_a_row_of_strips("periodic"), "edge", "1x2x1"),
     "bloch": (half_of_a_row_of_strips(nf.Bloch(phase="70 deg")), "edge", "1x2x1"),
     "guide": (quarter_of_a_round_guide(), "beside", "1x1x2"),
+    "filled guide": (guide_with_a_rod(), "beside", "1x1x2"),
 }
 
 
