@@ -9,7 +9,7 @@ import numpy as np
 
 from nearfield.edges import snapped
 from nearfield.errors import ModelError
-from nearfield.grid import AXES
+from nearfield.grid import AXES, SAMPLE_TOLERANCE
 from nearfield.guides.counted import counted_mode
 from nearfield.guides.loaded_mode import LoadedMode, loaded_mode
 from nearfield.guides.modes import Mode, guide_mode
@@ -38,7 +38,7 @@ def port_place(context: Context, port: WaveguidePort) -> Place:
             f"{who}: a plane of symmetry across {AXES[axis]} would mirror the port, and both would act as one; leave "
             "the plane out, or turn it along the guide"
         )
-    spans = snapped(grid, port.lower, port.upper, who)
+    spans = list(snapped(grid, port.lower, port.upper, who))
     node = spans[axis][0]
     low, high = context.boundaries.interior(grid)[axis]
     if not low < node < high:
@@ -49,6 +49,10 @@ def port_place(context: Context, port: WaveguidePort) -> Place:
         )
     across = (axis + 1) % 3, (axis + 2) % 3
     for a in (a for a in across if grid.mirrors[a]):
+        plane, cell = grid.lines[a][grid.cells[a] // 2], float(grid.primary(a).min())
+        if abs(port.lower[a] + port.upper[a] - 2.0 * plane) <= SAMPLE_TOLERANCE * cell:  # both ends to the same side
+            first = min(spans[a][0], grid.cells[a] - spans[a][1])
+            spans[a] = first, grid.cells[a] - first
         if sum(spans[a]) != grid.cells[a]:
             raise ModelError(
                 f"{who}: the plane of symmetry across {AXES[a]} does not halve its opening, and what lies below the "
