@@ -188,8 +188,9 @@ class Painter:
         if not crossed.any():
             return Layer(numbers, *nothing)
         parts, ends = self._sampled(present, piece, window, np.nonzero(crossed))
-        numbers[crossed] = self.media + np.arange(len(parts))
-        return Layer(numbers, parts, ends)
+        mixed = parts.max(axis=1) < 1.0
+        numbers[crossed] = np.where(mixed, self.media + np.cumsum(mixed) - 1, parts.argmax(axis=1))
+        return Layer(numbers, parts[mixed], ends[mixed])
 
     def _runs(self, body: Solid, window) -> list[list[slice]]:
         """Pieces of the window that the body may touch, along both axes; over a seam in two runs."""
