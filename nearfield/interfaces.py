@@ -8,11 +8,12 @@ along the sample's own axis, D is continuous along n and E across it:
 which is the diagonal of the tensor of Farjadpour et al. (2006). Each medium m, which fills the part f_m, then lends its
 conductivity with the weight that its permittivity has in this mean to first order,
 
-    g_m = d eps/d eps_m = f_m eps^2 (n_c^2/eps_m^2 + (1 - n_c^2)/<eps>^2)
+    g_m = d eps/d eps_m = eps^2 (n_c^2 h_m/eps_m^2 + (1 - n_c^2) f_m/<eps>^2)
 
-Of two media the mean is taken not over the whole space, but over one cell's length of the grid line that crosses the
-interface most steeply: no shorter one adds up, over the samples of such a line, to what each medium fills wherever a
-plane lies; a longer one makes more samples that are neither.
+Of two media <1/eps> is taken not over the whole space, but with the parts h_m of one cell's length of the grid line that
+crosses the interface most steeply: no shorter one adds up, over the samples of such a line, to what each medium fills
+wherever a plane lies; a longer one makes more samples that are neither. <eps>, which a field along the surface meets, is
+that of the whole space.
 
 A medium with poles may answer with any permittivity, negative ones too, and then a mixture passes through zero between
 it and its neighbour: a layer that absorbs where neither does. A sample with such media in it takes the one that fills
@@ -59,15 +60,18 @@ class Weights(NamedTuple):
     media: np.ndarray  # (samples, media): g_m
 
 
-def weighed(parts: np.ndarray, along: np.ndarray, relative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(eps, g) of samples of which media without poles fill `parts` (samples, media), n_c^2 being `along` (samples,).
+def weighed(
+    parts: np.ndarray, slim: np.ndarray, along: np.ndarray, relative: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(eps, g) of samples of which media without poles fill `parts` (samples, media), `slim` of the line across the
+    interface, n_c^2 being `along` (samples,).
 
     relative: (media,), eps_m.
     """
-    parallel, series = (parts * relative).sum(axis=1), 1.0 / (parts / relative).sum(axis=1)
+    parallel, series = (parts * relative).sum(axis=1), 1.0 / (slim / relative).sum(axis=1)
     found = 1.0 / (along / series + (1.0 - along) / parallel)
-    slope = along[:, None] / relative**2 + ((1.0 - along) / parallel**2)[:, None]
-    return found, parts * slope * found[:, None] ** 2
+    slope = slim * along[:, None] / relative**2 + parts * ((1.0 - along) / parallel**2)[:, None]
+    return found, slope * found[:, None] ** 2
 
 
 def thinned(part: np.ndarray, square: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -102,9 +106,10 @@ def weigh(
     aslant = square.max(axis=1) < ALIGNED
     rows = np.nonzero(aslant & ((parts > 0.0).sum(axis=1) == 2))[0]
     one, other = np.nonzero(parts[rows] > 0.0)[1].reshape(-1, 2).T
-    parts[rows, one] = thinned(parts[rows, one], square[rows], lengths[rows])
-    parts[rows, other] = 1.0 - parts[rows, one]
-    found, lent = weighed(parts, square[:, own], relative)
+    slim = parts.copy()
+    slim[rows, one] = thinned(parts[rows, one], square[rows], lengths[rows])
+    slim[rows, other] = 1.0 - slim[rows, one]
+    found, lent = weighed(parts, slim, square[:, own], relative)
     poles = (parts[:, contrast.remembers] > 0.0).any(axis=1)
     most = np.round(parts[poles], DIGITS).argmax(axis=1)
     found[poles], lent[poles] = relative[most], np.eye(relative.size)[most]
