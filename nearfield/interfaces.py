@@ -10,10 +10,10 @@ conductivity with the weight that its permittivity has in this mean to first ord
 
     g_m = d eps/d eps_m = eps^2 (n_c^2 h_m/eps_m^2 + (1 - n_c^2) f_m/<eps>^2)
 
-Of two media <1/eps> is taken not over the whole space, but with the parts h_m of one cell's length of the grid line that
-crosses the interface most steeply: no shorter one adds up, over the samples of such a line, to what each medium fills
-wherever a plane lies; a longer one makes more samples that are neither. <eps>, which a field along the surface meets, is
-that of the whole space.
+Of two media <1/eps> is taken not over the whole space, but with the parts h_m of one cell's length of the grid line
+that crosses the interface most steeply: no shorter one adds up, over the samples of such a line, to what each medium
+fills wherever a plane lies; a longer one makes more samples that are neither. <eps>, which a field along the surface
+meets, is that of the whole space.
 
 A medium with poles may answer with any permittivity, negative ones too, and then a mixture passes through zero between
 it and its neighbour: a layer that absorbs where neither does. A sample with such media in it takes the one that fills
