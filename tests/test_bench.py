@@ -28,10 +28,14 @@ def test_the_table_of_features_keeps_its_contract(capsys):
         assert (case["dft_stride"] is None) == (not {"DFT", "flux"} & set(case["name"].split()))
 
 
-def test_the_table_of_features_is_readable(capsys):
-    assert main(["bench", "features", "--cells", str(CELLS), "--steps", "2", "--precision", "double"]) == 0
+def test_the_table_of_features_is_readable_and_holds_the_cases_that_are_named(capsys):
+    chosen = "vacuum", "plane wave along rows"
+    command = ["bench", "features", "--cells", str(CELLS), "--steps", "2", "--precision", "double", "--rounds", "1"]
+    assert main([*command, *(word for name in chosen for word in ("--case", name))]) == 0
     table = capsys.readouterr().out
-    assert all(f"\n{name}  " in table for name in CASES)
+    assert [name for name in CASES if f"\n{name}  " in table] == list(chosen)
+    assert main([*command, "--case", "plane waves"]) == 2
+    assert "no case 'plane waves'; there is: 'vacuum'" in capsys.readouterr().err
     assert "roofline" in table and "double" in table
 
 

@@ -75,15 +75,19 @@ COLUMNS = {
 
 
 def measure_features(
-    cells: int, steps: int, threads: int | None, precision: str, as_json: bool
+    cells: int, steps: int, threads: int | None, precision: str, as_json: bool, rounds: int, cases: list[str] | None
 ) -> int:
-    """Time the features in turn with the empty box and print the table."""
-    from nearfield.bench_features import bench_features
+    """Time the features, or those named, in turn with the empty box and print the table."""
+    from nearfield.bench_features import CASES, bench_features
 
     with console(as_json) as out:
+        for name in cases or ():
+            if name not in CASES:
+                raise ModelError(f"--case: there is no case {name!r}; there is: {', '.join(map(repr, CASES))}")
         found = bench_features(
-            cells, steps, threads or available_threads(), precision, tell=lambda row: out.note(f"{row['name']} done")
-        )
+            cells, steps, threads or available_threads(), precision, rounds,
+            lambda row: out.note(f"{row['name']} done"), cases or tuple(CASES),
+        )  # fmt: skip
         out.answer(found)
         if not as_json:
             out.say(features_table(found))

@@ -92,11 +92,14 @@ def features(cells: Annotated[int, typer.Option(min=32, max=10000, help="Cells a
              steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps of each run.")] = 100,
              threads: Threads = None,
              precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
-             as_json: Json = False) -> int:
+             as_json: Json = False,
+             rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often each is taken in turn.")] = 5,
+             case: Annotated[list[str] | None, typer.Option(help="A case by its name; may be given several times. Left "
+                                                                 "out, all.")] = None) -> int:
     """Time what each feature costs, in turn with the empty cube."""
     from nearfield.commands.bench import measure_features
 
-    return measure_features(cells, steps, threads, precision.value, as_json)
+    return measure_features(cells, steps, threads, precision.value, as_json, rounds, case)
 
 
 @bench.callback()
