@@ -140,6 +140,16 @@ class Simulation(Schema):
     """Cells that curved or slanting surfaces of media cross: "diagonal" weighs what is continuous along the surface and
     across it by its normal; "volume" takes the mean over faces, then in series along edges, whatever the normal."""
 
+    @field_validator("averaging", mode="before")
+    @classmethod
+    def _tensor_is_not_there(cls, averaging: object) -> object:
+        if averaging == "tensor":
+            raise ValueError(
+                'given "tensor", the full tensor at interfaces, which is not there yet; take "diagonal", weighed '
+                'by the normal alone, or "volume"'
+            )
+        return averaging
+
     @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
     @classmethod
     def _one_or_many(cls, value):
