@@ -26,7 +26,7 @@ from nearfield.grid import YeeGrid
 from nearfield.interfaces import Contrast
 from nearfield.materials import Medium
 from nearfield.media_means import CONDUCTIVITY, MAGNETIC_CONDUCTIVITY, METAL, PERMEABILITY, PERMITTIVITY, MediaMeans
-from nearfield.metal import Owned, Window, body_of
+from nearfield.metal import Owned, Window, body_of, shape_of
 from nearfield.periods import images
 from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED, PoleMedium, Triple
 from nearfield.sheets import SheetSurface, sheet_surfaces
@@ -217,7 +217,7 @@ class Coefficients:
 
         def evaluate(axis: int, plane: int, window: Window) -> tuple[np.ndarray]:
             opened = self._opened(component, axis, plane, window)
-            return (np.ones(tuple(stop - start for start, stop in window)) if opened is None else opened,)
+            return (np.ones(shape_of(window)) if opened is None else opened,)
 
         found = self._gathered(i, j, k, evaluate)[0]
         return np.where(found == 0.0, 1.0, found)
@@ -309,7 +309,7 @@ class Coefficients:
 
     def _media(self, component: int, axis: int, plane: int, window: Window, memory: dict, perfect: bool = False):
         """What the media make of a pair, zero in conductors."""
-        electric, shape = component < 3, tuple(stop - start for start, stop in window)
+        electric, shape = component < 3, shape_of(window)
         store, lose, constant = HALVES[not electric]
 
         def mean(column: int):
@@ -351,7 +351,7 @@ class Coefficients:
         """The media with what lumped parts add to edges of the window."""
         at, extra_conductivity, extra_permittivity = self._loads.added(component, axis, plane, window)
         if at[0].size:
-            shape = tuple(stop - start for start, stop in window)
+            shape = shape_of(window)
             relative, conductivity = (np.array(np.broadcast_to(v, shape)) for v in (relative, conductivity))
             part = np.ones(shape)  # what scales the media of the edge and not the load
             self._scale(part, component, axis, plane, window)

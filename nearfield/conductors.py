@@ -8,7 +8,7 @@ import numpy as np
 
 from nearfield.boundaries import Boundaries
 from nearfield.grid import YeeGrid, is_half
-from nearfield.metal import Body, Metal, Window
+from nearfield.metal import Body, Metal, Window, shape_of
 
 
 class Conductors:
@@ -35,7 +35,7 @@ class Conductors:
         """Mask of the E samples in PEC or on a PEC wall (also the CPML's), of the H samples in PMC."""
         metal, across = self._metals[axis], ((axis + 1) % 3, (axis + 2) % 3)
         taken = metal.samples(component, plane, window)
-        taken = np.zeros(_shape(window), dtype=bool) if taken is None else taken
+        taken = np.zeros(shape_of(window), dtype=bool) if taken is None else taken
         if component >= 3:
             return taken
         wide = tuple((start - 1, stop) for start, stop in window)
@@ -59,7 +59,7 @@ class Conductors:
         for a, index in _indices(axis, plane, window):
             if is_half(component, a):
                 gone = gone | (index >= self.grid.cells[a])
-        return np.broadcast_to(gone, _shape(window))
+        return np.broadcast_to(gone, shape_of(window))
 
 
 def _indices(axis: int, plane: int, window: Window) -> Iterator[tuple[int, np.ndarray]]:
@@ -67,7 +67,3 @@ def _indices(axis: int, plane: int, window: Window) -> Iterator[tuple[int, np.nd
     yield axis, np.full((1, 1), plane)
     yield (axis + 1) % 3, np.arange(*window[0])[:, None]
     yield (axis + 2) % 3, np.arange(*window[1])[None, :]
-
-
-def _shape(window: Window) -> tuple[int, ...]:
-    return tuple(stop - start for start, stop in window)

@@ -15,7 +15,7 @@ import numpy as np
 
 from nearfield.grid import YeeGrid
 from nearfield.interfaces import VANISHING, Contrast, Pieces, Weights, weigh
-from nearfield.metal import Window
+from nearfield.metal import Window, shape_of
 from nearfield.shapes import Solid
 from nearfield.subcells import CutAxis, Painter, mean
 
@@ -65,7 +65,7 @@ class MediaMeans:
         found = self._straight(component, axis, plane, window, column, memory)
         aslant = self._aslant(component, axis, plane, window, memory)
         if aslant is not None:
-            found = np.array(np.broadcast_to(found, tuple(stop - start for start, stop in window)))
+            found = np.array(np.broadcast_to(found, shape_of(window)))
             found[aslant.at] = aslant.relative if series else (aslant.media * own).sum(axis=1)
         return found
 

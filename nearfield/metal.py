@@ -24,6 +24,11 @@ Window = tuple[tuple[int, int], tuple[int, int]]
 STAIRCASE = {2: 0.25, 3: 0.15}  # cells by which metal steps act larger than the surface, curved along two or three axes
 
 
+def shape_of(window: Window) -> tuple[int, ...]:
+    """Samples of a window along both of its axes."""
+    return tuple(stop - start for start, stop in window)
+
+
 @dataclass(frozen=True)
 class Body:
     """One structure as metal sees it: its kind, its flat axes in grid lines, its thin edges."""
@@ -234,7 +239,7 @@ def _painted(taken: np.ndarray | None, held, window: Window, value: bool) -> np.
     if held is None:
         return taken
     if taken is None:
-        taken = np.zeros(tuple(stop - start for start, stop in window), dtype=bool)
+        taken = np.zeros(shape_of(window), dtype=bool)
     part, mask = held
     taken[part][np.broadcast_to(mask, taken[part].shape)] = value
     return taken

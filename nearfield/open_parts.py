@@ -22,6 +22,7 @@ import numpy as np
 
 from nearfield.cut_faces import Side, metal_length, open_area
 from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid
+from nearfield.metal import shape_of
 
 if TYPE_CHECKING:
     from nearfield.metal import Body, Window
@@ -61,7 +62,7 @@ class OpenParts:
         around = [self._around(along, at, window) for along, _, at, _ in sides]
         if own is None and all(mean is None for mean in around):
             return None
-        shape = tuple(stop - start for start, stop in window)
+        shape = shape_of(window)
         area = np.ones(shape) if own is None else _part(own, window, 1, 1).copy()
         heavy = [1.0 if mean is None else _part(mean, window, *side[3]) for side, mean in zip(sides, around)]
         near = np.nonzero(np.logical_or.reduce(np.broadcast_arrays(area < 1.0, *(mean > 1.0 for mean in heavy))))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid
-from nearfield.metal import Window
+from nearfield.metal import Window, shape_of
 from nearfield.plan import VACUUM_PERMITTIVITY
 from nearfield.poles import Drude
 from nearfield.shapes import Extruded, Solid
@@ -70,7 +70,7 @@ class SheetSurface:
 
     def part(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | float:
         """Parts of the edges of a window over the dual length along the normal (1/m); 0 where there are none."""
-        found = np.zeros(tuple(stop - start for start, stop in window))
+        found = np.zeros(shape_of(window))
         across = (axis + 1) % 3, (axis + 2) % 3
         for edges in self.edges:
             if edges.component != component:

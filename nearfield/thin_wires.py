@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from nearfield.grid import YeeGrid
-from nearfield.metal import Window
+from nearfield.metal import Window, shape_of
 from nearfield.sample_numbers import SampleNumbers
 from nearfield.wire_edges import Chain, Conducts, Edges, WireEdges, conducting, wire_edges
 
@@ -59,7 +59,7 @@ class ThinWires:
             rows = rows[(start <= place) & (place < stop)]
         if not rows.size:
             return None
-        found = np.ones(tuple(stop - start for start, stop in window))
+        found = np.ones(shape_of(window))
         at = tuple(self._index[(axis + shift) % 3][rows] - start for shift, (start, _) in enumerate(window, 1))
         found[at] = self._factor[rows]
         return found

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from guides import MM, behind, guide
-from scipy.optimize import brentq
 
 import nearfield as nf
 from nearfield.guides.counted import static_fields
@@ -11,7 +10,7 @@ from nearfield.guides.loaded import Equations, first_waves
 from nearfield.guides.loaded_line import wave_number
 from nearfield.guides.loaded_mode import loaded_mode
 from nearfield.guides.modes import flat_edges
-from nearfield.plan import VACUUM_SPEED
+from validation.loaded_guide.run import slab_wave_number
 
 PULSE = nf.ModulatedGaussian(16e9, 12e9)
 
@@ -26,24 +25,9 @@ def section_of(model):
     return model.channels[0].mode(context).section, context.time_step
 
 
-def slab_square(frequency, width, slab, permittivity):
-    """beta^2 of the first mode of a guide with a slab in its middle, E along it: LSE, even about the middle."""
-    k = 2 * np.pi * frequency / VACUUM_SPEED
-
-    def miss(square):
-        inside, outside = (np.sqrt(complex(index * k**2 - square)) for index in (permittivity, 1.0))
-        x, y = 0.5 * inside * slab, 0.5 * outside * (width - slab)
-        return (inside * np.sin(x) * np.sin(y) / outside - np.cos(x) * np.cos(y)).real
-
-    squares = np.linspace(0.9999 * permittivity, 0.0, 400) * k**2
-    values = [miss(square) for square in squares]
-    first = np.flatnonzero(np.diff(np.sign(values)))[0]
-    return brentq(miss, squares[first], squares[first + 1])
-
-
 def test_the_wave_number_of_a_slab_loaded_guide_is_its_closed_form_to_second_order():
     """(k d)^2/24 of a wave of 2 pi/k = 8 cells in the slab is 2 %, and a quarter of it at twice the cells."""
-    errors, wanted = [], np.sqrt(slab_square(16e9, 12 * MM, 4 * MM, 4.0))
+    errors, wanted = [], slab_wave_number(16e9, 12 * MM, 4 * MM, 4.0)
     for fine in (1, 2):
         grid = nf.Grid.uniform(MM / fine, (12 * fine, 4, 30))
         port = nf.WaveguidePort("in", (0, 0, 12 * MM / fine), (12 * MM, 4 * MM / fine, 12 * MM / fine), "+z", 1, "any")

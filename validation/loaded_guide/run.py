@@ -21,16 +21,18 @@ RIDGE = (24e-3, 12e-3, 8e-3, 4e-3)  # m: width and height of a guide, width of i
 RIDGE_CUTOFF = 76.6666  # 1/m: mode matching, 96 modes (tests/test_any_guides.py)
 
 
-def slab_wave_number(frequency: float) -> float:
+def slab_wave_number(
+    frequency: float, width: float = WIDTH, slab: float = SLAB, permittivity: float = FILLING
+) -> float:  # fmt: skip
     """beta (1/m) of the first mode: E along the slab, even about the middle, kd tan(kd w/2) = k0 cot(k0 (a - w)/2)."""
     k = 2 * math.pi * frequency / C
 
     def miss(square: float) -> float:
-        inside, outside = (np.sqrt(complex(index * k**2 - square)) for index in (FILLING, 1.0))
-        x, y = 0.5 * inside * SLAB, 0.5 * outside * (WIDTH - SLAB)
+        inside, outside = (np.sqrt(complex(index * k**2 - square)) for index in (permittivity, 1.0))
+        x, y = 0.5 * inside * slab, 0.5 * outside * (width - slab)
         return (inside * np.sin(x) * np.sin(y) / outside - np.cos(x) * np.cos(y)).real
 
-    squares = np.linspace(0.9999 * FILLING, 0.0, 2000) * k**2
+    squares = np.linspace(0.9999 * permittivity, 0.0, 2000) * k**2
     values = [miss(square) for square in squares]
     first = np.flatnonzero(np.diff(np.sign(values)))[0]
     return math.sqrt(brentq(miss, squares[first], squares[first + 1]))

@@ -123,25 +123,26 @@ def main() -> None:
             sparse = slice(0, None, max(1, len(frequencies) // 12))
             reference = np.array([impedance(f, length, radius * CELL, pieces, pieces // 2 - 1)
                                   for f in frequencies[sparse]])  # fmt: skip
-            at, resistance = resonance(frequencies, z)
-            other, other_resistance = resonance(frequencies[sparse], reference)
             name = f"dipole, radius {radius:g} cells"
-            case.compare(f"{name}: resonance (moments)", other / 1e6, at / 1e6, 0.005, unit="MHz")
-            case.compare(f"{name}: resistance there", other_resistance, resistance, 0.02, unit="ohm")
+            compare_resonance(case, name, (frequencies, z), (frequencies[sparse], reference), 0.005, 0.02)
             show(axes[0], frequencies, z, frequencies[sparse], reference, f"{radius:g} cells")
         axes[0].set(title="dipole")
         for radius in (1e-2, 0.4):
             frequencies, z = input_impedance(loop(radius * CELL).run(threads=2), (0.95e9, 1.25e9))
             sparse = slice(0, None, max(1, len(frequencies) // 8))
             reference = np.array([loop_impedance(f, ARM * CELL, radius * CELL, 24) for f in frequencies[sparse]])
-            at, resistance = resonance(frequencies, z)
-            other, other_resistance = resonance(frequencies[sparse], reference)
             name = f"square loop, radius {radius:g} cells"
-            case.compare(f"{name}: resonance (moments)", other / 1e6, at / 1e6, 0.01, unit="MHz")
-            case.compare(f"{name}: resistance there", other_resistance, resistance, 0.04, unit="ohm")
+            compare_resonance(case, name, (frequencies, z), (frequencies[sparse], reference), 0.01, 0.04)
             show(axes[1], frequencies, z, frequencies[sparse], reference, f"{radius:g} cells")
         axes[1].set(title="square loop")
     case.finish()
+
+
+def compare_resonance(case: Case, name: str, found: tuple, moments: tuple, at: float, there: float) -> None:
+    """Frequencies and impedances of a run beside those by moments, to so much of the resonance and its resistance."""
+    (frequency, resistance), (other, other_resistance) = resonance(*found), resonance(*moments)
+    case.compare(f"{name}: resonance (moments)", other / 1e6, frequency / 1e6, at, unit="MHz")
+    case.compare(f"{name}: resistance there", other_resistance, resistance, there, unit="ohm")
 
 
 def show(axes, frequencies: np.ndarray, z: np.ndarray, sparse: np.ndarray, reference: np.ndarray, name: str) -> None:
