@@ -141,13 +141,6 @@ class Metal:
         inset = np.minimum(STAIRCASE[len(across)] * cell, thin)
         return self._margin + (inset if body.kind == "medium" else -inset)
 
-    def _inset(self, body: Body, cells: np.ndarray | float) -> np.ndarray | float:
-        """How far inside a round body a cell's centre must lie; `cells` is the sum of its lengths along curved axes."""
-        if not isinstance(body.shape, (Sphere, Cylinder)):
-            return 0.0
-        curved = sum(pair is None for pair in body.nodes)
-        return (STAIRCASE[curved] if body.kind == "pec" else -STAIRCASE[curved]) * cells / curved
-
     def cells(self, layer: int, window: Window) -> np.ndarray | None:
         """Which cells of a layer are solid metal; None if none is."""
         if self.grid.closed(self.axis):
