@@ -137,6 +137,7 @@ class CpuEngine:
         self.use_tiles(tiling or choose_tiling(rows, machine))
         self._recorders: list[tuple[RecordingTerm, int]] = []  # each with its number among those of its kind
         self.circuits: list[tuple[int, int, int, int]] = []  # (component, i, j, k) of each edge, as the core holds them
+        self._couple()
         kinds: Counter[type] = Counter()
         for term in plan.terms:
             self._add(term)
@@ -224,6 +225,19 @@ class CpuEngine:
         column = np.ascontiguousarray(term.column[order], np.int32)
         share = np.ascontiguousarray(term.share[order], self.plan.dtype)
         self._core.add_incident(term.magnetic, self.plan.wave(term.wave), *indices, weight, column, share)
+
+    def _couple(self) -> None:
+        term = self.plan.coupling
+        if term is None:
+            return
+        numbers = np.array([self._component(component) for component in range(6)])
+        order = np.lexsort((numbers[term.component], *(term.at[:, axis] for axis in reversed(self._axes))))
+        term = term.chosen(order)
+        at, tap = (
+            np.ascontiguousarray(np.column_stack((numbers[component], place[:, list(self._axes)])), np.int64)
+            for component, place in ((term.component, term.at), (term.tap_component, term.tap_at))
+        )
+        self._core.add_coupling(at, np.asarray(term.first, np.int64), tap, in_precision(term.weight, self.plan.dtype))
 
     def _component(self, component: int) -> int:
         return self.plan.storage_component(int(component))

@@ -88,6 +88,33 @@ class CircuitTerm:
 
 
 @dataclass(frozen=True)
+class CouplingTerm:
+    """The off-diagonal part of an inverse permittivity: what curls of H at other edges add to samples of E.
+
+    After each update of E, before all other terms, E[component][at] += sum of weight * H[tap_component][tap_at]: products
+    are rounded, then added in their order, all in the fields' precision. H of sample n are taps first[n] to first[n + 1],
+    none further than one sample along any axis.
+    component: (samples,), 0..2; at: (samples, 3); first: (samples + 1,); tap_component: (taps,), 3..5; tap_at: (taps, 3);
+    weight: (taps,).
+    """
+
+    component: np.ndarray
+    at: np.ndarray
+    first: np.ndarray
+    tap_component: np.ndarray
+    tap_at: np.ndarray
+    weight: np.ndarray
+
+    def chosen(self, which: np.ndarray, moved: Triple = (0, 0, 0)) -> CouplingTerm:
+        """Some samples, by number, with places that count from `moved`."""
+        counts = np.diff(self.first)[which]
+        first = np.concatenate(([0], np.cumsum(counts)))
+        taps = np.repeat(self.first[:-1][which] - first[:-1], counts) + np.arange(first[-1])
+        return CouplingTerm(self.component[which], self.at[which] - np.array(moved), first,
+                            self.tap_component[taps], self.tap_at[taps] - np.array(moved), self.weight[taps])  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Functional:
     """A weighted sum of samples, recorded every `stride` steps (steps stride, 2 stride, ...).
 
@@ -275,6 +302,12 @@ class Plan:
     phases: tuple[float | None, float | None, float | None] = (None, None, None)
     complex_fields: bool = False
     gaps: tuple[int | None, int | None, int | None] = (None, None, None)
+    coupling: CouplingTerm | None = None
+
+    @property
+    def reach(self) -> int:
+        """Layers of samples by which what is right of a box shrinks in a step (core/cpu/region.hpp)."""
+        return 1 if self.coupling is None else 2
 
     @property
     def dtype(self) -> type:

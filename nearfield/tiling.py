@@ -76,14 +76,13 @@ class Tiling:
             return "stepwise"
         return f"{self.depth}x{self.width}" + (f"x{self.segment}" if self.segment else "")
 
-    @property
-    def traffic(self) -> float:
-        """Bytes moved a step, as a part of the stepwise schedule's."""
-        return (1 + self.depth / self.width) / self.depth if self.depth else 1.0
+    def traffic(self, reach: int = 1) -> float:
+        """Bytes moved a step, as a part of the stepwise schedule's, where rows lean by `reach` a step."""
+        return (1 + reach * self.depth / self.width) / self.depth if self.depth else 1.0
 
     def footprint(self, rows: Rows) -> int:
         """Bytes of cache that the tile needs."""
-        return (self.depth + 2) * (self.width + 1) * rows.record_bytes
+        return (rows.reach * self.depth + 2) * (self.width + 1) * rows.record_bytes
 
 
 STEPWISE = Tiling(0, 16)
@@ -102,6 +101,7 @@ class Rows:
     deepest: int = 10**6  # steps of a tile, where the planes or the rows of a plane close on themselves
     kept_bytes: float = 0.0  # what dispersive media keep in the fullest row
     full: float = 1.0  # part of the rows that keep as much, the others being taken for empty
+    reach: int = 1  # rows by which tiles lean a step
 
     @classmethod
     def of(cls, plan: Plan) -> Rows:
@@ -114,7 +114,8 @@ class Rows:
         rings = [(n + 1) // 2 for n in closed if n > 1]
         deepest = min(rings, default=cls.deepest)
         record += round(kept * full)
-        return cls(plan.active[a], plan.active[b], plan.active[c], record, plan.precision, slabs, deepest, kept, full)
+        shape = plan.active[a], plan.active[b], plan.active[c]
+        return cls(*shape, record, plan.precision, slabs, deepest, kept, full, plan.reach)
 
     def kinds(self) -> list[tuple[float, Rows]]:
         """The full rows and the empty ones, each as if all were like them, and their parts."""
@@ -180,8 +181,8 @@ def with_memory(inside: float, tiling: Tiling, rows: Rows, machine: Machine, rat
     from_l2 = rows.moved_bytes / L2_RATE * (0.5 if in_pairs else 1.0)
     room = SHARE_OF_CACHE * machine.l2
     spilt = min(1.0, max(0.0, tiling.footprint(rows) / room - 1)) ** SPILLING if tiling.depth else 0.0
-    traffic = (1 + EDGE * tiling.depth / tiling.width) / tiling.depth if tiling.depth else 1.0
-    beyond = rows.moved_bytes * (traffic + (1 - tiling.traffic) * spilt) / rate
+    traffic = (1 + EDGE * rows.reach * tiling.depth / tiling.width) / tiling.depth if tiling.depth else 1.0
+    beyond = rows.moved_bytes * (traffic + (1 - tiling.traffic(rows.reach)) * spilt) / rate
     inside += from_l2
     return max(inside + SHOWN * beyond, beyond) if tiling.depth else inside + beyond
 
@@ -204,11 +205,11 @@ def stays_in_l2(rows: Rows, machine: Machine) -> bool:
 
 def overhead(tiling: Tiling, rows: Rows, machine: Machine) -> float:
     """Time of one thread for what is no arithmetic, a step and cell: beginning rows, leaning out, waiting."""
-    count, depth = rows.count, tiling.depth
-    if depth:
-        bands = -(-(rows.rows + depth) // tiling.width)
-        visits = (rows.planes + depth) * bands * tiling.width
-        waits = bands * -(-(rows.planes + depth) // chunk(rows.planes)) / depth
+    count, lean = rows.count, rows.reach * tiling.depth
+    if lean:
+        bands = -(-(rows.rows + lean) // tiling.width)
+        visits = (rows.planes + lean) * bands * tiling.width
+        waits = bands * -(-(rows.planes + lean) // chunk(rows.planes)) / tiling.depth
     else:
         visits, waits = count, 2 * machine.threads
     waiting = WAIT * waits if machine.threads > 1 else 0.0
@@ -219,9 +220,9 @@ def balance(tiling: Tiling, rows: Rows, threads: int) -> float:
     """Part of the time that the threads work."""
     if not tiling.depth:
         return rows.planes / (threads * -(-rows.planes // threads))
-    bands = -(-(rows.rows + tiling.depth) // tiling.width)
+    bands = -(-(rows.rows + rows.reach * tiling.depth) // tiling.width)
     time_blocks = max(4, -(-4 * threads // bands))  # enough that the start weighs little
-    return replay(rows.planes, rows.rows, tiling, time_blocks * tiling.depth, threads)
+    return replay(rows.planes, rows.rows, tiling, time_blocks * tiling.depth, threads, rows.reach)
 
 
 def predicted_rate(tiling: Tiling, rows: Rows, machine: Machine) -> float:
@@ -278,23 +279,23 @@ def chunk(planes: int) -> int:
     return max(1, min(8, planes // 8))
 
 
-def replay(planes: int, rows: int, tiling: Tiling, steps: int, threads: int) -> float:
+def replay(planes: int, rows: int, tiling: Tiling, steps: int, threads: int, reach: int = 1) -> float:
     """Efficiency of the tiled schedule on a make-believe machine: work over threads times the longest thread.
 
     A row and step takes a unit of time; thread t takes bands t, t + threads, ... of all time blocks, and waits as
     core/cpu/tiled.cpp does: for the band below, and for the time block before as far as the tile leans.
     """
-    depth, time_blocks = tiling.depth, -(-steps // tiling.depth)
-    work = tile_costs(planes, rows, tiling)
+    lean, time_blocks = reach * tiling.depth, -(-steps // tiling.depth)
+    work = tile_costs(planes, rows, tiling, reach)
     bands, chunks = work.shape
     costs = work.tolist()
     size = chunk(planes)
-    needed = [-(-(min(planes, (number + 1) * size) + depth) // size) - 1 for number in range(chunks)]
+    needed = [-(-(min(planes, (number + 1) * size) + lean) // size) - 1 for number in range(chunks)]
     clock, done = [0] * threads, list[list[int]]()
     for number in range(bands * time_blocks):
         block, band = divmod(number, bands)
         below = done[number - 1] if band else None
-        before = done[number - band - bands + min(bands - 1, band - (-depth // tiling.width))] if block else None
+        before = done[number - band - bands + min(bands - 1, band - (-lean // tiling.width))] if block else None
         now, own = clock[number % threads], []
         for part, cost in enumerate(costs[band]):
             if below:
@@ -308,15 +309,15 @@ def replay(planes: int, rows: int, tiling: Tiling, steps: int, threads: int) -> 
     return int(work.sum()) * time_blocks / (threads * max(clock))
 
 
-def tile_costs(planes: int, rows: int, tiling: Tiling) -> np.ndarray:
+def tile_costs(planes: int, rows: int, tiling: Tiling, reach: int = 1) -> np.ndarray:
     """Rows and steps that each band of a time block makes in each chunk of positions, (bands, chunks)."""
-    depth, width = tiling.depth, tiling.width
+    width, leans = tiling.width, reach * np.arange(tiling.depth)[:, None]
 
     def held(size: int, count: int, end: int) -> np.ndarray:
-        """How many of `count` lie in each part of `size` of [0, end), leaning back by one a step: (steps, parts)."""
-        first = np.arange(0, end, size) - np.arange(depth)[:, None]
-        last = np.minimum(np.arange(size, end + size, size), end) - np.arange(depth)[:, None]
+        """How many of `count` lie in each part of `size` of [0, end), leaning back step by step: (steps, parts)."""
+        first = np.arange(0, end, size) - leans
+        last = np.minimum(np.arange(size, end + size, size), end) - leans
         return np.clip(last, 0, count) - np.clip(first, 0, count)
 
-    bands = -(-(rows + depth) // width)
-    return held(width, rows, bands * width).T @ held(chunk(planes), planes, planes + depth)
+    bands = -(-(rows + reach * tiling.depth) // width)
+    return held(width, rows, bands * width).T @ held(chunk(planes), planes, planes + reach * tiling.depth)

@@ -16,6 +16,7 @@ from nearfield.plan import (
     VACUUM_SPEED,
     AxisProfile,
     CircuitTerm,
+    CouplingTerm,
     CurrentTerm,
     DFTBox,
     Functional,
@@ -184,10 +185,12 @@ def make_plan(
     terms=lambda rng, plan: (),
     phases=(0.0, 0.0, 0.0),
     complex_fields=False,
+    coupled=0,
 ) -> Plan:
     """A plan of `cells` with walls "pec", "pmc", "periodic" (on both sides) or a number of CPML cells.
 
-    `terms(rng, plan)` returns its terms; `phases` are those of the periodic axes.
+    `terms(rng, plan)` returns its terms; `phases` are those of the periodic axes; `coupled`: samples of E, at most, that
+    take a random sum of H about them.
     """
     rng = np.random.default_rng(seed)
     steps = [rng.uniform(0.7, 1.4, n) if graded else np.ones(n) for n in cells]
@@ -207,7 +210,8 @@ def make_plan(
         complex_fields=complex_fields,
     )  # fmt: skip
     bare = replace(bare, pole_media=coefficients.pole_media)
-    return replace(bare, terms=terms(rng, bare))
+    bare = replace(bare, terms=terms(rng, bare))
+    return replace(bare, coupling=coupling(rng, bare, coupled)) if coupled else bare
 
 
 def halved_at(walls: tuple) -> bool | None:
@@ -227,6 +231,18 @@ def randomise(engines, plan: Plan, seed: int = 1) -> None:
         values = rng.standard_normal(plan.active) * (plan.coefficients.dense(component % 6)[1] != 0)
         for engine in engines:
             engine.state(component)[...] = values.astype(plan.dtype)
+
+
+def coupling(rng, plan: Plan, count: int, most=20) -> CouplingTerm | None:
+    """Random taps about random free samples of E; None where there are none."""
+    free = np.concatenate([np.insert(free_samples(plan, component), 0, component, axis=1) for component in range(3)])
+    chosen = free[rng.permutation(len(free))[:count]]
+    if not len(chosen):
+        return None
+    first = np.concatenate(([0], np.cumsum(rng.integers(1, most + 1, len(chosen)))))
+    about = np.repeat(chosen[:, 1:], np.diff(first), axis=0) + rng.integers(-1, 2, (first[-1], 3))
+    return CouplingTerm(chosen[:, 0], chosen[:, 1:], first, rng.integers(3, 6, first[-1]),
+                        np.clip(about, 0, np.array(plan.active) - 1), rng.uniform(-0.3, 0.3, first[-1]) / most)  # fmt: skip
 
 
 def circuit_edges(plan: Plan) -> list[tuple]:

@@ -127,6 +127,7 @@ class ReferenceEngine:
         before = [field.copy() for field in self.fields]
         self._advance_poles(range(3))
         self._update_electric()
+        self._couple()
         self._apply_terms(False, electric[0], before)
         self._advance_poles(range(3, 6))
         self._update_magnetic()
@@ -149,6 +150,17 @@ class ReferenceEngine:
             stay, drive = self.coefficients[3 + p]
             curl = self._derivative(first + r, q) - self._derivative(first + q, r)
             self.fields[first + 3 + p] = stay * self.fields[first + 3 + p] - drive * curl
+
+    def _couple(self) -> None:
+        """E += sum of weight H over the taps of each sample, one tap after the other."""
+        term, real = self.plan.coupling, self.plan.dtype
+        if term is None:
+            return
+        for n, (component, place) in enumerate(zip(term.component, term.at)):
+            total = real(0)
+            for tap in range(term.first[n], term.first[n + 1]):
+                total += real(term.weight[tap]) * self.fields[term.tap_component[tap]][tuple(term.tap_at[tap])]
+            self.fields[component][tuple(place)] += total
 
     def _derivative(self, component: int, axis: int) -> np.ndarray:
         """c dt d/du of a component: H differences end on a node, E differences on a cell centre.

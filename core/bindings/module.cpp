@@ -12,6 +12,7 @@
 
 #include "arguments.hpp"
 #include "bound_poles.hpp"
+#include "coupled.hpp"
 #include "recorded.hpp"
 #include "waves.hpp"
 
@@ -129,6 +130,7 @@ public:
         for (std::size_t n = 0; n < i.shape(0); ++n) check(int(component(n)), i(n), j(n), k(n));
         waves_.add(engine_, magnetic, wave, component, i, j, k, weight, column, share);
     }
+    void add_coupling(Places at, Indices first, Places tap, In<Real, nb::ndim<1>> weight) { couple(engine_, at, first, tap, weight); }
 
     // Begins a block of steps; `run` makes them, `end` tells what was recorded.
     void begin(long steps, In<Real, nb::ndim<2>> electric, In<Real, nb::ndim<2>> magnetic,
@@ -348,6 +350,7 @@ void bind(nb::module_& m, const char* name) {
         .def("add_current", &S::add_current)
         .def("add_circuit", &S::add_circuit)
         .def("add_incident", &S::add_incident)
+        .def("add_coupling", &S::add_coupling)
         .def("add_functional", &S::add_functional)
         .def("add_fourier", &S::add_fourier)
         .def("add_snapshot", &S::add_snapshot)

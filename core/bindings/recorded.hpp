@@ -17,6 +17,7 @@ template <class T, class... Shape>
 using In = nb::ndarray<const T, nb::numpy, nb::c_contig, nb::device::cpu, Shape...>;
 using Indices = In<std::int64_t, nb::ndim<1>>;
 using Doubles = In<double, nb::ndim<1>>;
+using Places = In<std::int64_t, nb::ndim<2>>;
 
 template <class T>
 nb::object owned(std::vector<T>&& values, std::vector<std::size_t> shape) {

@@ -15,7 +15,8 @@ Engine<Real>::Engine(const Layout& layout, const Seams& seams, int parts, const 
     : block_(layout, cuts.along_b() == 1, parts), seams_(seams), any_seam_(seams[0].closed || seams[1].closed || seams[2].closed),
       cuts_(cuts), own_(own), weighed_along_(weighed_along), placement_(placement), isa_(isa_choose(isa)),
       rows_(rows_for<Real>(isa_)), team_(std::max(1L, std::min(threads, layout.na)), placement.processors),
-      stints_(team_.size()), electric_done_(team_.size()), magnetic_done_(team_.size()) {
+      stints_(team_.size()), electric_done_(team_.size()), magnetic_done_(team_.size()), electric_last_(team_.size()),
+      magnetic_first_(team_.size()) {
     placement_.nodes.resize(cuts_.count());
     share();
     partition();
@@ -41,6 +42,7 @@ void Engine<Real>::resume(long steps) {
 template <class Real>
 void Engine<Real>::add(std::unique_ptr<RowOperation<Real>> operation) {
     operation_bytes_ += sizeof(*operation) + sizeof(void*);
+    reach_ = std::max(reach_, operation->reach());
     owned_.push_back(std::move(operation));
 }
 
@@ -87,6 +89,8 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
     require(1, i, j, {part.first - 1, part.last}, step.number - 1, "E update");
     require(1, i - 1, j, part, step.number - 1, "E update");
     require(1, i, j - 1, part, step.number - 1, "E update");
+    for (long di = -1; di <= 1 && reach_ > 1; ++di)
+        for (long dj = -1; dj <= 1; ++dj) require(1, i + di, j + dj, {part.first - 1, part.last + 1}, step.number - 1, "coupling");
     count(0, i, j, part);
 #endif
     if (!preceding_[0].empty()) apply(preceding_[0], i, j, part, step);
@@ -173,7 +177,9 @@ void Engine<Real>::weigh_across(long thread, ExactSum& energy) {
 // The stepwise schedule: E of plane i, H of plane i - 1 one row behind it, so that every field passes through
 // memory once a step and a record is at most one plane old when it is read again.
 // Threads own consecutive planes; a thread's last H plane waits for its neighbour's first E plane of the same
-// step, its first E plane for the neighbour's last H plane of the step before. There is no other barrier.
+// step, its first E plane for the neighbour's last H plane of the step before. There is no other barrier. Where E reads H
+// of the next plane too, a thread's last E plane waits for its neighbour's first H plane of the step before, which waits
+// for that E plane before it goes on.
 template <class Real>
 void Engine<Real>::sweep(long thread, long begin, long end, ExactSum& energy) {
     const long first = first_plane_[thread], last = first_plane_[thread + 1];
@@ -190,19 +196,25 @@ void Engine<Real>::sweep(long thread, long begin, long end, ExactSum& energy) {
         const auto magnetic = [&](long i, long j) {
             if (made.holds_stored(1, i, j, block_.layout)) magnetic_row(i, j, row, step);
         };
+        const bool far = reach_ > 1;
         if ((!lowest || ring) && !magnetic_done_[below].reached(step.number - 1, stop_)) return;
         for (long i = first; i < last; ++i) {
             if (stop_.load(std::memory_order_relaxed)) return;
+            if (far && i == last - 1 && !highest && !magnetic_first_[above].reached(step.number - 1, stop_)) return;
+            if (far && i == first + 1 && !lowest && !electric_last_[below].reached(step.number, stop_)) return;
             for (long j = 0; j < nb; ++j) {
                 electric(i, j);
                 if (i > first && j > 0) magnetic(i - 1, j - 1);
             }
             if (i == first) electric_done_[thread].raise(step.number);
             if (i > first) magnetic(i - 1, nb - 1);
+            if (i == first + 1) magnetic_first_[thread].raise(step.number);
         }
+        electric_last_[thread].raise(step.number);
         if ((!highest || ring) && !electric_done_[above].reached(step.number, stop_)) return;
+        if (far && first == last - 1 && !lowest && !electric_last_[below].reached(step.number, stop_)) return;
         for (long j = 0; j < nb; ++j) magnetic(last - 1, j);
-        magnetic_done_[thread].raise(step.number);
+        for (Progress* done : {&magnetic_done_[thread], &magnetic_first_[thread]}) done->raise(step.number);
     }
 }
 
@@ -250,7 +262,7 @@ bool Engine<Real>::make(long first, long last, const std::function<void()>& poll
     if (tiling_.depth)
         cut_time(first, last);
     else
-        for (auto* done : {&electric_done_, &magnetic_done_})
+        for (auto* done : {&electric_done_, &magnetic_done_, &electric_last_, &magnetic_first_})
             for (Progress& p : *done) p.raise(step_ + first);
     const auto work = [&](long thread) {
         ExactSum energy;

@@ -59,6 +59,8 @@ public:
     const std::string& isa() const { return isa_; }
     const Team& team() const { return team_; }
     const Cuts& cuts() const { return cuts_; }
+    // Rows by which tiles and sides of regions lean a step.
+    long reach() const { return reach_; }
     long step() const { return step_; }
 
     // Row operations run in the order in which they were added, in every row.
@@ -169,6 +171,7 @@ private:
     std::vector<std::vector<Stint>> stints_;               // of each thread
     std::vector<long> first_plane_;                        // of each thread when stepwise, and one past the last
     std::vector<Progress> electric_done_, magnetic_done_;  // steps of a thread's first E plane, of its last H plane
+    std::vector<Progress> electric_last_, magnetic_first_;  // of its last E plane, of its first H plane, where E reaches two
     Tiling tiling_;
     std::vector<TimeBlock> time_blocks_;
     std::vector<StepRows> step_rows_;  // of every step of the block; those of the run are set
@@ -184,6 +187,7 @@ private:
     std::vector<std::unique_ptr<RowOperation<Real>>> owned_;
     std::vector<Listed> lists_;               // in the order in which they were added
     std::vector<Operations> groups_;          // of rows; those with the same operations share one, the first has none
+    long reach_ = 1;            // the farthest of an operation
     std::size_t arranged_ = 0;                // how many operations the lists know
     // The group of each row at each half step, after the update and before it; empty where there are none at all.
     std::vector<std::uint32_t> operations_[2], preceding_[2];

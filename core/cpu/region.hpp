@@ -2,7 +2,8 @@
 //
 // A region is a box of rows whose sides lean by -1, 0 or +1 row a step. Because H of a row reads E of the next row at the
 // same step, and E reads H of the row before at the step before, a side that leans back (-1) ends H one row below E; one
-// that leans forward (+1) ends both alike. A region that shrinks leaves exactly what the region beside it, which grows
+// that leans forward (+1) ends both alike. Where E reads H of the next row too (`RowOperation::reach`), sides lean by two
+// rows a step, and one that leans forward ends H one row above E. A region that shrinks leaves exactly what the region beside it, which grows
 // into the room, must find; so the one that shrinks is made first.
 #pragma once
 
@@ -27,7 +28,7 @@ using Seams = std::array<Seam, 3>;
 struct Side {
     long at = 0;   // of E at the first step of the block
     int lean = 0;  // rows a step
-    long bound(int half, long step) const { return at + lean * step - (lean < 0 ? half : 0); }
+    long bound(int half, long step) const { return at + lean * step + half * (lean < 0 ? -1 : lean > 1); }
 };
 
 struct Region {  // along a and b

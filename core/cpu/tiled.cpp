@@ -2,8 +2,8 @@
 //
 // A time block advances a region (region.hpp), as a rule the whole block, by `depth` steps. Its rows are cut into bands
 // of `width` rows; a band sweeps along the planes, and at sweep position s makes, for every tau of the block, E of row
-// (s - tau, j - tau) and H of row (s - tau - 1, j - tau - 1): it leans back by one plane and one row a step. What a row
-// reads was then made
+// (s - tau, j - tau) and H of row (s - tau - 1, j - tau - 1): it leans back by one plane and one row a step, or by two
+// where E reads H of the next rows too (`reach`). What a row reads was then made
 //   - by the same band at this position or the one before (own plane, own rows),
 //   - by the band below at this position (row j - 1),
 //   - by the time block before, in this band and those above it as far as `depth` rows, `depth` planes further on.
@@ -47,7 +47,8 @@ __attribute__((always_inline)) inline void Engine<Real>::fetch_row(long i, long 
 }
 
 // One position of one band: pairs of steps along the diagonal, a segment of the rows after the other, row after row.
-// Within a pair each half step leans back by one block along the row, since H reads E one sample further on.
+// Within a pair each half step leans back by one block along the row, since H reads E one sample further on, and E
+// perhaps H.
 // Meanwhile the rows that the next position meets first are fetched: the upper ones in the parts of the steps, the
 // lowest of each step in those of the rows.
 template <class Real>
@@ -57,37 +58,39 @@ void Engine<Real>::tile_position(const Tile& tile, long s) {
     const long segment = whole && tiling_.segment && !seams_[2].closed ? tiling_.segment : blocks;
     const long na = block_.layout.na, nb = block_.layout.nb;
     const StepRows* const made = step_rows_.data() + tile.block->begun;
+    const long reach = reach_;
     for (long first = 0; first < depth; first += paired) {
         const long last = std::min(depth, first + paired) - 1;
         long begin = tiling_.width, end = 0;
         bool meets = tiling_.fetch;
         for (long tau = first; tau <= last; ++tau) {
-            begin = std::min(begin, made[tau].meets_b.first + tau - tile.row);
-            end = std::max(end, made[tau].meets_b.last + tau - tile.row);
-            meets |= made[tau].meets_a.holds(s - tau);
+            begin = std::min(begin, made[tau].meets_b.first + reach * tau - tile.row);
+            end = std::max(end, made[tau].meets_b.last + reach * tau - tile.row);
+            meets |= made[tau].meets_a.holds(s - reach * tau);
         }
         if (!meets) continue;
         begin = std::max(0L, begin), end = std::min(tiling_.width, end);
         for (long from = 0; from < blocks; from += segment)
             for (long r = begin; r < end; ++r)
                 for (long tau = first; tau <= last; ++tau) {
-                    const long i = s - tau, j = tile.row + r - tau;
-                    const auto part = [&](long back, long leaned) {
+                    const long lean = reach * tau, back = reach * (tau - first);
+                    const long i = s - lean, j = tile.row + r - lean;
+                    const auto part = [&](long within, long leaned) {
                         if (!whole)
                             return Blocks{lowest ? 0 : std::max(0L, tile.part.first - leaned),
                                           highest ? blocks : std::max(0L, tile.part.last - leaned)};
                         const long to = from + segment;
-                        return Blocks{std::max(0L, from - back), to < blocks ? to - back : blocks};
+                        return Blocks{std::max(0L, from - within), to < blocks ? to - within : blocks};
                     };
                     if (tiling_.fetch && from == 0) {
                         fetch_row(s + 1, tile.row + r, tau, depth);
-                        fetch_row(i + 1, tile.row - tau - 1, r, tiling_.width);
+                        fetch_row(i + 1, tile.row - lean - 1, r, tiling_.width);
                     }
                     const Step step = step_at(tile.block->begun + tau, *tile.energy, tile.thread);
                     if (made[tau].holds(0, i, j))
-                        electric_row(on_ring(i, na), on_ring(j, nb), part(tau - first, tau), step);
+                        electric_row(on_ring(i, na), on_ring(j, nb), part(back, lean), step);
                     if (made[tau].holds(1, i - 1, j - 1))
-                        magnetic_row(on_ring(i - 1, na), on_ring(j - 1, nb), part(tau - first + 1, tau + 1), step);
+                        magnetic_row(on_ring(i - 1, na), on_ring(j - 1, nb), part(back + 1, lean + 1), step);
                 }
     }
 }
@@ -106,9 +109,10 @@ void Engine<Real>::cut_time(long first, long last) {
         const StepRows* const made = step_rows_.data() + block.begun;
         Extent rows = made[0].meets_b, positions = made[0].meets_a;
         for (long tau = 1; tau < block.depth; ++tau) {
-            rows = {std::min(rows.first, made[tau].meets_b.first + tau), std::max(rows.last, made[tau].meets_b.last + tau)};
-            positions = {std::min(positions.first, made[tau].meets_a.first + tau),
-                         std::max(positions.last, made[tau].meets_a.last + tau)};
+            const long lean = reach_ * tau;
+            rows = {std::min(rows.first, made[tau].meets_b.first + lean), std::max(rows.last, made[tau].meets_b.last + lean)};
+            positions = {std::min(positions.first, made[tau].meets_a.first + lean),
+                         std::max(positions.last, made[tau].meets_a.last + lean)};
         }
         block.row = rows.first, block.bands = std::max(0L, (rows.last - rows.first + width - 1) / width);
         block.from = positions.first, block.to = std::max(positions.first, positions.last);
@@ -127,7 +131,7 @@ template <class Real>
 Extent Engine<Real>::bands_of(const TimeBlock& block, long b) const {
     const auto cut = [&](long n) {
         if (n == 0 || n == cuts_.along_b()) return n ? block.bands : 0;
-        const long rows = past_gap(1, cuts_.rows[n]) + (block.depth + tiling_.width) / 2 - block.row;
+        const long rows = past_gap(1, cuts_.rows[n]) + (reach_ * block.depth + tiling_.width) / 2 - block.row;
         return std::clamp(rows / tiling_.width, 0L, block.bands);
     };
     return {cut(b), cut(b + 1)};
@@ -136,7 +140,7 @@ template <class Real>
 Extent Engine<Real>::positions_of(const TimeBlock& block, long a) const {
     const auto cut = [&](long n) {
         if (n == 0 || n == cuts_.along_a()) return n ? block.to : block.from;
-        return std::clamp(past_gap(0, cuts_.planes[n]) + block.depth / 2, block.from, block.to);
+        return std::clamp(past_gap(0, cuts_.planes[n]) + reach_ * block.depth / 2, block.from, block.to);
     };
     return {cut(a), cut(a + 1)};
 }
@@ -159,7 +163,7 @@ void Engine<Real>::tile_band(const Stint& stint, std::size_t number, long band, 
     const TimeBlock* const before = number ? &time_blocks_[number - 1] : nullptr;
     long highest = -1;  // band of the time block before that must be ahead
     if (before && before->bands) {
-        const long rows = tile.row + tiling_.width - 1 + before->depth - before->row;
+        const long rows = tile.row + tiling_.width - 1 + reach_ * before->depth - before->row;
         highest = before->first_id + std::clamp(rows / tiling_.width, 0L, before->bands - 1);
     }
     if (!done(id, stint.c).reached(own.first, stop_)) return;
@@ -167,7 +171,7 @@ void Engine<Real>::tile_band(const Stint& stint, std::size_t number, long band, 
         const long to = std::min(own.last, from + chunk);
         if (band > 0 && !done(id - 1, stint.c).reached(to, stop_)) return;
         if (stint.c > 0 && !done(id, stint.c - 1).reached(to, stop_)) return;
-        if (highest >= 0 && !done(highest, along_c - 1).reached(std::min(before->to, to + before->depth), stop_)) return;
+        if (highest >= 0 && !done(highest, along_c - 1).reached(std::min(before->to, to + reach_ * before->depth), stop_)) return;
         for (long s = from; s < to; ++s) tile_position(tile, s);
         done(id, stint.c).raise(to);
         if (stop_.load(std::memory_order_relaxed)) return;

@@ -17,7 +17,17 @@ import numpy as np
 from nearfield.dispersion import PolePlane
 from nearfield.incident.term import IncidentTerm
 from nearfield.parallel.decomposition import Box
-from nearfield.plan import AxisProfile, CircuitTerm, CurrentTerm, DFTBox, Functional, Plan, RecordingTerm, SnapshotBox
+from nearfield.plan import (
+    AxisProfile,
+    CircuitTerm,
+    CouplingTerm,
+    CurrentTerm,
+    DFTBox,
+    Functional,
+    Plan,
+    RecordingTerm,
+    SnapshotBox,
+)
 from nearfield.prediction import LANES
 
 Sampled = CurrentTerm | CircuitTerm | IncidentTerm | Functional
@@ -132,7 +142,7 @@ class PlanPart:
             coefficients=CoefficientsPart(whole.coefficients, self.axes), rows_axis=whole.unit_axis,
             blocks_axis=whole.weighed_axis, gaps=gaps,
             phases=tuple(None if ends else phase for ends, phase in zip(opened, whole.phases)),
-            terms=tuple(term for _, term in self._terms),
+            terms=tuple(term for _, term in self._terms), coupling=self._coupling(),
         )  # fmt: skip
 
     def _slabs(self, axis: int) -> tuple[int, int]:
@@ -142,6 +152,19 @@ class PlanPart:
         begin, end = self.held.lower[axis], self.held.upper[axis]
         in_low = max(0, min(low, end) - begin)
         return in_low, max(0, end - max(self.whole.active[axis] - high, begin + in_low))
+
+    def _coupling(self) -> CouplingTerm | None:
+        """What of the coupling lies here with all its taps: what the last layers lack nobody makes."""
+        term = self.whole.coupling
+        if term is None:
+            return None
+
+        def here(places: np.ndarray) -> np.ndarray:
+            return ((places >= self.held.lower) & (places < self.held.upper)).all(axis=1)
+
+        outside = np.concatenate(([0], np.cumsum(~here(term.tap_at))))[term.first]
+        which = np.flatnonzero(here(term.at) & (np.diff(outside) == 0))
+        return term.chosen(which, self.held.lower) if which.size else None
 
     @cached_property
     def _terms(self) -> list[tuple[int, object]]:

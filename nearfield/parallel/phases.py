@@ -1,8 +1,8 @@
 """In which regions a rank makes its steps between two exchanges: cut faces first, so that messages run under the rest.
 
-Halos of depth h > 1 are good for h steps: the part of them that is right shrinks by one layer a step. A halo of one
-layer is made up to its end (halo.py). What the neighbours
-need, the outermost h layers of the own box, is made first, as trapezoids that shrink away from the interior; the
+Halos of depth h > 1 are good for h steps: the part of them that is right shrinks by one layer a step, or by two where
+E reads H of the next row too (`Plan.reach`): then they are good for h/2. A halo of one layer is made up to its end
+(halo.py). What the neighbours need, the outermost h layers of the own box, is made first, as trapezoids that shrink away from the interior; the
 interior grows into the room (core/cpu/region.hpp).
 """
 
@@ -22,7 +22,7 @@ Borders = dict[int, tuple[Side | None, Side | None]]  # at the low and the high 
 class Axis:
     """Along one axis: samples held, the own ones among them, and at which ends a halo ends within the whole box.
 
-    ring: it closes on itself, and all of it is held.
+    ring: it closes on itself, and all of it is held; reach: layers by which sides lean a step.
     """
 
     held: int
@@ -31,6 +31,7 @@ class Axis:
     open_high: bool
     depth: int  # layers that the neighbours hold of the own box
     ring: bool = False
+    reach: int = 1
 
     @property
     def cut(self) -> bool:
@@ -39,27 +40,30 @@ class Axis:
 
     def whole(self, first: int) -> tuple[Side, Side]:
         """All that can be made, in steps that begin with number `first` of the block."""
-        low = (1 - first, 1) if self.open_low else (0, 0)
-        high = (self.held + first, -1) if self.open_high and self.depth > 1 else (self.held, 0)
+        reach = self.reach
+        low = (1 - reach * first, reach) if self.open_low else (0, 0)
+        high = (self.held + 1 - reach + reach * first, -reach) if self.open_high and self.depth > 1 else (self.held, 0)
         return low, high
 
     def faces(self, first: int, last: int) -> tuple[Side | None, Side | None]:
         """Where the trapezoids at the low and the high cut face end towards the interior."""
-        return self.border(first, self.depth + last - first)
+        return self.border(first, last - first)
 
-    def border(self, first: int, layers: int) -> tuple[Side | None, Side | None]:
-        """Sides that leave so many layers of each cut face behind them, and lean towards it, from step `first` on."""
-        low, high = self.own
+    def border(self, first: int, steps: int) -> tuple[Side | None, Side | None]:
+        """Sides that leave the neighbours' layers of each cut face behind them after so many steps, from `first` on, and
+        lean towards it."""
+        (low, high), reach = self.own, self.reach
+        layers = self.depth + 1 + reach * (steps - 1)
         return (
-            (low + layers + first, -1) if low > 0 else None,
-            (high - layers + 1 - first, 1) if high < self.held else None,
+            (low + layers + reach * first, -reach) if low > 0 else None,
+            (high - layers + 2 - reach - reach * first, reach) if high < self.held else None,
         )
 
     def thick_enough(self, first: int, last: int) -> bool:
         """Whether something is left between the trapezoids."""
         low, high = self.faces(first, last)
-        lowest = low[0] - first if low else 0
-        highest = high[0] + first if high else self.held
+        lowest = low[0] - self.reach * first if low else 0
+        highest = high[0] + self.reach * first if high else self.held
         return lowest < highest
 
 
@@ -109,12 +113,13 @@ class SplitTiles:
         return [n for n in range(3) if n != self.unit and self.axes[n].cut]
 
     def _borders(self, times: int) -> Borders:
-        return {n: self.axes[n].border(self.first, self.axes[n].depth + times * self.depth) for n in self._cut}
+        return {n: self.axes[n].border(self.first, times * self.depth) for n in self._cut}
 
     def fits(self) -> bool:
         """Whether rows are whole, something is cut, and every box is thick enough for a core."""
         thick = all(
-            axis.own[1] - axis.own[0] > (2 * self.depth + axis.depth) * ((axis.own[0] > 0) + (axis.own[1] < axis.held))
+            axis.own[1] - axis.own[0]
+            > (2 * axis.reach * self.depth + axis.depth) * ((axis.own[0] > 0) + (axis.own[1] < axis.held))
             for axis in (self.axes[n] for n in self._cut)
         )
         return bool(self._cut) and thick and not self.axes[self.unit].cut
@@ -136,6 +141,7 @@ class SplitTiles:
         core = list(peeled(self._inside(), self._borders(2))[1])
         low, high = core[self.planes]
         begin, end = (at + lean * self.first for at, lean in (low, high))
-        cuts = [(begin + (end - begin) * n // slices + self.first, -1) for n in range(1, slices)]
+        reach = self.axes[self.planes].reach
+        cuts = [(begin + (end - begin) * n // slices + reach * self.first, -reach) for n in range(1, slices)]
         sides = [low, *cuts, high]
         return [(*core[: self.planes], pair, *core[self.planes + 1 :]) for pair in pairwise(sides)]

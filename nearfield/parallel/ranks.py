@@ -1,7 +1,8 @@
 """One run on several ranks: each advances its own box, with halos as deep as several steps.
 
-A rank makes `depth` steps between two exchanges. It makes what its neighbours need first, sends it, and makes the rest
-while the messages travel (phases.py). What is exchanged is in halo.py; what is recorded comes together on rank 0.
+A rank makes as many steps between two exchanges as its halos are good for. It makes what its neighbours need first,
+sends it, and makes the rest while the messages travel (phases.py). What is exchanged is in halo.py; what is recorded
+comes together on rank 0.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class RankEngine:
         self.plan, self.ranks, self.depth, self.overlap = plan, ranks, depth, overlap
         own = grouping.boxes(arrangement)
         held = [held_box(box, depth, plan) for box in own]
+        self._round = depth // plan.reach  # steps between two exchanges
         self.boxes, self.part = own, PlanPart(plan, own[ranks.rank], held[ranks.rank])
         self.engine = CpuEngine(
             self.part.plan, domains=domains_here(arrangement, self.part), own=self.part.own_here, **options
@@ -50,7 +52,7 @@ class RankEngine:
         mine, rings = self.part.own, parted_rings(self.part.own, plan)
         self._axes = tuple(
             Axis(n.length, (low - n.lower, high - n.lower), n.lower > 0 or parted, n.upper < n.period or parted, depth,
-                 phase is not None and not parted)
+                 phase is not None and not parted, plan.reach)
             for n, low, high, parted, phase in zip(self.part.axes, mine.lower, mine.upper, rings, plan.phases)
         )
         self._coming = False  # halos are under way
@@ -103,9 +105,9 @@ class RankEngine:
         """Make `steps` steps, or tell that some rank was asked to stop: None, after the steps were made."""
         self.engine.begin(steps, excitation, weigh, self._tables(steps, excitation))
         tiles = self.ranks.from_root(self.engine.facts()["tile_depth"]) if self.overlap == "split" else 0
-        if not (tiles > self.depth and self._advance_in_split_tiles(steps, tiles)):
-            for first in range(0, steps, self.depth):
-                self._advance(first, min(steps, first + self.depth))
+        if not (tiles > self._round and self._advance_in_split_tiles(steps, tiles)):
+            for first in range(0, steps, self._round):
+                self._advance(first, min(steps, first + self._round))
         samples, digits = self.engine.end()
         self._add_shared(steps, samples)
         energy = energy_of(self.ranks.added(digits)) if weigh else -1.0
@@ -135,9 +137,9 @@ class RankEngine:
             return False
         slices: list[tuple[int, int, Sides]] = []  # of the core of the block before
         for block in blocks:
-            rounds = range(block.first, block.last, self.depth)
+            rounds = range(block.first, block.last, self._round)
             for number, first in enumerate(rounds):
-                last = min(block.last, first + self.depth)
+                last = min(block.last, first + self._round)
                 self._receive(first)
                 for region in block.wedge(first):
                     self._run(first, last, region)

@@ -107,6 +107,11 @@ def start(
     def first_choice() -> tuple[Binding, Choice]:
         if wishes.halo_depth is not None and wishes.halo_depth < 1:
             raise ModelError(f"halos of {wishes.halo_depth} layers carry nothing; give a depth of 1 or more")
+        if wishes.halo_depth is not None and wishes.halo_depth < plan.reach:
+            raise ModelError(
+                f'halos of {wishes.halo_depth} layer are too shallow for averaging="tensor", which reaches over '
+                f"{plan.reach} in a step; give a depth of {plan.reach} or more"
+            )
         if wishes.overlap not in OVERLAPS:
             raise ModelError(f"overlap '{wishes.overlap}' is unknown; allowed: {', '.join(OVERLAPS)}")
         most = binding(threads, None)
@@ -191,7 +196,7 @@ def divided(
     weights, halo = Weights.of(plan), HaloCost()
     if ranks.size > 1:
         overlap = wishes.overlap == "split"
-        depths = [wishes.halo_depth] if wishes.halo_depth else DEPTHS
+        depths = [wishes.halo_depth] if wishes.halo_depth else [n for n in DEPTHS if n >= plan.reach]
         halos = halo_costs(depths, load_profile(None), len(set(ranks.hosts)), len(this_machine().numa),
                            choice.machine.threads, ranks.size, domains, BYTES_OF[plan.precision], overlap)  # fmt: skip
         tiles = Tiles.of(choice.tiling, choice.rows, choice.machine)

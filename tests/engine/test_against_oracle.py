@@ -60,6 +60,12 @@ def test_random_media_electric_and_magnetic(media, metal, precision):
 
 
 @precisions
+@pytest.mark.parametrize("cells", [(7, 6, 21), (21, 7, 6), (1, 16, 16), (5, 40, 1), (2, 2, 2)])
+def test_electric_fields_that_take_magnetic_ones_from_all_about(cells, precision):
+    assert_agrees(make_plan(cells, precision=precision, media="lossy", metal=0.1, graded=True, coupled=400))
+
+
+@precisions
 def test_metal_in_vacuum_stays_without_field(precision):
     plan = make_plan((7, 6, 21), precision=precision, metal=0.5)
     engine, _ = assert_agrees(plan, blocks=(20,))

@@ -52,11 +52,11 @@ def assert_domains_agree(plan, domains, threads, tiling, expected=None):
 
 
 @cache
-def rich_plan(precision: str):
+def rich_plan(precision: str, coupled=0):
     """Every feature at once, and the oracle that has advanced it."""
     plan = make_plan(
         (9, 12, 70), WALLS, precision=precision, graded=True, media="dispersive", metal=0.1,
-        terms=plans.some_of_each, seed=3,
+        terms=plans.some_of_each, seed=3, coupled=coupled,
     )  # fmt: skip
     return plan, advanced_oracle(plan)
 
@@ -70,6 +70,14 @@ def test_any_arrangement_gives_the_oracles_bits(counts, threads, precision):
     plan, expected = rich_plan(precision)
     for tiling in (STEPWISE, Tiling(4, 3), Tiling(7, 2)):
         assert_domains_agree(plan, arrangement(plan, counts), threads, tiling, expected)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("counts", [(3, 1, 1), (1, 5, 1), (1, 1, 4), (2, 2, 2)])
+def test_any_arrangement_gives_the_oracles_bits_where_electric_fields_take_far_magnetic_ones(counts, precision):
+    plan, expected = rich_plan(precision, coupled=300)
+    for tiling in (STEPWISE, Tiling(4, 3), Tiling(7, 2)):
+        assert_domains_agree(plan, arrangement(plan, counts), 5, tiling, expected)
 
 
 @settings(max_examples=draws(75), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -16,11 +16,12 @@ WALLS = ((3, 2), ("pmc", 4), (2, "pmc"))
 precisions = pytest.mark.parametrize("precision", ["single", "double"])
 
 
-def rich_plan(precision: str, cells=(9, 8, 23)):
+def rich_plan(precision: str, cells=(9, 8, 23), coupled=0):
     """Every feature at once."""
     return make_plan(
-        cells, WALLS, precision=precision, graded=True, media="dispersive", metal=0.1, terms=plans.some_of_each, seed=3
-    )
+        cells, WALLS, precision=precision, graded=True, media="dispersive", metal=0.1, terms=plans.some_of_each, seed=3,
+        coupled=coupled,
+    )  # fmt: skip
 
 
 def bits(plan, blocks=(12,), threads=1, isa=None, tiling=None) -> list[bytes]:
@@ -63,6 +64,14 @@ def test_each_tiling_gives_the_same_bits(tiling, threads, precision):
     plan = rich_plan(precision)
     tiled = CpuEngine(plan, threads, None, Tiling(*tiling))
     assert (tiled.facts()["tile_depth"], tiled.facts()["tile_width"]) == tiling
+    assert bits(plan, (23, 4), threads, None, Tiling(*tiling)) == bits(plan, (23, 4), tiling=STEPWISE)
+
+
+@precisions
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("tiling", [(1, 1), (4, 3), (8, 40), (30, 4), (7, 2, 2)])
+def test_each_tiling_gives_the_same_bits_where_electric_fields_take_far_magnetic_ones(tiling, threads, precision):
+    plan = rich_plan(precision, (9, 8, 71), coupled=300)
     assert bits(plan, (23, 4), threads, None, Tiling(*tiling)) == bits(plan, (23, 4), tiling=STEPWISE)
 
 
@@ -151,6 +160,7 @@ def any_plans(draw):
         media=draw(st.sampled_from(["vacuum", "layers", "lossless", "lossy", "dispersive"])),
         metal=draw(st.sampled_from([0.0, 0.0, 0.2, 0.8])),
         terms=draw(st.sampled_from([plans.some_of_each, lambda rng, plan: ()])),
+        coupled=draw(st.sampled_from([0, 0, 60])),
     )
 
 

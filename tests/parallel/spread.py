@@ -45,7 +45,7 @@ def any_plan(draw: random.Random, seed: int, thick: bool, rings: bool = False):
     return plans.make_plan(
         cells, tuple(walls), seed=seed, precision=draw.choice(["single", "double"]), graded=draw.random() < 0.7,
         media=draw.choice(["vacuum", "lossless", "lossy", "dispersive"]), metal=0.1, terms=plans.both_parts,
-        phases=phases, complex_fields=complex_fields,
+        phases=phases, complex_fields=complex_fields, coupled=0 if rings else draw.choice([0, 500]),
     )  # fmt: skip
 
 
@@ -114,6 +114,7 @@ def main() -> None:
         depth, threads, overlap = draw.randint(1, 6), draw.randint(1, 3), draw.choice(["split", "none", "blocking"])
         if thick:
             tiling, depth, overlap = Tiling(draw.randint(4, 6), draw.randint(2, 9)), draw.randint(1, 3), "split"
+        depth = max(depth, plan.reach)
         fitting = [each for each in fitting if may_be_parted(plan, arrangement, each, depth)]
         if not fitting:
             continue

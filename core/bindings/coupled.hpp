@@ -1,0 +1,46 @@
+// The coupling of an engine's E samples, from arrays.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "coupling.hpp"
+#include "engine.hpp"
+
+namespace nearfield {
+
+// Samples (samples, 4) in the order of rows and taps (taps, 4), as (component, a, b, c); those of sample n are taps
+// [first[n], first[n + 1]).
+template <class Real, class Places, class Numbers, class Weights>
+void couple(Engine<Real>& engine, const Places& at, const Numbers& first, const Places& tap, const Weights& weight) {
+    const Layout& l = engine.block().layout;
+    const long count = at.shape(0), taps = tap.shape(0);
+    if (!count || at.shape(1) != 4 || tap.shape(1) != 4 || long(first.shape(0)) != count + 1 || first(0) != 0 ||
+        first(count) != taps || long(weight.shape(0)) != taps)
+        throw std::invalid_argument("the arrays of a coupling do not fit each other");
+    const auto inside = [&](const Places& place, long n, bool magnetic) {
+        if (place(n, 0) / 3 != magnetic || place(n, 1) < 0 || place(n, 1) >= l.na || place(n, 2) < 0 || place(n, 2) >= l.nb ||
+            place(n, 3) < 0 || place(n, 3) >= l.nc)
+            throw std::out_of_range("a coupling leads out of the domain");
+        return l.field(place(n, 0), place(n, 1), place(n, 2)) + place(n, 3);
+    };
+    auto fresh = std::make_unique<Coupling<Real>>(RowSpan{{0, l.na}, {0, l.nb}});
+    std::vector<std::int32_t> offsets;
+    for (long n = 0, row = 0; n < count; ++n) {
+        const long sample = inside(at, n, false), number = l.row(at(n, 1), at(n, 2));
+        if (number < row) throw std::invalid_argument("the samples of a coupling come in the order of rows");
+        row = number;
+        offsets.clear();
+        for (long t = first(n); t < first(n + 1); ++t) {
+            for (int axis = 1; axis < 4; ++axis)
+                if (std::abs(tap(t, axis) - at(n, axis)) > 1) throw std::out_of_range("a coupling reaches over more than one cell");
+            offsets.push_back(std::int32_t(inside(tap, t, true) - sample));
+        }
+        fresh->add(number, std::int32_t(sample - l.field(0, at(n, 1), at(n, 2))), std::int32_t(at(n, 3)), offsets, weight.data() + first(n));
+    }
+    fresh->settled();
+    engine.add(std::move(fresh));
+}
+
+}  // namespace nearfield
