@@ -165,6 +165,24 @@ class PoleMedium:
         return len(self.firsts) + 2 * len(self.seconds)
 
 
+@dataclass(frozen=True)
+class CouplingTerm:
+    """The off-diagonal part of the inverse permittivity at interfaces (nearfield/coupling.py).
+
+    After each update of E, before sources and circuits, sample n of E gains the sum of weight * H over its taps, which
+    are those from first[n] to before first[n + 1]: products rounded, added in their order, then the sum to E once.
+    component: (samples,), 0..2; at: (samples, 3); first: (samples + 1,); tap_component: (taps,), 3..5; tap_at: (taps,
+    3); weight: (taps,) float64, with c dt and the lengths of the curl in it.
+    """
+
+    component: np.ndarray
+    at: np.ndarray
+    first: np.ndarray
+    tap_component: np.ndarray
+    tap_at: np.ndarray
+    weight: np.ndarray
+
+
 RecordingTerm = Functional | DFTBox | SnapshotBox
 Term = CurrentTerm | CircuitTerm | IncidentTerm | Functional | DFTBox | SnapshotBox
 
@@ -275,6 +293,7 @@ class Plan:
     phases: tuple[float | None, float | None, float | None] = (None, None, None)
     complex_fields: bool = False
     gaps: tuple[int | None, int | None, int | None] = (None, None, None)
+    coupling: CouplingTerm | None = None
 
     @property
     def dtype(self) -> type:

@@ -127,6 +127,7 @@ class ReferenceEngine:
         before = [field.copy() for field in self.fields]
         self._advance_poles(range(3))
         self._update_electric()
+        self._couple()
         self._apply_terms(False, electric[0], before)
         self._advance_poles(range(3, 6))
         self._update_magnetic()
@@ -224,6 +225,24 @@ class ReferenceEngine:
                 place += 2
             states *= weight != 0
             self.fields[component] = stay * self.fields[component] - weight * total
+
+    # ---- off-diagonal permittivity
+
+    def _couple(self) -> None:
+        """The formula of CouplingTerm: tap n of all samples that have so many, at once."""
+        term = self.plan.coupling
+        if term is None:
+            return
+        weight, count = term.weight.astype(self.plan.dtype), np.diff(term.first)
+        for part in self.parts:
+            fields = np.stack(self.fields[6 * part + 3 : 6 * part + 6])
+            total = np.zeros(count.size, self.plan.dtype)
+            for n in range(count.max()):
+                tap = term.first[:-1][count > n] + n
+                total[count > n] += weight[tap] * fields[term.tap_component[tap] - 3, *term.tap_at[tap].T]
+            for component in range(3):
+                own = term.component == component
+                self.fields[6 * part + component][tuple(term.at[own].T)] += total[own]
 
     # ---- sources, circuits, recorders
 
