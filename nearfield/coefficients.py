@@ -204,19 +204,16 @@ class Coefficients:
         i, j, k = self.grid.in_cell((i, j, k))
         return self._gathered(i, j, k, lambda *where: (self._conducts(component, *where),))[0] > 0
 
-    def media_alone(self, component: int, i, j, k) -> np.ndarray:
-        """Whether nothing but media without loss and poles makes the pair of E samples: Ca is 1, Cb is 1/eps_r."""
-
-        def evaluate(*where) -> tuple[np.ndarray]:
-            memory: dict = {}
-            stay, drive = self._media(component, *where, memory)
-            self._scale(drive, component, *where)
-            alone = (stay == 1.0) & (drive == 1.0 / self._part(component, *where, PERMITTIVITY, memory))
-            for kind in self._dispersion.remembered(component >= 3):
-                alone &= self._part(component, *where, kind.column, memory) == 0.0
-            return (alone,)
-
-        return self._gathered(i, j, k, evaluate)[0] > 0
+    def inverse_permittivity(self, component: int, axis: int, plane: int, window: Window, memory: dict) -> np.ndarray:
+        """1/eps_r of the E samples in a window of a plane across `axis` where it is all that Ca = 1 and Cb are made of; 0
+        elsewhere. `memory` keeps what the components of one plane and window share."""
+        stay, drive = self._media(component, axis, plane, window, memory)
+        self._scale(drive, component, axis, plane, window)
+        found = 1.0 / self._part(component, axis, plane, window, PERMITTIVITY, memory)
+        alone = (stay == 1.0) & (drive == found)
+        for kind in self._dispersion.remembered(False):
+            alone &= self._part(component, axis, plane, window, kind.column, memory) == 0.0
+        return np.where(alone, found, 0.0)
 
     @property
     def cuts_edges(self) -> bool:

@@ -16,6 +16,8 @@ sum over samples of H.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
     from nearfield.coefficients import Coefficients
     from nearfield.grid import YeeGrid
-    from nearfield.media_means import MediaMeans
 
 LEAST = 0.1  # of the least 1/eps: what eigenvalues of M keep to
 NEGLIGIBLE = 1e-9  # of the largest 1/eps, or of the largest weight
@@ -45,58 +46,70 @@ class Pairs(NamedTuple):
 
 def coupling_term(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> CouplingTerm | None:
     """That of a model on its whole grid; None where nothing is coupled. `plan`: the model's, terms included."""
-    found = list(_pairs(grid, coefficients.means))
+    found = [pairs for nodes in _Nodes.of(grid, coefficients) for pairs in nodes.pairs()]
     if not found:
         return None
     pairs = Pairs(*(np.concatenate(parts, axis=-1) for parts in zip(*found)))
-    kept = np.logical_and(*(_takes_part(edges, plan, coefficients) for edges in pairs[:2]))
+    kept = (pairs.value != 0.0) & _undriven(pairs.gets, plan) & _undriven(pairs.gives, plan)
     return _taps(Pairs(*(part[..., kept] for part in pairs)), plan) if kept.any() else None
 
 
-def _pairs(grid: YeeGrid, means: MediaMeans) -> Iterator[Pairs]:
-    """Those about the nodes of one plane across x after the other; nodes on walls have none."""
-    lower = [max(1, start) for start in grid.stepped_from]
-    window = tuple((lower[a], max(lower[a], grid.cells[a])) for a in (1, 2))
-    for plane in range(lower[0], grid.cells[0]):
-        found = means.at_nodes(0, plane, window)
-        if found is not None:
-            rows, columns = found.at
-            nodes = np.stack((np.full_like(rows, plane), rows + window[0][0], columns + window[1][0]))
-            yield from _about(nodes, found.between, grid, means)
+@dataclass(frozen=True)
+class _Nodes:
+    """Nodes (3, nodes) of one plane across x, none on a wall, that slanting surfaces are next to."""
 
+    grid: YeeGrid
+    at: np.ndarray
+    between: np.ndarray  # (nodes, 3)
+    diagonal: dict[tuple[int, int], np.ndarray]  # 1/eps of the edges along an axis that end (0) or begin (1) there
+    bounds: tuple[float, float]
 
-def _about(nodes: np.ndarray, between: np.ndarray, grid: YeeGrid, means: MediaMeans) -> Iterator[Pairs]:
-    """The pairs of edges that meet at nodes (3, nodes) of one plane across x."""
-    edges = {(a, side): _edges(nodes, a, side) for a in range(3) for side in (0, 1)}
-    diagonal = _inverse_permittivity(edges, means)
-    half = {(a, side): 0.5 * grid.primary(a)[at[1 + a]] for (a, side), at in edges.items()}
-    values: dict = {}
-    for octant in (tuple(zip(range(3), sides)) for sides in product((0, 1), repeat=3)):
-        added = largest_share(np.stack([diagonal[edge] for edge in octant], axis=1), between, *_bounds(means))
-        added *= np.prod([half[edge] for edge in octant], axis=0)[:, None]
-        for one, other in combinations(octant, 2):
-            values[one, other] = values.get((one, other), 0.0) + added[:, 3 - one[0] - other[0]]
-    for (one, other), value in values.items():
-        for gets, gives in ((one, other), (other, one)):
-            yield Pairs(edges[gets], edges[gives], value / _volume(edges[gets], grid))
+    @classmethod
+    def of(cls, grid: YeeGrid, coefficients: Coefficients) -> Iterator[_Nodes]:
+        """Plane by plane, in one window of edges about all such surfaces; those that symmetry mirrors are left out."""
+        means, relative = coefficients.means, coefficients.means.table[:, PERMITTIVITY]
+        bounds = LEAST / float(relative.max()), 1.0 / float(relative.min())
+        ranges = [(max(1, first, low), min(n, high)) for first, n, (low, high) in
+                  zip(grid.stepped_from, grid.cells, means.slanting_nodes())]  # fmt: skip
+        window = tuple((low - 1, high) for low, high in ranges[1:])
 
+        @lru_cache(maxsize=2)
+        def inverse(plane: int) -> list[np.ndarray]:
+            memory: dict = {}
+            return [coefficients.inverse_permittivity(c, 0, plane, window, memory) for c in range(3)]
 
-def _edges(nodes: np.ndarray, axis: int, side: int) -> np.ndarray:
-    """(component, i, j, k) of the edges along an axis that begin (side 1) or end (side 0) at nodes."""
-    edges = np.insert(nodes, 0, axis, axis=0)
-    edges[1 + axis] -= 1 - side
-    return edges
+        for plane in range(*ranges[0]) if all(low < high for low, high in ranges) else ():
+            found = means.at_nodes(0, plane, window)
+            if found is None:
+                continue
+            (j, k), diagonal = found.at, {}
+            inside = (j > 0) & (k > 0)
+            j, k = j[inside], k[inside]
+            for side in (0, 1):
+                back = 1 - side
+                diagonal[0, side] = inverse(plane - back)[0][j, k]
+                diagonal[1, side], diagonal[2, side] = inverse(plane)[1][j - back, k], inverse(plane)[2][j, k - back]
+            at = np.stack((np.full_like(j, plane), j + window[0][0], k + window[1][0]))
+            yield cls(grid, at, found.between[inside], diagonal, bounds)
 
+    def pairs(self) -> Iterator[Pairs]:
+        """Of the edges that meet at the nodes."""
+        edges = {key: self._edges(*key) for key in self.diagonal}
+        values: dict = {}
+        for octant in (tuple(zip(range(3), sides)) for sides in product((0, 1), repeat=3)):
+            added = largest_share(np.stack([self.diagonal[key] for key in octant], axis=1), self.between, *self.bounds)
+            half = [0.5 * self.grid.primary(key[0])[edges[key][1 + key[0]]] for key in octant]
+            added *= np.prod(half, axis=0)[:, None]
+            for one, other in combinations(octant, 2):
+                values[one, other] = values.get((one, other), 0.0) + added[:, 3 - one[0] - other[0]]
+        for (one, other), value in values.items():
+            for gets, gives in ((one, other), (other, one)):
+                yield Pairs(edges[gets], edges[gives], value / _volume(edges[gets], self.grid))
 
-def _inverse_permittivity(edges: dict, means: MediaMeans) -> dict:
-    """1/eps of the edges at nodes, by (axis, side)."""
-    found = {}
-    for key, (components, planes, rows, columns) in edges.items():
-        window = tuple((int(index.min()), int(index.max()) + 1) for index in (rows, columns))
-        shape = tuple(stop - start for start, stop in window)
-        relative = means.mean(int(components[0]), 0, int(planes[0]), window, PERMITTIVITY, {})
-        found[key] = 1.0 / np.broadcast_to(relative, shape)[rows - window[0][0], columns - window[1][0]]
-    return found
+    def _edges(self, axis: int, side: int) -> np.ndarray:
+        edges = np.insert(self.at, 0, axis, axis=0)
+        edges[1 + axis] -= 1 - side
+        return edges
 
 
 def _volume(edges: np.ndarray, grid: YeeGrid) -> np.ndarray:
@@ -105,15 +118,13 @@ def _volume(edges: np.ndarray, grid: YeeGrid) -> np.ndarray:
     return np.prod([(grid.primary if a == own else grid.dual)(a)[edges[1 + a]] for a in range(3)], axis=0)
 
 
-def _bounds(means: MediaMeans) -> tuple[float, float]:
-    relative = means.table[:, PERMITTIVITY]
-    return LEAST / float(relative.max()), 1.0 / float(relative.min())
-
-
 def largest_share(diagonal: np.ndarray, between: np.ndarray, least: float, most: float) -> np.ndarray:
     """The largest part, up to all, of the entries (y, z), (z, x), (x, y) `between` (matrices, 3) with which symmetric
-    matrices of a diagonal (matrices, 3) keep their eigenvalues between two bounds that it keeps to."""
-    open_ = (most - diagonal > NEGLIGIBLE * most).astype(float)
+    matrices of a diagonal (matrices, 3) keep their eigenvalues between two bounds that it keeps to.
+
+    Rows whose diagonal is `most`, or zero, have none.
+    """
+    open_ = ((diagonal > 0.0) & (most - diagonal > NEGLIGIBLE * most)).astype(float)
     full = np.zeros((len(diagonal), 3, 3))
     for c in range(3):
         a, b = (c + 1) % 3, (c + 2) % 3
@@ -125,20 +136,16 @@ def largest_share(diagonal: np.ndarray, between: np.ndarray, least: float, most:
     return np.stack([full[:, 1, 2], full[:, 2, 0], full[:, 0, 1]], axis=1) / largest[:, None]
 
 
-def _takes_part(edges: np.ndarray, plan: Plan, coefficients: Coefficients) -> np.ndarray:
-    """Whether E edges (4, edges) obey E = D/eps of their media alone, and D the curl of H alone: no metal, loss or
-    poles, no CPML, no source or circuit."""
-    number = np.ravel_multi_index(tuple(edges), (3, *(n + 1 for n in plan.active)))
-    unique, back = np.unique(number, return_inverse=True)
-    component, *at = np.unravel_index(unique, (3, *(n + 1 for n in plan.active)))
-    free = ~np.isin(unique, _driven(plan))
-    for own in range(3):
-        here = component == own
-        index = [part[here] for part in at]
-        free[here] &= coefficients.media_alone(own, *index)
-        for a in (axis for axis in range(3) if axis != own):
-            free[here] &= (plan.profiles[a].drive_electric == 0.0)[index[a]]
-    return free[back.ravel()]
+def _undriven(edges: np.ndarray, plan: Plan) -> np.ndarray:
+    """Whether D of E edges (4, edges) is made by the curl of H alone: no CPML, no source or circuit."""
+    free = ~np.isin(np.ravel_multi_index(tuple(edges), _shape(plan)), _driven(plan))
+    for axis, profile in enumerate(plan.profiles):
+        free &= (edges[0] == axis) | (profile.drive_electric[edges[1 + axis]] == 0.0)
+    return free
+
+
+def _shape(plan: Plan) -> tuple[int, ...]:
+    return 3, *(n + 1 for n in plan.active)
 
 
 def _driven(plan: Plan) -> np.ndarray:
@@ -147,7 +154,7 @@ def _driven(plan: Plan) -> np.ndarray:
     for term in plan.terms:
         if not isinstance(term, RecordingTerm) and not is_magnetic(term.component):
             index = np.broadcast_arrays(*(np.asarray(n) for n in (term.component, term.i, term.j, term.k)))
-            found.append(np.ravel_multi_index(tuple(index), (3, *(n + 1 for n in plan.active))).ravel())
+            found.append(np.ravel_multi_index(tuple(index), _shape(plan)).ravel())
     return np.concatenate(found)
 
 

@@ -130,6 +130,15 @@ class MediaMeans:
             thin = crossed.parts @ self.keeps_nothing < ALL
         return weigh(*crossed, own, relative, contrast, thin)
 
+    def slanting_nodes(self) -> list[tuple[int, int]]:
+        """Ranges of nodes along each axis within which all surfaces lie that do not follow the axes."""
+        bounds = [shape.bounds() for shape, _ in self._painters[0].bodies if not all(shape.constant_along(a) for a in range(3))]
+        found = []
+        for a, line in enumerate(self.grid.lines):
+            ends = [np.searchsorted(line, pick(b[end][a] for b in bounds)) for end, pick in ((0, min), (1, max))]
+            found.append((max(0, int(ends[0]) - 1), min(line.size, int(ends[1]) + 1)) if bounds else (0, 0))
+        return found
+
     def at_nodes(self, axis: int, plane: int, window: Window) -> NodeTensors | None:
         """The off-diagonal part of 1/eps about nodes that a slanting surface of media without loss or poles is next to;
         None where there is none."""
