@@ -16,6 +16,7 @@ sum over samples of H.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, product
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from nearfield.grid import YeeGrid
 
 LEAST = 0.1  # of the least 1/eps: what eigenvalues of M keep to
+REACH = 2  # samples along each axis from one of E to those of H that act on it
+TAPS = (3, *[2 * REACH + 1] * 3)
 NEGLIGIBLE = 1e-9  # of the largest 1/eps, or of the largest weight
 
 
@@ -177,18 +180,23 @@ def _taps(pairs: Pairs, plan: Plan) -> CouplingTerm:
 
 
 def gathered(gets: np.ndarray, taps: np.ndarray, weights: np.ndarray) -> CouplingTerm:
-    """Weights (taps,) of samples of H on samples of E, both (component, i, j, k), as a term: equal ones added, those
-    that vanish left out."""
-    order = np.lexsort((*taps[[3, 2, 1, 0]], *gets[[0, 3, 2, 1]]))
-    both = np.concatenate((gets, taps))[:, order]
-    new = np.ones(order.size, dtype=bool)
-    new[1:] = (both[:, 1:] != both[:, :-1]).any(axis=0)
-    starts = np.flatnonzero(new)
-    weights, both = np.add.reduceat(weights[order], starts), both[:, starts]
+    """Weights (taps,) of samples of H on samples of E near them, both (component, i, j, k), as a term: equal ones
+    added, those that vanish left out."""
+    away = taps[1:] - gets[1:] + REACH
+    near = np.ravel_multi_index((taps[0] - 3, *away), TAPS)
+    sample = np.ravel_multi_index((*gets[1:], gets[0]), (*(gets[1:].max(axis=1) + 1), 3))
+    key = sample * math.prod(TAPS) + near
+    order = np.argsort(key, kind="stable")
+    starts = _starts(key[order])
+    weights, order = np.add.reduceat(weights[order], starts), order[starts]
     kept = np.abs(weights) > NEGLIGIBLE * np.abs(weights).max()
-    weights, both = weights[kept], both[:, kept]
-    new = np.ones(weights.size, dtype=bool)
-    new[1:] = (both[:4, 1:] != both[:4, :-1]).any(axis=0)
-    first = np.append(np.flatnonzero(new), weights.size)
-    component, *at = both[:4, first[:-1]]
-    return CouplingTerm(component, np.stack(at, axis=1), first, both[4], both[5:].T.copy(), weights)
+    weights, order = weights[kept], order[kept]
+    first = _starts(sample[order])
+    component, *at = gets[:, order[first]]
+    first, tap = np.append(first, order.size), taps[:, order]
+    return CouplingTerm(component, np.stack(at, axis=1), first, tap[0], tap[1:].T.copy(), weights)
+
+
+def _starts(ordered: np.ndarray) -> np.ndarray:
+    """Where runs of equal entries begin."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
