@@ -102,7 +102,7 @@ class Coefficients:
                 painted.append((structure.shape, rows.index(row)))
             elif id(structure.shape) in followed:
                 painted.append((structure.shape, METAL))
-        self._means = MediaMeans(grid, self._interior, painted, np.array(rows), self._contrasts(rows), averaging)
+        self.means = MediaMeans(grid, self._interior, painted, np.array(rows), self._contrasts(rows), averaging)
         self._loads = EdgeLoads(loads)
         self._wires = ThinWires(grid, chains, gaps, self.is_metal) if chains else None
 
@@ -204,6 +204,17 @@ class Coefficients:
         i, j, k = self.grid.in_cell((i, j, k))
         return self._gathered(i, j, k, lambda *where: (self._conducts(component, *where),))[0] > 0
 
+    def inverse_permittivity(self, component: int, axis: int, plane: int, window: Window, memory: dict) -> np.ndarray:
+        """1/eps_r of the E samples in a window of a plane across `axis` where it is all that Ca = 1 and Cb are made of; 0
+        elsewhere. `memory` keeps what the components of one plane and window share."""
+        stay, drive = self._media(component, axis, plane, window, memory)
+        self._scale(drive, component, axis, plane, window)
+        found = 1.0 / self._part(component, axis, plane, window, PERMITTIVITY, memory)
+        alone = (stay == 1.0) & (drive == found)
+        for kind in self._dispersion.remembered(False):
+            alone &= self._part(component, axis, plane, window, kind.column, memory) == 0.0
+        return np.where(alone, found, 0.0)
+
     @property
     def cuts_edges(self) -> bool:
         """Whether conformal metal may cut edges."""
@@ -286,7 +297,7 @@ class Coefficients:
 
     def _signature(self, axis: int, plane: int) -> tuple:
         """Equal for neighbouring planes whose coefficients are equal."""
-        parts = self._means, self._conductors, self._loads, self._openings, self._wires, *self._surfaces
+        parts = self.means, self._conductors, self._loads, self._openings, self._wires, *self._surfaces
         return tuple(part.signature(axis, plane) for part in parts if part is not None)
 
     def _plane(self, axis: int, plane: int, window: Window) -> tuple[np.ndarray, np.ndarray, tuple[PolePlane, ...]]:
@@ -337,7 +348,7 @@ class Coefficients:
         """Mean of a column of the table of media about the samples of a component, or the part of a surface."""
         surface = self._dispersion.surfaces.get(column)
         if surface is None:
-            return self._means.mean(component, axis, plane, window, column, memory)
+            return self.means.mean(component, axis, plane, window, column, memory)
         return surface.part(component, axis, plane, window)
 
     def _scale(self, drive: np.ndarray, component: int, axis: int, plane: int, window: Window) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nearfield import conformal
 from nearfield.coefficients import Coefficients
+from nearfield.coupling import coupling_term
 from nearfield.errors import ModelError
 from nearfield.grid import YeeGrid
 from nearfield.incident.seen import Illumination, marked, parts_seen
@@ -241,6 +242,8 @@ class Discretization:
         plan = build_plan(
             self.grid, simulation.boundaries, self.coefficients, self.time_step, simulation.precision, self.terms
         )
+        if simulation.averaging == "tensor":
+            plan = replace(plan, coupling=coupling_term(plan, self.grid, self.coefficients))
         return folded_plan(plan, self.grid)
 
     def source_end(self, excitation: str) -> float:

@@ -52,6 +52,22 @@ class Contrast(NamedTuple):
     remembers: np.ndarray
 
 
+class Crossed(NamedTuple):
+    """Samples whose space a curved or slanting surface crosses."""
+
+    at: tuple[np.ndarray, np.ndarray]  # their rows and columns in a window
+    parts: np.ndarray  # (samples, media): what media fill
+    normal: np.ndarray  # (samples, 3), of length 1
+    lengths: np.ndarray  # (samples, 3), of their space
+
+
+class NodeTensors(NamedTuple):
+    """The off-diagonal part of 1/eps about some nodes."""
+
+    at: tuple[np.ndarray, np.ndarray]  # their rows and columns in a window
+    between: np.ndarray  # (nodes, 3): that of the two other axes
+
+
 class Weights(NamedTuple):
     """What the media make of some samples."""
 
@@ -97,14 +113,14 @@ def thinned(part: np.ndarray, square: np.ndarray, lengths: np.ndarray) -> np.nda
 
 
 def weigh(
-    at: tuple[np.ndarray, np.ndarray], parts: np.ndarray, square: np.ndarray, lengths: np.ndarray, own: int,
-    relative: np.ndarray, contrast: Contrast,
+    at: tuple[np.ndarray, np.ndarray], parts: np.ndarray, normal: np.ndarray, lengths: np.ndarray, own: int,
+    relative: np.ndarray, contrast: Contrast, thin: np.ndarray,
 ) -> Weights:  # fmt: skip
-    """What media make of samples along axis `own`, given the squares of the normal's parts and the lengths of their
-    space, (samples, 3) each."""
-    parts, square = np.round(parts, DIGITS), np.round(square, DIGITS)
+    """What media make of samples along axis `own`, given what is `Crossed`; `thin`: where 1/eps is a mean over a line.
+    """
+    parts, square = np.round(parts, DIGITS), np.round(normal**2, DIGITS)
     aslant = square.max(axis=1) < ALIGNED
-    rows = np.nonzero(aslant & ((parts > 0.0).sum(axis=1) == 2))[0]
+    rows = np.nonzero(thin & aslant & ((parts > 0.0).sum(axis=1) == 2))[0]
     one, other = np.nonzero(parts[rows] > 0.0)[1].reshape(-1, 2).T
     slim = parts.copy()
     slim[rows, one] = thinned(parts[rows, one], square[rows], lengths[rows])
@@ -115,6 +131,17 @@ def weigh(
     found[poles], lent[poles] = relative[most], np.eye(relative.size)[most]
     kept = ~poles | aslant
     return Weights(tuple(n[kept] for n in at), found[kept], lent[kept])
+
+
+def off_diagonal(
+    at: tuple[np.ndarray, np.ndarray], parts: np.ndarray, normal: np.ndarray, relative: np.ndarray
+) -> NodeTensors | None:
+    """n_a n_b (<1/eps> - 1/<eps>) of what media fill `parts` (samples, media) of; None where all of it is zero."""
+    size = (parts / relative).sum(axis=1) - 1.0 / (parts * relative).sum(axis=1)
+    found = np.stack([size * normal[:, (c + 1) % 3] * normal[:, (c + 2) % 3] for c in range(3)], axis=1)
+    found = np.round(found * relative.min(), DIGITS) / relative.min()
+    kept = found.any(axis=1)
+    return NodeTensors(tuple(n[kept] for n in at), found[kept]) if kept.any() else None
 
 
 class Pieces(NamedTuple):

@@ -10,17 +10,19 @@ conformal metal takes of the space does not count.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from nearfield.grid import YeeGrid
-from nearfield.interfaces import VANISHING, Contrast, Pieces, Weights, weigh
+from nearfield.interfaces import VANISHING, Contrast, Crossed, NodeTensors, Pieces, Weights, off_diagonal, weigh
 from nearfield.metal import Window, shape_of
 from nearfield.shapes import Solid
 from nearfield.subcells import CutAxis, Painter, mean
 
 PERMITTIVITY, PERMEABILITY, CONDUCTIVITY, MAGNETIC_CONDUCTIVITY = range(4)  # columns of the table of media
 METAL = -1  # instead of a medium's row
+ALL = 1.0 - 1e-9  # of a space
 
 
 class MediaMeans:
@@ -119,8 +121,44 @@ class MediaMeans:
     def _weigh(self, component: int, axis: int, plane: int, window: Window) -> Weights | None:
         own, magnetic = component % 3, component >= 3
         contrast = self.contrasts[magnetic]
+        crossed = self._crossed([(a == own) == magnetic for a in range(3)], contrast, axis, plane, window)
+        if crossed is None:
+            return None
+        relative = self.table[:, PERMEABILITY if magnetic else PERMITTIVITY]
+        thin = np.full(len(crossed.parts), True)
+        if self.averaging == "tensor" and not magnetic:
+            thin = crossed.parts @ self.keeps_nothing < ALL
+        return weigh(*crossed, own, relative, contrast, thin)
+
+    def slanting_nodes(self) -> list[tuple[int, int]]:
+        """Ranges of nodes along each axis within which all surfaces lie that do not follow the axes."""
+        bounds = [shape.bounds() for shape, _ in self._painters[0].bodies if not all(shape.constant_along(a) for a in range(3))]
+        found = []
+        for a, line in enumerate(self.grid.lines):
+            ends = [np.searchsorted(line, pick(b[end][a] for b in bounds)) for end, pick in ((0, min), (1, max))]
+            found.append((max(0, int(ends[0]) - 1), min(line.size, int(ends[1]) + 1)) if bounds else (0, 0))
+        return found
+
+    def at_nodes(self, axis: int, plane: int, window: Window) -> NodeTensors | None:
+        """The off-diagonal part of 1/eps about nodes that a slanting surface of media without loss or poles is next to;
+        None where there is none."""
+        crossed = self._crossed((True, True, True), self.contrasts[0], axis, plane, window)
+        if crossed is None:
+            return None
+        kept = crossed.parts @ self.keeps_nothing > ALL
+        parts, normal, relative = crossed.parts[kept], crossed.normal[kept], self.table[:, PERMITTIVITY]
+        return off_diagonal(tuple(n[kept] for n in crossed.at), parts, normal, relative)
+
+    @cached_property
+    def keeps_nothing(self) -> np.ndarray:
+        """Whether media have neither conductivity nor poles of E: (media,), 1.0 or 0.0."""
+        return (~self.contrasts[0].remembers & (self.table[:, CONDUCTIVITY] == 0.0)).astype(float)
+
+    def _crossed(self, nodes: Sequence[bool], contrast: Contrast, axis: int, plane: int, window: Window):
+        """What is `Crossed` of the samples of a window, about nodes or in cells along each axis; None where nothing is.
+        """
         axes, ranges = tuple((axis + n) % 3 for n in range(3)), ((plane, plane + 1), *window)
-        groups = tuple(self._cuts[a].groups(*part, (a == own) == magnetic) for a, part in zip(axes, ranges))
+        groups = tuple(self._cuts[a].groups(*part, nodes[a]) for a, part in zip(axes, ranges))
         spans = self._spans(axis, window)
         numbers = range(int(groups[0].start[0]), int(groups[0].stop[0]))
         layers = {piece: self._painters[axis].layer(piece, spans) for piece in numbers}
@@ -130,17 +168,14 @@ class MediaMeans:
         at = pieces.crossed(len(self._weighted))
         parts, normal, lengths = pieces.gathered(at, np.append(contrast.answers, [0.0] * self._pierced))
         for a, index in zip(axes, (np.full_like(at[0], plane), *(n + start for n, (start, _) in zip(at, window)))):
-            if (a == own) == magnetic and not self.grid.closed(a):  # a wall mirrors what lies at it
+            if nodes[a] and not self.grid.closed(a):  # a wall mirrors what lies at it
                 normal[(index == 0) | (index == self.grid.cells[a]), a] = 0.0
-        square = normal**2
-        size = square.sum(axis=1)
-        has = size > (VANISHING * np.ptp(contrast.answers)) ** 2 * lengths.prod(axis=1) ** (4 / 3)
+        size = np.linalg.norm(normal, axis=1)
+        has = size > VANISHING * np.ptp(contrast.answers) * lengths.prod(axis=1) ** (2 / 3)
         if self._pierced:  # the normal of what metal is next to is not known
             has &= parts[:, -1] == 0.0
             parts = parts[:, :-1]
-        at, square = tuple(n[has] for n in at), square[has] / size[has, None]
-        relative = self.table[:, PERMEABILITY if magnetic else PERMITTIVITY]
-        return weigh(at, parts[has], square, lengths[has], own, relative, contrast)
+        return Crossed(tuple(n[has] for n in at), parts[has], normal[has] / size[has, None], lengths[has])
 
     def _spans(self, axis: int, window: Window) -> Window:
         """Pieces along the two cyclically next axes that the samples of a window need."""

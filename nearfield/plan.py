@@ -89,7 +89,7 @@ class CircuitTerm:
 
 @dataclass(frozen=True)
 class CouplingTerm:
-    """The off-diagonal part of an inverse permittivity: what curls of H at other edges add to samples of E.
+    """The off-diagonal part of an inverse permittivity (nearfield/coupling.py): what curls of H at other edges add to E.
 
     After each update of E, before all other terms, E[component][at] += sum of weight * H[tap_component][tap_at]: products
     are rounded, then added in their order, all in the fields' precision. H of sample n are taps first[n] to first[n + 1],

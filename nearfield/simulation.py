@@ -136,19 +136,10 @@ class Simulation(Schema):
     metal: Literal["staircase", "conformal"] = "staircase"
     """Solid "pec" bodies: "staircase" takes whole cells; "conformal" follows their surfaces through the cells, with
     a time step of at most 0.7 of the limit where it cuts cells; to second order with `courant` 0.7."""
-    averaging: Literal["diagonal", "volume"] = "diagonal"
+    averaging: Literal["diagonal", "volume", "tensor"] = "diagonal"
     """Cells that curved or slanting surfaces of media cross: "diagonal" weighs what is continuous along the surface and
-    across it by its normal; "volume" takes the mean over faces, then in series along edges, whatever the normal."""
-
-    @field_validator("averaging", mode="before")
-    @classmethod
-    def _tensor_is_not_there(cls, averaging: object) -> object:
-        if averaging == "tensor":
-            raise ValueError(
-                'given "tensor", the full tensor at interfaces, which is not there yet; take "diagonal", weighed '
-                'by the normal alone, or "volume"'
-            )
-        return averaging
+    across it by its normal; "volume" takes the mean over faces, then in series along edges, whatever the normal;
+    "tensor" keeps E and D there to second order, where media have neither loss nor poles, for some time a step."""
 
     @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
     @classmethod

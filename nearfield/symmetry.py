@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from nearfield.coefficients import Coefficients, PlaneCoefficients
+from nearfield.coupling import gathered
 from nearfield.errors import ModelError
 from nearfield.grid import AXES, AutoGrid, YeeGrid, is_half
 from nearfield.parallel.part import chosen_samples, cut_profile
-from nearfield.plan import AxisProfile, Functional, Plan, Term
+from nearfield.plan import AxisProfile, CouplingTerm, Functional, Plan, Term
 from nearfield.schema import Schema
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ def folded_plan(plan: Plan, grid: YeeGrid) -> Plan:
         cpml=tuple((0 if kind else low, high) for (low, high), kind in zip(plan.cpml, grid.mirrors)),
         profiles=tuple(profiles), coefficients=FoldedCoefficients(plan.coefficients, grid, start, plan.active),
         terms=tuple(term for term in terms if term is not None),
+        coupling=plan.coupling and folded_coupling(plan.coupling, plan, grid),
     )  # fmt: skip
 
 
@@ -218,6 +220,22 @@ def folded_sum(term: Functional, plan: Plan, grid: YeeGrid) -> Functional:
             weight[chosen] *= fold.sign(index[axis][chosen])
             index[axis][chosen] = np.minimum(fold.folded(index[axis][chosen]), fold.end - 1)
     return replace(term, i=index[0], j=index[1], k=index[2], weight=weight)
+
+
+def folded_coupling(coupling: CouplingTerm, plan: Plan, grid: YeeGrid) -> CouplingTerm | None:
+    """What is coupled in the half: its samples of E, sums over its samples of H."""
+    gets = np.stack((coupling.component, *coupling.at.T)).repeat(np.diff(coupling.first), axis=1)
+    taps, weight = np.stack((coupling.tap_component, *coupling.tap_at.T)), coupling.weight.copy()
+    here = np.ones(weight.size, dtype=bool)
+    for axis in planes(grid):
+        dead = (gets[0] != axis) & (grid.mirrors[axis] == "electric")
+        here &= gets[1 + axis] >= grid.cells[axis] // 2 + dead
+        gets[1 + axis] -= grid.cells[axis] // 2
+        for number in range(3, 6):
+            fold, chosen = Fold.of(grid, number, axis, plan.active[axis]), taps[0] == number
+            weight[chosen] *= fold.sign(taps[1 + axis][chosen])
+            taps[1 + axis][chosen] = fold.folded(taps[1 + axis][chosen])
+    return gathered(gets[:, here], taps[:, here], weight[here]) if here.any() else None
 
 
 class FoldedCoefficients:

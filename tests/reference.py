@@ -151,17 +151,6 @@ class ReferenceEngine:
             curl = self._derivative(first + r, q) - self._derivative(first + q, r)
             self.fields[first + 3 + p] = stay * self.fields[first + 3 + p] - drive * curl
 
-    def _couple(self) -> None:
-        """E += sum of weight H over the taps of each sample, one tap after the other."""
-        term, real = self.plan.coupling, self.plan.dtype
-        if term is None:
-            return
-        for n, (component, place) in enumerate(zip(term.component, term.at)):
-            total = real(0)
-            for tap in range(term.first[n], term.first[n + 1]):
-                total += real(term.weight[tap]) * self.fields[term.tap_component[tap]][tuple(term.tap_at[tap])]
-            self.fields[component][tuple(place)] += total
-
     def _derivative(self, component: int, axis: int) -> np.ndarray:
         """c dt d/du of a component: H differences end on a node, E differences on a cell centre.
 
@@ -236,6 +225,24 @@ class ReferenceEngine:
                 place += 2
             states *= weight != 0
             self.fields[component] = stay * self.fields[component] - weight * total
+
+    # ---- off-diagonal permittivity
+
+    def _couple(self) -> None:
+        """The formula of CouplingTerm: tap n of all samples that have so many, at once."""
+        term = self.plan.coupling
+        if term is None:
+            return
+        weight, count = term.weight.astype(self.plan.dtype), np.diff(term.first)
+        for part in self.parts:
+            fields = np.stack(self.fields[6 * part + 3 : 6 * part + 6])
+            total = np.zeros(count.size, self.plan.dtype)
+            for n in range(count.max()):
+                tap = term.first[:-1][count > n] + n
+                total[count > n] += weight[tap] * fields[term.tap_component[tap] - 3, *term.tap_at[tap].T]
+            for component in range(3):
+                own = term.component == component
+                self.fields[6 * part + component][tuple(term.at[own].T)] += total[own]
 
     # ---- sources, circuits, recorders
 
