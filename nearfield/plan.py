@@ -93,7 +93,8 @@ class CouplingTerm:
 
     After each update of E, before all other terms, E[component][at] += sum of weight * H[tap_component][tap_at]: products
     are rounded, then added in their order, all in the fields' precision. H of sample n are taps first[n] to first[n + 1],
-    none further than one sample along any axis.
+    none further than one sample along any axis: -1 and n on an axis that closes on itself are those over the seam,
+    turned along the axis of unit stride first, then the two that follow it. Imaginary parts likewise.
     component: (samples,), 0..2; at: (samples, 3); first: (samples + 1,); tap_component: (taps,), 3..5; tap_at: (taps, 3);
     weight: (taps,).
     """

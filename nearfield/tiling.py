@@ -111,7 +111,7 @@ class Rows:
         record = record_bytes(plan.active, plan.cpml, plan.precision) * (1 + plan.complex_fields)
         kept, full = fullest_rows(plan)
         closed = [plan.active[axis] for axis in (a, b) if plan.phases[axis] is not None and plan.gaps[axis] is None]
-        rings = [(n + 1) // 2 for n in closed if n > 1]
+        rings = [(n + plan.reach) // (2 * plan.reach) for n in closed if n > 1]
         deepest = min(rings, default=cls.deepest)
         record += round(kept * full)
         shape = plan.active[a], plan.active[b], plan.active[c]

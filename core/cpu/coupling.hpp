@@ -22,7 +22,7 @@ struct Coupling final : RowOperation<Real> {
     std::vector<std::vector<std::int32_t>> taps;  // offsets from the sample; equal ones once
     std::vector<Real> weights;
 
-    explicit Coupling(const RowSpan& rows) : RowOperation<Real>(0, rows), first(rows.count() + 1) {}
+    Coupling(const RowSpan& rows, bool imaginary) : RowOperation<Real>(6 * imaginary, rows), first(rows.count() + 1) {}
 
     long reach() const override { return 2; }
     bool acts_on(long number) const override { return first[number] < first[number + 1]; }
