@@ -89,14 +89,14 @@ class CircuitTerm:
 
 @dataclass(frozen=True)
 class CouplingTerm:
-    """The off-diagonal part of an inverse permittivity (nearfield/coupling.py): what curls of H at other edges add to E.
+    """The off-diagonal part of an inverse permittivity (nearfield/coupling.py): what curls of H elsewhere add to E.
 
-    After each update of E, before all other terms, E[component][at] += sum of weight * H[tap_component][tap_at]: products
-    are rounded, then added in their order, all in the fields' precision. H of sample n are taps first[n] to first[n + 1],
-    none further than one sample along any axis: -1 and n on an axis that closes on itself are those over the seam,
-    turned along the axis of unit stride first, then the two that follow it. Imaginary parts likewise.
-    component: (samples,), 0..2; at: (samples, 3); first: (samples + 1,); tap_component: (taps,), 3..5; tap_at: (taps, 3);
-    weight: (taps,).
+    After each update of E, before all other terms, E[component][at] += sum of weight * H[tap_component][tap_at]:
+    products are rounded, then added in their order, all in the fields' precision. Sample n has the taps first[n] to
+    first[n + 1], none further than one sample along any axis: -1 and n on an axis that closes on itself are those over
+    the seam, turned along the axis of unit stride first, then the two that follow it. Imaginary parts likewise.
+    component: (samples,), 0..2; at: (samples, 3); first: (samples + 1,); tap_component: (taps,), 3..5; tap_at:
+    (taps, 3); weight: (taps,).
     """
 
     component: np.ndarray
@@ -111,8 +111,8 @@ class CouplingTerm:
         counts = np.diff(self.first)[which]
         first = np.concatenate(([0], np.cumsum(counts)))
         taps = np.repeat(self.first[:-1][which] - first[:-1], counts) + np.arange(first[-1])
-        return CouplingTerm(self.component[which], self.at[which] - np.array(moved), first,
-                            self.tap_component[taps], self.tap_at[taps] - np.array(moved), self.weight[taps])  # fmt: skip
+        at, tap_at = self.at[which] - np.array(moved), self.tap_at[taps] - np.array(moved)
+        return CouplingTerm(self.component[which], at, first, self.tap_component[taps], tap_at, self.weight[taps])
 
 
 @dataclass(frozen=True)

@@ -189,8 +189,8 @@ def make_plan(
 ) -> Plan:
     """A plan of `cells` with walls "pec", "pmc", "periodic" (on both sides) or a number of CPML cells.
 
-    `terms(rng, plan)` returns its terms; `phases` are those of the periodic axes; `coupled`: samples of E, at most, that
-    take a random sum of H about them.
+    `terms(rng, plan)` returns its terms; `phases` are those of the periodic axes; `coupled`: how many samples of E, at
+    most, take a random sum of H about them.
     """
     rng = np.random.default_rng(seed)
     steps = [rng.uniform(0.7, 1.4, n) if graded else np.ones(n) for n in cells]

@@ -44,7 +44,7 @@ def plan_weights(plan: Plan) -> Weights:
 
 
 def unparted(plan: Plan) -> tuple[bool, bool, bool]:
-    """Axes that ranks cannot share: closed rows of part blocks of 16, and closed axes where E reads H of the next rows."""
+    """Axes that ranks cannot share: closed rows of part blocks of 16, and closed axes of what is coupled."""
     rows, closed = plan.unit_axis, [phase is not None for phase in plan.phases]
     return tuple(closed[n] and (plan.reach > 1 or (n == rows and plan.active[n] % LANES > 0)) for n in range(3))
 
