@@ -92,9 +92,10 @@ class CouplingTerm:
     """The off-diagonal part of an inverse permittivity (nearfield/coupling.py): what curls of H elsewhere add to E.
 
     After each update of E, before all other terms, E[component][at] += sum of weight * H[tap_component][tap_at]:
-    products are rounded, then added in their order, all in the fields' precision. Sample n has the taps first[n] to
-    first[n + 1], none further than one sample along any axis: -1 and n on an axis that closes on itself are those over
-    the seam, turned along the axis of unit stride first, then the two that follow it. Imaginary parts likewise.
+    products are rounded, added in their order to four sums by turns, s0 to s3, and the sample gets (s0 + s1) + (s2 +
+    s3), all in the fields' precision. Sample n has the taps first[n] to first[n + 1], none further than one sample
+    along any axis: -1 and n on an axis that closes on itself are those over the seam, turned along the axis of unit
+    stride first, then the two that follow it. Imaginary parts likewise.
     component: (samples,), 0..2; at: (samples, 3); first: (samples + 1,); tap_component: (taps,), 3..5; tap_at:
     (taps, 3); weight: (taps,).
     """

@@ -236,10 +236,11 @@ class ReferenceEngine:
         weight, count = term.weight.astype(self.plan.dtype), np.diff(term.first)
         for part in self.parts:
             fields = np.stack([self._with_ends(6 * part + component) for component in range(3, 6)])
-            total = np.zeros(count.size, self.plan.dtype)
+            sums = np.zeros((4, count.size), self.plan.dtype)
             for n in range(count.max()):
                 tap = term.first[:-1][count > n] + n
-                total[count > n] += weight[tap] * fields[term.tap_component[tap] - 3, *(1 + term.tap_at[tap].T)]
+                sums[n % 4, count > n] += weight[tap] * fields[term.tap_component[tap] - 3, *(1 + term.tap_at[tap].T)]
+            total = (sums[0] + sums[1]) + (sums[2] + sums[3])
             for component in range(3):
                 own = term.component == component
                 self.fields[6 * part + component][tuple(term.at[own].T)] += total[own]
