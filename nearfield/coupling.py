@@ -1,24 +1,22 @@
 """The full inverse permittivity at slanting and curved surfaces: what of it is no coefficient, `averaging="tensor"`.
 
-The grid is cut into octants, each at a node, with the halves next to it of three edges that meet there. With v its
-volume, V that of an edge (the sum of v over its eight octants) and P what takes the D of an octant's edges,
+D is taken to the nodes, as means along each axis of both edges that meet there, times
 
-    xi = 1/V sum over octants P^T v M P,    M_aa = 1/eps of edge a,    M_ab = s n_a n_b (<1/eps> - 1/<eps>)
+    n_a n_b (<1/eps> - 1/<eps>) s,    a != b,    n and the means being those of the space about the node,
 
-n and the means being those of the space about the node. This is the averaged form of Bauer, Werner and Cary (2011) but
-for s, the largest in [0, 1] with which the eigenvalues of M lie between a part of the least 1/eps of all media and the
-largest. So xi is symmetric in the product that the energy is made of, positive, and nowhere above the largest 1/eps:
-the limit of the time step stays. That does not change where an edge takes no part, alone with its M_aa.
+and back to the edges, whose own 1/eps is the diagonal (Werner and Cary 2007; Bauer, Werner and Cary 2011). All of this is
+symmetric in the product that the energy is made of. s is the largest number in [0, 1] with which it is positive at each
+node, and no larger than the limit of the time step allows: docs/method.md has the proof.
 
-The media next to these nodes keep nothing, so that E = xi D is E <- E + xi c dt curl H in a step, and what M_ab adds is a
-sum over samples of H.
+A node takes part where E = xi D and c dt curl H is all that D gains in a step at its six edges, so that E gains a sum of
+samples of H.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,8 +31,9 @@ if TYPE_CHECKING:
     from nearfield.coefficients import Coefficients
     from nearfield.grid import YeeGrid
 
-LEAST = 0.1  # of the least 1/eps: what eigenvalues of M keep to
-REACH = 2  # samples along each axis from one of E to those of H that act on it
+LEAST = 0.1  # of the least 1/eps of all media: xi is nowhere below that
+CLEAR = 2  # samples between nodes that take part and edges that conformal metal cuts
+REACH = 1  # samples along each axis from one of E to those of H that act on it
 TAPS = (3, *[2 * REACH + 1] * 3)
 NEGLIGIBLE = 1e-9  # of the largest 1/eps, or of the largest weight
 
@@ -49,12 +48,55 @@ class Pairs(NamedTuple):
 
 def coupling_term(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> CouplingTerm | None:
     """That of a model on its whole grid; None where nothing is coupled. `plan`: the model's, terms included."""
-    found = [pairs for nodes in _Nodes.of(grid, coefficients) for pairs in nodes.pairs()]
-    if not found:
-        return None
-    pairs = Pairs(*(np.concatenate(parts, axis=-1) for parts in zip(*found)))
-    kept = (pairs.value != 0.0) & _undriven(pairs.gets, plan) & _undriven(pairs.gives, plan)
-    return _taps(Pairs(*(part[..., kept] for part in pairs)), plan) if kept.any() else None
+    found = [pairs for nodes in _planes(plan, grid, coefficients) for pairs in nodes.pairs()]
+    return _taps(Pairs(*(np.concatenate(parts, axis=-1) for parts in zip(*found))), plan) if found else None
+
+
+def _planes(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> Iterator[_Nodes]:
+    """The nodes that take part, one plane across x after the other, without those that symmetry mirrors."""
+    means, relative = coefficients.means, coefficients.means.table[:, PERMITTIVITY]
+    bounds = LEAST / float(relative.max()), 1.0 / float(relative.min())
+    ends = zip(grid.stepped_from, grid.cells, means.slanting_nodes())
+    box = [(max(1, first, low), min(cells, high)) for first, cells, (low, high) in ends]
+    if any(low >= high for low, high in box):
+        return
+    far = _far_from_cuts(box, coefficients)
+    driven, window = _driven(plan), tuple((low - 1, high) for low, high in box[1:])
+
+    @lru_cache(maxsize=2)
+    def inverse(plane: int) -> list[np.ndarray]:
+        memory: dict = {}
+        return [coefficients.inverse_permittivity(c, 0, plane, window, memory) for c in range(3)]
+
+    for plane in range(*box[0]):
+        found = means.at_nodes(0, plane, window)
+        if found is None:
+            continue
+        j, k = found.at
+        nodes = _Nodes(grid, np.stack((np.full_like(j, plane), j + window[0][0], k + window[1][0])), found.between, {})
+        taken = (j > 0) & (k > 0)
+        taken[taken] = far[plane - box[0][0], j[taken] - 1, k[taken] - 1]
+        for (a, side), edges in nodes.edges.items():
+            at = edges[2] - window[0][0], edges[3] - window[1][0]
+            nodes.inverse[a, side] = inverse(int(edges[1, 0]))[a][at]
+            taken &= (nodes.inverse[a, side] > 0.0) & _undriven(edges, plan, driven)
+        if taken.any():
+            yield nodes.chosen(taken, bounds)
+
+
+def _far_from_cuts(box: list[tuple[int, int]], coefficients: Coefficients) -> np.ndarray:
+    """Which nodes of a box are at least CLEAR samples away from all edges that conformal metal cuts."""
+    shape = tuple(high - low for low, high in box)
+    if not coefficients.cuts_edges:
+        return np.ones(shape, dtype=bool)
+    lattice = [np.clip(np.arange(low - CLEAR, high + CLEAR), 0, n - 1) for (low, high), n in
+               zip(box, coefficients.grid.cells)]  # fmt: skip
+    cut = np.zeros([len(index) for index in lattice], dtype=bool)
+    for component in range(3):
+        cut |= coefficients.open_fraction(component, *np.ix_(*lattice)) < 1.0
+    for axis in range(3):
+        cut = np.any([cut.take(range(n, n + shape[axis]), axis=axis) for n in range(2 * CLEAR + 1)], axis=0)
+    return ~cut
 
 
 @dataclass(frozen=True)
@@ -63,85 +105,74 @@ class _Nodes:
 
     grid: YeeGrid
     at: np.ndarray
-    between: np.ndarray  # (nodes, 3)
-    diagonal: dict[tuple[int, int], np.ndarray]  # 1/eps of the edges along an axis that end (0) or begin (1) there
-    bounds: tuple[float, float]
+    between: np.ndarray  # (nodes, 3): of 1/eps there, (y, z), (z, x), (x, y)
+    inverse: dict[tuple[int, int], np.ndarray]  # 1/eps of the edges along an axis that end (0) or begin (1) there
+    bounds: tuple[float, float] = (0.0, np.inf)  # of 1/eps
 
-    @classmethod
-    def of(cls, grid: YeeGrid, coefficients: Coefficients) -> Iterator[_Nodes]:
-        """Plane by plane, in one window of edges about all such surfaces; those that symmetry mirrors are left out."""
-        means, relative = coefficients.means, coefficients.means.table[:, PERMITTIVITY]
-        bounds = LEAST / float(relative.max()), 1.0 / float(relative.min())
-        ranges = [(max(1, first, low), min(n, high)) for first, n, (low, high) in
-                  zip(grid.stepped_from, grid.cells, means.slanting_nodes())]  # fmt: skip
-        window = tuple((low - 1, high) for low, high in ranges[1:])
+    @cached_property
+    def edges(self) -> dict[tuple[int, int], np.ndarray]:
+        """(component, i, j, k) of the edges that meet there, (4, nodes)."""
+        found = {}
+        for a, side in product(range(3), (0, 1)):
+            found[a, side] = np.insert(self.at, 0, a, axis=0)
+            found[a, side][1 + a] -= 1 - side
+        return found
 
-        @lru_cache(maxsize=2)
-        def inverse(plane: int) -> list[np.ndarray]:
-            memory: dict = {}
-            return [coefficients.inverse_permittivity(c, 0, plane, window, memory) for c in range(3)]
-
-        for plane in range(*ranges[0]) if all(low < high for low, high in ranges) else ():
-            found = means.at_nodes(0, plane, window)
-            if found is None:
-                continue
-            (j, k), diagonal = found.at, {}
-            inside = (j > 0) & (k > 0)
-            j, k = j[inside], k[inside]
-            for side in (0, 1):
-                back = 1 - side
-                diagonal[0, side] = inverse(plane - back)[0][j, k]
-                diagonal[1, side], diagonal[2, side] = inverse(plane)[1][j - back, k], inverse(plane)[2][j, k - back]
-            at = np.stack((np.full_like(j, plane), j + window[0][0], k + window[1][0]))
-            yield cls(grid, at, found.between[inside], diagonal, bounds)
+    def chosen(self, which: np.ndarray, bounds: tuple[float, float]) -> _Nodes:
+        """Some of them."""
+        inverse = {key: values[which] for key, values in self.inverse.items()}
+        return _Nodes(self.grid, self.at[:, which], self.between[which], inverse, bounds)
 
     def pairs(self) -> Iterator[Pairs]:
-        """Of the edges that meet at the nodes."""
-        edges = {key: self._edges(*key) for key in self.diagonal}
-        values: dict = {}
-        for octant in (tuple(zip(range(3), sides)) for sides in product((0, 1), repeat=3)):
-            added = largest_share(np.stack([self.diagonal[key] for key in octant], axis=1), self.between, *self.bounds)
-            half = [0.5 * self.grid.primary(key[0])[edges[key][1 + key[0]]] for key in octant]
-            added *= np.prod(half, axis=0)[:, None]
-            for one, other in combinations(octant, 2):
-                values[one, other] = values.get((one, other), 0.0) + added[:, 3 - one[0] - other[0]]
-        for (one, other), value in values.items():
-            for gets, gives in ((one, other), (other, one)):
-                yield Pairs(edges[gets], edges[gives], value / _volume(edges[gets], self.grid))
+        """Of the edges that meet there."""
+        half = {(a, side): 0.5 * self.grid.primary(a)[at[1 + a]] for (a, side), at in self.edges.items()}
+        part = {(a, side): half[a, side] / (half[a, 0] + half[a, 1]) for a, side in half}
+        least, most = self.bounds
+        low = _series(part, {key: inverse - least for key, inverse in self.inverse.items()})
+        high = _series(part, {key: most - inverse for key, inverse in self.inverse.items()}) + most * spare(self.grid)
+        between = self.between * largest_share(self.between, low, high)[:, None]
+        volume = np.prod([half[a, 0] + half[a, 1] for a in range(3)], axis=0)
+        for one, other in combinations(half, 2):
+            if one[0] != other[0]:
+                value = volume * part[one] * part[other] * between[:, 3 - one[0] - other[0]]
+                for gets, gives in ((one, other), (other, one)):
+                    yield Pairs(self.edges[gets], self.edges[gives], value / self._volume(gets))
 
-    def _edges(self, axis: int, side: int) -> np.ndarray:
-        edges = np.insert(self.at, 0, axis, axis=0)
-        edges[1 + axis] -= 1 - side
-        return edges
-
-
-def _volume(edges: np.ndarray, grid: YeeGrid) -> np.ndarray:
-    """Of edges of one component."""
-    own = edges[0, 0]
-    return np.prod([(grid.primary if a == own else grid.dual)(a)[edges[1 + a]] for a in range(3)], axis=0)
+    def _volume(self, key: tuple[int, int]) -> np.ndarray:
+        """That of edges: their length times the area of their dual faces."""
+        lengths = [(self.grid.primary if a == key[0] else self.grid.dual)(a) for a in range(3)]
+        return np.prod([length[index] for length, index in zip(lengths, self.edges[key][1:])], axis=0)
 
 
-def largest_share(diagonal: np.ndarray, between: np.ndarray, least: float, most: float) -> np.ndarray:
-    """The largest part, up to all, of the entries (y, z), (z, x), (x, y) `between` (matrices, 3) with which symmetric
-    matrices of a diagonal (matrices, 3) keep their eigenvalues between two bounds that it keeps to.
+def _series(part: dict, room: dict) -> np.ndarray:
+    """(nodes, 3): the least sum of part times room times D^2 over both edges along an axis whose D has the mean 1."""
+    both = [[part[a, side] / np.maximum(room[a, side], NEGLIGIBLE**2) for side in (0, 1)] for a in range(3)]
+    return np.stack([1.0 / (one + other) for one, other in both], axis=1)
 
-    Rows whose diagonal is `most`, or zero, have none.
-    """
-    open_ = ((diagonal > 0.0) & (most - diagonal > NEGLIGIBLE * most)).astype(float)
-    full = np.zeros((len(diagonal), 3, 3))
+
+def spare(grid: YeeGrid) -> np.ndarray:
+    """By what part D may count more in means along x, y, z at nodes, at the same limit of the time step."""
+    rate = grid.squared_rates
+    return rate / (rate.sum() - rate)
+
+
+def largest_share(between: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The largest part, up to all, of symmetric matrices of the entries (y, z), (z, x), (x, y) `between` (matrices, 3)
+    that leaves low + matrix and high - matrix positive, `low` and `high` (matrices, 3) being diagonal."""
+    full = np.zeros((len(between), 3, 3))
     for c in range(3):
         a, b = (c + 1) % 3, (c + 2) % 3
-        full[:, a, b] = full[:, b, a] = between[:, c] * open_[:, a] * open_[:, b]
-    largest = np.ones(len(diagonal))
-    for room, sign in ((diagonal - least, -1.0), (most - diagonal, 1.0)):
-        root = 1.0 / np.sqrt(np.maximum(room, NEGLIGIBLE * most))
+        full[:, a, b] = full[:, b, a] = between[:, c]
+    largest = np.ones(len(between))
+    for room, sign in ((low, -1.0), (high, 1.0)):
+        root = 1.0 / np.sqrt(room)
         largest = np.maximum(largest, np.linalg.eigvalsh(sign * full * root[:, :, None] * root[:, None, :])[:, -1])
-    return np.stack([full[:, 1, 2], full[:, 2, 0], full[:, 0, 1]], axis=1) / largest[:, None]
+    return 1.0 / largest
 
 
-def _undriven(edges: np.ndarray, plan: Plan) -> np.ndarray:
+def _undriven(edges: np.ndarray, plan: Plan, driven: np.ndarray) -> np.ndarray:
     """Whether D of E edges (4, edges) is made by the curl of H alone: no CPML, no source or circuit."""
-    free = ~np.isin(np.ravel_multi_index(tuple(edges), _shape(plan)), _driven(plan))
+    free = ~np.isin(np.ravel_multi_index(tuple(edges), _shape(plan)), driven)
     for axis, profile in enumerate(plan.profiles):
         free &= (edges[0] == axis) | (profile.drive_electric[edges[1 + axis]] == 0.0)
     return free

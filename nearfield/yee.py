@@ -99,13 +99,17 @@ class YeeGrid:
         lengths (or the square of an end cell at a wall): Gershgorin's bound of the one-dimensional difference
         operators, equal to the Courant limit on a uniform grid and safe on a graded one.
         """
-        total = 0.0
+        return minimum_index / (VACUUM_SPEED * sum(self.squared_rates) ** 0.5)
+
+    @cached_property
+    def squared_rates(self) -> np.ndarray:
+        """1/dx^2, 1/dy^2, 1/dz^2 of the longest stable time step (1/m^2)."""
+        least = []
         for axis in range(3):
             length = self.primary(axis)
             ends = (length[:1] * length[-1:],) if self.closed(axis) else (length[:1] ** 2, length[-1:] ** 2)
-            products = np.concatenate((length[1:] * length[:-1], *ends))
-            total += 1.0 / products.min()
-        return minimum_index / (VACUUM_SPEED * total**0.5)
+            least.append(np.concatenate((length[1:] * length[:-1], *ends)).min())
+        return 1.0 / np.array(least)
 
     def nearest_node(self, axis: int, coordinate: float) -> int:
         """Index of the grid line nearest to a coordinate."""
