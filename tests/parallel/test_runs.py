@@ -6,17 +6,20 @@ import platform
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 from checkpointed import awaited
+from test_ranks import QUIET, started
 from whole_runs import arrays
 
 import nearfield as nf
 from nearfield.machine.probe_mpi import ROOT, launcher, root_options
 
 pytest.importorskip("mpi4py")
+BLIND = str(Path(__file__).with_name("blind.py"))
 MM = 1e-3
 PULSE = nf.Gaussian(20e9)
 BAND = (6e9, 12e9)
@@ -82,7 +85,8 @@ def run_line(*options: str) -> list[str]:
 
 
 def run(*options: str) -> subprocess.CompletedProcess:
-    return subprocess.run(run_line(*options), capture_output=True, text=True, timeout=120, check=False)
+    line, environment = run_line(*options), os.environ | QUIET
+    return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
 SPREAD = {
@@ -168,13 +172,22 @@ SHARED = {
 
 @pytest.mark.parametrize("model, probe, domains", SHARED.values(), ids=SHARED)
 def test_ranks_share_parts_of_a_model_with_the_same_result_file(model, probe, domains, tmp_path):
+    """Of a guide too, whose modes none but the first of them can find."""
     (tmp_path / "model.toml").write_text(model.to_toml())
     assert run("--output", "alone").returncode == 0
-    done = run("--output", "shared", "--ranks", "2", "--domains", domains, "--halo-depth", "3")
+    done = started(2, BLIND, *run_line("--output", "shared", "--domains", domains, "--halo-depth", "3")[3:])
     assert done.returncode == 0, done.stderr
     assert np.abs(nf.open_result("alone/result.h5")[probe]).max() > 0
     alone, shared = arrays("alone/result.h5"), arrays("shared/result.h5")
     assert list(alone) == list(shared) and [name for name in alone if alone[name] != shared[name]] == []
+
+
+def test_ranks_refuse_modes_that_the_first_does_not_find(tmp_path):
+    port = guide_with_a_rod().ports[0].model_copy(update={"modes": ("99",)})
+    (tmp_path / "model.toml").write_text(guide_with_a_rod().model_copy(update={"ports": (port,)}).to_toml())
+    done = started(2, BLIND, *run_line("--output", "out")[3:])
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("error: ") == 1, done.stderr
+    assert "among the first 99 modes" in done.stderr and not Path("out").exists()
 
 
 @pytest.mark.parametrize("ranks", ["1", "2"])
