@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from checkpointed import awaited, rich
 from test_ranks import started
-from test_runs import BLIND, cube, guide_with_a_rod
+from test_runs import cube, guide_with_a_rod, run_blind
 from whole_runs import arrays
 
 import nearfield as nf
@@ -50,7 +50,7 @@ def test_ranks_go_on_in_a_guide_whose_modes_the_first_finds_again(tmp_path, monk
     Path("model.toml").write_text(guide_with_a_rod().model_copy(update={"excitations": ("in:2",)}).to_toml())
     found = []
     for ranks, what in ((2, "model.toml --output out --checkpoint 110steps"), (3, "--resume out")):
-        done = started(ranks, BLIND, "run", "--no-report", "--threads", "1", *what.split())
+        done = run_blind(ranks, "--threads", "1", *what.split())
         assert done.returncode == 0, done.stderr
         found.append(arrays("out/result.h5"))
         Path("out/result.h5").unlink()
