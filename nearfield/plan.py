@@ -16,6 +16,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.incident.term import IncidentTerm, IncidentWave
+from nearfield.parallel.transport import ALONE, Alone
 
 if TYPE_CHECKING:
     from nearfield.boundaries import Boundaries
@@ -220,6 +221,7 @@ class Context:
     waveforms: dict[str, Waveform] = field(default_factory=dict)
     illuminations: tuple[Illumination, ...] = ()  # plane waves of the excitation "sources"
     minimum_frequency: float = 0.0  # Hz; nor below this one
+    ranks: Alone = ALONE  # those that all lower it, in the same order; the first finds what may differ in last bits
 
 
 def is_magnetic(component) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ from nearfield.parallel.decomposition import Arrangement, Decomposition, Triple,
 from nearfield.parallel.halo_depth import DEPTHS, Tiles, cheapest, halo_costs
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
-from nearfield.parallel.transport import Alone, world
+from nearfield.parallel.transport import Alone, agreed, world
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan import ROW_LENGTHS, Plan
 from nearfield.prediction import BYTES_OF, LANES
@@ -150,22 +150,6 @@ def with_uncut_rows(plan: Plan, domains: int | Triple | None) -> Plan:
     whole = [axis for axis in range(3) if domains[axis] == 1]
     fitting = [axis for axis in whole if shortest <= plan.active[axis] <= longest]
     return replace(plan, rows_axis=max(fitting or whole, key=lambda axis: (plan.active[axis], axis)))
-
-
-def agreed(ranks: Alone, make: Callable, at_root: bool = False):
-    """What `make()` gives, or on every rank the error of the first that refuses; `at_root`: made there for all."""
-    made, refused = None, None
-    if ranks.rank == 0 or not at_root:
-        try:
-            made = make()
-        except ModelError as error:
-            if ranks.size == 1:
-                raise
-            refused = str(error)
-    for rank, error in enumerate(ranks.everywhere(refused)):
-        if error:
-            raise ModelError(error if rank == 0 else f"rank {rank}: {error}")
-    return ranks.from_root(made) if at_root else made
 
 
 def place_of(ranks: Alone) -> tuple[int, int, list[tuple[int, ...]]]:
