@@ -15,7 +15,7 @@ from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
 from nearfield.parallel.decomposition import Arrangement, Decomposition, Triple, decompose, parse_domains
-from nearfield.parallel.halo_depth import DEPTHS, Tiles, cheapest, halo_costs
+from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.transport import Alone, agreed, world
@@ -105,13 +105,7 @@ def start(
         return resolve(wishes.bind, wishes.memory, number, hardware, *place[:2], domains=count, ranks_bound=place[2])
 
     def first_choice() -> tuple[Binding, Choice]:
-        if wishes.halo_depth is not None and wishes.halo_depth < 1:
-            raise ModelError(f"halos of {wishes.halo_depth} layers carry nothing; give a depth of 1 or more")
-        if wishes.halo_depth is not None and wishes.halo_depth < plan.reach:
-            raise ModelError(
-                f'halos of {wishes.halo_depth} layer are too shallow for averaging="tensor", which reaches over '
-                f"{plan.reach} in a step; give a depth of {plan.reach} or more"
-            )
+        depths_for(plan, wishes.halo_depth)
         if wishes.overlap not in OVERLAPS:
             raise ModelError(f"overlap '{wishes.overlap}' is unknown; allowed: {', '.join(OVERLAPS)}")
         most = binding(threads, None)
@@ -180,9 +174,9 @@ def divided(
     weights, halo = Weights.of(plan), HaloCost()
     if ranks.size > 1:
         overlap = wishes.overlap == "split"
-        depths = [wishes.halo_depth] if wishes.halo_depth else [n for n in DEPTHS if n >= plan.reach]
-        halos = halo_costs(depths, load_profile(None), len(set(ranks.hosts)), len(this_machine().numa),
-                           choice.machine.threads, ranks.size, domains, BYTES_OF[plan.precision], overlap)  # fmt: skip
+        halos = halo_costs(depths_for(plan, wishes.halo_depth), load_profile(None), len(set(ranks.hosts)),
+                           len(this_machine().numa), choice.machine.threads, ranks.size, domains,
+                           BYTES_OF[plan.precision], overlap, plan.reach)  # fmt: skip
         tiles = Tiles.of(choice.tiling, choice.rows, choice.machine)
         halo = cheapest(weights, domains, ranks.size, halos, tiles, overlap)
     found = decompose(weights, domains, ranks.size, speeds, halo)
