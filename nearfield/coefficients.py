@@ -207,8 +207,8 @@ class Coefficients:
         return self._gathered(i, j, k, lambda *where: (self._conducts(component, *where),))[0] > 0
 
     def inverse_permittivity(self, component: int, axis: int, plane: int, window: Window, memory: dict) -> np.ndarray:
-        """1/eps_r of the E samples in a window of a plane across `axis` where it is all that Ca = 1 and Cb are made of; 0
-        elsewhere. `memory` keeps what the components of one plane and window share."""
+        """1/eps_r of the E samples in a window of a plane across `axis` where that is Cb and Ca is 1; 0 elsewhere.
+        `memory` keeps what the components of one plane and window share."""
         stay, drive = self._media(component, axis, plane, window, memory)
         self._scale(drive, component, axis, plane, window)
         found = 1.0 / self._part(component, axis, plane, window, PERMITTIVITY, memory)

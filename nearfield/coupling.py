@@ -4,12 +4,12 @@ D is taken to the nodes, as means along each axis of both edges that meet there,
 
     n_a n_b (<1/eps> - 1/<eps>) s,    a != b,    n and the means being those of the space about the node,
 
-and back to the edges, whose own 1/eps is the diagonal (Werner and Cary 2007; Bauer, Werner and Cary 2011). All of this is
-symmetric in the product that the energy is made of. s is the largest number in [0, 1] with which it is positive at each
-node, and no larger than the limit of the time step allows: docs/method.md has the proof.
+and back to the edges, whose own 1/eps is the diagonal (Werner and Cary 2007). All of this is symmetric in the product that
+the energy is made of. s is the largest number in [0, 1] with which it is positive at each node, and no larger than the
+limit of the time step allows: docs/method.md has the proof.
 
-A node takes part where E = xi D and c dt curl H is all that D gains in a step at its six edges, so that E gains a sum of
-samples of H.
+A node takes part where E = xi D and c dt curl H is all that D gains in a step at its six edges, so that E gains a sum
+of samples of H.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ LEAST = 0.1  # of the least 1/eps of all media: xi is nowhere below that
 CLEAR = 2  # samples between nodes that take part and edges that conformal metal cuts
 REACH = 1  # samples along each axis from one of E to those of H that act on it
 TAPS = (3, *[2 * REACH + 1] * 3)
-NEGLIGIBLE = 1e-9  # of the largest 1/eps, or of the largest weight
+NEGLIGIBLE = 1e-14  # of the largest weight: what rounding leaves of nothing
+NARROW = 1e-18  # of 1/eps: no room
 
 
 class Pairs(NamedTuple):
@@ -72,13 +73,13 @@ def _planes(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> Iterator[_
         found = means.at_nodes(0, plane, window)
         if found is None:
             continue
-        j, k = found.at
-        nodes = _Nodes(grid, np.stack((np.full_like(j, plane), j + window[0][0], k + window[1][0])), found.between, {})
-        taken = (j > 0) & (k > 0)
-        taken[taken] = far[plane - box[0][0], j[taken] - 1, k[taken] - 1]
+        inside = (found.at[0] > 0) & (found.at[1] > 0)  # the first edges of the window begin at no node of the box
+        j, k = (index[inside] for index in found.at)
+        at = np.stack((np.full_like(j, plane), j + window[0][0], k + window[1][0]))
+        nodes, taken = _Nodes(grid, at, found.between[inside], {}), far[plane - box[0][0], j - 1, k - 1]
         for (a, side), edges in nodes.edges.items():
-            at = edges[2] - window[0][0], edges[3] - window[1][0]
-            nodes.inverse[a, side] = inverse(int(edges[1, 0]))[a][at]
+            place = edges[2] - window[0][0], edges[3] - window[1][0]
+            nodes.inverse[a, side] = inverse(plane - (a == 0 and side == 0))[a][place]
             taken &= (nodes.inverse[a, side] > 0.0) & _undriven(edges, plan, driven)
         if taken.any():
             yield nodes.chosen(taken, bounds)
@@ -146,7 +147,7 @@ class _Nodes:
 
 def _series(part: dict, room: dict) -> np.ndarray:
     """(nodes, 3): the least sum of part times room times D^2 over both edges along an axis whose D has the mean 1."""
-    both = [[part[a, side] / np.maximum(room[a, side], NEGLIGIBLE**2) for side in (0, 1)] for a in range(3)]
+    both = [[part[a, side] / np.maximum(room[a, side], NARROW) for side in (0, 1)] for a in range(3)]
     return np.stack([1.0 / (one + other) for one, other in both], axis=1)
 
 

@@ -132,12 +132,13 @@ class MediaMeans:
 
     def slanting_nodes(self) -> list[tuple[int, int]]:
         """Ranges of nodes along each axis within which all surfaces lie that do not follow the axes."""
-        bounds = [shape.bounds() for shape, _ in self._painters[0].bodies if not all(shape.constant_along(a) for a in range(3))]
-        found = []
-        for a, line in enumerate(self.grid.lines):
-            ends = [np.searchsorted(line, pick(b[end][a] for b in bounds)) for end, pick in ((0, min), (1, max))]
-            found.append((max(0, int(ends[0]) - 1), min(line.size, int(ends[1]) + 1)) if bounds else (0, 0))
-        return found
+        shapes = (shape for shape, _ in self._painters[0].bodies)
+        bounds = [shape.bounds() for shape in shapes if not all(shape.constant_along(a) for a in range(3))]
+        if not bounds:
+            return [(0, 0)] * 3
+        low, high = np.min(bounds, axis=0)[0], np.max(bounds, axis=0)[1]
+        ends = [np.searchsorted(line, (low[a], high[a])) for a, line in enumerate(self.grid.lines)]
+        return [(max(0, int(first) - 1), int(last) + 1) for first, last in ends]
 
     def at_nodes(self, axis: int, plane: int, window: Window) -> NodeTensors | None:
         """The off-diagonal part of 1/eps about nodes that a slanting surface of media without loss or poles is next to;

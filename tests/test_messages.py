@@ -99,7 +99,6 @@ def test_a_model_that_cannot_be_right_is_refused_at_the_door(case):
 
 
 ENTRIES = {
-    "averages by a tensor": (lambda: model(averaging="tensor"), ["averaging", "not there yet", "diagonal"]),
     "no volume": (lambda: nf.Box((0, 0, 0), (1, 0, 1)), ["upper must exceed lower", "Sheet"]),
     "no sheet": (lambda: nf.Sheet((0, 0, 0), (1, 1, 1)), ["exactly one zero extent", "Box"]),
     "slanted wire": (lambda: nf.Wire([(0, 0, 0), (1, 1, 0)]), ["not parallel to an axis"]),
