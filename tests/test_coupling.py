@@ -96,7 +96,8 @@ def test_the_largest_share_leaves_both_bounds(between, low, high):
     full = np.array([[0.0, xy, zx], [xy, 0.0, yz], [zx, yz, 0.0]])
 
     def least(part: float) -> float:
-        return min(np.linalg.eigvalsh(np.diag(low) + part * full)[0], np.linalg.eigvalsh(np.diag(high) - part * full)[0])
+        bounded = np.stack((np.diag(low) + part * full, np.diag(high) - part * full))
+        return float(np.linalg.eigvalsh(bounded).min())
 
     assert 0.0 <= share <= 1.0 and least(share) > -1e-12
     assert share == 1.0 or least(1.001 * share + 1e-9) < 0.0
@@ -183,9 +184,32 @@ def test_a_half_couples_as_the_whole(planes):
         np.testing.assert_allclose(part[name].values, values, atol=1e-12 * np.abs(values).max())
 
 
-def test_faces_that_repeat_are_refused():
-    with pytest.raises(nf.ModelError, match="faces that repeat along x"):
-        balls(0, boundaries=nf.Boundaries(nf.PEC, x="periodic")).check()
+@pytest.mark.parametrize("phases", [(0.0, 0.0, 0.0), (0.7, -1.1, 2.0)])
+def test_a_lattice_may_be_cut_into_cells_anywhere(phases):
+    """A ball in the middle of a cell, and about its corner: the same fields, but for phases of what came over seams."""
+    cells, moved, ball = np.array((9, 8, 7)), np.array((5, 4, 4)), np.array((4.1, 3.9, 3.2))
+    faces = {axis: nf.Bloch(phase=phase) if phase else "periodic" for axis, phase in zip("xyz", phases)}
+
+    def ringing(by: np.ndarray) -> list[np.ndarray]:
+        source = nf.PointCurrent(tuple((np.array((1.0, 7.0, 1.0)) + by) % cells), "x", nf.Gaussian(2e7))
+        plan = nf.Simulation(
+            nf.Grid.uniform(1.0, tuple(cells.tolist())), boundaries=nf.Boundaries(**faces), averaging="tensor",
+            structures=[nf.Structure(nf.Sphere(tuple(ball + by), 2.7), nf.Medium(8.0))], sources=[source], steps=60,
+            precision="double",
+        ).setup().plan  # fmt: skip
+        engine = CpuEngine(plan, 2)
+        engine.advance(60, "sources")
+        assert (plan.coupling.tap_at == -1).any() == by.any()
+        return [engine.state(c) + 1j * engine.state(c + 6) if any(phases) else engine.state(c) for c in range(6)]
+
+    over = (np.array((1, 7, 1)) + moved) // cells  # seams between the source and where it came from
+    for whole, parted in zip(ringing(0 * moved), ringing(moved)):
+        for axis, (by, phase) in enumerate(zip(moved, phases)):
+            whole = np.roll(whole, by, axis)
+            if phase:
+                lag = np.exp(1j * phase * ((np.arange(cells[axis]) < by) - over[axis]))
+                whole = whole * lag.reshape([-1 if a == axis else 1 for a in range(3)])
+        np.testing.assert_allclose(parted, whole, atol=1e-9 * np.abs(whole).max())
 
 
 @pytest.mark.slow
