@@ -80,7 +80,7 @@ class Timed:
         return {
             "threads": facts["threads"], "isa": facts["isa"], "schedule": facts["schedule"], **tiles,
             "bytes_per_cell": facts["bytes"] / self.cells, "palette_blocks": facts["palette_blocks"],
-            "traffic_bytes_per_cell": stepwise * tiling.traffic() * (1 + plan.complex_fields),
+            "traffic_bytes_per_cell": stepwise * tiling.traffic * (1 + plan.complex_fields),
         }  # fmt: skip
 
 

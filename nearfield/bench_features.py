@@ -58,14 +58,14 @@ def debye(cells: int, steps: int, precision: str) -> Simulation:
     return vacuum(cells, steps, precision, structures=[Structure(Box((low,) * 3, (high,) * 3), soil)])
 
 
-def sphere(medium: Medium | str, metal: str = "staircase") -> Case:
+def sphere(medium: Medium | str, **entries) -> Case:
     """A sphere of six tenths of the side in the middle."""
 
     def case(cells: int, steps: int, precision: str) -> Simulation:
         body = Structure(Sphere((cells / 2 * CELL,) * 3, 0.3 * cells * CELL), medium)
         corner = (CELL, CELL, 1.5 * CELL)
         pulse = PointCurrent(corner, "z", Gaussian(HIGHEST, delay=0.0))
-        return vacuum(cells, steps, precision, sources=[pulse], structures=[body], metal=metal)
+        return vacuum(cells, steps, precision, sources=[pulse], structures=[body], **entries)
 
     return case
 
@@ -161,8 +161,9 @@ def ports(cells: int, steps: int, precision: str) -> Simulation:
 
 CASES: dict[str, Case] = {
     "vacuum": vacuum, "lossy palette": lossy_palette, "two Debye poles in a tenth": debye, "CPML": cpml,
-    "metal sphere, staircase": sphere("pec"), "metal sphere, conformal": sphere("pec", "conformal"),
+    "metal sphere, staircase": sphere("pec"), "metal sphere, conformal": sphere("pec", metal="conformal"),
     "dielectric sphere": sphere(Medium(4.0)),
+    "dielectric sphere, tensor": sphere(Medium(4.0), averaging="tensor"),
     "graded grid": graded, "periodic faces": repeated("periodic"), "Bloch faces": repeated(Bloch(phase=1.0)),
     "DFT plane along rows": dft_plane(0), "DFT plane across rows": dft_plane(2), "DFT box": dft_box,
     "flux box": flux_box, "snapshots": snapshots, "ports": ports,

@@ -10,11 +10,13 @@ import numpy as np
 from nearfield.boundaries import CPML
 from nearfield.discretization import all_waveforms, port_waveform
 from nearfield.enclosure import open_far_field_surfaces
-from nearfield.geometry import medium_of
+from nearfield.geometry import Structure, medium_of
 from nearfield.grid import AXES
 from nearfield.interpolation import point_samples
 from nearfield.refusals import edges_of, features, media_in_use
 from nearfield.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
+from nearfield.skin import THICK
+from nearfield.skin_fit import WIDEST
 from nearfield.surface_media import Conductor, ResistiveSheet
 from nearfield.wire_lattice import edge_radius
 from nearfield.wording import quantity
@@ -34,7 +36,7 @@ def cautions(setup: Discretization) -> list[str]:
         *unused_media(setup), *media_beyond_band(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
         *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
         *open_far_field_surfaces(setup), *idle_sources(setup), *cut_sources(setup), *slow_guides(setup),
-        *bare_wires(setup),
+        *bare_wires(setup), *slight_conductors(setup),
     ]
 
 
@@ -42,6 +44,11 @@ def band_of(setup: Discretization) -> tuple[float, float]:
     """Lowest and highest frequency (Hz) that the excitations fill; 0, 0 without any."""
     bands = [waveform.band for waveform in all_waveforms(setup.simulation)]
     return min((low for low, _ in bands), default=0.0), max((high for _, high in bands), default=0.0)
+
+
+def named(number: int, structure: Structure) -> str:
+    """A structure, in words."""
+    return f"structure {structure.name!r}" if structure.name else f"structures[{number}]"
 
 
 def coarse_media(media: tuple[MediumCheck, ...]) -> Iterator[str]:
@@ -70,8 +77,8 @@ def lost_structures(setup: Discretization) -> Iterator[str]:
         lower, upper = structure.shape.bounds()
         line = setup.grid.lines
         if any(lower[axis] > line[axis][-1] or upper[axis] < line[axis][0] for axis in range(3)):
-            name = f"structure {structure.name!r}" if structure.name else f"structures[{number}]"
-            yield f"{name} lies outside the grid, {setup.grid.extent_text()}, and has no effect; move it or remove it"
+            extent, name = setup.grid.extent_text(), named(number, structure)
+            yield f"{name} lies outside the grid, {extent}, and has no effect; move it or remove it"
 
 
 def moved_sheets(setup: Discretization) -> Iterator[str]:
@@ -86,10 +93,9 @@ def moved_sheets(setup: Discretization) -> Iterator[str]:
         node = setup.grid.nearest_node(axis, place)
         cell = setup.grid.primary(axis)[min(node, line.size - 2)]
         if abs(line[node] - place) > SNAP * cell:
-            name = f"structure {structure.name!r}" if structure.name else f"structures[{number}]"
             yield (
-                f"{name}, a sheet at {AXES[axis]}={place:.6g} m, lies between grid lines and is moved to "
-                f"{line[node]:.6g} m; put a grid line there"
+                f"{named(number, structure)}, a sheet at {AXES[axis]}={place:.6g} m, lies between grid lines and is "
+                f"moved to {line[node]:.6g} m; put a grid line there"
             )
 
 
@@ -100,15 +106,33 @@ def bare_wires(setup: Discretization) -> Iterator[str]:
     if not bare:
         return
     first, structure = bare[0]
-    name = f"structure {structure.name!r}" if structure.name else f"structures[{first}]"
     start, end = structure.shape.points[:2]
     axis = next(a for a in range(3) if start[a] != end[a])
     node = tuple(setup.grid.nearest_node(a, start[a]) for a in ((axis + 1) % 3, (axis + 2) % 3))
     radius, others = edge_radius(setup.grid, axis, node), f" and {len(bare) - 1} more" if len(bare) > 1 else ""
     yield (
-        f"{name}{others}: a wire without `radius` acts with that of metal edges, which the cells set: "
-        f"{quantity(radius, 'm')} here; give the radius that it has"
+        f"{named(first, structure)}{others}: a wire without `radius` acts with that of metal edges, which the cells "
+        f"set: {quantity(radius, 'm')} here; give the radius that it has"
     )
+
+
+def slight_conductors(setup: Discretization) -> Iterator[str]:
+    """Good conductors that fields go through at the low end of the band."""
+    (low, high), found = band_of(setup), []
+    for number, structure in enumerate(setup.simulation.structures):
+        medium, ends = medium_of(structure, setup.simulation.media), structure.shape.bounds()
+        size = min(b - a for a, b in zip(*ends))
+        if isinstance(medium, Conductor) and size > 0.0:
+            found.append(((THICK * medium.skin_depth(1.0) / size) ** 2, number, size, medium.label()))
+    found = [each for each in found if each[0] > max(low, high / WIDEST)]
+    if found and high:
+        frequency, number, size, label = max(found)
+        others = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield (
+            f"{named(number, setup.simulation.structures[number])}{others}: {quantity(size, 'm')} of {label} are less "
+            f"than {THICK:g} skin depths below {quantity(frequency, 'Hz')}; there fields go through and losses are "
+            "others than those of thick metal, which it counts as here"
+        )
 
 
 def unused_media(setup: Discretization) -> Iterator[str]:

@@ -81,7 +81,7 @@ class Coefficients:
         ]  # fmt: skip
         self._background = background
         media_here = [background, *(medium for _, medium in self._structures if isinstance(medium, Medium))]
-        stepped, cutting, chains = self._metal(metal)
+        stepped, cutting, followed, chains = self._metal(metal)
         light = VACUUM_SPEED * time_step / lowest_index(media_here)
         self._conductors = Conductors(grid, boundaries, self._interior, [body for body, _ in stepped])
         self._openings = None
@@ -94,33 +94,35 @@ class Coefficients:
         ]  # fmt: skip
         self._dispersion = Dispersion(media_here, time_step, first=4, surfaces=self._surfaces)
         rows, painted = [self._row(background)], []
-        followed = {id(body.shape) for body, _ in cutting if body.kind == "pec"}
-        for structure, medium in self._structures:
+        for number, (structure, medium) in enumerate(self._structures):
             if isinstance(medium, Medium):
                 row = self._row(medium)
                 rows += [] if row in rows else [row]
                 painted.append((structure.shape, rows.index(row)))
-            elif id(structure.shape) in followed:
+            elif number in followed:
                 painted.append((structure.shape, METAL))
         self.means = MediaMeans(grid, self._interior, painted, np.array(rows), self._contrasts(rows), averaging)
         self._loads = EdgeLoads(loads)
         self._wires = ThinWires(grid, chains, gaps, self.is_metal) if chains else None
 
-    def _metal(self, metal: str) -> tuple[list[Owned], list[Owned], list[Chain]]:
-        """The bodies as metal on whole cells sees them, those that cut cells or lie in such metal, and thin wires."""
-        stepped, cutting, chains = [], [], []
-        for structure, medium in self._structures:
+    def _metal(self, metal: str) -> tuple[list[Owned], list[Owned], set[int], list[Chain]]:
+        """The bodies as metal on whole cells sees them, those that cut cells or lie in such metal, the numbers of the
+        structures whose metal does, and thin wires."""
+        stepped, cutting, numbers, chains = [], [], set(), []
+        for number, (structure, medium) in enumerate(self._structures):
             if isinstance(medium, ResistiveSheet):
                 continue
             kind = "pec" if is_metal(medium) else "medium" if isinstance(medium, Medium) else medium
             body = body_of(structure.shape, kind, self.grid, self._interior)
             followed = metal == "conformal" and conformal.takes(body, self.grid)
             stepped.append((replace(body, solid=body.solid and not followed), medium))
+            if followed:
+                numbers.add(number)
             if followed or (body.solid and kind != "pec"):
                 cutting.append((body, medium))
             if structure.shape.kind == "wire" and structure.shape.radius:
                 chains.append(Chain(structure, body.edges))
-        return stepped, cutting, chains
+        return stepped, cutting, numbers, chains
 
     @property
     def pole_media(self) -> list[PoleMedium]:

@@ -14,6 +14,7 @@ from nearfield.coupling import coupling_term
 from nearfield.errors import ModelError
 from nearfield.grid import YeeGrid
 from nearfield.incident.seen import Illumination, marked, parts_seen
+from nearfield.parallel.transport import ALONE, Alone
 from nearfield.periods import imaginary, joined
 from nearfield.plan import VACUUM_SPEED, Context, Plan, Recording, RecordingTerm, Waveform
 from nearfield.planning import build_plan
@@ -129,10 +130,11 @@ class Discretization:
     """A simulation on its Yee grid: everything that does not change from one excitation to the next.
 
     Refuses, with a `ModelError`, what cannot run. Coefficients, terms and plan are made when they are first asked for.
+    `ranks`: those that make the same one together, where there are several; all then ask for the same, in one order.
     """
 
-    def __init__(self, simulation: Simulation) -> None:
-        self.simulation = simulation
+    def __init__(self, simulation: Simulation, ranks: Alone = ALONE) -> None:
+        self.simulation, self.ranks = simulation, ranks
         refuse_entries(simulation)
         self.excitations = excitation_names(simulation)
         grid = symmetric_grid(simulation.grid.resolve(simulation), simulation)
@@ -196,6 +198,7 @@ class Discretization:
             waveforms=self.waveforms,
             illuminations=self.illuminations,
             minimum_frequency=self.lowest_frequency,
+            ranks=self.ranks,
         )
 
     @property

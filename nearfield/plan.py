@@ -16,6 +16,7 @@ import numpy as np
 
 from nearfield.errors import ModelError
 from nearfield.incident.term import IncidentTerm, IncidentWave
+from nearfield.parallel.transport import ALONE, Alone
 
 if TYPE_CHECKING:
     from nearfield.boundaries import Boundaries
@@ -89,13 +90,15 @@ class CircuitTerm:
 
 @dataclass(frozen=True)
 class CouplingTerm:
-    """The off-diagonal part of an inverse permittivity (nearfield/coupling.py): what curls of H at other edges add to E.
+    """The off-diagonal part of an inverse permittivity (nearfield/coupling.py): what curls of H elsewhere add to E.
 
-    After each update of E, before all other terms, E[component][at] += sum of weight * H[tap_component][tap_at]: products
-    are rounded, then added in their order, all in the fields' precision. H of sample n are taps first[n] to first[n + 1],
-    none further than one sample along any axis.
-    component: (samples,), 0..2; at: (samples, 3); first: (samples + 1,); tap_component: (taps,), 3..5; tap_at: (taps, 3);
-    weight: (taps,).
+    After each update of E, before all other terms, E[component][at] += sum of weight * H[tap_component][tap_at]:
+    products are rounded, added in their order to four sums by turns, s0 to s3, and the sample gets (s0 + s1) + (s2 +
+    s3), all in the fields' precision. Sample n has the taps first[n] to first[n + 1], none further than one sample
+    along any axis: -1 and n on an axis that closes on itself are those over the seam, turned along the axis of unit
+    stride first, then the two that follow it. Imaginary parts likewise.
+    component: (samples,), 0..2; at: (samples, 3); first: (samples + 1,); tap_component: (taps,), 3..5; tap_at:
+    (taps, 3); weight: (taps,).
     """
 
     component: np.ndarray
@@ -110,8 +113,8 @@ class CouplingTerm:
         counts = np.diff(self.first)[which]
         first = np.concatenate(([0], np.cumsum(counts)))
         taps = np.repeat(self.first[:-1][which] - first[:-1], counts) + np.arange(first[-1])
-        return CouplingTerm(self.component[which], self.at[which] - np.array(moved), first,
-                            self.tap_component[taps], self.tap_at[taps] - np.array(moved), self.weight[taps])  # fmt: skip
+        at, tap_at = self.at[which] - np.array(moved), self.tap_at[taps] - np.array(moved)
+        return CouplingTerm(self.component[which], at, first, self.tap_component[taps], tap_at, self.weight[taps])
 
 
 @dataclass(frozen=True)
@@ -218,6 +221,7 @@ class Context:
     waveforms: dict[str, Waveform] = field(default_factory=dict)
     illuminations: tuple[Illumination, ...] = ()  # plane waves of the excitation "sources"
     minimum_frequency: float = 0.0  # Hz; nor below this one
+    ranks: Alone = ALONE  # those that all lower it, in the same order; the first finds what may differ in last bits
 
 
 def is_magnetic(component) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from pydantic import BeforeValidator, Field
@@ -26,6 +27,7 @@ Nodes = tuple[int, int, int]
 Component = Literal["Ex", "Ey", "Ez", "Hx", "Hy", "Hz"]
 Components = Annotated[tuple[Component, ...], BeforeValidator(several), Field(min_length=1)]
 SomeFrequencies = Annotated[Frequencies, Field(min_length=1)]
+_cut: WeakKeyDictionary = WeakKeyDictionary()  # edges of regions that metal cuts, by the coefficients of a model
 
 
 class Monitor(Schema):
@@ -121,7 +123,16 @@ class Region:
         return values
 
     def cut_edges(self, context: Context) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-        """Indices from `lower` on of the samples on edges that conformal metal cuts, and their open fractions."""
+        """Indices from `lower` on of the samples on edges that conformal metal cuts, and their open fractions.
+
+        Found once a model.
+        """
+        known = _cut.setdefault(context.coefficients, {})
+        if self not in known:
+            known[self] = self._cut_edges(context)
+        return known[self]
+
+    def _cut_edges(self, context: Context) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
         if not context.coefficients.cuts_edges or self.component >= 3:
             return (np.empty(0, int),) * 3, np.empty(0)
         j, k = (np.arange(a, b) for a, b in zip(self.lower[1:], self.upper[1:]))

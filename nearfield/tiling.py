@@ -76,9 +76,10 @@ class Tiling:
             return "stepwise"
         return f"{self.depth}x{self.width}" + (f"x{self.segment}" if self.segment else "")
 
-    def traffic(self, reach: int = 1) -> float:
-        """Bytes moved a step, as a part of the stepwise schedule's, where rows lean by `reach` a step."""
-        return (1 + reach * self.depth / self.width) / self.depth if self.depth else 1.0
+    @property
+    def traffic(self) -> float:
+        """Bytes moved a step, as a part of the stepwise schedule's, where rows lean by one a step."""
+        return (1 + self.depth / self.width) / self.depth if self.depth else 1.0
 
     def footprint(self, rows: Rows) -> int:
         """Bytes of cache that the tile needs."""
@@ -111,7 +112,7 @@ class Rows:
         record = record_bytes(plan.active, plan.cpml, plan.precision) * (1 + plan.complex_fields)
         kept, full = fullest_rows(plan)
         closed = [plan.active[axis] for axis in (a, b) if plan.phases[axis] is not None and plan.gaps[axis] is None]
-        rings = [(n + 1) // 2 for n in closed if n > 1]
+        rings = [(n + plan.reach) // (2 * plan.reach) for n in closed if n > 1]
         deepest = min(rings, default=cls.deepest)
         record += round(kept * full)
         shape = plan.active[a], plan.active[b], plan.active[c]
@@ -181,8 +182,10 @@ def with_memory(inside: float, tiling: Tiling, rows: Rows, machine: Machine, rat
     from_l2 = rows.moved_bytes / L2_RATE * (0.5 if in_pairs else 1.0)
     room = SHARE_OF_CACHE * machine.l2
     spilt = min(1.0, max(0.0, tiling.footprint(rows) / room - 1)) ** SPILLING if tiling.depth else 0.0
-    traffic = (1 + EDGE * rows.reach * tiling.depth / tiling.width) / tiling.depth if tiling.depth else 1.0
-    beyond = rows.moved_bytes * (traffic + (1 - tiling.traffic(rows.reach)) * spilt) / rate
+    shared = rows.reach / tiling.width  # of its rows that a tile shares with its neighbour, a step
+    traffic = 1 / tiling.depth + EDGE * shared if tiling.depth else 1.0
+    kept = 1 - 1 / tiling.depth - shared if tiling.depth else 0.0
+    beyond = rows.moved_bytes * (traffic + kept * spilt) / rate
     inside += from_l2
     return max(inside + SHOWN * beyond, beyond) if tiling.depth else inside + beyond
 

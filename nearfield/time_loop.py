@@ -22,7 +22,7 @@ from nearfield.materials import Medium
 from nearfield.model_file import inline, plain
 from nearfield.output.field_streams import FieldStreams
 from nearfield.parallel.start import Parallel, start
-from nearfield.parallel.transport import Alone
+from nearfield.parallel.transport import Alone, world
 from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 from nearfield.simulation import ProgressInfo, Simulation
 from nearfield.tiling import Tiling
@@ -180,7 +180,7 @@ def run(
     from nearfield.results import Result
 
     begun = time.perf_counter()
-    setup = setup or simulation.setup()
+    setup = setup or Discretization(simulation, world())
     warnings = cautions(setup)
     record = RunRecord(
         model_text=simulation.to_toml(), grid=setup.grid, media=media_table(simulation), facts=machine_facts(),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import plans
 from reference import ReferenceEngine, same
 
@@ -48,6 +51,35 @@ def assert_agrees(
         assert engine.step == oracle.step
         assert_equal(engine, oracle)
     return tiled[0], oracle
+
+
+def assert_model_agrees(plan: Plan, excitation: str = "sources", blocks: tuple[int, ...] = (13, 7)) -> CpuEngine:
+    """The plan of a model, from rest, the oracle given its coefficients by planes; every component must be excited."""
+    engine, _ = assert_agrees(plan, blocks, start=False, excitation=excitation, reference=by_planes(plan))
+    assert all(engine.state(component).any() for component in range(6))
+    return engine
+
+
+def by_planes(plan: Plan) -> Plan:
+    """The plan with the dense coefficients that its planes hold along the axis by which the engine asks for them.
+
+    `dense` averages the media along x first: in double that may differ from it in the last bit.
+    """
+    along = plan.storage_axes[0]
+    shape = tuple(plan.active[(along + n) % 3] for n in range(3))
+    turned, cells = np.empty((6, 2, *shape)), np.zeros((len(plan.pole_media), 2, 3, *shape))
+    cells[:, 0] = 1.0
+    for planes in plan.coefficients.planes(along):
+        turned[:3, :, planes.start : planes.stop] = planes.electric[:, :, None]
+        turned[3:, :, planes.start : planes.stop] = planes.magnetic[:, :, None]
+        for poles in planes.poles:
+            for place, values in enumerate((poles.stay, poles.weight)):
+                cells[poles.medium, place, :, planes.start : planes.stop] = values[:, None]
+    back = [2 + (axis - along) % 3 for axis in range(3)]
+    dense = plans.DenseCoefficients(
+        turned.transpose(0, 1, *back), cells.transpose(0, 1, 2, *(1 + n for n in back)), plan.pole_media
+    )
+    return replace(plan, coefficients=dense)
 
 
 def assert_tiled(engine: CpuEngine, least: int = LEAST_DEPTH) -> None:

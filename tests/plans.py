@@ -189,8 +189,8 @@ def make_plan(
 ) -> Plan:
     """A plan of `cells` with walls "pec", "pmc", "periodic" (on both sides) or a number of CPML cells.
 
-    `terms(rng, plan)` returns its terms; `phases` are those of the periodic axes; `coupled`: samples of E, at most, that
-    take a random sum of H about them.
+    `terms(rng, plan)` returns its terms; `phases` are those of the periodic axes; `coupled`: how many samples of E, at
+    most, take a random sum of H about them.
     """
     rng = np.random.default_rng(seed)
     steps = [rng.uniform(0.7, 1.4, n) if graded else np.ones(n) for n in cells]
@@ -241,8 +241,10 @@ def coupling(rng, plan: Plan, count: int, most=20) -> CouplingTerm | None:
         return None
     first = np.concatenate(([0], np.cumsum(rng.integers(1, most + 1, len(chosen)))))
     about = np.repeat(chosen[:, 1:], np.diff(first), axis=0) + rng.integers(-1, 2, (first[-1], 3))
-    return CouplingTerm(chosen[:, 0], chosen[:, 1:], first, rng.integers(3, 6, first[-1]),
-                        np.clip(about, 0, np.array(plan.active) - 1), rng.uniform(-0.3, 0.3, first[-1]) / most)  # fmt: skip
+    beyond = np.array([phase is not None for phase in plan.phases])
+    about = np.clip(about, -1 * beyond, np.array(plan.active) - 1 + beyond)
+    weight = rng.uniform(-0.3, 0.3, first[-1]) / most
+    return CouplingTerm(chosen[:, 0], chosen[:, 1:], first, rng.integers(3, 6, first[-1]), about, weight)
 
 
 def circuit_edges(plan: Plan) -> list[tuple]:

@@ -235,14 +235,36 @@ class ReferenceEngine:
             return
         weight, count = term.weight.astype(self.plan.dtype), np.diff(term.first)
         for part in self.parts:
-            fields = np.stack(self.fields[6 * part + 3 : 6 * part + 6])
-            total = np.zeros(count.size, self.plan.dtype)
+            fields = np.stack([self._with_ends(6 * part + component) for component in range(3, 6)])
+            sums = np.zeros((4, count.size), self.plan.dtype)
             for n in range(count.max()):
                 tap = term.first[:-1][count > n] + n
-                total[count > n] += weight[tap] * fields[term.tap_component[tap] - 3, *term.tap_at[tap].T]
+                sums[n % 4, count > n] += weight[tap] * fields[term.tap_component[tap] - 3, *(1 + term.tap_at[tap].T)]
+            total = (sums[0] + sums[1]) + (sums[2] + sums[3])
             for component in range(3):
                 own = term.component == component
                 self.fields[6 * part + component][tuple(term.at[own].T)] += total[own]
+
+    def _with_ends(self, component: int) -> np.ndarray:
+        """A component with one more sample at all ends: zero, or what follows over the seam, axis after axis."""
+        first, imaginary = component % 6, component // 6
+        parts = [np.pad(self.fields[first + 6 * part], 1) for part in self.parts]
+        axes = self.plan.storage_axes
+        for axis in (axes[2], axes[0], axes[1]):
+            if self.plan.phases[axis] is None:
+                continue
+            for end, source, by in ((0, -2, -1), (-1, 1, 1)):
+                index = [slice(None)] * 3
+                index[axis] = source
+                there = [part[tuple(index)].copy() for part in parts]
+                if self.plan.complex_fields:
+                    cosine, sine = (self.plan.dtype(f(self.plan.phases[axis])) for f in (math.cos, math.sin))
+                    sine *= -by
+                    there = [cosine * there[0] - sine * there[1], cosine * there[1] + sine * there[0]]
+                index[axis] = end
+                for part, values in zip(parts, there):
+                    part[tuple(index)] = values
+        return parts[imaginary]
 
     # ---- sources, circuits, recorders
 

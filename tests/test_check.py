@@ -94,6 +94,9 @@ def test_the_check_reads_well_and_is_plain_data():
 
 SHEET = nf.Structure(nf.Sheet((8e-3, 8e-3, 10.4e-3), (20e-3, 20e-3, 10.4e-3)), nf.PEC, name="plate")
 FAR = nf.Structure(nf.Box((1, 1, 1), (2, 2, 2)), nf.PEC, name="lost")
+COPPER = nf.Conductor(5.8e7, name="copper")
+FOIL = nf.Structure(nf.Box((8e-3, 8e-3, 10e-3), (20e-3, 20e-3, 10.015e-3)), COPPER, name="foil")
+LAYERS = [nf.Structure(nf.Box((8e-3, 8e-3, 10e-3), (20e-3, 20e-3, z)), COPPER) for z in (10.03e-3, 10.3e-3)]
 STEEP = np.concatenate((np.arange(0, 15), np.arange(16, 40, 2))) * MILLIMETRE
 
 
@@ -113,6 +116,7 @@ STEEP = np.concatenate((np.arange(0, 15), np.arange(16, 40, 2))) * MILLIMETRE
         ({"structures": [nf.Structure(nf.Sphere((15e-3,) * 3, 4e-3), nf.PEC)]}, "lies in a conductor"),
         ({"monitors": [nf.Flux("f", (9e-3,) * 3, (15e-3, 15e-3, 20e-3), [10e9])]}, "its surface cuts the samples"),
         ({"ports": [nf.LumpedPort("p", (15e-3, 12e-3, 12e-3), (15e-3, 12e-3, 13e-3), "z")]}, "lower end at z=0.012 m"),
+        ({"structures": [FOIL, *LAYERS]}, "and 1 more: 15 um of copper are less than 3 skin depths below 174.7 MHz"),
     ],
 )  # fmt: skip
 def test_what_looks_wrong_is_said(changes, words):

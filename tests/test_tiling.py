@@ -51,17 +51,17 @@ def test_large_domains_move_at_most_half_and_gain(cells):
     rows = cube(cells)
     for cache in (MIB // 2, MIB, 2 * MIB):
         tiling = choose_tiling(rows, machine(2, cache))
-        assert tiling.traffic() <= 0.5 and predicted_gain(tiling, rows, machine(2, cache)) > 1.3
+        assert tiling.traffic <= 0.5 and predicted_gain(tiling, rows, machine(2, cache)) > 1.3
 
 
 def test_a_smaller_cache_takes_narrower_tiles():
     small, large = (choose_tiling(cube(200), machine(2, cache)) for cache in (MIB // 2, 2 * MIB))
-    assert small.footprint(cube(200)) < large.footprint(cube(200)) and small.traffic() > large.traffic()
+    assert small.footprint(cube(200)) < large.footprint(cube(200)) and small.traffic > large.traffic
 
 
 def test_double_precision_takes_smaller_tiles_than_single():
     double, single = (choose_tiling(cube(200, name), machine()) for name in ("double", "single"))
-    assert double.traffic() > single.traffic()
+    assert double.traffic > single.traffic
 
 
 @pytest.mark.parametrize(("cells", "threads"), [(64, 1), (64, 2), (200, 2), (200, 8), (400, 32)])
@@ -120,7 +120,7 @@ def test_segments_shorten_the_rows_at_hand_but_not_the_tile():
 
 
 def test_stepwise_moves_every_field_once_a_step():
-    assert STEPWISE.traffic() == 1.0 and cube(64).moved_bytes == 48 and cube(64, "double").moved_bytes == 96
+    assert STEPWISE.traffic == 1.0 and cube(64).moved_bytes == 48 and cube(64, "double").moved_bytes == 96
 
 
 @pytest.mark.parametrize(

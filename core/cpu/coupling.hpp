@@ -1,6 +1,7 @@
 // The off-diagonal part of an inverse permittivity: E takes what H makes of D on edges beside its own (nearfield/plan.py,
 // CouplingTerm). One operation for the whole block, and the only one that reads rows beside its own: of H, one before and
-// one after along each axis, as they were made in the step before. Its rows lean by two a step (`reach`).
+// one after along each axis, as they were made in the step before. Its rows lean by two a step (`reach`). Taps go to four
+// sums by turns, which need not wait for each other.
 #pragma once
 
 #include <map>
@@ -22,7 +23,7 @@ struct Coupling final : RowOperation<Real> {
     std::vector<std::vector<std::int32_t>> taps;  // offsets from the sample; equal ones once
     std::vector<Real> weights;
 
-    explicit Coupling(const RowSpan& rows) : RowOperation<Real>(0, rows), first(rows.count() + 1) {}
+    Coupling(const RowSpan& rows, bool imaginary) : RowOperation<Real>(6 * imaginary, rows), first(rows.count() + 1) {}
 
     long reach() const override { return 2; }
     bool acts_on(long number) const override { return first[number] < first[number + 1]; }
@@ -30,10 +31,14 @@ struct Coupling final : RowOperation<Real> {
         for (const Sample *s = samples.data() + first[number], *end = samples.data() + first[number + 1]; s != end; ++s) {
             if (!cells.hold(s->k)) continue;
             Real* const sample = row + s->at;
-            const Real* weight = weights.data() + s->weight;
-            Real sum = 0;
-            for (const std::int32_t offset : taps[s->taps]) sum += *weight++ * sample[offset];
-            *sample += sum;
+            const Real* const weight = weights.data() + s->weight;
+            const std::vector<std::int32_t>& offsets = taps[s->taps];
+            Real sums[4] = {};
+            std::size_t n = 0;
+            for (; n + 4 <= offsets.size(); n += 4)
+                for (int m = 0; m < 4; ++m) sums[m] += weight[n + m] * sample[offsets[n + m]];
+            for (int m = 0; n < offsets.size(); ++n, ++m) sums[m] += weight[n] * sample[offsets[n]];
+            *sample += (sums[0] + sums[1]) + (sums[2] + sums[3]);
         }
     }
     // Samples come in the order of rows.

@@ -177,15 +177,15 @@ void Engine<Real>::weigh_across(long thread, ExactSum& energy) {
 // The stepwise schedule: E of plane i, H of plane i - 1 one row behind it, so that every field passes through
 // memory once a step and a record is at most one plane old when it is read again.
 // Threads own consecutive planes; a thread's last H plane waits for its neighbour's first E plane of the same
-// step, its first E plane for the neighbour's last H plane of the step before. There is no other barrier. Where E reads H
-// of the next plane too, a thread's last E plane waits for its neighbour's first H plane of the step before, which waits
-// for that E plane before it goes on.
+// step, its first E plane for the neighbour's last H plane of the step before. There is no other barrier.
+// Where E reads H of the next rows and planes too (`reach`), H follows plane by plane, and a thread's first H plane comes
+// last: it waits for its neighbour's last E plane, as that does for this H plane of the step before.
 template <class Real>
 void Engine<Real>::sweep(long thread, long begin, long end, ExactSum& energy) {
     const long first = first_plane_[thread], last = first_plane_[thread + 1];
     const long nb = block_.layout.nb;
     const Blocks row = whole_row();
-    const bool lowest = thread == 0, highest = thread == team_.size() - 1, ring = seams_[0].closed;
+    const bool lowest = thread == 0, highest = thread == team_.size() - 1, ring = seams_[0].closed, far = reach_ > 1;
     const long below = lowest ? team_.size() - 1 : thread - 1, above = highest ? 0 : thread + 1;
     for (long n = begin; n < end; ++n) {
         const Step step = step_at(n, energy, thread);
@@ -196,25 +196,30 @@ void Engine<Real>::sweep(long thread, long begin, long end, ExactSum& energy) {
         const auto magnetic = [&](long i, long j) {
             if (made.holds_stored(1, i, j, block_.layout)) magnetic_row(i, j, row, step);
         };
-        const bool far = reach_ > 1;
+        const auto magnetic_plane = [&](long i) {
+            for (long j = 0; j < nb; ++j) magnetic(i, j);
+        };
         if ((!lowest || ring) && !magnetic_done_[below].reached(step.number - 1, stop_)) return;
         for (long i = first; i < last; ++i) {
             if (stop_.load(std::memory_order_relaxed)) return;
-            if (far && i == last - 1 && !highest && !magnetic_first_[above].reached(step.number - 1, stop_)) return;
-            if (far && i == first + 1 && !lowest && !electric_last_[below].reached(step.number, stop_)) return;
+            if (far && i == last - 1 && (!highest || ring) && !magnetic_first_[above].reached(step.number - 1, stop_)) return;
             for (long j = 0; j < nb; ++j) {
                 electric(i, j);
-                if (i > first && j > 0) magnetic(i - 1, j - 1);
+                if (!far && i > first && j > 0) magnetic(i - 1, j - 1);
             }
             if (i == first) electric_done_[thread].raise(step.number);
-            if (i > first) magnetic(i - 1, nb - 1);
-            if (i == first + 1) magnetic_first_[thread].raise(step.number);
+            if (!far && i > first) magnetic(i - 1, nb - 1);
+            if (far && i > first + 1) magnetic_plane(i - 1);
         }
         electric_last_[thread].raise(step.number);
         if ((!highest || ring) && !electric_done_[above].reached(step.number, stop_)) return;
-        if (far && first == last - 1 && !lowest && !electric_last_[below].reached(step.number, stop_)) return;
-        for (long j = 0; j < nb; ++j) magnetic(last - 1, j);
-        for (Progress* done : {&magnetic_done_[thread], &magnetic_first_[thread]}) done->raise(step.number);
+        if (!far || last - first > 1) magnetic_plane(last - 1);
+        if (far) {
+            if ((!lowest || ring) && !electric_last_[below].reached(step.number, stop_)) return;
+            magnetic_plane(first);
+            magnetic_first_[thread].raise(step.number);
+        }
+        magnetic_done_[thread].raise(step.number);
     }
 }
 

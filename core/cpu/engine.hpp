@@ -59,6 +59,7 @@ public:
     const std::string& isa() const { return isa_; }
     const Team& team() const { return team_; }
     const Cuts& cuts() const { return cuts_; }
+    const Seams& seams() const { return seams_; }
     // Rows by which tiles and sides of regions lean a step.
     long reach() const { return reach_; }
     long step() const { return step_; }
@@ -122,8 +123,7 @@ private:
     // A row counted from the gap on, where there is one.
     long past_gap(int axis, long row) const { return row < seams_[axis].gap ? row + length(axis) : row; }
     void carry(int half, long i, long j, const Blocks& part);
-    void copy_turned(int component, const long (&from)[2], const long (&to)[2], const Blocks& part, const Seam& seam,
-                     double direction);
+    void copy_turned(int component, const long* from, const long* to, const Blocks& part, const Seam& seam, double direction);
     void carry_in_row(int half, long i, long j);
     void carry_all(bool halos_only);
     void share();

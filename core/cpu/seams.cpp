@@ -9,10 +9,10 @@
 // A rank's part of a ring is stored from the seam on: what lies beyond it, its neighbour's image, is at the other end of
 // the block as it is there, not turned, so that it is made with the same bits. Rows are made from the gap in between on.
 //
-// Stepwise, the threads' planes form a ring. Tiles lean back by one row a step, and on a ring nothing can lean for long:
+// Stepwise, the threads' planes form a ring. Tiles lean back by a row or two a step, and on a ring nothing can lean for long:
 // a time block is made in two turns along a closed axis, first a region that shrinks away from the seam, then the one that
 // grows from the seam into the room (region.hpp); two closed axes make four. No row is made twice. The turns meet when
-// depth steps have used up half the period, which bounds the depth: rings of few rows are made stepwise by preference. A
+// the leans of depth steps have used up half the period, which bounds the depth: rings of few rows are made stepwise by preference. A
 // single row, which is its own neighbour, needs no turns.
 
 #include <chrono>
@@ -21,24 +21,36 @@
 
 namespace nearfield {
 
-// The copies of the part of row (i, j) that was just made.
+// The copies of the part of row (i, j) that was just made. Where E reaches two rows, H goes both ways, whole and round
+// corners: along c first, then a, then b.
 template <class Real>
 void Engine<Real>::carry(int half, long i, long j, const Blocks& part) {
-    const Layout& l = block_.layout;
-    if (seams_[0].closed && i == (half ? l.na - 1 : 0))
-        for (const int across : {1, 2})
-            copy_turned(3 * half + across, {i, j}, {half ? -1 : l.na, j}, part, seams_[0], half ? 1 : -1);
-    if (seams_[1].closed && j == (half ? l.nb - 1 : 0))
-        for (const int across : {0, 2})
-            copy_turned(3 * half + across, {i, j}, {i, half ? -1 : l.nb}, part, seams_[1], half ? 1 : -1);
+    const bool far = half && reach_ > 1;
     if (seams_[2].closed) carry_in_row(half, i, j);
+    std::array<std::array<long, 2>, 9> rows{{{i, j}}};  // the original and its copies
+    std::size_t count = 1;
+    for (int axis = 0; axis < 2; ++axis) {
+        if (!seams_[axis].closed) continue;
+        const long last = length(axis) - 1, at = axis ? j : i;
+        const auto copy = [&](std::size_t n, long to, double direction) {
+            auto& row = rows[count++] = rows[n];
+            row[axis] = to;
+            for (int c = 0; c < 3; ++c)
+                if (far || c != axis) copy_turned(3 * half + c, rows[n].data(), row.data(), part, seams_[axis], direction);
+        };
+        for (std::size_t n = 0, known = far ? count : 1; n < known; ++n) {
+            if (half && at == last) copy(n, -1, 1);
+            if ((far || !half) && at == 0) copy(n, last + 1, -1);
+        }
+    }
 }
 
 // F <- F (cosine + direction j sine) on the way, if it is complex.
 template <class Real>
-void Engine<Real>::copy_turned(int component, const long (&from)[2], const long (&to)[2], const Blocks& part, const Seam& seam,
+void Engine<Real>::copy_turned(int component, const long* from, const long* to, const Blocks& part, const Seam& seam,
                                double direction) {
-    const long first = lanes * part.first, last = std::min(lanes * part.last, block_.layout.nc);
+    const long ends = reach_ > 1 && seams_[2].closed;  // rows have copies at their ends, too
+    const long first = lanes * part.first - ends, last = std::min(lanes * part.last, block_.layout.nc) + ends;
     const Real* const re = block_.field(component, from[0], from[1]);
     Real* const to_re = block_.field(component, to[0], to[1]);
     if (block_.parts == 1) {
@@ -56,19 +68,24 @@ void Engine<Real>::copy_turned(int component, const long (&from)[2], const long 
 
 template <class Real>
 void Engine<Real>::carry_in_row(int half, long i, long j) {
-    const long last = block_.layout.nc - 1, from = half ? last : 0, to = half ? -1 : last + 1;
-    Real* const first = block_.field(3 * half, i, j);
-    Real* const second = first + block_.layout.field_length;
-    if (block_.parts == 1) {
-        first[to] = first[from], second[to] = second[from];
-        return;
-    }
-    const Real cosine = Real(seams_[2].cosine), sine = Real((half ? 1 : -1) * seams_[2].sine);
-    for (Real* const re : {first, second}) {
-        Real* const im = re + block_.layout.volume_length;
-        re[to] = cosine * re[from] - sine * im[from];
-        im[to] = cosine * im[from] + sine * re[from];
-    }
+    const bool far = half && reach_ > 1;
+    const long last = block_.layout.nc - 1;
+    const Real cosine = Real(seams_[2].cosine);
+    const auto copy = [&](long from, long to, double direction) {
+        const Real sine = Real(direction * seams_[2].sine);
+        for (int c = 0; c < (far ? 3 : 2); ++c) {
+            Real* const re = block_.field(3 * half + c, i, j);
+            if (block_.parts == 1) {
+                re[to] = re[from];
+                continue;
+            }
+            Real* const im = re + block_.layout.volume_length;
+            re[to] = cosine * re[from] - sine * im[from];
+            im[to] = cosine * im[from] + sine * re[from];
+        }
+    };
+    if (half) copy(last, -1, 1);
+    if (far || !half) copy(0, last + 1, -1);
 }
 
 template <class Real>
@@ -87,7 +104,7 @@ template <class Real>
 long Engine<Real>::deepest() const {
     long most = std::max<long>(1, tiling_.depth);
     for (int axis = 0; axis < 2; ++axis)
-        if (ring(axis)) most = std::min(most, (length(axis) + 1) / 2);
+        if (ring(axis)) most = std::min(most, (length(axis) + reach_) / (2 * reach_));
     return most;
 }
 
@@ -106,9 +123,10 @@ bool Engine<Real>::make_in_turns(const Region& region, long first, long last, co
             bool any = true;
             for (int axis = 0; axis < 2; ++axis) {
                 const bool seam = turn >> axis & 1;
-                const Side back{length(axis) + begin, -1};
-                if (ring(axis) && !seam) piece.low[axis] = {-begin, 1}, piece.high[axis] = back;
-                if (ring(axis) && seam) piece.low[axis] = back, piece.high[axis] = {length(axis) - begin, 1};
+                const int lean = int(reach_);
+                const Side back{length(axis) + lean * begin, -lean}, forward{-lean * begin, lean};
+                if (ring(axis) && !seam) piece.low[axis] = forward, piece.high[axis] = back;
+                if (ring(axis) && seam) piece.low[axis] = back, piece.high[axis] = {length(axis) + forward.at, lean};
                 any &= ring(axis) || !seam;
             }
             if (!any) continue;

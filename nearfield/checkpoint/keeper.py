@@ -21,7 +21,7 @@ from nearfield.checkpoint.schedule import Schedule
 from nearfield.checkpoint.store import FORMAT, Damaged, write_arrays, write_manifest
 from nearfield.errors import ModelError
 from nearfield.json_data import json_data
-from nearfield.parallel.start import agreed
+from nearfield.parallel.transport import agreed
 from nearfield.records import ExcitationRecord
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nearfield.checkpoint.folder import checkpoints, newest, remove_all
 from nearfield.errors import ModelError
-from nearfield.parallel.transport import Alone, world
+from nearfield.parallel.transport import Alone, agreed, world
 
 if TYPE_CHECKING:
     from nearfield.checkpoint.keeper import Checkpoints
@@ -27,7 +27,6 @@ def run_with_checkpoints(
     """`Simulation.run` with checkpoints in the output's folder. Error: there are some of a run that did not end."""
     from nearfield.checkpoint.keeper import Checkpoints
     from nearfield.checkpoint.schedule import Schedule
-    from nearfield.parallel.start import agreed
     from nearfield.time_loop import run
 
     chosen = Schedule.of(schedule)
@@ -43,7 +42,6 @@ def run_with_checkpoints(
 def alone_in(folder: Path, ranks: Alone) -> ExitStack:
     """While this lasts, no other run goes on in the folder; rank 0 sees to it. Error: one does so already."""
     from nearfield.output.lock import locked
-    from nearfield.parallel.start import agreed
 
     stack = ExitStack()
 

@@ -20,7 +20,7 @@ from nearfield.parallel.decomposition import (
     indices,
     parse_domains,
 )
-from nearfield.parallel.halo_depth import DEPTHS, Tiles, cheapest, halo_costs
+from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.halo_sizes import HaloSize, halo_sizes
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan import Plan
@@ -123,9 +123,9 @@ def placed(plan: Plan, machine: Machine, profile: Profile, request: Request) -> 
     spread = min(nodes, machine.threads) if machine.scheme != "none" else 1
     domains = parse_domains(request.domains if request.domains is not None else machine.ranks * max(1, spread))
     weights = Weights.of(plan)
-    depths = [request.depth] if request.depth else DEPTHS if machine.ranks > 1 else [1]
+    depths = depths_for(plan, request.depth) if request.depth or machine.ranks > 1 else [plan.reach]
     halos = halo_costs(depths, profile, len(machine.hosts), len(machine.hardware.numa), machine.threads, machine.ranks,
-                       domains, BYTES_OF[plan.precision])  # fmt: skip
+                       domains, BYTES_OF[plan.precision], reach=plan.reach)  # fmt: skip
     tiles = Tiles.on(plan, machine.hardware, machine.threads)
     halo = cheapest(weights, domains, machine.ranks, halos, tiles)
     found = decompositions(weights, domains, machine.ranks, halo=halo)

@@ -15,6 +15,7 @@ from nearfield.checkpoint.resume import alone_in, going_on, refuse_unfinished
 from nearfield.checkpoint.schedule import Schedule
 from nearfield.commands.console import CHECKPOINTED, CODE_OF_STATUS, Console, console, output_folder
 from nearfield.commands.progress import progress
+from nearfield.discretization import Discretization
 from nearfield.errors import DivergedError, ModelError, Requeue
 from nearfield.interruption import Terminated
 from nearfield.machine_rate import remember_rate
@@ -149,11 +150,11 @@ def run_into(
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     from nearfield.time_loop import run
 
-    setup, kept = simulation.setup(), kept or Checkpoints(result=RESULT_NAME)
+    ranks, kept = world(), kept or Checkpoints(result=RESULT_NAME)
+    setup = Discretization(simulation, ranks)
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
     choose(setup.plan, threads, simulation.schedule, tiles)  # so do tiles that cannot be
-    ranks = world()
     if ranks.rank == 0:
         make_folder(folder)
     for warning in before:

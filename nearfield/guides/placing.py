@@ -16,6 +16,7 @@ from nearfield.guides.modes import Mode, guide_mode
 from nearfield.guides.names import ModeName
 from nearfield.guides.section import MARGIN, Section, guide_section
 from nearfield.guides.window import Place
+from nearfield.parallel.transport import agreed
 from nearfield.plan import Context
 from nearfield.symmetry import Fold
 
@@ -64,13 +65,17 @@ def port_place(context: Context, port: WaveguidePort) -> Place:
 
 
 def mode_of(context: Context, port: WaveguidePort) -> Mode | LoadedMode:
-    """The port's first mode on the grid, made once."""
+    """The port's first mode on the grid, made once, by the first rank: last bits differ between processors."""
     known = _known.setdefault(context.coefficients, {})
     opening = port.lower, port.upper, port.direction, port.shape, port.inner_radius
-    if opening not in known:
-        known[opening] = guide_section(context, port.place, port_place(context, port), port.opening)
+
+    def made() -> Mode | LoadedMode:
+        if opening not in known:
+            known[opening] = guide_section(context, port.place, port_place(context, port), port.opening)
+        return _made(context, port, known[opening])
+
     if (opening, port.modes[0]) not in known:
-        known[opening, port.modes[0]] = _made(context, port, known[opening])
+        known[opening, port.modes[0]] = agreed(context.ranks, made, at_root=True)
     return known[opening, port.modes[0]]
 
 

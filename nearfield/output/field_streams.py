@@ -33,7 +33,8 @@ from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.decomposition import Box
 from nearfield.parallel.ranks import RankEngine
-from nearfield.parallel.start import Started, agreed
+from nearfield.parallel.start import Started
+from nearfield.parallel.transport import agreed
 from nearfield.plan import Context, RecordingTerm, taken_by
 from nearfield.prediction import BYTES_OF
 from nearfield.records import PARTS, RunRecord

@@ -66,13 +66,14 @@ class Tiles:
 
 def halo_cost(
     depth: int, link: Link, rate: float, number_bytes: int, overlap: bool = True, near: Link | None = None,
-    ranks_a_host: int = 1,
+    ranks_a_host: int = 1, reach: int = 1,
 ) -> HaloCost:  # fmt: skip
-    """The price of halos in cells, of which `rate` are made in a second; `near`: within a host of several ranks."""
+    """The price of halos in cells, of which `rate` are made in a second; `near`: within a host of several ranks;
+    `reach`: layers that a step takes (`Plan.reach`)."""
 
     def price(link: Link) -> tuple[float, float]:
         sample = number_bytes * components(depth) / link.bandwidth
-        return sample * rate, (link.latency + ROUND) / depth * rate
+        return sample * reach * rate, (link.latency + ROUND) * reach / depth * rate
 
     hidden = min(1 - SHOWN, max(0.0, 1 - link.busy * link.bandwidth)) if overlap else 0.0
     return HaloCost(depth, *price(link), near=near and price(near), ranks_a_host=ranks_a_host, hidden=hidden)
@@ -98,6 +99,14 @@ def cheapest(
     return min(weighed)[2]
 
 
+def depths_for(plan: Plan, wished: int | None) -> Sequence[int]:
+    """Layers to weigh: those asked for, or all that are usual. Error: too few for a step."""
+    if wished is not None and wished < plan.reach:
+        coupled = ': averaging="tensor" reaches over two in a step' if wished else ""
+        raise ModelError(f"halos of {wished} layers carry nothing{coupled}; give a depth of {plan.reach} or more")
+    return [wished] if wished else [depth for depth in DEPTHS if depth >= plan.reach]
+
+
 def alike_time(weights: Weights, grouping: Grouping, halo: HaloCost, tiles: Tiles, overlap: bool) -> float:
     """Time of the domain with the dearest faces, were all alike."""
     lengths = [n / parts for n, parts in zip(weights.shape, grouping.ranks)]
@@ -108,11 +117,11 @@ def alike_time(weights: Weights, grouping: Grouping, halo: HaloCost, tiles: Tile
 
 def halo_costs(
     depths: Sequence[int], profile: Profile, hosts: int, numa_nodes: int, threads: int, ranks: int,
-    domains: int | Triple, number_bytes: int, overlap: bool = True,
+    domains: int | Triple, number_bytes: int, overlap: bool = True, reach: int = 1,
 ) -> list[HaloCost]:  # fmt: skip
     """The price of halos of these depths between ranks of so many threads, in vacuum cells of a domain's threads."""
     total = domains if isinstance(domains, int) else math.prod(domains)
     rate = profile.rates().core * 1e6 * threads * ranks / total
     here = profile.link("across" if numa_nodes > 1 else "numa")
     far, near = (profile.link("hosts"), here) if hosts > 1 else (here, None)
-    return [halo_cost(depth, far, rate, number_bytes, overlap, near, -(-ranks // hosts)) for depth in depths]
+    return [halo_cost(depth, far, rate, number_bytes, overlap, near, -(-ranks // hosts), reach) for depth in depths]

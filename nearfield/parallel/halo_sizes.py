@@ -56,7 +56,7 @@ def halo_size(plan: Plan, rank: int, box: Box, whole: Box, depth: int) -> HaloSi
     values = sum(received(plan, layer, off, depth) for layer, off in around(box, held))
     messages = math.prod(1 + count for count in sides) - 1
     size = values * BYTES_OF[plan.precision]
-    return HaloSize(rank, box.size, faces, messages, size, size / depth)
+    return HaloSize(rank, box.size, faces, messages, size, size * plan.reach / depth)
 
 
 def components(depth: int) -> int:

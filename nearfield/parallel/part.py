@@ -159,8 +159,10 @@ class PlanPart:
         if term is None:
             return None
 
+        closed = [phase is not None for phase in self.whole.phases]  # and whole here, with what lies over the seam
+
         def here(places: np.ndarray) -> np.ndarray:
-            return ((places >= self.held.lower) & (places < self.held.upper)).all(axis=1)
+            return ((places >= self.held.lower) & (places < self.held.upper) | closed).all(axis=1)
 
         outside = np.concatenate(([0], np.cumsum(~here(term.tap_at))))[term.first]
         which = np.flatnonzero(here(term.at) & (np.diff(outside) == 0))

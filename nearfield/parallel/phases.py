@@ -1,9 +1,9 @@
 """In which regions a rank makes its steps between two exchanges: cut faces first, so that messages run under the rest.
 
-Halos of depth h > 1 are good for h steps: the part of them that is right shrinks by one layer a step, or by two where
-E reads H of the next row too (`Plan.reach`): then they are good for h/2. A halo of one layer is made up to its end
-(halo.py). What the neighbours need, the outermost h layers of the own box, is made first, as trapezoids that shrink away from the interior; the
-interior grows into the room (core/cpu/region.hpp).
+Halos of depth h > 1 are good for h steps: the part of them that is right shrinks by one layer a step, or by two where E
+reads H of the next row too (`Plan.reach`): then they are good for h/2. A halo of one layer is made up to its end
+(halo.py). What the neighbours need, the outermost h layers of the own box, is made first, as trapezoids that shrink
+away from the interior; the interior grows into the room (core/cpu/region.hpp).
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ class Axis:
         return self.border(first, last - first)
 
     def border(self, first: int, steps: int) -> tuple[Side | None, Side | None]:
-        """Sides that leave the neighbours' layers of each cut face behind them after so many steps, from `first` on, and
-        lean towards it."""
+        """Sides that leave the neighbours' layers of each cut face behind them after so many steps, from `first` on.
+
+        They lean towards it.
+        """
         (low, high), reach = self.own, self.reach
         layers = self.depth + 1 + reach * (steps - 1)
         return (

@@ -44,9 +44,9 @@ def plan_weights(plan: Plan) -> Weights:
 
 
 def unparted(plan: Plan) -> tuple[bool, bool, bool]:
-    """Axes that ranks cannot share: closed rows of part blocks of 16."""
-    rows = plan.unit_axis
-    return tuple(axis == rows and plan.phases[axis] is not None and plan.active[axis] % LANES > 0 for axis in range(3))
+    """Axes that ranks cannot share: closed rows of part blocks of 16, and closed axes of what is coupled."""
+    rows, closed = plan.unit_axis, [phase is not None for phase in plan.phases]
+    return tuple(closed[n] and (plan.reach > 1 or (n == rows and plan.active[n] % LANES > 0)) for n in range(3))
 
 
 def slabs(plan: Plan) -> Iterator[Part]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -15,10 +15,10 @@ from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
 from nearfield.parallel.decomposition import Arrangement, Decomposition, Triple, decompose, parse_domains
-from nearfield.parallel.halo_depth import DEPTHS, Tiles, cheapest, halo_costs
+from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
-from nearfield.parallel.transport import Alone, world
+from nearfield.parallel.transport import Alone, agreed, world
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan import ROW_LENGTHS, Plan
 from nearfield.prediction import BYTES_OF, LANES
@@ -105,13 +105,7 @@ def start(
         return resolve(wishes.bind, wishes.memory, number, hardware, *place[:2], domains=count, ranks_bound=place[2])
 
     def first_choice() -> tuple[Binding, Choice]:
-        if wishes.halo_depth is not None and wishes.halo_depth < 1:
-            raise ModelError(f"halos of {wishes.halo_depth} layers carry nothing; give a depth of 1 or more")
-        if wishes.halo_depth is not None and wishes.halo_depth < plan.reach:
-            raise ModelError(
-                f'halos of {wishes.halo_depth} layer are too shallow for averaging="tensor", which reaches over '
-                f"{plan.reach} in a step; give a depth of {plan.reach} or more"
-            )
+        depths_for(plan, wishes.halo_depth)
         if wishes.overlap not in OVERLAPS:
             raise ModelError(f"overlap '{wishes.overlap}' is unknown; allowed: {', '.join(OVERLAPS)}")
         most = binding(threads, None)
@@ -152,22 +146,6 @@ def with_uncut_rows(plan: Plan, domains: int | Triple | None) -> Plan:
     return replace(plan, rows_axis=max(fitting or whole, key=lambda axis: (plan.active[axis], axis)))
 
 
-def agreed(ranks: Alone, make: Callable, at_root: bool = False):
-    """What `make()` gives, or on every rank the error of the first that refuses; `at_root`: made there for all."""
-    made, refused = None, None
-    if ranks.rank == 0 or not at_root:
-        try:
-            made = make()
-        except ModelError as error:
-            if ranks.size == 1:
-                raise
-            refused = str(error)
-    for rank, error in enumerate(ranks.everywhere(refused)):
-        if error:
-            raise ModelError(error if rank == 0 else f"rank {rank}: {error}")
-    return ranks.from_root(made) if at_root else made
-
-
 def place_of(ranks: Alone) -> tuple[int, int, list[tuple[int, ...]]]:
     """Ranks on this host, this one's number among them, and the processors that each of them started with."""
     processors = ranks.everywhere(tuple(bound().processors))
@@ -196,9 +174,9 @@ def divided(
     weights, halo = Weights.of(plan), HaloCost()
     if ranks.size > 1:
         overlap = wishes.overlap == "split"
-        depths = [wishes.halo_depth] if wishes.halo_depth else [n for n in DEPTHS if n >= plan.reach]
-        halos = halo_costs(depths, load_profile(None), len(set(ranks.hosts)), len(this_machine().numa),
-                           choice.machine.threads, ranks.size, domains, BYTES_OF[plan.precision], overlap)  # fmt: skip
+        halos = halo_costs(depths_for(plan, wishes.halo_depth), load_profile(None), len(set(ranks.hosts)),
+                           len(this_machine().numa), choice.machine.threads, ranks.size, domains,
+                           BYTES_OF[plan.precision], overlap, plan.reach)  # fmt: skip
         tiles = Tiles.of(choice.tiling, choice.rows, choice.machine)
         halo = cheapest(weights, domains, ranks.size, halos, tiles, overlap)
     found = decompose(weights, domains, ranks.size, speeds, halo)

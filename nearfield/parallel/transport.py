@@ -7,7 +7,7 @@ import os
 import platform
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from nearfield.errors import ModelError
@@ -62,6 +62,9 @@ class Alone:
 
     def abort(self, code: int) -> None:
         """End all ranks at once."""
+
+
+ALONE = Alone()
 
 
 class Ranks(Alone):
@@ -177,6 +180,22 @@ def freed(requests: list) -> None:
         time.sleep(0.001)
     for request in requests:
         request.Free()
+
+
+def agreed(ranks: Alone, make: Callable, at_root: bool = False):
+    """What `make()` gives, or on every rank the error of the first that refuses; `at_root`: made there for all."""
+    made, refused = None, None
+    if ranks.rank == 0 or not at_root:
+        try:
+            made = make()
+        except ModelError as error:
+            if ranks.size == 1:
+                raise
+            refused = str(error)
+    for rank, error in enumerate(ranks.everywhere(refused)):
+        if error:
+            raise ModelError(error if rank == 0 else f"rank {rank}: {error}")
+    return ranks.from_root(made) if at_root else made
 
 
 def started() -> int:

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from agreement import assert_agrees, assert_equal
+from agreement import assert_equal, assert_model_agrees
 from reference import ReferenceEngine
 from test_domains import arrangement
-from test_models import by_planes
 from test_restart import assert_goes_on
 
 import nearfield as nf
@@ -40,10 +39,7 @@ def plan(precision: str, loaded: bool = False, **more):
 ])  # fmt: skip
 def test_a_launched_mode_has_the_oracles_bits(precision, case):
     made = plan(precision, case == "loaded", **{"symmetry": nf.Symmetry(y="magnetic")} if case == "half" else {})
-    engine, _ = assert_agrees(
-        made, blocks=(23, 17), start=False, excitation="in:1" if case == "loaded" else "in:TE11",
-        reference=by_planes(made),
-    )  # fmt: skip
+    engine = assert_model_agrees(made, "in:1" if case == "loaded" else "in:TE11", (23, 17))
     voltage, current = (recording.values for recording in engine.recordings()[:2])
     assert np.abs(voltage).max() > 1e-4 and np.abs(current).max() > 1e-7
 

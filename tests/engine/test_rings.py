@@ -43,6 +43,17 @@ def test_rings_of_a_few_cells(cells, precision):
 
 @precisions
 @pytest.mark.parametrize("rings", SOME_AXES)
+@pytest.mark.parametrize("turned", [False, True])
+def test_electric_fields_take_magnetic_ones_from_over_seams(turned, rings, precision):
+    phases = {"phases": PHASES, "complex_fields": True} if turned else {}
+    for cells in ((9, 8, 23), (23, 9, 8), (1, 2, 5), (3, 17, 1), (1, 1, 1)):
+        walls = tuple(RING if axis in rings else ("pec", "pec") for axis in range(3))
+        options = {"precision": precision, "graded": True, "media": "lossy", "coupled": 300, "terms": both_parts}
+        assert_agrees(make_plan(cells, walls, **options, **phases))
+
+
+@precisions
+@pytest.mark.parametrize("rings", SOME_AXES)
 @pytest.mark.parametrize("media", ["lossy", "dispersive"])
 def test_bloch_phases_on_any_axes(rings, precision, media):
     options = {"graded": True, "media": media, "metal": 0.05, "terms": both_parts}

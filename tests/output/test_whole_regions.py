@@ -10,6 +10,7 @@ import nearfield as nf
 from nearfield.output.field_streams import file_sizes, ring_bytes
 from nearfield.output.formats import open_fields
 from nearfield.output.formats.reading import stored_fields
+from nearfield.time_loop import run
 
 MM = 1e-3
 FILES = {
@@ -71,6 +72,19 @@ def test_every_format_holds_what_memory_reports_of_the_whole(kind, tmp_path):
         path = result.excitation().record.monitors[monitor].file
         if size is not None and path.suffix != ".vtkhdf" and "part" not in monitor:
             assert (path.stat().st_size == size.bytes) if size.exact else path.stat().st_size <= size.bytes, monitor
+
+
+def test_edges_that_metal_cuts_are_found_once_for_all_excitations(tmp_path):
+    port = nf.LumpedPort("feed", (3 * MM, 0, 3 * MM), (3 * MM, 0, 4 * MM), "z")
+    simulation = model("cut", (EVERYTHING,), (("plain",),), steps=8, ports=[port], waveform=nf.Gaussian(30e9))
+    counts = []
+    for excitations in (("sources",), ("sources", "feed")):
+        setup, asked = simulation.model_copy(update={"excitations": excitations}).setup(), []
+        known = setup.coefficients.open_fraction
+        setup.coefficients.open_fraction = lambda *at, known=known, asked=asked: (asked.append(at), known(*at))[1]
+        run(setup.simulation, threads=1, output=tmp_path / f"{len(counts)}.h5", setup=setup)
+        counts.append(len(asked))
+    assert counts[0] == counts[1] > 0
 
 
 def _with_files(simulation: nf.Simulation) -> list:

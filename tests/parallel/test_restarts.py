@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from checkpointed import awaited, rich
 from test_ranks import started
-from test_runs import cube
+from test_runs import cube, guide_with_a_rod, run_blind
 from whole_runs import arrays
 
 import nearfield as nf
@@ -43,6 +43,18 @@ def test_ranks_go_on_with_the_second_excitation_that_other_ranks_began(tmp_path,
     assert subprocess.run(second, timeout=120, check=False).returncode == 0
     assert nf.open_result("out/result.h5").facts["resumed"][0]["excitation"] == "feed"
     assert checkpoint.name == "checkpoint-150" and arrays("out/result.h5") == wanted
+
+
+def test_ranks_go_on_in_a_guide_whose_modes_the_first_finds_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("model.toml").write_text(guide_with_a_rod().model_copy(update={"excitations": ("in:2",)}).to_toml())
+    found = []
+    for ranks, what in ((2, "model.toml --output out --checkpoint 110steps"), (3, "--resume out")):
+        done = run_blind(ranks, "--threads", "1", *what.split())
+        assert done.returncode == 0, done.stderr
+        found.append(arrays("out/result.h5"))
+        Path("out/result.h5").unlink()
+    assert found[0] == found[1]
 
 
 def test_sigterm_ends_all_ranks_with_a_checkpoint_that_others_go_on_from(tmp_path, monkeypatch):

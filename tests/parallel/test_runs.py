@@ -6,11 +6,13 @@ import platform
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 from checkpointed import awaited
+from test_ranks import line_for
 from whole_runs import arrays
 
 import nearfield as nf
@@ -83,6 +85,12 @@ def run_line(*options: str) -> list[str]:
 
 def run(*options: str) -> subprocess.CompletedProcess:
     return subprocess.run(run_line(*options), capture_output=True, text=True, timeout=120, check=False)
+
+
+def run_blind(ranks: int, *options: str) -> subprocess.CompletedProcess:
+    """On so many ranks, of which none but the first can find the modes of guides."""
+    line, _ = line_for(ranks, str(Path(__file__).with_name("blind.py")), "run", "--no-report", *options)
+    return subprocess.run(line, env=os.environ | ROOT, capture_output=True, text=True, timeout=120, check=False)
 
 
 SPREAD = {
@@ -170,11 +178,19 @@ SHARED = {
 def test_ranks_share_parts_of_a_model_with_the_same_result_file(model, probe, domains, tmp_path):
     (tmp_path / "model.toml").write_text(model.to_toml())
     assert run("--output", "alone").returncode == 0
-    done = run("--output", "shared", "--ranks", "2", "--domains", domains, "--halo-depth", "3")
+    done = run_blind(2, "model.toml", "--output", "shared", "--domains", domains, "--halo-depth", "3")
     assert done.returncode == 0, done.stderr
     assert np.abs(nf.open_result("alone/result.h5")[probe]).max() > 0
     alone, shared = arrays("alone/result.h5"), arrays("shared/result.h5")
     assert list(alone) == list(shared) and [name for name in alone if alone[name] != shared[name]] == []
+
+
+def test_ranks_refuse_modes_that_the_first_does_not_find(tmp_path):
+    port = guide_with_a_rod().ports[0].model_copy(update={"modes": ("99",)})
+    (tmp_path / "model.toml").write_text(guide_with_a_rod().model_copy(update={"ports": (port,)}).to_toml())
+    done = run_blind(2, "model.toml", "--output", "out")
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("error: ") == 1, done.stderr
+    assert "among the first 99 modes" in done.stderr and not Path("out").exists()
 
 
 @pytest.mark.parametrize("ranks", ["1", "2"])
