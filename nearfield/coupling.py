@@ -4,9 +4,9 @@ D is taken to the nodes, as means along each axis of both edges that meet there,
 
     n_a n_b (<1/eps> - 1/<eps>) s,    a != b,    n and the means being those of the space about the node,
 
-and back to the edges, whose own 1/eps is the diagonal (Werner and Cary 2007). All of this is symmetric in the product that
-the energy is made of. s is the largest number in [0, 1] with which it is positive at each node, and no larger than the
-limit of the time step allows: docs/method.md has the proof.
+and back to the edges, whose own 1/eps is the diagonal (Werner and Cary 2007). All of this is symmetric in the product
+that the energy is made of. s is the largest number in [0, 1] with which it is positive at each node, and no larger than
+the limit of the time step allows: docs/method.md has the proof.
 
 A node takes part where E = xi D and c dt curl H is all that D gains in a step at its six edges, so that E gains a sum
 of samples of H.
@@ -63,7 +63,7 @@ def coupling_term(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> Coup
 def _planes(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> Iterator[_Nodes]:
     """The nodes that take part, one plane across x after the other, without those that symmetry mirrors."""
     means, relative = coefficients.means, coefficients.means.table[:, PERMITTIVITY]
-    bounds = LEAST / float(relative.max()), 1.0 / float(relative.min())
+    bounds = LEAST / float(relative.max()), 1.0 / float(relative.min()), spare(grid, coefficients.cuts_edges)
     box = [_range(grid, axis, *ends) for axis, ends in enumerate(means.slanting_nodes())]
     if any(low >= high for low, high in box):
         return
@@ -126,7 +126,7 @@ class _Nodes:
     at: np.ndarray
     between: np.ndarray  # (nodes, 3): of 1/eps there, (y, z), (z, x), (x, y)
     inverse: dict[tuple[int, int], np.ndarray]  # 1/eps of the edges along an axis that end (0) or begin (1) there
-    bounds: tuple[float, float] = (0.0, np.inf)  # of 1/eps
+    bounds: tuple = ()  # of 1/eps, (least, most), and by what part most may be passed in means along x, y, z
 
     @cached_property
     def edges(self) -> dict[tuple[int, int], np.ndarray]:
@@ -137,7 +137,7 @@ class _Nodes:
             found[a, side][1 + a] -= 1 - side
         return found
 
-    def chosen(self, which: np.ndarray, bounds: tuple[float, float]) -> _Nodes:
+    def chosen(self, which: np.ndarray, bounds: tuple) -> _Nodes:
         """Some of them."""
         inverse = {key: values[which] for key, values in self.inverse.items()}
         return _Nodes(self.grid, self.at[:, which], self.between[which], inverse, bounds)
@@ -146,9 +146,9 @@ class _Nodes:
         """Of the edges that meet there."""
         half = {(a, side): 0.5 * self.grid.primary(a)[at[1 + a]] for (a, side), at in self.edges.items()}
         part = {(a, side): half[a, side] / (half[a, 0] + half[a, 1]) for a, side in half}
-        least, most = self.bounds
+        least, most, more = self.bounds
         low = _series(part, {key: inverse - least for key, inverse in self.inverse.items()})
-        high = _series(part, {key: most - inverse for key, inverse in self.inverse.items()}) + most * spare(self.grid)
+        high = _series(part, {key: most - inverse for key, inverse in self.inverse.items()}) + most * more
         between = self.between * largest_share(self.between, low, high)[:, None]
         volume = np.prod([half[a, 0] + half[a, 1] for a in range(3)], axis=0)
         for one, other in combinations(half, 2):
@@ -169,8 +169,12 @@ def _series(part: dict, room: dict) -> np.ndarray:
     return np.stack([1.0 / (one + other) for one, other in both], axis=1)
 
 
-def spare(grid: YeeGrid) -> np.ndarray:
-    """By what part D may count more in means along x, y, z at nodes, at the same limit of the time step."""
+def spare(grid: YeeGrid, cut: bool = False) -> np.ndarray:
+    """By what part D may count more in means along x, y, z at nodes, at the same limit of the time step; `cut`: at that
+    of cells that conformal metal cuts (docs/method.md)."""
+    if cut:
+        least = [float(grid.primary(axis).min()) for axis in range(3)]
+        return np.full(3, 0.5 * (min(least) / max(least)) ** 2)
     rate = grid.squared_rates
     return rate / (rate.sum() - rate)
 

@@ -70,7 +70,7 @@ def test_the_energy_is_constant_to_rounding(seed):
 
 @pytest.mark.parametrize("grading, least", [(0.0, 3.6), (0.3, 2.5)])
 def test_the_limit_of_the_time_step_stays(grading, least):
-    """The largest eigenvalue of (c dt)^2 curl xi curl, by 150 power iterations from below, is at most 4 at the limit."""
+    """The largest eigenvalue of (c dt)^2 curl xi curl, by 150 power iterations from below: at most 4."""
     simulation = balls(0, grading=grading)
     engine, weight, size = ringing(simulation), volumes(simulation)[3:], 1.0
     for _ in range(150):
@@ -103,8 +103,15 @@ def test_the_largest_share_leaves_both_bounds(between, low, high):
     assert share == 1.0 or least(1.001 * share + 1e-9) < 0.0
 
 
-def test_cubes_leave_half_to_means():
-    np.testing.assert_allclose(spare(nf.Grid.uniform(1e-3, (4, 5, 6)).resolve()), 0.5)
+def test_means_may_count_half_as_much_again_in_cubes_and_less_beside_conformal_metal_in_oblong_cells():
+    """Faces across x beside cut ones need part_y/dz^2 + part_z/dy^2 <= 1/dx^2."""
+    cubes, oblong = (nf.Grid.uniform(size, (4, 5, 6)).resolve() for size in (1e-3, (1e-3, 2e-3, 3e-3)))
+    for cut in (False, True):
+        np.testing.assert_allclose(spare(cubes, cut), 0.5)
+    rate, part = 1.0 / np.array([1.0, 4.0, 9.0]), spare(oblong, True)
+    for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        assert part[y] * rate[z] + part[z] * rate[y] <= rate[x] * (1 + 1e-12)
+    np.testing.assert_allclose(spare(oblong), rate / (rate.sum() - rate))
 
 
 def test_a_uniform_field_sees_the_tensor_of_a_slanting_plane():

@@ -20,7 +20,7 @@ SPARE, GAP, LAYER = 2, 7, 10  # cells from sphere to box, from box to CPML, of t
 
 
 def model(
-    medium, radius: int, sizes: np.ndarray, direction="+z", polarisation="x", metal="staircase"
+    medium, radius: int, sizes: np.ndarray, direction="+z", polarisation="x", metal="staircase", averaging="diagonal"
 ) -> nf.Simulation:
     """A sphere of `radius` cells in a total-field box; the far field at sizes k a."""
     cell = RADIUS / radius
@@ -31,7 +31,7 @@ def model(
     return nf.Simulation(
         grid=nf.Grid.uniform(cell, (2 * half,) * 3, (-half * cell,) * 3), boundaries=nf.Boundaries(all=nf.CPML(LAYER)),
         structures=[nf.Structure(nf.Sphere((0, 0, 0), RADIUS), medium)], sources=[wave], decay=1e-8,
-        monitors=[nf.FarField("far", frequencies, theta=[0.0], phi=[0.0])], metal=metal,
+        monitors=[nf.FarField("far", frequencies, theta=[0.0], phi=[0.0])], metal=metal, averaging=averaging,
     )  # fmt: skip
 
 
@@ -57,6 +57,8 @@ def main() -> None:
     case.compare("Qback, 20 cells a wavelength inside", PUBLISHED[1], q[coarse][2], 0.05)
     case.compare("Qback, from 20 and 30 cells to none", PUBLISHED[1], vanishing(q, coarse, fine)[2], 0.02)
     case.compare("Qsca over Qext, nothing is absorbed", 1.0, q[coarse][1] / q[coarse][0], 0.01)
+    full = efficiencies(model(glass, coarse, published, averaging="tensor"))[:, 0]
+    case.compare("Qback, tensor, 20 cells a wavelength inside", PUBLISHED[1], full[2], 0.01)
     tilted = efficiencies(model(glass, coarse, published, ("50 deg", "20 deg"), "10 deg"))[:, 0]
     case.compare("Qext at an angle", PUBLISHED[0], tilted[0], 0.02)
     sizes = np.array([0.5, 1.0, 2.0, 3.0, 4.0])
