@@ -11,7 +11,7 @@ from nearfield.discretization import all_waveforms
 from nearfield.errors import ModelError
 from nearfield.machine_rate import free_memory, known_rate
 from nearfield.plan import VACUUM_SPEED
-from nearfield.pole_sizes import kept_numbers, pole_bytes, pole_cost
+from nearfield.pole_sizes import kept_numbers, pole_bytes, pole_cost, surfaces
 from nearfield.prediction import HDF5_OVERHEAD, domain_bytes, term_bytes
 from nearfield.resolution import MediumCheck, largest_cell, resolved_media, smallest_cell
 from nearfield.tuning import choose, described
@@ -101,10 +101,11 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
     choice = choose(setup.plan, threads, simulation.schedule)
     threads = threads or choice.machine.threads
     rate = known_rate(simulation.precision, threads, total)
-    speed = rate.mcells_per_second / (1.0 + float(pole_cost(kept_numbers(setup.plan)).mean()))
+    on_surfaces, surface_cost = surfaces(setup)
+    speed = rate.mcells_per_second / (1.0 + float(pole_cost(kept_numbers(setup.plan)).mean()) + surface_cost)
     runs, steps = max(1, len(setup.excitations)), expected_steps(setup)
     fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision) * (1 + setup.plan.complex_fields)
-    fields += pole_bytes(setup.plan)
+    fields += pole_bytes(setup.plan) + on_surfaces
     in_terms, output = term_bytes(setup.terms, steps, simulation.precision)
     files, rings, full = field_files(setup)
     waves = max(extent) * frequency / VACUUM_SPEED  # wavelengths in vacuum along the longest side
