@@ -294,7 +294,7 @@ def test_a_pulse_from_below_the_cutoff_is_warned_of():
 
 BLOCK = nf.Structure(nf.Box((0, 0, 0), (4 * MM, 7 * MM, 12 * MM)), nf.PEC)
 ODD = {
-    "no CPML behind": ({"boundaries": nf.Boundaries(nf.PEC, z_high=nf.CPML(8))}, "ends behind it at z_low without a CPML"),
+    "no CPML behind": ({"boundaries": nf.Boundaries(nf.PEC, z_high=nf.CPML(8))}, "ends behind it at z_low without"),
     "metal behind": ({"structures": [BLOCK]}, "metal behind it is not that at the port"),
 }
 

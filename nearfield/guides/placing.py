@@ -71,7 +71,7 @@ def _refuse_far_plane(line: np.ndarray, port: WaveguidePort) -> None:
     if plane is not None and not line[0] - slack <= plane <= line[-1] + slack:
         raise ModelError(
             f"{port.place}: reference_plane {AXES[port.along]}={plane:.6g} m lies outside the grid, {line[0]:.6g} to "
-            f"{line[-1]:.6g} m; give the coordinate (m) of a plane across this guide, such as the face of what it leads to"
+            f"{line[-1]:.6g} m; give the coordinate (m) of a plane across this guide, such as a face of what it feeds"
         )
 
 
@@ -120,8 +120,8 @@ def _refuse_mirrored(context: Context, port: WaveguidePort, mode: Mode | LoadedM
         for component, part in zip(mode.section.place.across, mode.pictured):
             parity = Fold.of(context.grid, component, axis, context.grid.cells[axis]).parity
             if np.abs(np.flip(part, number) - parity * part).max() > MIRRORED * largest:
-                other = "magnetic" if kind == "electric" else "electric"
+                other = "a magnetic" if kind == "electric" else "an electric"
                 raise ModelError(
                     f"{port.place}: its mode {port.modes[0]} has no {kind} plane of symmetry across {AXES[axis]}; "
-                    f"{'an' if other == 'electric' else 'a'} {other} one there may fit, another mode, or in a round guide another axis of polarisation"
+                    f"{other} one there may fit, another mode, or in a round guide another axis of polarisation"
                 )
