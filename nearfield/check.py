@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nearfield.cautions import cautions
 from nearfield.discretization import all_waveforms
 from nearfield.errors import ModelError
+from nearfield.guides.table import PortMode, port_modes
 from nearfield.machine_rate import free_memory, known_rate
 from nearfield.plan import VACUUM_SPEED
 from nearfield.pole_sizes import kept_numbers, pole_bytes, pole_cost, surfaces
@@ -53,6 +54,7 @@ class Check:
     field_files: str  # bytes of the monitors' own files, of all excitations; empty without any
     phase_error: float  # degrees across the longest side of the grid, in the medium where it is worst
     warnings: tuple[str, ...]
+    modes: tuple[PortMode, ...] = ()  # of the waveguide ports
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, SI."""
@@ -88,6 +90,9 @@ class Check:
                 for medium in self.media
             ]
             text.append(f"estimated phase error across the grid: {self.phase_error:.3g} deg")
+        if self.modes:
+            text += ["", "modes of the waveguide ports             cut-off  wavelength at the middle of the pulse"]
+            text += [each.described() for each in self.modes]
         text += [""] + [f"warning: {warning}" for warning in self.warnings] if self.warnings else ["", "no warnings"]
         return "\n".join(text)
 
@@ -135,6 +140,7 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
         media=media,
         phase_error=max(medium.phase_error * waves * medium.refractive_index for medium in media) if waves else 0.0,
         warnings=(*cautions(setup), *too_much_memory(fields + in_terms + rings), *full),
+        modes=port_modes(setup),
     )
 
 
