@@ -17,7 +17,7 @@ from nearfield.errors import ModelError, RunFailed
 from nearfield.grid import Grid
 from nearfield.model_file import load
 from nearfield.parallel.start import Parallel, start
-from nearfield.parallel.transport import started
+from nearfield.parallel.transport import started, world
 from nearfield.prediction import traffic_bytes_per_cell
 from nearfield.simulation import Simulation
 from nearfield.sources import PointCurrent
@@ -51,7 +51,7 @@ class Timed:
         self, simulation: Simulation, threads: int | None = None, tiling: str | Tiling | None = None,
         parallel: Parallel | None = None,
     ) -> None:  # fmt: skip
-        self.setup = simulation.setup()
+        self.setup = Discretization(simulation, world())
         self.cells = math.prod(self.setup.grid.cells)
         alone = started() == 1 and not (parallel and parallel.bind)
         threads = threads or (available_threads() if alone else None)
