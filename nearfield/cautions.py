@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.boundaries import CPML
+from nearfield.conformal import too_slight
 from nearfield.discretization import all_waveforms
 from nearfield.enclosure import open_far_field_surfaces
 from nearfield.geometry import Structure, medium_of
@@ -18,7 +19,7 @@ from nearfield.refusals import edges_of, features, media_in_use
 from nearfield.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
 from nearfield.skin import THICK
 from nearfield.skin_fit import WIDEST
-from nearfield.surface_media import Conductor, ResistiveSheet
+from nearfield.surface_media import Conductor, ResistiveSheet, is_metal
 from nearfield.wire_lattice import edge_radius
 from nearfield.wording import quantity
 
@@ -37,7 +38,7 @@ def cautions(setup: Discretization) -> list[str]:
         *unused_media(setup), *media_beyond_band(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
         *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
         *open_far_field_surfaces(setup), *idle_sources(setup), *cut_sources(setup), *bare_wires(setup),
-        *slight_conductors(setup), *guide_cautions(setup),
+        *slight_conductors(setup), *slight_rods(setup), *guide_cautions(setup),
     ]
 
 
@@ -133,6 +134,24 @@ def slight_conductors(setup: Discretization) -> Iterator[str]:
             f"{named(number, setup.simulation.structures[number])}{others}: {quantity(size, 'm')} of {label} are less "
             f"than {THICK:g} skin depths below {quantity(frequency, 'Hz')}; there fields go through and losses are "
             "others than those of thick metal, which it counts as here"
+        )
+
+
+def slight_rods(setup: Discretization) -> Iterator[str]:
+    """Round metal that is too slight for conformal metal to follow."""
+    model = setup.simulation
+    slight = [
+        (number, structure) for number, structure in enumerate(model.structures)
+        if model.metal == "conformal" and is_metal(medium_of(structure, model.media))
+        and too_slight(structure.shape, setup.grid)
+    ]  # fmt: skip
+    if slight:
+        number, structure = slight[0]
+        others = f" and {len(slight) - 1} more" if len(slight) > 1 else ""
+        yield (
+            f"{named(number, structure)}{others}: a radius of {quantity(structure.shape.radius, 'm')} is less than a "
+            "cell across it, so conformal metal does not follow it and it takes whole cells; take smaller cells there, "
+            "or for a thin rod a Wire with its radius"
         )
 
 

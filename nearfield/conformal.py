@@ -60,19 +60,24 @@ class Openings:
 def takes(body: Body, grid: YeeGrid) -> bool:
     """Whether metal is thick enough to be followed: it holds a grid line along each axis on which it is flat.
 
-    Rods and balls thinner than two cells, across a rod, stay what they are on whole cells.
+    Rods and balls thinner than two of the cells across them stay what they are on whole cells.
     """
     if body.kind != "pec" or not body.solid:
         return False
-    across = [a for a in range(3) if not body.shape.constant_along(a)]
-    cell = max((cell_near(grid, a, body.lower[a], body.upper[a]) for a in across), default=0.0)
-    if isinstance(body.shape, Cylinder | Sphere) and body.shape.radius < cell:
+    if too_slight(body.shape, grid):
         return False
     margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
     return all(
         ((body.lower[a] - margin <= grid.lines[a]) & (grid.lines[a] <= body.upper[a] + margin)).any()
         for a in range(3) if body.nodes[a]
     )  # fmt: skip
+
+
+def too_slight(shape: Solid, grid: YeeGrid) -> bool:
+    """Whether a round shape has a radius below the cells across it."""
+    lower, upper = shape.bounds()
+    cells = [cell_near(grid, a, lower[a], upper[a]) for a in range(3) if not shape.constant_along(a)]
+    return isinstance(shape, Cylinder | Sphere) and shape.radius < max(cells)
 
 
 def cell_near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
