@@ -50,37 +50,40 @@ class Pairs(NamedTuple):
 def coupling_term(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> CouplingTerm | None:
     """That of a model on its whole grid; None where nothing is coupled. `plan`: the model's, terms included."""
     found = [pairs for nodes in _planes(plan, grid, coefficients) for pairs in nodes.pairs()]
-    return _taps(Pairs(*(np.concatenate(parts, axis=-1) for parts in zip(*found))), plan) if found else None
+    return _taps(Pairs(*(np.concatenate(parts, axis=-1) for parts in zip(*found))), plan, grid) if found else None
 
 
 def _planes(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> Iterator[_Nodes]:
     """The nodes that take part, one plane across x after the other, without those that symmetry mirrors."""
     means, relative = coefficients.means, coefficients.means.table[:, PERMITTIVITY]
     bounds = LEAST / float(relative.max()), 1.0 / float(relative.min()), spare(grid, coefficients.cuts_edges)
-    ends = zip(grid.stepped_from, grid.cells, means.slanting_nodes())
-    box = [(max(1, first, low), min(cells, high)) for first, cells, (low, high) in ends]
+    box = [
+        (0, cells) if grid.closed(axis) and low < high else (max(1, first, low), min(cells, high))
+        for axis, (first, cells, (low, high)) in enumerate(zip(grid.stepped_from, grid.cells, means.slanting_nodes()))
+    ]
     if any(low >= high for low, high in box):
         return
-    far = _far_from_cuts(box, coefficients)
-    driven, window = _driven(plan), tuple((low - 1, high) for low, high in box[1:])
+    far, driven = _far_from_cuts(box, coefficients), _driven(plan)
+    before = [0 if grid.closed(axis) else 1 for axis in range(3)]  # edges that begin at no node of the box
+    window = tuple((low - more, high) for (low, high), more in zip(box[1:], before[1:]))
 
     @lru_cache(maxsize=2)
     def inverse(plane: int) -> list[np.ndarray]:
         memory: dict = {}
-        return [coefficients.inverse_permittivity(c, 0, plane, window, memory) for c in range(3)]
+        return [coefficients.inverse_permittivity(c, 0, plane % grid.cells[0], window, memory) for c in range(3)]
 
     for plane in range(*box[0]):
         found = means.at_nodes(0, plane, window)
         if found is None:
             continue
-        inside = (found.at[0] > 0) & (found.at[1] > 0)  # the first edges of the window begin at no node of the box
+        inside = (found.at[0] >= before[1]) & (found.at[1] >= before[2])
         j, k = (index[inside] for index in found.at)
         at = np.stack((np.full_like(j, plane), j + window[0][0], k + window[1][0]))
-        nodes, taken = _Nodes(grid, at, found.between[inside], {}), far[plane - box[0][0], j - 1, k - 1]
+        nodes, taken = _Nodes(grid, at, found.between[inside], {}), far[plane - box[0][0], j - before[1], k - before[2]]
         for (a, side), edges in nodes.edges.items():
             place = edges[2] - window[0][0], edges[3] - window[1][0]
             nodes.inverse[a, side] = inverse(plane - (a == 0 and side == 0))[a][place]
-            taken &= (nodes.inverse[a, side] > 0.0) & _undriven(edges, plan, driven)
+            taken &= (nodes.inverse[a, side] > 0.0) & _undriven(grid, edges, plan, driven)
         if taken.any():
             yield nodes.chosen(taken, bounds)
 
@@ -90,9 +93,10 @@ def _far_from_cuts(box: list[tuple[int, int]], coefficients: Coefficients) -> np
     shape = tuple(high - low for low, high in box)
     if not coefficients.cuts_edges:
         return np.ones(shape, dtype=bool)
-    lattice = [np.clip(np.arange(low - CLEAR, high + CLEAR), 0, n - 1) for (low, high), n in
-               zip(box, coefficients.grid.cells)]  # fmt: skip
-    cut = np.zeros([len(index) for index in lattice], dtype=bool)
+    grid = coefficients.grid
+    index = [np.arange(low - CLEAR, high + CLEAR) for low, high in box]
+    lattice = [n if grid.closed(a) else np.clip(n, 0, grid.cells[a] - 1) for a, n in enumerate(grid.in_cell(index))]
+    cut = np.zeros([each.size for each in lattice], dtype=bool)
     for component in range(3):
         cut |= coefficients.open_fraction(component, *np.ix_(*lattice)) < 1.0
     for axis in range(3):
@@ -175,9 +179,9 @@ def largest_share(between: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.
     return 1.0 / largest
 
 
-def _undriven(edges: np.ndarray, plan: Plan, driven: np.ndarray) -> np.ndarray:
+def _undriven(grid: YeeGrid, edges: np.ndarray, plan: Plan, driven: np.ndarray) -> np.ndarray:
     """Whether D of E edges (4, edges) is made by the curl of H alone: no CPML, no source or circuit."""
-    free = ~np.isin(np.ravel_multi_index(tuple(edges), _shape(plan)), driven)
+    free = ~np.isin(np.ravel_multi_index((edges[0], *grid.in_cell(edges[1:])), _shape(plan)), driven)
     for axis, profile in enumerate(plan.profiles):
         free &= (edges[0] == axis) | (profile.drive_electric[edges[1 + axis]] == 0.0)
     return free
@@ -197,7 +201,7 @@ def _driven(plan: Plan) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _taps(pairs: Pairs, plan: Plan) -> CouplingTerm:
+def _taps(pairs: Pairs, plan: Plan, grid: YeeGrid) -> CouplingTerm:
     """The pairs as sums over H, in the order of the samples and, for each, of the H samples."""
     gets, taps, weights = [], [], []
     for own in range(3):  # D <- D + c dt (d H_r/dq - d H_q/dr)
@@ -212,7 +216,11 @@ def _taps(pairs: Pairs, plan: Plan) -> CouplingTerm:
                 gets.append(pairs.gets[:, here])
                 taps.append(tap)
                 weights.append(slope if side else -slope)
-    return gathered(*(np.concatenate(parts, axis=-1) for parts in (gets, taps, weights)))
+    got, given, weight = (np.concatenate(parts, axis=-1) for parts in (gets, taps, weights))
+    over = np.where(got[1:] < 0, np.array(grid.cells)[:, None], 0)  # edges before a seam are those at its other end
+    got[1:] += over
+    given[1:] += over
+    return gathered(got, given, weight)
 
 
 def gathered(gets: np.ndarray, taps: np.ndarray, weights: np.ndarray) -> CouplingTerm:

@@ -60,12 +60,6 @@ def refuse_entries(simulation: Simulation) -> None:
         if isinstance(medium, str) and medium not in WALLS and medium not in simulation.media:
             raise ModelError(unknown_medium(named(structure, "structure", number), medium, simulation.media))
         medium_of(structure, simulation.media)
-    repeated = [AXES[axis] for axis in range(3) if simulation.boundaries.repeat(axis)]
-    if simulation.averaging == "tensor" and repeated:
-        raise ModelError(
-            f'averaging: given "tensor" beside faces that repeat along {", ".join(repeated)}; what it couples is not '
-            'taken over such faces. Use "diagonal" or "volume", or give planes of symmetry as "pec" and "pmc" faces'
-        )
 
 
 def unknown_medium(who: str, medium: str, media: Iterable[str]) -> str:

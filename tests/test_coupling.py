@@ -191,9 +191,38 @@ def test_a_half_couples_as_the_whole(planes):
         np.testing.assert_allclose(part[name].values, values, atol=1e-12 * np.abs(values).max())
 
 
-def test_faces_that_repeat_are_refused():
-    with pytest.raises(nf.ModelError, match="faces that repeat along x"):
-        balls(0, boundaries=nf.Boundaries(nf.PEC, x="periodic")).check()
+def repeated(shift: int, faces, precision="double"):
+    """The plan of a sphere in a cell that repeats along x and z, moved by some cells along both."""
+    lines = np.arange(13.0) * 1e-3
+    centre = (5.2e-3 + 1e-3 * shift, 6.1e-3, 6.3e-3 + 1e-3 * shift)
+    return nf.Simulation(
+        nf.Grid(lines, lines, lines), structures=[nf.Structure(nf.Sphere(centre, 3.4e-3), nf.Medium(8.0))],
+        boundaries=nf.Boundaries(nf.PEC, x=faces, z="periodic"), averaging="tensor", precision=precision, steps=30,
+        sources=[nf.PointCurrent((1e-3, 6e-3, 6e-3), "y", nf.Gaussian(5e9))],
+    ).setup().plan  # fmt: skip
+
+
+def test_a_sphere_over_a_seam_is_coupled_as_one_in_the_middle():
+    def entries(shift: int) -> dict:
+        term = repeated(shift, "periodic").coupling
+        sample = np.repeat(np.arange(term.component.size), np.diff(term.first))
+        at, tap = ((place - [shift, 0, shift]) % 12 for place in (term.at[sample], term.tap_at))
+        keys = np.column_stack((term.component[sample], at, term.tap_component, tap))
+        return dict(zip(map(tuple, keys.tolist()), term.weight))
+
+    middle, over = entries(0), entries(5)
+    assert middle.keys() == over.keys()
+    np.testing.assert_allclose([over[key] for key in middle], list(middle.values()), rtol=1e-6)
+
+
+@pytest.mark.parametrize("faces", ["periodic", nf.Bloch(phase=0.7)], ids=["periodic", "Bloch"])
+def test_engines_make_the_bits_of_the_oracle_over_seams(faces):
+    plan = repeated(5, faces, "single")
+    engine, oracle = CpuEngine(plan, 2, None, Tiling(3, 4)), ReferenceEngine(plan)
+    for each in (engine, oracle):
+        each.advance(25, "sources")
+    for component in range(6 + 6 * plan.complex_fields):
+        np.testing.assert_array_equal(engine.gathered(component), oracle.state(component))
 
 
 @pytest.mark.slow
