@@ -50,42 +50,55 @@ class Pairs(NamedTuple):
 def coupling_term(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> CouplingTerm | None:
     """That of a model on its whole grid; None where nothing is coupled. `plan`: the model's, terms included."""
     found = [pairs for nodes in _planes(plan, grid, coefficients) for pairs in nodes.pairs()]
-    return _taps(Pairs(*(np.concatenate(parts, axis=-1) for parts in zip(*found))), plan, grid) if found else None
+    if not found:
+        return None
+    gets, gives, value = (np.concatenate(parts, axis=-1) for parts in zip(*found))
+    for axis, cells in enumerate(grid.cells):  # those that get lie in the grid
+        before = cells * (gets[1 + axis] < 0)
+        gets[1 + axis] += before
+        gives[1 + axis] += before
+    return _taps(Pairs(gets, gives, value), plan)
 
 
 def _planes(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> Iterator[_Nodes]:
     """The nodes that take part, one plane across x after the other, without those that symmetry mirrors."""
     means, relative = coefficients.means, coefficients.means.table[:, PERMITTIVITY]
     bounds = LEAST / float(relative.max()), 1.0 / float(relative.min()), spare(grid, coefficients.cuts_edges)
-    box = [
-        (0, cells) if grid.closed(axis) and low < high else (max(1, first, low), min(cells, high))
-        for axis, (first, cells, (low, high)) in enumerate(zip(grid.stepped_from, grid.cells, means.slanting_nodes()))
-    ]
+    box = [_range(grid, axis, *ends) for axis, ends in enumerate(means.slanting_nodes())]
     if any(low >= high for low, high in box):
         return
-    far, driven = _far_from_cuts(box, coefficients), _driven(plan)
-    before = [0 if grid.closed(axis) else 1 for axis in range(3)]  # edges that begin at no node of the box
-    window = tuple((low - more, high) for (low, high), more in zip(box[1:], before[1:]))
+    far = _far_from_cuts(box, coefficients)
+    driven, window = _driven(plan), tuple((max(0, low - 1), high) for low, high in box[1:])
+    skipped = [low - start for (start, _), (low, _) in zip(window, box[1:])]  # edges that begin at no node of the box
 
     @lru_cache(maxsize=2)
     def inverse(plane: int) -> list[np.ndarray]:
         memory: dict = {}
-        return [coefficients.inverse_permittivity(c, 0, plane % grid.cells[0], window, memory) for c in range(3)]
+        return [coefficients.inverse_permittivity(c, 0, plane, window, memory) for c in range(3)]
 
     for plane in range(*box[0]):
         found = means.at_nodes(0, plane, window)
         if found is None:
             continue
-        inside = (found.at[0] >= before[1]) & (found.at[1] >= before[2])
+        inside = (found.at[0] >= skipped[0]) & (found.at[1] >= skipped[1])
         j, k = (index[inside] for index in found.at)
         at = np.stack((np.full_like(j, plane), j + window[0][0], k + window[1][0]))
-        nodes, taken = _Nodes(grid, at, found.between[inside], {}), far[plane - box[0][0], j - before[1], k - before[2]]
+        nodes = _Nodes(grid, at, found.between[inside], {})
+        taken = far[plane - box[0][0], j - skipped[0], k - skipped[1]]
         for (a, side), edges in nodes.edges.items():
-            place = edges[2] - window[0][0], edges[3] - window[1][0]
-            nodes.inverse[a, side] = inverse(plane - (a == 0 and side == 0))[a][place]
-            taken &= (nodes.inverse[a, side] > 0.0) & _undriven(grid, edges, plan, driven)
+            place = edges[2] - window[0][0], edges[3] - window[1][0]  # -1: the last, over the seam
+            nodes.inverse[a, side] = inverse((plane - (a == 0 and side == 0)) % grid.cells[0])[a][place]
+            taken &= (nodes.inverse[a, side] > 0.0) & _undriven(edges, plan, driven)
         if taken.any():
             yield nodes.chosen(taken, bounds)
+
+
+def _range(grid: YeeGrid, axis: int, low: int, high: int) -> tuple[int, int]:
+    """Of nodes on no wall and in no half that symmetry mirrors, all of them where surfaces may lie about a seam."""
+    cells = grid.cells[axis]
+    if low < high and grid.closed(axis) and (low == 0 or high >= cells):
+        return 0, cells
+    return max(1, grid.stepped_from[axis], low), min(cells, high)
 
 
 def _far_from_cuts(box: list[tuple[int, int]], coefficients: Coefficients) -> np.ndarray:
@@ -93,10 +106,11 @@ def _far_from_cuts(box: list[tuple[int, int]], coefficients: Coefficients) -> np
     shape = tuple(high - low for low, high in box)
     if not coefficients.cuts_edges:
         return np.ones(shape, dtype=bool)
-    grid = coefficients.grid
-    index = [np.arange(low - CLEAR, high + CLEAR) for low, high in box]
-    lattice = [n if grid.closed(a) else np.clip(n, 0, grid.cells[a] - 1) for a, n in enumerate(grid.in_cell(index))]
-    cut = np.zeros([each.size for each in lattice], dtype=bool)
+    grid, lattice = coefficients.grid, []
+    for axis, (low, high) in enumerate(box):
+        near, cells = np.arange(low - CLEAR, high + CLEAR), grid.cells[axis]
+        lattice.append(near % cells if grid.closed(axis) else np.clip(near, 0, cells - 1))
+    cut = np.zeros([len(index) for index in lattice], dtype=bool)
     for component in range(3):
         cut |= coefficients.open_fraction(component, *np.ix_(*lattice)) < 1.0
     for axis in range(3):
@@ -116,7 +130,7 @@ class _Nodes:
 
     @cached_property
     def edges(self) -> dict[tuple[int, int], np.ndarray]:
-        """(component, i, j, k) of the edges that meet there, (4, nodes)."""
+        """(component, i, j, k) of the edges that meet there, (4, nodes); -1 over a seam."""
         found = {}
         for a, side in product(range(3), (0, 1)):
             found[a, side] = np.insert(self.at, 0, a, axis=0)
@@ -179,16 +193,17 @@ def largest_share(between: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.
     return 1.0 / largest
 
 
-def _undriven(grid: YeeGrid, edges: np.ndarray, plan: Plan, driven: np.ndarray) -> np.ndarray:
+def _undriven(edges: np.ndarray, plan: Plan, driven: np.ndarray) -> np.ndarray:
     """Whether D of E edges (4, edges) is made by the curl of H alone: no CPML, no source or circuit."""
-    free = ~np.isin(np.ravel_multi_index((edges[0], *grid.in_cell(edges[1:])), _shape(plan)), driven)
+    stored = tuple(index % n for index, n in zip(edges, _shape(plan)))
+    free = ~np.isin(np.ravel_multi_index(stored, _shape(plan)), driven)
     for axis, profile in enumerate(plan.profiles):
         free &= (edges[0] == axis) | (profile.drive_electric[edges[1 + axis]] == 0.0)
     return free
 
 
 def _shape(plan: Plan) -> tuple[int, ...]:
-    return 3, *(n + 1 for n in plan.active)
+    return 3, *plan.active
 
 
 def _driven(plan: Plan) -> np.ndarray:
@@ -196,19 +211,20 @@ def _driven(plan: Plan) -> np.ndarray:
     found = [np.zeros(0, dtype=np.int64)]
     for term in plan.terms:
         if not isinstance(term, RecordingTerm) and not is_magnetic(term.component):
-            index = np.broadcast_arrays(*(np.asarray(n) for n in (term.component, term.i, term.j, term.k)))
+            index = np.broadcast_arrays(np.asarray(term.component) % 6, term.i, term.j, term.k)
             found.append(np.ravel_multi_index(tuple(index), _shape(plan)).ravel())
     return np.concatenate(found)
 
 
-def _taps(pairs: Pairs, plan: Plan, grid: YeeGrid) -> CouplingTerm:
+def _taps(pairs: Pairs, plan: Plan) -> CouplingTerm:
     """The pairs as sums over H, in the order of the samples and, for each, of the H samples."""
     gets, taps, weights = [], [], []
     for own in range(3):  # D <- D + c dt (d H_r/dq - d H_q/dr)
         here = pairs.gives[0] == own
         edges = pairs.gives[:, here]
         for across, sign in (((own + 1) % 3, 1.0), ((own + 2) % 3, -1.0)):
-            slope = sign * plan.scale * pairs.value[here] * plan.profiles[across].inverse_dual[edges[1 + across]]
+            inverse_dual = plan.profiles[across].inverse_dual
+            slope = sign * plan.scale * pairs.value[here] * inverse_dual[edges[1 + across] % inverse_dual.size]
             for side in (0, 1):
                 tap = edges.copy()
                 tap[0] = 6 - own - across
@@ -216,11 +232,7 @@ def _taps(pairs: Pairs, plan: Plan, grid: YeeGrid) -> CouplingTerm:
                 gets.append(pairs.gets[:, here])
                 taps.append(tap)
                 weights.append(slope if side else -slope)
-    got, given, weight = (np.concatenate(parts, axis=-1) for parts in (gets, taps, weights))
-    over = np.where(got[1:] < 0, np.array(grid.cells)[:, None], 0)  # edges before a seam are those at its other end
-    got[1:] += over
-    given[1:] += over
-    return gathered(got, given, weight)
+    return gathered(*(np.concatenate(parts, axis=-1) for parts in (gets, taps, weights)))
 
 
 def gathered(gets: np.ndarray, taps: np.ndarray, weights: np.ndarray) -> CouplingTerm:

@@ -137,7 +137,6 @@ class CpuEngine:
         self.use_tiles(tiling or choose_tiling(rows, machine))
         self._recorders: list[tuple[RecordingTerm, int]] = []  # each with its number among those of its kind
         self.circuits: list[tuple[int, int, int, int]] = []  # (component, i, j, k) of each edge, as the core holds them
-        self._couple()
         kinds: Counter[type] = Counter()
         for term in plan.terms:
             self._add(term)
@@ -177,6 +176,9 @@ class CpuEngine:
                 self._core.set_planes(magnetic, planes.start, planes.stop, stay, drive)
             self.poles.set_planes(planes)
         self.poles.finish()
+        if self.plan.coupling is not None:
+            *places, weight = self.plan.coupling.stored(self._axes)
+            self._core.add_coupling(*places, np.ascontiguousarray(weight, self.plan.dtype))
 
     def _add(self, term) -> None:
         if isinstance(term, CurrentTerm):
@@ -192,9 +194,7 @@ class CpuEngine:
             component = np.array([self._component(c) for c in np.broadcast_to(term.component, term.i.shape)[order]])
             weight = np.asarray(term.weight, float)[order] / np.where(component % 6 >= 3, VACUUM_IMPEDANCE, 1.0)
             place = (np.arange(len(order)) if term.place is None else np.asarray(term.place))[order].astype(np.int64)
-            self._core.add_functional(
-                component.astype(np.int64), *indices, weight, place, term.terms or len(order), term.stride
-            )
+            self._core.add_functional(component, *indices, weight, place, term.terms or len(order), term.stride)
         elif isinstance(term, DFTBox):
             box = (self._component(term.component), self._turn(term.lower), self._turn(term.upper))
             self._core.add_fourier(*box, len(term.frequencies), term.stride)
@@ -225,19 +225,6 @@ class CpuEngine:
         column = np.ascontiguousarray(term.column[order], np.int32)
         share = np.ascontiguousarray(term.share[order], self.plan.dtype)
         self._core.add_incident(term.magnetic, self.plan.wave(term.wave), *indices, weight, column, share)
-
-    def _couple(self) -> None:
-        term = self.plan.coupling
-        if term is None:
-            return
-        numbers = np.array([self._component(component) for component in range(6)])
-        order = np.lexsort((numbers[term.component], *(term.at[:, axis] for axis in reversed(self._axes))))
-        term = term.chosen(order)
-        at, tap = (
-            np.ascontiguousarray(np.column_stack((numbers[component], place[:, list(self._axes)])), np.int64)
-            for component, place in ((term.component, term.at), (term.tap_component, term.tap_at))
-        )
-        self._core.add_coupling(at, np.asarray(term.first, np.int64), tap, in_precision(term.weight, self.plan.dtype))
 
     def _component(self, component: int) -> int:
         return self.plan.storage_component(int(component))

@@ -116,6 +116,18 @@ class CouplingTerm:
         at, tap_at = self.at[which] - np.array(moved), self.tap_at[taps] - np.array(moved)
         return CouplingTerm(self.component[which], at, first, self.tap_component[taps], tap_at, self.weight[taps])
 
+    def stored(self, axes: Triple) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Samples in the order of rows and their taps, (n, 4) of component and place along storage axes: (samples,
+        first, taps, weights)."""
+        numbers = np.array([half + axes.index(axis) for half in (0, 3) for axis in range(3)])
+        order = np.lexsort((numbers[self.component], *(self.at[:, axis] for axis in reversed(axes))))
+        term = self.chosen(order)
+        at, tap = (
+            np.ascontiguousarray(np.column_stack((numbers[component], place[:, list(axes)])), np.int64)
+            for component, place in ((term.component, term.at), (term.tap_component, term.tap_at))
+        )
+        return at, np.asarray(term.first, np.int64), tap, term.weight
+
 
 @dataclass(frozen=True)
 class Functional:

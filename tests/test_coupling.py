@@ -96,8 +96,8 @@ def test_the_largest_share_leaves_both_bounds(between, low, high):
     full = np.array([[0.0, xy, zx], [xy, 0.0, yz], [zx, yz, 0.0]])
 
     def least(part: float) -> float:
-        both = np.diag(low) + part * full, np.diag(high) - part * full
-        return min(np.linalg.eigvalsh(matrix)[0] for matrix in both)
+        bounded = np.stack((np.diag(low) + part * full, np.diag(high) - part * full))
+        return float(np.linalg.eigvalsh(bounded).min())
 
     assert 0.0 <= share <= 1.0 and least(share) > -1e-12
     assert share == 1.0 or least(1.001 * share + 1e-9) < 0.0
@@ -191,38 +191,32 @@ def test_a_half_couples_as_the_whole(planes):
         np.testing.assert_allclose(part[name].values, values, atol=1e-12 * np.abs(values).max())
 
 
-def repeated(shift: int, faces, precision="double"):
-    """The plan of a sphere in a cell that repeats along x and z, moved by some cells along both."""
-    lines = np.arange(13.0) * 1e-3
-    centre = (5.2e-3 + 1e-3 * shift, 6.1e-3, 6.3e-3 + 1e-3 * shift)
-    return nf.Simulation(
-        nf.Grid(lines, lines, lines), structures=[nf.Structure(nf.Sphere(centre, 3.4e-3), nf.Medium(8.0))],
-        boundaries=nf.Boundaries(nf.PEC, x=faces, z="periodic"), averaging="tensor", precision=precision, steps=30,
-        sources=[nf.PointCurrent((1e-3, 6e-3, 6e-3), "y", nf.Gaussian(5e9))],
-    ).setup().plan  # fmt: skip
+@pytest.mark.parametrize("phases", [(0.0, 0.0, 0.0), (0.7, -1.1, 2.0)])
+def test_a_lattice_may_be_cut_into_cells_anywhere(phases):
+    """A ball in the middle of a cell, and about its corner: the same fields, but for phases of what came over seams."""
+    cells, moved, ball = np.array((9, 8, 7)), np.array((5, 4, 4)), np.array((4.1, 3.9, 3.2))
+    faces = {axis: nf.Bloch(phase=phase) if phase else "periodic" for axis, phase in zip("xyz", phases)}
 
+    def ringing(by: np.ndarray) -> list[np.ndarray]:
+        source = nf.PointCurrent(tuple((np.array((1.0, 7.0, 1.0)) + by) % cells), "x", nf.Gaussian(2e7))
+        plan = nf.Simulation(
+            nf.Grid.uniform(1.0, tuple(cells.tolist())), boundaries=nf.Boundaries(**faces), averaging="tensor",
+            structures=[nf.Structure(nf.Sphere(tuple(ball + by), 2.7), nf.Medium(8.0))], sources=[source], steps=60,
+            precision="double",
+        ).setup().plan  # fmt: skip
+        engine = CpuEngine(plan, 2)
+        engine.advance(60, "sources")
+        assert (plan.coupling.tap_at == -1).any() == by.any()
+        return [engine.state(c) + 1j * engine.state(c + 6) if any(phases) else engine.state(c) for c in range(6)]
 
-def test_a_sphere_over_a_seam_is_coupled_as_one_in_the_middle():
-    def entries(shift: int) -> dict:
-        term = repeated(shift, "periodic").coupling
-        sample = np.repeat(np.arange(term.component.size), np.diff(term.first))
-        at, tap = ((place - [shift, 0, shift]) % 12 for place in (term.at[sample], term.tap_at))
-        keys = np.column_stack((term.component[sample], at, term.tap_component, tap))
-        return dict(zip(map(tuple, keys.tolist()), term.weight))
-
-    middle, over = entries(0), entries(5)
-    assert middle.keys() == over.keys()
-    np.testing.assert_allclose([over[key] for key in middle], list(middle.values()), rtol=1e-6)
-
-
-@pytest.mark.parametrize("faces", ["periodic", nf.Bloch(phase=0.7)], ids=["periodic", "Bloch"])
-def test_engines_make_the_bits_of_the_oracle_over_seams(faces):
-    plan = repeated(5, faces, "single")
-    engine, oracle = CpuEngine(plan, 2, None, Tiling(3, 4)), ReferenceEngine(plan)
-    for each in (engine, oracle):
-        each.advance(25, "sources")
-    for component in range(6 + 6 * plan.complex_fields):
-        np.testing.assert_array_equal(engine.gathered(component), oracle.state(component))
+    over = (np.array((1, 7, 1)) + moved) // cells  # seams between the source and where it came from
+    for whole, parted in zip(ringing(0 * moved), ringing(moved)):
+        for axis, (by, phase) in enumerate(zip(moved, phases)):
+            whole = np.roll(whole, by, axis)
+            if phase:
+                lag = np.exp(1j * phase * ((np.arange(cells[axis]) < by) - over[axis]))
+                whole = whole * lag.reshape([-1 if a == axis else 1 for a in range(3)])
+        np.testing.assert_allclose(parted, whole, atol=1e-9 * np.abs(whole).max())
 
 
 @pytest.mark.slow
