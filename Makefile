@@ -29,7 +29,7 @@ test: setup
 test-numa: setup
 	@scripts/numa_guest
 
-nightly: export NEARFIELD_DRAWS = 4
+nightly: export NEARFIELD_DRAWS = 8
 nightly: setup lint
 	@$(PYTHON_IN) -m pytest -q
 	@scripts/numa_guest

@@ -43,6 +43,7 @@ _HOMES = {
     "nearfield.checkpoint.resume": ("resume",),
     "nearfield.results": ("Result", "open_result"),
     "nearfield.analysis.spectra": ("spectrum",),
+    "nearfield.analysis.network": ("decibels", "group_delay"),
     "nearfield.analysis.resonances": ("resonances",),
     "nearfield.media.fit": ("fit_medium",),
     "nearfield.media.library": ("library",),

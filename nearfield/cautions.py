@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.boundaries import CPML
-from nearfield.discretization import all_waveforms, port_waveform
+from nearfield.discretization import all_waveforms
 from nearfield.enclosure import open_far_field_surfaces
 from nearfield.geometry import Structure, medium_of
 from nearfield.grid import AXES
+from nearfield.guides.cautions import guide_cautions
 from nearfield.interpolation import point_samples
 from nearfield.refusals import edges_of, features, media_in_use
 from nearfield.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
@@ -35,8 +36,8 @@ def cautions(setup: Discretization) -> list[str]:
         *coarse_media(resolved_media(setup)), *steep_grading(setup), *lost_structures(setup), *moved_sheets(setup),
         *unused_media(setup), *media_beyond_band(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
         *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
-        *open_far_field_surfaces(setup), *idle_sources(setup), *cut_sources(setup), *slow_guides(setup),
-        *bare_wires(setup), *slight_conductors(setup),
+        *open_far_field_surfaces(setup), *idle_sources(setup), *cut_sources(setup), *bare_wires(setup),
+        *slight_conductors(setup), *guide_cautions(setup),
     ]
 
 
@@ -271,20 +272,6 @@ def floating_ports(setup: Discretization) -> Iterator[str]:
                         f"{who}: its {end} end at {AXES[axis]}={setup.grid.lines[axis][node]:.6g} m touches no metal, "
                         "so it feeds nothing there; let it span the gap between two conductors"
                     )
-
-
-def slow_guides(setup: Discretization) -> Iterator[str]:
-    """Pulses into guides that begin below the cut-off."""
-    for port in setup.simulation.channels:
-        if port.kind == "waveguide" and port.name in setup.waveforms:
-            low = port_waveform(setup.simulation, port).band[0]
-            cutoff = port.line(setup.context).cutoff_frequency
-            if low < cutoff:
-                yield (
-                    f"port {port.name!r}: its pulse begins at {quantity(low, 'Hz')} (20 dB down), below the cut-off of "
-                    f"{port.modes[0]}, {quantity(cutoff, 'Hz')}: there the guide rings long, and at 0 a TE mode leaves "
-                    "a magnetic field standing; give `steps`, or a pulse that begins above"
-                )
 
 
 def touches_metal(setup: Discretization, axis: int, node: int, index: list[np.ndarray]) -> bool:

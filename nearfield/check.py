@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from nearfield.cautions import cautions
 from nearfield.discretization import all_waveforms
 from nearfield.errors import ModelError
+from nearfield.guides.table import PortMode, port_modes
 from nearfield.machine_rate import free_memory, known_rate
 from nearfield.plan import VACUUM_SPEED
-from nearfield.pole_sizes import kept_numbers, pole_bytes, pole_cost
+from nearfield.pole_sizes import kept_numbers, pole_bytes, pole_cost, surfaces
 from nearfield.prediction import HDF5_OVERHEAD, domain_bytes, term_bytes
 from nearfield.resolution import MediumCheck, largest_cell, resolved_media, smallest_cell
 from nearfield.tuning import choose, described
@@ -53,6 +54,7 @@ class Check:
     field_files: str  # bytes of the monitors' own files, of all excitations; empty without any
     phase_error: float  # degrees across the longest side of the grid, in the medium where it is worst
     warnings: tuple[str, ...]
+    modes: tuple[PortMode, ...] = ()  # of the waveguide ports
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, SI."""
@@ -88,6 +90,9 @@ class Check:
                 for medium in self.media
             ]
             text.append(f"estimated phase error across the grid: {self.phase_error:.3g} deg")
+        if self.modes:
+            text += ["", "modes of the waveguide ports             cut-off  wavelength at the middle of the pulse"]
+            text += [each.described() for each in self.modes]
         text += [""] + [f"warning: {warning}" for warning in self.warnings] if self.warnings else ["", "no warnings"]
         return "\n".join(text)
 
@@ -101,10 +106,11 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
     choice = choose(setup.plan, threads, simulation.schedule)
     threads = threads or choice.machine.threads
     rate = known_rate(simulation.precision, threads, total)
-    speed = rate.mcells_per_second / (1.0 + float(pole_cost(kept_numbers(setup.plan)).mean()))
+    on_surfaces, surface_cost = surfaces(setup)
+    speed = rate.mcells_per_second / (1.0 + float(pole_cost(kept_numbers(setup.plan)).mean()) + surface_cost)
     runs, steps = max(1, len(setup.excitations)), expected_steps(setup)
     fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision) * (1 + setup.plan.complex_fields)
-    fields += pole_bytes(setup.plan)
+    fields += pole_bytes(setup.plan) + on_surfaces
     in_terms, output = term_bytes(setup.terms, steps, simulation.precision)
     files, rings, full = field_files(setup)
     waves = max(extent) * frequency / VACUUM_SPEED  # wavelengths in vacuum along the longest side
@@ -134,6 +140,7 @@ def examine(simulation: Simulation, threads: int | None = None) -> Check:
         media=media,
         phase_error=max(medium.phase_error * waves * medium.refractive_index for medium in media) if waves else 0.0,
         warnings=(*cautions(setup), *too_much_memory(fields + in_terms + rings), *full),
+        modes=port_modes(setup),
     )
 
 

@@ -129,6 +129,13 @@ class Coefficients:
         """The media that remember, by number."""
         return self._dispersion.media
 
+    @property
+    def remembering_surfaces(self) -> list[tuple[SheetSurface | SkinSurface, PoleMedium]]:
+        """The sheets and conductors whose surface remembers, and what it keeps in each of its samples."""
+        return [(self._dispersion.surfaces[kind.column], self.pole_media[kind.medium])
+                for kind in self._dispersion.kinds
+                if kind.medium is not None and kind.column in self._dispersion.surfaces]  # fmt: skip
+
     def planes(
         self, axis: int, lower: Triple | None = None, upper: Triple | None = None
     ) -> Iterator[PlaneCoefficients]:

@@ -60,11 +60,12 @@ class Openings:
 def takes(body: Body, grid: YeeGrid) -> bool:
     """Whether metal is thick enough to be followed: it holds a grid line along each axis on which it is flat.
 
-    Rods and balls thinner than two cells stay what they are on whole cells.
+    Rods and balls thinner than two cells, across a rod, stay what they are on whole cells.
     """
     if body.kind != "pec" or not body.solid:
         return False
-    cell = max(cell_near(grid, a, body.lower[a], body.upper[a]) for a in range(3))
+    across = [a for a in range(3) if not body.shape.constant_along(a)]
+    cell = max((cell_near(grid, a, body.lower[a], body.upper[a]) for a in across), default=0.0)
     if isinstance(body.shape, Cylinder | Sphere) and body.shape.radius < cell:
         return False
     margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))

@@ -81,6 +81,8 @@ def explain(item: Any, model: type[BaseModel]) -> str:
             return f"given {shown(item['input'])}; needs a list"
         case "string_pattern_mismatch" | "string_too_short" | "string_too_long":
             return f"given {shown(item['input'])}; needs 1 to 80 characters without / and control characters"
+        case "too_short":
+            return f"given {shown(item['input'])}; needs {item['ctx']['min_length']} or more entries"
         case "string_type":
             return f"given {shown(item['input'])}; needs a string"
     return f"{item['msg'][:1].lower()}{item['msg'][1:]}, given {shown(item['input'])}"

@@ -244,6 +244,17 @@ class Result:
             raise ModelError("this result has no S-parameters: the model has no port, or no excitation ended")
         return labelled(self.record.sparameters, "sparameters")
 
+    def sparameters_at(self, frequencies: Any) -> xarray.DataArray:
+        """S at other frequencies (Hz, or "9.8 GHz"), from the recorded signals; NaN where the pulse held little."""
+        from nearfield.analysis.network import frequency_list
+        from nearfield.analysis.sparameters import scattering
+
+        band, wanted = self.sparameters.frequency.values, frequency_list(frequencies)
+        records = {name: run.ports for name, run in self.record.excitations.items()}
+        both = np.concatenate((wanted, band))  # where little is held is told by the peak
+        found = scattering(self.reference_impedances, records, both)
+        return labelled(found, "sparameters").isel(frequency=slice(wanted.size))
+
     def write_touchstone(self, path: str | Path) -> Path:
         """Write the S-parameters as a Touchstone file (`.s1p`, `.s2p` ...) and return its path."""
         from nearfield.analysis.sparameters import write_touchstone

@@ -6,6 +6,7 @@ magnitude than the true distance to the surface. Coordinates are in metres throu
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from nearfield.quantities import Length, Position, PositiveLength
 from nearfield.schema import Schema
 
 Corner = tuple[float, float, float]
+AT_ONCE = 20_000  # pairs of points and sides, so that they stay in a cache
 
 
 class Solid(Schema):
@@ -314,15 +316,24 @@ class Polygon(Extruded):
     def flat_distance(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         u, v = np.broadcast_arrays(u, v)
         square, inside = np.full(u.shape, np.inf), np.zeros(u.shape, dtype=bool)
-        for (u0, v0), (u1, v1) in zip(self.vertices, (*self.vertices[1:], self.vertices[0])):
+        start, end = self._sides
+        batch = max(1, AT_ONCE // max(1, u.size))
+        for first in range(0, len(start), batch):
+            sides = (ends[first : first + batch].T.reshape(2, -1, *[1] * u.ndim) for ends in (start, end))
+            (u0, v0), (u1, v1) = sides
             du, dv = u1 - u0, v1 - v0
-            if du == 0.0 and dv == 0.0:
-                continue
             part = np.clip(((u - u0) * du + (v - v0) * dv) / (du * du + dv * dv), 0.0, 1.0)
-            square = np.minimum(square, (u - u0 - part * du) ** 2 + (v - v0 - part * dv) ** 2)
-            if dv != 0.0:
-                inside ^= ((v0 > v) != (v1 > v)) & (u < u0 + (v - v0) * (du / dv))
+            square = np.minimum(square, ((u - u0 - part * du) ** 2 + (v - v0 - part * dv) ** 2).min(axis=0))
+            beyond = ((v0 > v) != (v1 > v)) & (u < u0 + (v - v0) * (du / np.where(dv == 0.0, 1.0, dv)))
+            inside ^= np.logical_xor.reduce(beyond, axis=0)
         return np.where(inside, -1.0, 1.0) * np.sqrt(square)
+
+    @cached_property
+    def _sides(self) -> tuple[np.ndarray, np.ndarray]:
+        start = np.asarray(self.vertices)
+        end = np.roll(start, -1, axis=0)
+        real = (start != end).any(axis=1)
+        return start[real], end[real]
 
 
 def _real(values: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -39,6 +39,8 @@ from nearfield.symmetry import Symmetry
 from nearfield.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
 
 if TYPE_CHECKING:
+    import xarray
+
     from nearfield.check import Check
     from nearfield.discretization import Discretization
     from nearfield.parallel.start import Parallel
@@ -173,6 +175,19 @@ class Simulation(Schema):
         from nearfield.check import examine
 
         return examine(self)
+
+    def guide_modes(self, frequencies: Any = None) -> xarray.Dataset:
+        """The modes of the waveguide ports as the grid carries them, without running.
+
+        Dims `port` (names as in the S-parameters) and `frequency` (Hz; left out, the band of the pulses): `mode`,
+        `family` ("TE", "TM", "TEM", "hybrid"), `cutoff_frequency` (Hz), `propagation_constant` alpha + j beta (1/m),
+        `impedance` (ohm) of E over H across the guide, imaginary below the cut-off, and `line_impedance` (ohm), voltage
+        over current of a TEM wave between two conductors, 0 of other modes. Of hybrid modes the impedance is that of
+        V and I of unit profiles. Error: `ModelError` without a waveguide port.
+        """
+        from nearfield.guides.table import guide_modes
+
+        return guide_modes(self.setup(), frequencies)
 
     def run(
         self,

@@ -82,7 +82,25 @@ class ImpressedCurrent(Schema):
         return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__
 
 
-class PointCurrent(ImpressedCurrent):
+class PointLike(ImpressedCurrent):
+    """What the currents of a moment at a point share."""
+
+    @property
+    def _component(self) -> int:
+        """That of E, or of H where it is magnetic, which it adds to."""
+        return AXES.index(self.axis) + 3 * (self.kind == "magnetic-point-current")
+
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry it: (component, i, j, k)."""
+        return [(self._component, *nearest_samples(grid, self._component, self.position))]
+
+    def terms(self, context: Context) -> list[CurrentTerm]:
+        """What the engine adds in each step."""
+        index, density = spread(context, self._component, self.position)
+        return current_term(context, self._component, index, self.moment * density, self.signal())
+
+
+class PointCurrent(PointLike):
     """A point-like electric current (an electric dipole of given current moment) along an axis.
 
     J = moment waveform(t) delta^3(r - position). The moment is current times length (A m); the radiated power of a
@@ -106,19 +124,8 @@ class PointCurrent(ImpressedCurrent):
     name: Name | None = None
     """Name for messages."""
 
-    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """The samples that carry it: (component, i, j, k)."""
-        component = AXES.index(self.axis)
-        return [(component, *nearest_samples(grid, component, self.position))]
 
-    def terms(self, context: Context) -> list[CurrentTerm]:
-        """What the engine adds in each step."""
-        component = AXES.index(self.axis)
-        index, density = spread(context, component, self.position)
-        return current_term(context, component, index, self.moment * density, self.signal())
-
-
-class MagneticPointCurrent(ImpressedCurrent):
+class MagneticPointCurrent(PointLike):
     """A point-like magnetic current (a magnetic dipole, a small loop) along an axis.
 
     M = moment waveform(t) delta^3(r - position), in Faraday's law curl E = -mu dH/dt - M. The moment is magnetic
@@ -140,17 +147,6 @@ class MagneticPointCurrent(ImpressedCurrent):
     """Magnetic current times length (V m) at waveform value 1."""
     name: Name | None = None
     """Name for messages."""
-
-    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """The samples that carry it: (component, i, j, k)."""
-        component = 3 + AXES.index(self.axis)
-        return [(component, *nearest_samples(grid, component, self.position))]
-
-    def terms(self, context: Context) -> list[CurrentTerm]:
-        """What the engine adds in each step."""
-        component = 3 + AXES.index(self.axis)
-        index, density = spread(context, component, self.position)
-        return current_term(context, component, index, self.moment * density, self.signal())
 
 
 class LineCurrent(ImpressedCurrent):

@@ -39,7 +39,7 @@ SECTIONS = {
     "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet", "PlaneWave"),
     "Ports and circuits": ("LumpedPort", "MicrostripPort", "WaveguidePort", "LumpedElement"),
     "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
-    "Results": ("open_result", "Result", "spectrum", "resonances"),
+    "Results": ("open_result", "Result", "spectrum", "decibels", "group_delay", "resonances"),
     "Errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
 }
 GIVEN_BY_RESULTS = {  # classes that users hold without importing them

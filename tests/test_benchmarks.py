@@ -42,10 +42,10 @@ def ratios(found) -> list[dict]:
     return own + [ratio for entry in found.values() for ratio in ratios(entry)]
 
 
-SLOW = ("domains",)  # in processes of their own, which take long to begin
+QUICK = ("scaling", "dft_plane", "field_files", "solids")  # one of each kind
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in RUNS])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in RUNS])
 def test_each_script_writes_pairs_with_commit_machine_and_command(name, tmp_path):
     run(f"{name}.py", *RUNS[name], "--output", str(tmp_path))
     text = (tmp_path / f"{name}.json").read_text()

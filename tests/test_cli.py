@@ -15,6 +15,7 @@ import pytest
 from checkpointed import awaited
 
 import nearfield
+from nearfield import memory_rate
 from nearfield.cli import main
 from nearfield.commands import console
 from nearfield.commands.progress import Outlook, PlainProgress
@@ -293,7 +294,8 @@ def test_bench_box_keeps_its_contract(boundary, capsys):
     assert len(answer["checksum"]) == 64
 
 
-def test_doctor_describes_the_machine(capsys):
+def test_doctor_describes_the_machine(capsys, monkeypatch):
+    monkeypatch.setattr(memory_rate, "MOST_BYTES", 2**20)
     assert main(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {"isa", "cores", "usable_cores", "caches", "numa_nodes", "mpi", "gpu", "hdf5"} <= set(found)

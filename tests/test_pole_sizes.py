@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from agreement import by_planes
 
 import nearfield as nf
 from nearfield.engine import CpuEngine
@@ -50,6 +51,35 @@ def test_the_check_counts_states_and_their_cost():
     assert soil.memory_bytes - plain.memory_bytes == 30 * 26 * 64 * NUMBERS * 4
     assert soil.mcells_per_second < 0.6 * plain.mcells_per_second
     assert soil.predicted_seconds > plain.predicted_seconds
+
+
+COPPER, GRAPHENE = nf.Conductor(5.8e7), nf.ResistiveSheet(100.0, 1e-10)
+BODIES = {
+    "walls": ([], {"conductor": COPPER}, {}),
+    "box": ([nf.Structure(nf.Box((9 * MM, 8 * MM, 9 * MM), (20 * MM, 19 * MM, 42 * MM)), COPPER)], {}, {}),
+    "half a ball": ([nf.Structure(nf.Sphere((15 * MM, 13 * MM, 30 * MM), 9 * MM), COPPER)], {},
+                    {"symmetry": nf.Symmetry(z="electric"), "metal": "conformal"}),
+    "sheet": ([nf.Structure(nf.Sheet((MM, 8 * MM, 5 * MM), (29 * MM, 8 * MM, 55 * MM)), GRAPHENE)], {}, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("structures", "walls", "more"), BODIES.values(), ids=BODIES)
+def test_the_check_counts_what_surfaces_keep(structures, walls, more):
+    """All blocks of 16 where a surface weighs anything; of conformal metal nearly."""
+    pulse = nf.PointCurrent((4 * MM, 4 * MM, 50 * MM), "x", nf.Gaussian(20e9))
+    entries = {"sources": (pulse,), "boundaries": nf.Boundaries(nf.PEC), **more}
+    bare = model().model_copy(update=entries)
+    full = model(*structures).model_copy(update=entries | {"boundaries": nf.Boundaries(nf.PEC, **walls)})
+    plan, found, other = full.setup().plan, full.check(), bare.check()
+    (medium,) = plan.pole_media
+    weights = np.stack([by_planes(plan).coefficients.dense_poles(0, n)[1] for n in range(3)])
+    rows = np.moveaxis(weights, 1 + plan.unit_axis, -1)
+    blocks = np.count_nonzero(np.add.reduceat(rows, np.arange(0, rows.shape[-1], 16), axis=-1))
+    wanted = blocks * 16 * medium.states * 4
+    assert found.memory_bytes - other.memory_bytes == pytest.approx(wanted, rel=0.1 if "metal" in more else 1e-12)
+    assert found.checkpoint_bytes - other.checkpoint_bytes == found.memory_bytes - other.memory_bytes
+    assert found.mcells_per_second < other.mcells_per_second
+    assert CpuEngine(plan, 1).facts()["bytes"] > 0.98 * found.memory_bytes
 
 
 def test_tiles_and_domains_know_what_poles_keep():

@@ -274,6 +274,8 @@ WRONG = {
                     "lies in metal"),
     "the wrong plane": (lambda: round_guide("TE11x", symmetry=nf.Symmetry(x="magnetic")), "has no magnetic plane"),
     "a plane along it": (lambda: round_guide("TE11x", symmetry=nf.Symmetry(z="magnetic")), "would mirror the port"),
+    "a plane in metres": (moved(reference_plane=20.0), "reference_plane z=20 m lies outside the grid, 0 to 0.12 m"),
+    "no modes": (moved(modes=()), r"modes: given \(\); needs 1 or more entries"),
     "no pulse": (lambda: rectangular(pulse=None), "a guide carries waves above its cut-off"),
 }  # fmt: skip
 
@@ -288,3 +290,24 @@ def test_a_port_that_cannot_be_right_is_refused(case):
 def test_a_pulse_from_below_the_cutoff_is_warned_of():
     assert any("below the cut-off of TE10" in text for text in rectangular(pulse=nf.Gaussian(20e9)).check().warnings)
     assert rectangular().check().warnings == ()
+
+
+BLOCK = nf.Structure(nf.Box((0, 0, 0), (4 * MM, 7 * MM, 12 * MM)), nf.PEC)
+ODD = {
+    "no CPML behind": ({"boundaries": nf.Boundaries(nf.PEC, z_high=nf.CPML(8))}, "ends behind it at z_low without"),
+    "metal behind": ({"structures": [BLOCK]}, "metal behind it is not that at the port"),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_a_guide_that_does_not_run_on_behind_its_port_is_warned_of(case):
+    changes, message = ODD[case]
+    warnings = rectangular(**changes).check().warnings
+    assert len(warnings) == 1 and "port 'in'" in warnings[0] and message in warnings[0]
+
+
+def test_ports_that_look_the_same_way_along_one_guide_are_warned_of():
+    model = rectangular()
+    one, other = model.ports
+    turned = model.model_copy(update={"ports": (one, other.model_copy(update={"direction": "+z"}))})
+    assert any("give 'out' '-z'" in text for text in turned.check().warnings)

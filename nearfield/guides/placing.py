@@ -28,7 +28,8 @@ _known: WeakKeyDictionary = WeakKeyDictionary()  # cross-sections, and modes in 
 
 
 def port_place(context: Context, port: WaveguidePort) -> Place:
-    """Its window on the grid. Errors: in or next to a CPML or wall, complex fields, a plane of symmetry along it."""
+    """Its window on the grid. Errors: in or next to a CPML or wall, complex fields, a plane of symmetry along it, a
+    reference plane outside the grid."""
     grid, who, axis = context.grid, port.place, port.along
     if context.boundaries.complex_fields:
         raise ModelError(
@@ -48,6 +49,7 @@ def port_place(context: Context, port: WaveguidePort) -> Place:
             f"{who}: its plane {AXES[axis]}={line[node]:.6g} m lies on a wall or in a CPML; allowed: "
             f"{line[low + 1]:.6g} to {line[high - 1]:.6g} m. Move it inside, or enlarge the grid"
         )
+    _refuse_far_plane(grid.lines[axis], port)
     across = (axis + 1) % 3, (axis + 2) % 3
     for a in (a for a in across if grid.mirrors[a]):
         plane, cell = grid.lines[a][grid.cells[a] // 2], float(grid.primary(a).min())
@@ -62,6 +64,15 @@ def port_place(context: Context, port: WaveguidePort) -> Place:
     window = [(max(0, low - MARGIN), min(grid.cells[a], high + MARGIN)) for a, (low, high) in enumerate(spans)]
     (u0, u1), (v0, v1) = (window[a] for a in across)
     return Place(axis, node, (u0, v0), (u1, v1))
+
+
+def _refuse_far_plane(line: np.ndarray, port: WaveguidePort) -> None:
+    plane, slack = port.reference_plane, SAMPLE_TOLERANCE * (line[1] - line[0])
+    if plane is not None and not line[0] - slack <= plane <= line[-1] + slack:
+        raise ModelError(
+            f"{port.place}: reference_plane {AXES[port.along]}={plane:.6g} m lies outside the grid, {line[0]:.6g} to "
+            f"{line[-1]:.6g} m; give the coordinate (m) of a plane across this guide, such as a face of what it feeds"
+        )
 
 
 def mode_of(context: Context, port: WaveguidePort) -> Mode | LoadedMode:
@@ -109,8 +120,8 @@ def _refuse_mirrored(context: Context, port: WaveguidePort, mode: Mode | LoadedM
         for component, part in zip(mode.section.place.across, mode.pictured):
             parity = Fold.of(context.grid, component, axis, context.grid.cells[axis]).parity
             if np.abs(np.flip(part, number) - parity * part).max() > MIRRORED * largest:
-                other = "magnetic" if kind == "electric" else "electric"
+                other = "a magnetic" if kind == "electric" else "an electric"
                 raise ModelError(
-                    f"{port.place}: its mode {port.modes[0]} has no {kind} plane of symmetry across {AXES[axis]}; an "
+                    f"{port.place}: its mode {port.modes[0]} has no {kind} plane of symmetry across {AXES[axis]}; "
                     f"{other} one there may fit, another mode, or in a round guide another axis of polarisation"
                 )

@@ -100,7 +100,8 @@ class WaveguidePort(Schema):
         for text in self.modes:
             fault = ModeName.read(text).fault(self.shape, name)
             if fault:
-                raise ValueError(f"a {self.shape} guide along {name} has no mode {text!r}: {fault}")
+                kind = "guide of any shape" if self.shape == "any" else f"{self.shape} guide"
+                raise ValueError(f"a {kind} along {name} has no mode {text!r}: {fault}")
         if len(set(self.modes)) < len(self.modes):
             raise ValueError(f"modes {', '.join(self.modes)} name one twice; leave it out")
         return self

@@ -70,6 +70,14 @@ def guide_section(context: Context, who: str, place: Place, opening: Opening) ->
     )  # fmt: skip
 
 
+def ends_as_it_begins(context: Context, who: str, place: Place, opening: Opening, end: int) -> bool:
+    """Whether the plane of node `end` has the live edges of the port's own, in the guide which the opening is in."""
+    own, far = (_live(context, place, node)[:2] for node in (place.node, end))
+    cells = _connected(context, who, place, opening, *own)
+    beside = _beside(cells, 1), _beside(cells, 0)
+    return all(bool((a == b)[near].all()) for a, b, near in zip(own, far, beside))
+
+
 def _live(context: Context, place: Place, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where E_u and E_v in the plane of a node, and E_n in the cell between it and the port's, are alive."""
     planes = zip((*place.across, place.axis), (node, node, min(node, place.node)))

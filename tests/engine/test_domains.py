@@ -80,7 +80,7 @@ def test_any_arrangement_gives_the_oracles_bits_where_electric_fields_take_far_m
         assert_domains_agree(plan, arrangement(plan, counts), 5, tiling, expected)
 
 
-@settings(max_examples=draws(75), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=draws(40), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     plan=any_plans(), counts=st.tuples(*[st.integers(1, 4)] * 3), threads=st.integers(1, 7),
     tiling=st.just(STEPWISE) | st.builds(Tiling, st.integers(1, 9), st.integers(1, 9), st.sampled_from([0, 2])),

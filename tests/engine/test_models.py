@@ -72,8 +72,13 @@ def rich_model(by: int, precision: str, **options) -> nf.Simulation:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("by", range(3))
-@pytest.mark.parametrize("excitation, precision", [("sources", "single"), ("one", "double"), ("two", "single")])
+EXCITED = (("sources", "single"), ("one", "double"), ("two", "single"))
+
+
+@pytest.mark.parametrize("by, excitation, precision", [
+    pytest.param(by, *excited, marks=[pytest.mark.slow] * (number not in (0, by)))
+    for by in range(3) for number, excited in enumerate(EXCITED)
+])  # fmt: skip
 def test_a_model_of_everything_agrees_with_the_oracle(excitation, by, precision):
     plan = rich_model(by, precision, excitations=("sources", "one", "two")).setup().plan
     assert plan.unit_axis == by

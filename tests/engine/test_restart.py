@@ -76,7 +76,7 @@ def test_any_domains_threads_tiles_and_axis_of_the_rows_go_on_with_the_same_bits
         assert_goes_on(plan, before, (6, 1, 9), seed, tmp_path)
 
 
-@settings(max_examples=draws(50), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=draws(25), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(plan=any_plans(), before=st.integers(1, 20), after=st.integers(1, 12), seed=st.integers(0, 1000))
 def test_any_draw_of_all_features_goes_on_with_the_same_bits(plan, before, after, seed, tmp_path_factory):
     assert_goes_on(plan, (before,), (after,), seed, tmp_path_factory.getbasetemp())

@@ -81,7 +81,7 @@ def test_without_a_phase_both_parts_are_those_of_periodic_axes(precision):
 sizes = st.tuples(*[st.one_of(st.integers(1, 3), st.integers(4, 12), st.sampled_from([15, 16, 17, 33]))] * 3)
 
 
-@settings(max_examples=draws(30), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=draws(15), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     cells=sizes,
     rings=st.sampled_from(SOME_AXES),

@@ -164,7 +164,7 @@ def any_plans(draw):
     )
 
 
-@settings(max_examples=draws(100), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=draws(50), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     plan=any_plans(),
     blocks=st.lists(st.integers(1, 12), min_size=1, max_size=3),

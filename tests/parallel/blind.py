@@ -1,8 +1,10 @@
-"""Run under mpiexec: the command line, where no rank but the first can find a guide's modes.
+"""Run under mpiexec: `nearfield run` with the options of each argument in turn, to the first that fails.
 
-The others cannot import SciPy's sparse matrices; `scipy.optimize`, which conductors need, has those it wants.
+No rank but the first can find a guide's modes: the others cannot import SciPy's sparse matrices; `scipy.optimize`,
+which conductors need, has those it wants.
 """
 
+import shlex
 import sys
 
 import scipy.optimize  # noqa: F401
@@ -13,4 +15,6 @@ from nearfield.parallel.transport import world
 if __name__ == "__main__":
     if world().rank:
         sys.modules["scipy.sparse"] = None
-    sys.exit(main())
+    for options in sys.argv[1:]:
+        if code := main(["run", "--no-report", *shlex.split(options)]):
+            sys.exit(code)

@@ -1,8 +1,8 @@
 """Run under mpiexec: random plans with every feature, kept by one engine and gone on with by another.
 
 One of the two is on all ranks, the other on all in another way, or one process alone; beside them one process alone
-that never stopped. Arguments: seed, number of plans, folder; "rings" after them for axes that close on themselves.
-Exits with 1 at the first difference.
+that never stopped. Arguments: folder, then kind:seed:number of plans, the kinds "any" and "rings" of spread.py. Exits
+with 1 at the first difference.
 """
 
 from __future__ import annotations
@@ -97,12 +97,12 @@ def compare(plan: Plan, cases: tuple[tuple, tuple], blocks: tuple[int, int], fol
             assert same(one.time, other.time) and same(one.values, other.values), f"recording {number}"
 
 
-def main() -> None:
-    """Draw, compare, count."""
-    draw, folder, rings = random.Random(int(sys.argv[1])), Path(sys.argv[3]), sys.argv[4:] == ["rings"]
-    for number in range(int(sys.argv[2])):
+def compare_plans(kind: str, seed: int, count: int, folder: Path) -> None:
+    """Draw and compare so many."""
+    draw = random.Random(seed)
+    for number in range(count):
         thick = number % 6 == 0 and world().size in (2, 4)
-        plan = any_plan(draw, draw.randrange(1000), thick, rings)
+        plan = any_plan(draw, draw.randrange(1000), thick, kind == "rings")
         cases = [drawn(draw, plan, thick), drawn(draw, plan, thick)]
         if number % 3:
             cases[number % 3 - 1] = ALONE
@@ -113,9 +113,11 @@ def main() -> None:
             print(f"{type(error).__name__} {error}: {plan.active} {plan.cpml} {blocks} {cases}", flush=True)
             world().abort(1)
         world().everywhere(None)
-    if world().rank == 0:
-        print(f"{sys.argv[2]} plans went on on {world().size} ranks")
 
 
 if __name__ == "__main__":
-    main()
+    for wanted in sys.argv[2:]:
+        kind, seed, count = wanted.split(":")
+        compare_plans(kind, int(seed), int(count), Path(sys.argv[1]))
+        if world().rank == 0:
+            print(f"{kind}: {count} plans went on on {world().size} ranks", flush=True)

@@ -1,9 +1,8 @@
 """Run under mpiexec: random plans with every feature on all ranks, compared on rank 0 with the engine of one domain.
 
-Arguments: seed, number of plans, and "any", or "split" for boxes that are thick enough for tiles deeper than halos;
-"rings" after it for axes that close on themselves.
-Prints how many were compared, and how many blocks of steps were made in split tiles; exits with 1 at the first that
-differs.
+Arguments: kind:seed:number of plans, any number of them. Kinds are "any"; "rings", where some axes close on themselves;
+"split" and "split rings", thick enough for tiles deeper than halos. Prints for each how many were compared, and how
+many blocks of steps were made in split tiles; exits with 1 at the first that differs.
 """
 
 from __future__ import annotations
@@ -101,11 +100,10 @@ def may_be_parted(plan, arrangement: Arrangement, grouping: Grouping, depth: int
     return True
 
 
-def main() -> None:
-    """Draw, compare, count."""
-    seed, count, thick = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "split"
+def compare_plans(kind: str, seed: int, count: int) -> int:
+    """Draw and compare so many; returns the blocks of steps made in split tiles."""
     draw, compared, split = random.Random(seed), 0, 0
-    rings = sys.argv[4:] == ["rings"]
+    thick, rings = "split" in kind, "rings" in kind
     while compared < count:
         plan = any_plan(draw, draw.randrange(1000), thick, rings)
         arrangement = any_arrangement(draw, plan, thick)
@@ -125,9 +123,12 @@ def main() -> None:
             print(f"{error}: {plan.active} {plan.cpml} {case[1:]}", flush=True)
             world().abort(1)
         compared += 1
-    if world().rank == 0:
-        print(f"{compared} plans agree on {world().size} ranks, {split} blocks in split tiles")
+    return split
 
 
 if __name__ == "__main__":
-    main()
+    for wanted in sys.argv[1:]:
+        kind, seed, count = wanted.split(":")
+        blocks = compare_plans(kind, int(seed), int(count))
+        if world().rank == 0:
+            print(f"{kind}: {count} plans agree on {world().size} ranks, {blocks} blocks in split tiles", flush=True)

@@ -1,5 +1,6 @@
 """Several ranks, started by a real launcher: the same bits as one process, and clear ends."""
 
+import functools
 import json
 import os
 import signal
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from checkpointed import awaited
+from plans import draws
 
+from nearfield.cli import main
 from nearfield.parallel.launch import command, launcher
 
 pytest.importorskip("mpi4py")
@@ -30,49 +33,71 @@ def started(ranks: int, *arguments: str, timeout: float = 300) -> subprocess.Com
     return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=timeout, check=False)
 
 
-@pytest.mark.parametrize("ranks, seed, plans", [(2, 1, 40), (3, 2, 25), (4, 3, 25)])
-def test_ranks_give_the_bits_of_one_process_for_every_feature(ranks, seed, plans):
-    done = started(ranks, str(HERE / "spread.py"), str(seed), str(plans), "any")
-    assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
+PLANS = {  # by ranks and kind: seed, plans
+    2: {"any": (1, draws(16)), "rings": (1, draws(8)), "split": (5, draws(4)), "split rings": (8, draws(2))},
+    3: {"any": (2, draws(8)), "rings": (2, draws(6))},
+    4: {"any": (3, draws(8)), "split": (5, draws(3)), "split rings": (5, draws(2))},
+}
 
 
-@pytest.mark.parametrize("ranks, seed, plans", [(2, 1, 15), pytest.param(3, 2, 25, marks=pytest.mark.slow), (4, 3, 10)])
-def test_ranks_share_periodic_axes_with_the_bits_of_one_process(ranks, seed, plans):
-    done = started(ranks, str(HERE / "spread.py"), str(seed), str(plans), "any", "rings")
-    assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
+@functools.cache
+def compared(ranks: int) -> subprocess.CompletedProcess:
+    """All kinds of plans, in one start of so many ranks."""
+    kinds = (f"{kind}:{seed}:{plans}" for kind, (seed, plans) in PLANS[ranks].items())
+    return started(ranks, str(HERE / "spread.py"), *kinds, timeout=550)
 
 
-@pytest.mark.parametrize("ranks, seed, plans", [(2, 8, 2), pytest.param(2, 5, 4, marks=pytest.mark.slow), (4, 5, 2)])
-def test_tiles_deeper_than_halos_reach_over_seams(ranks, seed, plans):
-    done = started(ranks, str(HERE / "spread.py"), str(seed), str(plans), "split", "rings")
-    assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
+def assert_agrees(ranks: int, kind: str, more: str = "") -> None:
+    done, said = compared(ranks), f"{kind}: {PLANS[ranks][kind][1]} plans agree on {ranks} ranks, {more}"
+    assert done.returncode == 0 and f"\n{said}" in f"\n{done.stdout}", done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("ranks, plans", [(2, 6), (4, 6)])
-def test_tiles_deeper_than_halos_give_the_same_bits(ranks, plans):
-    done = started(ranks, str(HERE / "spread.py"), "5", str(plans), "split")
-    assert done.returncode == 0 and f"{plans} plans agree on {ranks} ranks" in done.stdout, done.stdout + done.stderr
-    assert f"{3 * plans} blocks in split tiles" in done.stdout
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_ranks_give_the_bits_of_one_process_for_every_feature(ranks):
+    assert_agrees(ranks, "any")
 
 
-def bench(*options: str) -> dict:
-    line = [sys.executable, "-m", "nearfield", "bench", "box", "--cells", "40", "--steps", "30", "--json", *options]
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_share_periodic_axes_with_the_bits_of_one_process(ranks):
+    assert_agrees(ranks, "rings")
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_tiles_deeper_than_halos_give_the_same_bits(ranks):
+    assert_agrees(ranks, "split", f"{3 * PLANS[ranks]['split'][1]} blocks in split tiles")
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_tiles_deeper_than_halos_reach_over_seams(ranks):
+    assert_agrees(ranks, "split rings")
+
+
+BOX = ["bench", "box", "--cells", "40", "--steps", "30", "--boundary", "cpml", "--json"]
+
+
+@pytest.fixture
+def alone(capsys) -> str:
+    """The checksum of the box in one domain."""
+    assert main(BOX) == 0
+    return json.loads(capsys.readouterr().out)["checksum"]
+
+
+@pytest.mark.parametrize("options", ["--domains 2x1x4 --threads 3", "--domains 1x1x8"])
+def test_the_box_has_one_checksum_for_any_domains(options, alone, capsys):
+    assert main([*BOX, *options.split()]) == 0
+    assert json.loads(capsys.readouterr().out)["checksum"] == alone
+
+
+@pytest.mark.parametrize("ranks, options", [
+    (4, "--threads 1"), (2, "--domains 1x3x1 --schedule stepwise"),
+    pytest.param(3, "--domains 3 --halo-depth 2", marks=pytest.mark.slow),
+])  # fmt: skip
+def test_the_box_has_one_checksum_for_any_ranks(ranks, options, alone):
+    line = [sys.executable, "-m", "nearfield", *BOX, "--ranks", str(ranks), *options.split()]
     done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def test_the_box_has_one_checksum_for_any_domains_and_ranks():
-    alone = bench("--boundary", "cpml")
-    spread = [
-        ("--domains", "2x1x4", "--threads", "3"), ("--domains", "1x1x8"), ("--ranks", "4", "--threads", "1"),
-        ("--ranks", "3", "--domains", "3", "--halo-depth", "2"),
-        ("--ranks", "2", "--domains", "1x3x1", "--schedule", "stepwise"),
-    ]  # fmt: skip
-    for options in spread:
-        found = bench("--boundary", "cpml", *options)
-        assert found["checksum"] == alone["checksum"], options
-        assert found["ranks"] == (int(options[options.index("--ranks") + 1]) if "--ranks" in options else 1)
+    found = json.loads(done.stdout)
+    assert found["checksum"] == alone and found["ranks"] == ranks
 
 
 MODEL = """

@@ -8,26 +8,27 @@ from pathlib import Path
 
 import pytest
 from checkpointed import awaited, rich
+from plans import draws
 from test_ranks import started
 from test_runs import cube, guide_with_a_rod, run_blind
 from whole_runs import arrays
 
 import nearfield as nf
 from nearfield.checkpoint.folder import checkpoints
+from nearfield.cli import main
 
 HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize("ranks, seed, plans", [(2, 1, 24), (3, 2, 16), (4, 4, 16)])
-def test_what_any_ranks_kept_any_others_go_on_with(ranks, seed, plans, tmp_path):
-    done = started(ranks, str(HERE / "restart.py"), str(seed), str(plans), str(tmp_path))
-    assert done.returncode == 0 and f"{plans} plans went on on {ranks} ranks" in done.stdout, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("ranks, plans", [(2, 8), pytest.param(3, 20, marks=pytest.mark.slow)])
-def test_ranks_that_share_rings_go_on_with_what_others_kept(ranks, plans, tmp_path):
-    done = started(ranks, str(HERE / "restart.py"), "7", str(plans), str(tmp_path), "rings")
-    assert done.returncode == 0 and f"{plans} plans went on on {ranks} ranks" in done.stdout, done.stdout + done.stderr
+@pytest.mark.parametrize("ranks, plans", [
+    (2, {"any": (1, draws(8)), "rings": (7, draws(4))}), (3, {"any": (2, draws(6)), "rings": (7, draws(4))}),
+    (4, {"any": (4, draws(6))}),
+])  # fmt: skip
+def test_what_any_ranks_kept_any_others_go_on_with(ranks, plans, tmp_path):
+    kinds = [f"{kind}:{seed}:{count}" for kind, (seed, count) in plans.items()]
+    done = started(ranks, str(HERE / "restart.py"), str(tmp_path), *kinds, timeout=550)
+    said = [f"{kind}: {count} plans went on on {ranks} ranks" for kind, (_, count) in plans.items()]
+    assert done.returncode == 0 and done.stdout.splitlines() == said, done.stdout + done.stderr
 
 
 def test_ranks_go_on_with_the_second_excitation_that_other_ranks_began(tmp_path, monkeypatch):
@@ -50,7 +51,7 @@ def test_ranks_go_on_in_a_guide_whose_modes_the_first_finds_again(tmp_path, monk
     Path("model.toml").write_text(guide_with_a_rod().model_copy(update={"excitations": ("in:2",)}).to_toml())
     found = []
     for ranks, what in ((2, "model.toml --output out --checkpoint 110steps"), (3, "--resume out")):
-        done = run_blind(ranks, "--threads", "1", *what.split())
+        done = run_blind(ranks, f"--threads 1 {what}")
         assert done.returncode == 0, done.stderr
         found.append(arrays("out/result.h5"))
         Path("out/result.h5").unlink()
@@ -74,7 +75,8 @@ def test_sigterm_ends_all_ranks_with_a_checkpoint_that_others_go_on_from(tmp_pat
     assert result.status == "interrupted" and sorted(p.name for p in checkpoint.iterdir()) == [
         "manifest.json", "rank-0.bin", "rank-1.bin", "run.bin",
     ]  # fmt: skip
-    for more in (["--resume", "out", "--ranks", "3", "--checkpoint", "1 h"], ["model.toml", "--output", "whole"]):
-        assert subprocess.run([*line, *more, *options], timeout=120, check=False).returncode == 0
+    again = [*line, "--resume", "out", "--ranks", "3", "--checkpoint", "1 h", *options]
+    assert subprocess.run(again, timeout=120, check=False).returncode == 0
+    assert main(["run", "model.toml", "--output", "whole", *options]) == 0
     assert nf.open_result("out/result.h5").status == "done"
     assert arrays("out/result.h5") == arrays("whole/result.h5")

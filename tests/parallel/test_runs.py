@@ -3,6 +3,8 @@
 import json
 import os
 import platform
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from test_ranks import line_for
 from whole_runs import arrays
 
 import nearfield as nf
+from nearfield.cli import main
 from nearfield.machine.probe_mpi import ROOT, launcher, root_options
 
 pytest.importorskip("mpi4py")
@@ -87,35 +90,40 @@ def run(*options: str) -> subprocess.CompletedProcess:
     return subprocess.run(run_line(*options), capture_output=True, text=True, timeout=120, check=False)
 
 
-def run_blind(ranks: int, *options: str) -> subprocess.CompletedProcess:
-    """On so many ranks, of which none but the first can find the modes of guides."""
-    line, _ = line_for(ranks, str(Path(__file__).with_name("blind.py")), "run", "--no-report", *options)
+def run_blind(ranks: int, *runs: str) -> subprocess.CompletedProcess:
+    """Runs with these options, in one start of so many ranks, of which none but the first can find modes of guides."""
+    line, _ = line_for(ranks, str(Path(__file__).with_name("blind.py")), *runs)
     return subprocess.run(line, env=os.environ | ROOT, capture_output=True, text=True, timeout=120, check=False)
 
 
-SPREAD = {
-    "--domains 2x2x2 --threads 3": (8, 1),
-    "--ranks 2": (2, 2),
-    "--ranks 3 --threads 1 --halo-depth 4": (3, 3),
-    "--ranks 2 --domains 1x1x2 --halo-depth 4": (2, 2),
-}
-
-
-def test_a_model_file_gives_the_same_result_file_on_any_domains_and_ranks(tmp_path):
-    (tmp_path / "model.toml").write_text(everything_across_the_middle().to_toml())
-    assert run("--output", "alone").returncode == 0
-    alone = arrays("alone/result.h5")
-    with h5py.File("alone/result.h5") as file:
-        for name, (_, dtype, _) in alone.items():  # nothing is equal for being zero
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory) -> Path:
+    """The folder of that model's file and of what one process and domain makes of it."""
+    folder = tmp_path_factory.mktemp("alone")
+    (folder / "model.toml").write_text(everything_across_the_middle().to_toml())
+    assert main(["run", str(folder / "model.toml"), "--no-report", "--output", str(folder)]) == 0
+    with h5py.File(folder / "result.h5") as file:
+        for name, (_, dtype, _) in arrays(folder / "result.h5").items():  # nothing is equal for being zero
             assert dtype.kind not in "fc" or np.nanmax(np.abs(file[name][()])) > 0, name
-    for number, (options, wanted) in enumerate(SPREAD.items()):
-        done = run("--output", str(number), "--json", *options.split())
-        assert done.returncode == 0, done.stderr
-        answer, found = json.loads(done.stdout), arrays(f"{number}/result.h5")
-        assert (answer["domains"], answer["ranks"]) == wanted
-        assert list(found) == list(alone)
-        assert [name for name in alone if alone[name] != found[name]] == [], options
-    assert (tmp_path / "alone/model.s2p").read_text() == (tmp_path / "3/model.s2p").read_text()
+    return folder
+
+
+@pytest.mark.parametrize("options, domains, ranks", [
+    ("--domains 2x2x2 --threads 3", 8, 1),
+    ("--ranks 3 --threads 1 --halo-depth 4", 3, 3),
+    ("--ranks 2 --domains 1x1x2 --halo-depth 4", 2, 2),
+    pytest.param("--ranks 2", 2, 2, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_a_model_file_gives_the_same_result_file_on_any_domains_and_ranks(options, domains, ranks, alone):
+    shutil.copy(alone / "model.toml", ".")
+    done = run("--output", "spread", "--json", *options.split())
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert (answer["domains"], answer["ranks"]) == (domains, ranks)
+    found, wanted = arrays("spread/result.h5"), arrays(alone / "result.h5")
+    assert list(found) == list(wanted)
+    assert [name for name in wanted if wanted[name] != found[name]] == []
+    assert Path("spread/model.s2p").read_text() == (alone / "model.s2p").read_text()
 
 
 def half_of_a_row_of_strips(y) -> nf.Simulation:
@@ -170,25 +178,36 @@ SHARED = {
     "periodic": (half_of_a_row_of_strips("periodic"), "edge", "1x2x1"),
     "bloch": (half_of_a_row_of_strips(nf.Bloch(phase="70 deg")), "edge", "1x2x1"),
     "guide": (quarter_of_a_round_guide(), "beside", "1x1x2"),
-    "filled guide": (guide_with_a_rod(), "beside", "1x1x2"),
+    "filled": (guide_with_a_rod(), "beside", "1x1x2"),
 }
 
 
-@pytest.mark.parametrize("model, probe, domains", SHARED.values(), ids=SHARED)
-def test_ranks_share_parts_of_a_model_with_the_same_result_file(model, probe, domains, tmp_path):
-    (tmp_path / "model.toml").write_text(model.to_toml())
-    assert run("--output", "alone").returncode == 0
-    done = run_blind(2, "model.toml", "--output", "shared", "--domains", domains, "--halo-depth", "3")
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory) -> Path:
+    """The folder of what two ranks make of those models."""
+    folder, runs = tmp_path_factory.mktemp("shared"), []
+    for name, (model, _, domains) in SHARED.items():
+        (folder / f"{name}.toml").write_text(model.to_toml())
+        names = f"{folder}/{name}.toml", "--output", f"{folder}/{name}"
+        runs.append(shlex.join([*names, "--domains", domains, "--halo-depth", "3"]))
+    done = run_blind(2, *runs)
     assert done.returncode == 0, done.stderr
-    assert np.abs(nf.open_result("alone/result.h5")[probe]).max() > 0
-    alone, shared = arrays("alone/result.h5"), arrays("shared/result.h5")
-    assert list(alone) == list(shared) and [name for name in alone if alone[name] != shared[name]] == []
+    return folder
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_ranks_share_parts_of_a_model_with_the_same_result_file(name, shared, tmp_path):
+    model, probe, _ = SHARED[name]
+    result = model.run(output=tmp_path / "alone.h5", threads=1)
+    assert np.abs(result[probe]).max() > 0
+    alone, found = arrays(tmp_path / "alone.h5"), arrays(shared / name / "result.h5")
+    assert list(alone) == list(found) and [each for each in alone if alone[each] != found[each]] == []
 
 
 def test_ranks_refuse_modes_that_the_first_does_not_find(tmp_path):
     port = guide_with_a_rod().ports[0].model_copy(update={"modes": ("99",)})
     (tmp_path / "model.toml").write_text(guide_with_a_rod().model_copy(update={"ports": (port,)}).to_toml())
-    done = run_blind(2, "model.toml", "--output", "out")
+    done = run_blind(2, "model.toml --output out")
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("error: ") == 1, done.stderr
     assert "among the first 99 modes" in done.stderr and not Path("out").exists()
 

@@ -1,0 +1,56 @@
+"""What is read off S-parameters: levels in dB, group delay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.errors import ModelError
+from nearfield.quantities import FREQUENCY, Quantity, several
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def decibels(waves: Any) -> Any:
+    """20 log10 of the magnitude, of S-parameters or any other ratio of amplitudes; -inf of 0, same shape.
+
+    >>> import nearfield as nf
+    >>> print(nf.decibels(0.1j))
+    -20.0
+    """
+    with np.errstate(divide="ignore"):
+        return 20.0 * np.log10(np.abs(waves))
+
+
+def group_delay(waves: xarray.DataArray) -> xarray.DataArray:
+    """-d(phase)/d(2 pi f) (s) over `frequency` of S-parameters, by differences between neighbouring frequencies.
+
+    Of each frequency the mean of those to both sides, with an error of the square of their distance; right while the
+    phase turns by less than half a turn from one frequency to the next. NaN where a neighbour is.
+
+    >>> import nearfield as nf
+    >>> import xarray
+    >>> f = np.linspace(8e9, 12e9, 41)
+    >>> line = xarray.DataArray(np.exp(-2j * np.pi * f * 1e-10), {"frequency": f}, ["frequency"])
+    >>> print(nf.group_delay(line).round(14).values[[0, 20]])
+    [1.e-10 1.e-10]
+    """
+    if "frequency" not in getattr(waves, "dims", ()) or waves.sizes["frequency"] < 2:
+        raise ModelError("group_delay needs S-parameters over `frequency`, at two frequencies at least")
+    axis, steps = waves.get_axis_num("frequency"), np.diff(waves.frequency.values)
+    values = np.moveaxis(waves.values, axis, -1)
+    between = -np.angle(values[..., 1:] * values[..., :-1].conj()) / (2 * np.pi * steps)
+    ends = np.concatenate((between[..., :1], between, between[..., -1:]), axis=-1)
+    found = waves.copy(data=np.moveaxis(0.5 * (ends[..., 1:] + ends[..., :-1]), -1, axis))
+    found.name, found.attrs = "group_delay", {"units": "s"}
+    return found
+
+
+def frequency_list(values: Any) -> np.ndarray:
+    """Frequencies (Hz) from one or several numbers or texts. Error: ModelError."""
+    try:
+        return np.array([Quantity(FREQUENCY, "positive").read(each) for each in several(values)])
+    except ValueError as error:
+        raise ModelError(f"frequencies: {error}") from None
