@@ -118,9 +118,10 @@ class FollowedMetal:
             line, low, high, *near = (values[room] for values in (line, low, high, *near))
             middle = 0.5 * (low + high + (near[0] - near[1]) / length[line])
             places = _at(*_some(start, stop, line), middle)
-            inside = self.holds(places, present)
-            found[line[inside]] = middle[inside]
             clear = self._clearance(places, present)
+            inside = clear <= self.margin
+            inside[inside] = self.holds([place[inside] for place in places], present)
+            found[line[inside]] = middle[inside]
             line, low, high = np.tile(line, 2), np.append(low, middle), np.append(middle, high)
             near = [np.append(near[0], clear), np.append(clear, near[1])]
         return found

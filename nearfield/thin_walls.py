@@ -11,14 +11,13 @@ nothing where these are equal. Only a side with metal between open ends has a se
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 
 import numpy as np
 
 Pieces = tuple[np.ndarray, np.ndarray]
 Ends = tuple[np.ndarray, np.ndarray]  # where a side begins and ends to be open; see `FollowedMetal.opened`
 CORNERS = ((0, 1, 1, 0), (1, 1, 2, 1), (2, 0, 3, 1), (3, 0, 0, 0))  # side, its low or high end, and the other's
-ALONG = (0.5, 0.1, 0.9)  # places on pieces between which lines are tried
+TRIED = (0.5, 0.5), (0.1, 0.1), (0.1, 0.9), (0.9, 0.1), (0.9, 0.9)  # places on two pieces between which lines are drawn
 
 
 def pieces_of(sides: list[Ends]) -> Pieces:
@@ -72,8 +71,10 @@ def parts_of(pieces: Pieces, walled: Callable[..., np.ndarray]) -> np.ndarray:
     for reach, one, other in _meeting(pieces):
         linked[np.nonzero(reach)[0], one[reach], other[reach]] = True
     linked = _closed(linked)
-    for first, second in product(ALONG, repeat=2):
+    for first, second in TRIED:
         face, one, other = np.nonzero(np.triu(~linked & (there[:, None] & there[None]).transpose(2, 0, 1)))
+        if not face.size:
+            break
         ends = (_place(pieces, piece, face, at) for piece, at in ((one, first), (other, second)))
         free = ~walled(face, *ends)
         linked[face[free], one[free], other[free]] = True
