@@ -31,7 +31,7 @@ def turned(at, wall):
     return [metal(nf.Revolved("y", profile, at))]
 
 
-@pytest.mark.parametrize("wall", [0.02, 0.4, 1.2])
+@pytest.mark.parametrize("wall", [0.05, 0.8])
 @pytest.mark.parametrize("shell", [ball, can, turned])
 def test_nothing_leaves_a_closed_shell(shell, wall):
     at = tuple(0.5 * CELLS + np.random.default_rng(int(100 * wall)).uniform(-0.5, 0.5, 3))
@@ -75,7 +75,7 @@ def test_a_disc_thinner_than_a_cell_is_a_plate(kind):
     assert found.dense(2)[1][:, 1:, 3:5][1:].all()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_step_is_stable_about_thin_walls(seed):
     random = np.random.default_rng(seed)
     grid = nf.Grid(*((0.0, *np.cumsum(random.uniform(0.75, 1.33, 11))) for _ in range(3))).resolve()
