@@ -108,21 +108,22 @@ class Coefficients:
     def _metal(self, metal: str) -> tuple[list[Owned], list[Owned], set[int], list[Chain]]:
         """The bodies as metal on whole cells sees them, those that cut cells or lie in such metal, the numbers of the
         structures whose metal does, and thin wires."""
-        stepped, cutting, numbers, chains = [], [], set(), []
+        owned, places, chains = [], [], []
         for number, (structure, medium) in enumerate(self._structures):
             if isinstance(medium, ResistiveSheet):
                 continue
             kind = "pec" if is_metal(medium) else "medium" if isinstance(medium, Medium) else medium
-            body = body_of(structure.shape, kind, self.grid, self._interior)
-            followed = metal == "conformal" and conformal.takes(body, self.grid)
-            stepped.append((replace(body, solid=body.solid and not followed), medium))
-            if followed:
-                numbers.add(number)
-            if followed or (body.solid and kind != "pec"):
-                cutting.append((body, medium))
+            owned.append((body_of(structure.shape, kind, self.grid, self._interior), medium))
+            places.append(number)
             if structure.shape.kind == "wire" and structure.shape.radius:
-                chains.append(Chain(structure, body.edges))
-        return stepped, cutting, numbers, chains
+                chains.append(Chain(structure, owned[-1][0].edges))
+        follow, stepped, cutting = metal == "conformal", [], []
+        followed = conformal.followed([body for body, _ in owned], self.grid) if follow else [False] * len(owned)
+        for (body, medium), taken in zip(owned, followed):
+            stepped.append((replace(body, solid=False, edges=()) if taken else body, medium))
+            if taken or (body.solid and body.kind != "pec"):
+                cutting.append((body, medium))
+        return stepped, cutting, {number for number, taken in zip(places, followed) if taken}, chains
 
     @property
     def pole_media(self) -> list[PoleMedium]:

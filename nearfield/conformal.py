@@ -19,7 +19,7 @@ from nearfield.geometry import medium_of
 from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.open_parts import OpenParts
 from nearfield.plan import VACUUM_SPEED
-from nearfield.shapes import Cylinder, Solid, Sphere
+from nearfield.shapes import Cylinder, Solid, Sphere, Wire
 from nearfield.surface_media import is_metal
 
 if TYPE_CHECKING:
@@ -57,17 +57,40 @@ class Openings:
         return opened if opened is None or component < 3 else 1.0 / opened
 
 
-def takes(body: Body, grid: YeeGrid) -> bool:
-    """Whether metal is thick enough to be followed: it holds a grid line along each axis on which it is flat.
+def followed(bodies: Sequence[Body], grid: YeeGrid) -> list[bool]:
+    """Which bodies are followed: metal that is thick enough, and with it the thin metal that it touches.
 
     Rods and balls thinner than two of the cells across them stay what they are on whole cells.
     """
-    if body.kind != "pec" or not body.solid:
-        return False
-    if too_slight(body.shape, grid):
-        return False
     margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
-    return all(
+    lower = np.array([body.lower for body in bodies]).reshape(-1, 3) - margin
+    upper = np.array([body.upper for body in bodies]).reshape(-1, 3) + margin
+    able = [_has_surface(body, grid) for body in bodies]
+    found = [one and _holds_lines(body, grid, margin) for one, body in zip(able, bodies)]
+    fresh = np.nonzero(found)[0].tolist()
+    while fresh:
+        number = fresh.pop()
+        near = ((lower <= upper[number]) & (upper >= lower[number])).all(axis=1)
+        touched = [other for other in np.nonzero(near)[0] if able[other] and not found[other]]
+        fresh += touched
+        for other in touched:
+            found[other] = True
+    return found
+
+
+def _has_surface(body: Body, grid: YeeGrid) -> bool:
+    """Whether metal in the grid has a volume, and round metal a radius of a cell or more."""
+    inside = all(high >= line[0] and low <= line[-1] for low, high, line in zip(body.lower, body.upper, grid.lines))
+    if body.kind != "pec" or isinstance(body.shape, Wire) or not inside:
+        return False
+    if any(low == high for low, high in zip(body.lower, body.upper)):
+        return False
+    return not too_slight(body.shape, grid)
+
+
+def _holds_lines(body: Body, grid: YeeGrid, margin: float) -> bool:
+    """Whether a body holds a grid line along each axis on which it is flat."""
+    return body.solid and all(
         ((body.lower[a] - margin <= grid.lines[a]) & (grid.lines[a] <= body.upper[a] + margin)).any()
         for a in range(3) if body.nodes[a]
     )  # fmt: skip

@@ -13,6 +13,17 @@ import numpy as np
 Side = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # from, to, whether on the rim, whether metal
 
 
+def rim(ends: list[tuple[np.ndarray, np.ndarray]], held: list[np.ndarray]) -> list[Side]:
+    """The sides from where they begin and end to be open, and whether the corners after them are on the rim."""
+    found = []
+    for number, (low, high) in enumerate(ends):
+        closed = high <= low
+        first, last = (held[number - 1], held[number])[:: 1 if number < 2 else -1]
+        here = first | last | ~closed
+        found.append((np.where(closed, ~first, low), np.where(closed, last, high), here, closed))
+    return found
+
+
 def _outline(sides: list[Side]) -> Iterator[tuple[np.ndarray, ...]]:
     """The pieces (x, y) to (u, v) of the rims, bottom first: for each side the way to it, then itself."""
     corners = []

@@ -15,24 +15,22 @@ bear it, leaves most areas as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.cut_faces import Side, metal_length, open_area
-from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid
+from nearfield.cut_faces import Side, metal_length, open_area, rim
+from nearfield.followed_metal import NEGLIGIBLE, FollowedMetal, Interval
+from nearfield.grid import YeeGrid
 from nearfield.metal import shape_of
+from nearfield.thin_walls import doubtful, kept, parts_of, pieces_of
 
 if TYPE_CHECKING:
     from nearfield.metal import Body, Window
 
-NEGLIGIBLE = 1e-3  # of an edge: metal nearer to its ends is taken to end there
-LOOKED_AT = np.array([NEGLIGIBLE, 0.25, 0.5, 0.75, 1.0 - NEGLIGIBLE])  # places on an edge near a surface
-HALVINGS = 20  # until a cut is known to 2^-22 of an edge
-KEPT = 48  # planes of parts: those of all kinds within two of one
+ALIKE = 1e-6  # areas of parts of which the first one is taken
+KEPT = 64  # planes of parts: those of all kinds within two of one
 FLATTEST = 0.2  # sine from which on a face counts as seeing the metal's surface from the side
-Interval = tuple[np.ndarray, np.ndarray]
 
 
 class OpenParts:
@@ -44,17 +42,16 @@ class OpenParts:
     def __init__(self, grid: YeeGrid, interior, bodies: list[Body], axis: int, light: float) -> None:
         self.grid, self.bodies, self.axis, self.light = grid, bodies, axis, light
         self.across = (axis + 1) % 3, (axis + 2) % 3
-        self.margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
         shortest = sorted((light / float(grid.primary(a).min())) ** 2 for a in range(3))
         self._heaviest = max(1.0, 2.0 / (shortest[1] + shortest[2]) - 3.0)
         self._ends = [(0, n) if grid.closed(a) else interior[a] for a, n in enumerate(grid.cells)]
-        self._distances = [self._endless(body) for body in bodies]
+        self._metal = FollowedMetal(grid, bodies, axis)
         self._kept: dict = {}
 
     def edges(self, component: int, plane: int, window: Window) -> np.ndarray | None:
         """Open fractions of E edges; None where all are open."""
         found = self._interval(component, plane, window)
-        return None if found is None else _part(found[1] - found[0], window, 1, 1)
+        return None if found is None else _part(found[1] - found[0], window, 0, 0)
 
     def faces(self, component: int, plane: int, window: Window) -> np.ndarray | None:
         """Open fractions that H faces count with; 1 where no edge of a face is open, None where nothing is cut."""
@@ -71,7 +68,7 @@ class OpenParts:
             interval = self._interval(along, at, window)
             part = 1.0
             if interval is not None:
-                begin, end = (_part(ends, window, 1 + shift[0], 1 + shift[1])[near] for ends in interval)
+                begin, end = (_part(ends, window, *shift)[near] for ends in interval)
                 part = end - begin
             length = np.broadcast_to(self._lengths(moved, plane, window), shape)[near]
             least = least + part * np.broadcast_to(mean, shape)[near] * (self.light / length) ** 2
@@ -92,9 +89,10 @@ class OpenParts:
         ends = [self._ends_of(self.axis, np.array(n), True) for n in (plane - 1, plane, plane + 1)]
         low, high = (float(pick(end)) for pick, end in ((np.min, ends), (np.max, ends)))
         found = []
-        for number in self._present(low, high):
+        for number in self._metal.present(low, high):
             body = self.bodies[number]
-            through = body.lower[self.axis] <= low - self.margin and body.upper[self.axis] >= high + self.margin
+            margin = self._metal.margin
+            through = body.lower[self.axis] <= low - margin and body.upper[self.axis] >= high + margin
             place = () if through and body.shape.constant_along(self.axis) else tuple(np.ravel(ends).tolist())
             found.append((number, place))
         if not any(self.bodies[number].kind == "pec" for number, _ in found):
@@ -112,23 +110,9 @@ class OpenParts:
             index = np.mod(index, count) if along else np.where(index == count, count, np.mod(index, count))
             return line[index], line[index + along]
         low, high = self._ends[axis]
-        first, last = line[low] + 4 * self.margin, line[high] - 4 * self.margin
+        first, last = line[low] + 4 * self._metal.margin, line[high] - 4 * self._metal.margin
         lower, upper = (np.clip(line[np.clip(at, low, high)], first, last) for at in (index, index + along))
         return lower, upper
-
-    def _endless(self, body: Body) -> Callable[..., np.ndarray]:
-        """The body's signed distance, without its ends on closed axes that it fills."""
-        full = [
-            self.grid.closed(a) and body.shape.constant_along(a)
-            and body.lower[a] <= line[0] + self.margin and body.upper[a] >= line[-1] - self.margin
-            for a, line in enumerate(self.grid.lines)
-        ]  # fmt: skip
-
-        def distance(*places: np.ndarray) -> np.ndarray:
-            middle = (0.5 * (low + high) for low, high in zip(body.lower, body.upper))
-            return body.shape.signed_distance(*(m if f else at for m, f, at in zip(middle, full, places)))
-
-        return distance if any(full) else body.shape.signed_distance
 
     def _lengths(self, axis: int, plane: int, window: Window, more: int = 0, by: int = 0) -> np.ndarray:
         """Lengths (m) of the cells along an axis, `by` before the window's samples, shaped to broadcast over it."""
@@ -144,13 +128,6 @@ class OpenParts:
         pair = [self._lengths(axis, plane, window, 1, n) for n in (0, 1)]
         return pair[by] / (pair[0] + pair[1])
 
-    def _present(self, low: float, high: float) -> list[int]:
-        """Numbers of the bodies that reach between two coordinates along the axis."""
-        return [
-            number for number, body in enumerate(self.bodies)
-            if body.lower[self.axis] <= high + self.margin and body.upper[self.axis] >= low - self.margin
-        ]  # fmt: skip
-
     def _sides(self, normal: int, plane: int) -> list[tuple[int, int, int, tuple[int, ...]]]:
         """The edges round a face: along which axis, moved along which, in which plane, moved by how much there."""
         p, q = (normal + 1) % 3, (normal + 2) % 3
@@ -162,27 +139,57 @@ class OpenParts:
 
     def _area(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
         """Open areas of faces, one more on all sides of the window; None where all are whole."""
-        return self._known(self._draw_area, normal, plane, window)
+        return self._divided(normal, plane, window)[0]
 
-    def _draw_area(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
+    def _divided(self, normal: int, plane: int, window: Window) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Those areas, and what faces give up of their sides' pieces (8, ...); None where they give up nothing."""
+        return self._known(self._draw_divided, normal, plane, window)
+
+    def _draw_divided(self, normal: int, plane: int, window: Window):
         intervals = self._intervals(normal, plane, window)
         if intervals is None:
-            return None
-        opened = [high - low for low, high in intervals]
-        least, most = np.minimum.reduce(opened), np.maximum.reduce(opened)
-        area, cut = np.where(most == 0.0, 0.0, 1.0), (least < 1.0) & (most > 0.0)
-        area[cut] = open_area(self._rim(normal, plane, window, intervals, cut))
-        return area
+            return None, None
+        closed = np.logical_and.reduce([low == high for low, high in intervals])
+        cut = ~closed & np.logical_or.reduce([high - low != 1.0 for low, high in intervals])
+        area, given_up = np.where(closed, 0.0, 1.0), None
+        doubt = cut.copy()
+        doubt[cut] = doubtful(pieces_of([(low[cut], high[cut]) for low, high in intervals]))
+        if doubt.any():
+            given_up = np.zeros((8, *cut.shape), dtype=bool)
+            given_up[:, doubt] = self._smaller_parts(normal, plane, window, intervals, doubt)
+        area[cut] = open_area(self._rim(normal, plane, window, intervals, cut, given_up))
+        return area, given_up
+
+    def _smaller_parts(self, normal: int, plane: int, window: Window, intervals: list[Interval], doubt: np.ndarray):
+        """(8, faces) pieces of the sides of some faces that metal in the face divides from its largest open part."""
+        lower, upper = self._corners(normal, plane, window, doubt)
+        present = self._metal.present(float(lower[self.axis].min()), float(upper[self.axis].max()))
+
+        def walled(face: np.ndarray, *ends: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+            corners = [part[face] for part in lower], [part[face] for part in upper]
+            places = [self._at(normal, *corners, *end) for end in ends]
+            none = np.zeros(face.size)
+            return ~np.isnan(self._metal.wall(*places, none, none + 1.0, present))
+
+        parts = parts_of(pieces_of([(low[doubt], high[doubt]) for low, high in intervals]), walled)
+        largest, most = np.full(parts.shape[1], -1), np.full(parts.shape[1], -np.inf)
+        given_up = np.zeros((8, *doubt.shape), dtype=bool)
+        for number in np.unique(parts[parts >= 0]):
+            given_up[:, doubt] = parts != number
+            area = open_area(self._rim(normal, plane, window, intervals, doubt, given_up))
+            larger = (parts == number).any(axis=0) & (area > most + ALIKE)
+            largest[larger], most[larger] = number, area[larger]
+        return (parts >= 0) & (parts != largest)
 
     def _draw_boundary(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
         """A face sees the metal's surface from the side: of an area S it cuts a length S sin(angle to the normal)."""
-        intervals = self._intervals(normal, plane, window)
-        cut = intervals and np.logical_or.reduce([(low < high) & (high - low < 1.0) for low, high in intervals])
+        intervals, given_up = self._intervals(normal, plane, window), self._divided(normal, plane, window)[1]
+        cut = intervals and np.logical_or.reduce([(low != high) & (high - low != 1.0) for low, high in intervals])
         if cut is None or not cut.any():
             return None
         lower, upper = self._corners(normal, plane, window, cut)
         u, v = (np.broadcast_to(self._lengths((normal + n) % 3, plane, window, 2, 1), cut.shape)[cut] for n in (1, 2))
-        length, middle = metal_length(self._rim(normal, plane, window, intervals, cut), u, v)
+        length, middle = metal_length(self._rim(normal, plane, window, intervals, cut, given_up), u, v)
         at = self._at(normal, lower, upper, *middle)
         towards = self._normals(at, 1e-3 * np.minimum(u, v))
         found = np.full(cut.shape, -1.0)
@@ -191,9 +198,9 @@ class OpenParts:
 
     def _normals(self, at: list[np.ndarray], step: np.ndarray) -> list[np.ndarray]:
         """Unit normals of the surface nearest to each of some points."""
-        distance, nearest = self._distances, np.full(at[0].shape, np.inf)
+        distance, nearest = self._metal.distances, np.full(at[0].shape, np.inf)
         found = [np.zeros(at[0].shape) for _ in range(3)]
-        for number in self._present(float(at[self.axis].min()), float(at[self.axis].max())):
+        for number in self._metal.present(float(at[self.axis].min()), float(at[self.axis].max())):
             near = np.abs(distance[number](*at))
             own = near < nearest
             nearest[own] = near[own]
@@ -209,7 +216,7 @@ class OpenParts:
         shape = tuple(stop - start + 2 for start, stop in window)
         sides: list[Interval | None] = []
         for along, _, at, (rows, columns) in self._sides(normal, plane):
-            found = self._interval(along, at, window)
+            found = self._surfaces(along, at, window)
             part = slice(rows, rows + shape[0]), slice(columns, columns + shape[1])
             sides.append(None if found is None else (found[0][part], found[1][part]))
         if all(side is None for side in sides):
@@ -235,27 +242,24 @@ class OpenParts:
             found[a] = lower[a] + part * (upper[a] - lower[a])
         return found
 
-    def _rim(self, normal: int, plane: int, window: Window, intervals: list[Interval], cut: np.ndarray) -> list[Side]:
+    def _rim(
+        self, normal: int, plane: int, window: Window, intervals: list[Interval], cut: np.ndarray,
+        given_up: np.ndarray | None,
+    ) -> list[Side]:  # fmt: skip
         """The sides of cut faces. A corner between two closed ones is the rim's where the face is open beside it."""
         sides = [(low[cut], high[cut]) for low, high in intervals]
-        closed = [high <= low for low, high in sides]
-        held = []
+        closed, held = [low == high for low, high in sides], []
         for number, (u, v) in enumerate(((1, 0), (1, 1), (0, 1), (0, 0))):
             both = closed[number] & closed[(number + 1) % 4]
             if both.any():
                 lower, upper = self._corners(normal, plane, window, cut)
                 inward = [abs(part - 2.0 * NEGLIGIBLE) for part in (u, v)]
                 at = [part[both] for part in self._at(normal, lower, upper, *inward)]
-                present = self._present(float(at[self.axis].min()), float(at[self.axis].max()))
-                both[both] = ~self._in_metal(at, present)
+                present = self._metal.present(float(at[self.axis].min()), float(at[self.axis].max()))
+                both[both] = ~self._metal.holds(at, present)
             held.append(both)
-        found = []
-        for number, (low, high) in enumerate(sides):
-            first, last = (held[number - 1], held[number])[:: 1 if number < 2 else -1]
-            here = first | last | ~closed[number]
-            low, high = np.where(closed[number], ~first, low), np.where(closed[number], last, high)
-            found.append((low, high, here, closed[number]))
-        return found
+        lost = np.zeros((8, int(cut.sum())), dtype=bool) if given_up is None else given_up[:, cut]
+        return rim([kept(ends, lost[2 * n : 2 * n + 2]) for n, ends in enumerate(sides)], held)
 
     def _weight(self, area: np.ndarray) -> np.ndarray:
         """What a face counts for in the bound: small ones more, by as much as whole ones beside them can bear."""
@@ -290,18 +294,38 @@ class OpenParts:
         return self._kept[key]
 
     def _interval(self, component: int, plane: int, window: Window) -> Interval | None:
-        """Where edges along an axis begin and end to be open, 0 to 1; None if all are open.
-
-        One edge more before the window, two after it.
+        """Where edges along an axis begin and end to be open, 0 to 1, one edge more after the window; None if all are.
         """
         return self._known(self._draw_interval, component, plane, window)
 
     def _draw_interval(self, component: int, plane: int, window: Window) -> Interval | None:
+        found, shape = self._surfaces(component, plane, window), tuple(stop - start + 1 for start, stop in window)
+        given_up = np.zeros((2, *shape), dtype=bool)
+        for normal, moved, sides in ((component + 1, component + 2, (3, 1)), (component + 2, component + 1, (0, 2))):
+            for by, side in enumerate(sides):
+                _, pieces = self._divided(normal % 3, plane - by * (moved % 3 == self.axis), window)
+                if pieces is not None:
+                    first = (1 - by * (moved % 3 == a) for a in self.across)
+                    part = (slice(n, n + size) for n, size in zip(first, shape))
+                    given_up |= pieces[2 * side : 2 * side + 2, *part]
+        if found is None and not given_up.any():
+            return None
+        whole = np.zeros(shape), np.ones(shape)
+        return kept(whole if found is None else tuple(ends[1:-1, 1:-1] for ends in found), given_up)
+
+    def _surfaces(self, component: int, plane: int, window: Window) -> Interval | None:
+        """Where metal's surface leaves edges open, see `FollowedMetal.opened`; None if all are.
+
+        One edge more before the window, two after it.
+        """
+        return self._known(self._draw_surfaces, component, plane, window)
+
+    def _draw_surfaces(self, component: int, plane: int, window: Window) -> Interval | None:
         index = {self.axis: np.array([plane])}
         index.update({a: np.arange(start - 1, stop + 2) for a, (start, stop) in zip(self.across, window)})
         ends = [self._ends_of(a, index[a], a == component) for a in range(3)]
         lower, upper = [pair[0] for pair in ends], [pair[1] for pair in ends]
-        present = self._present(float(lower[self.axis].min()), float(upper[self.axis].max()))
+        present = self._metal.present(float(lower[self.axis].min()), float(upper[self.axis].max()))
         if not any(self.bodies[number].kind == "pec" for number in present):
             return None
         taken = np.zeros(tuple(index[a].size for a in self.across), dtype=bool)
@@ -312,14 +336,14 @@ class OpenParts:
         if crossed.any():
             at = dict(zip(self.across, np.nonzero(crossed))) | {self.axis: 0}
             ends = [[places[a][at[a]] + np.zeros(int(crossed.sum())) for a in range(3)] for places in (lower, upper)]
-            begin[crossed], end[crossed] = self._opened(*ends, present)
+            begin[crossed], end[crossed] = self._metal.opened(*ends, present)
         return None if (end - begin == 1.0).all() else (begin, end)
 
     def _paint(self, number: int, lower, upper, taken: np.ndarray, crossed: np.ndarray) -> None:
         """Set what one body makes of edges: wholly in metal, or perhaps crossed by its surface."""
-        body, part, middle, half = self.bodies[number], [], [None] * 3, 0.0
+        body, part, middle, half, margin = self.bodies[number], [], [None] * 3, 0.0, self._metal.margin
         for place, a in enumerate((self.axis, *self.across)):
-            near = np.nonzero((upper[a] >= body.lower[a] - self.margin) & (lower[a] <= body.upper[a] + self.margin))[0]
+            near = np.nonzero((upper[a] >= body.lower[a] - margin) & (lower[a] <= body.upper[a] + margin))[0]
             if not near.size:
                 return
             cut = slice(int(near[0]), int(near[-1]) + 1)
@@ -330,60 +354,10 @@ class OpenParts:
             middle[a] = (0.5 * (lower[a] + upper[a]))[cut].reshape(shape)
             half = half + 0.5 * (upper[a] - lower[a])[cut].reshape(shape)
         part = tuple(part)
-        distance = np.broadcast_to(self._distances[number](*middle), taken[part].shape)
-        inside = distance < -half - self.margin
+        distance = np.broadcast_to(self._metal.distances[number](*middle), taken[part].shape)
+        inside = distance < -half - margin
         taken[part][inside] = body.kind == "pec"
-        crossed[part] = (np.abs(distance) <= half + self.margin) | (crossed[part] & ~inside)
-
-    def _opened(self, start, stop, present: list[int]) -> Interval:
-        """The open interval of each edge; one that metal crosses between open ends is closed."""
-        is_open = ~self._in_metal([a[:, None] + (b - a)[:, None] * LOOKED_AT for a, b in zip(start, stop)], present)
-        count = LOOKED_AT.size
-        first, last = is_open.argmax(axis=1), count - 1 - is_open[:, ::-1].argmax(axis=1)
-        whole = is_open.sum(axis=1) == last - first + 1
-        begin, end = np.zeros(first.size), np.ones(first.size)
-        for found, cut, free, metal in ((begin, first > 0, first, first - 1), (end, last < count - 1, last, last + 1)):
-            cut &= whole
-            places = ([a[cut] for a in ends] for ends in (start, stop))
-            found[cut] = self._cut(*places, LOOKED_AT[metal[cut]], LOOKED_AT[free[cut]], present)
-        closed = ~whole | (end - begin < NEGLIGIBLE)
-        return np.where(closed, 0.0, begin), np.where(closed, 0.0, end)
-
-    def _cut(self, start, stop, metal: np.ndarray, free: np.ndarray, present: list[int]) -> np.ndarray:
-        """Where edges leave metal, between a place in it and one outside."""
-        for _ in range(HALVINGS):
-            middle = 0.5 * (metal + free)
-            inside = self._in_metal([a + (b - a) * middle for a, b in zip(start, stop)], present)
-            metal, free = np.where(inside, middle, metal), np.where(inside, free, middle)
-        return free
-
-    def _in_metal(self, places, present: list[int]) -> np.ndarray:
-        """Whether points lie in metal, its surface included: in the last body that holds them.
-
-        Between openings that touch there is no surface, unless metal lies beside the point.
-        """
-        inside = np.zeros(places[0].shape, dtype=bool)
-        touching = np.zeros(inside.shape, dtype=np.int8)
-        for number in present:
-            distance, own = self._distances[number](*places), self.bodies[number].kind == "pec"
-            inside = inside | (distance <= self.margin) if own else inside & (distance >= -self.margin)
-            touching += not own and np.abs(distance) <= self.margin
-        between = inside & (touching > 1)
-        if between.any():
-            inside[between] = self._beside_metal([place[between] for place in places], present)
-        return inside
-
-    def _beside_metal(self, places: list[np.ndarray], present: list[int]) -> np.ndarray:
-        """Whether metal lies next to points, in one of eight directions."""
-        found = np.zeros(places[0].shape, dtype=bool)
-        for way in product((-4.0 * self.margin, 4.0 * self.margin), repeat=3):
-            inside = np.zeros(found.shape, dtype=bool)
-            for number in present:
-                distance = self._distances[number](*(place + step for place, step in zip(places, way)))
-                own = self.bodies[number].kind == "pec"
-                inside = inside | (distance <= self.margin) if own else inside & (distance > self.margin)
-            found |= inside
-        return found
+        crossed[part] = (np.abs(distance) <= half + margin) | (crossed[part] & ~inside)
 
 
 def _part(values: np.ndarray, window: Window, *first: int) -> np.ndarray:

@@ -25,11 +25,10 @@ def thin_edges(shape: Solid, nodes, grid: YeeGrid) -> list[EdgeBox]:
     """Edges of metal that is too thin to hold cell centres; the core of a cylinder always counts."""
     if isinstance(shape, Wire):
         return [box for ends in pairwise(shape.points) for box in _leg(ends, grid)]
-    if isinstance(shape, Cylinder):
-        return _core(shape, grid)
-    if isinstance(shape, Extruded):
-        pair = nodes[shape.normal]
-        return _plate(shape, pair[0], grid) if pair[0] == pair[1] else []
+    if isinstance(shape, Cylinder | Extruded):
+        boxes = _core(shape, grid) if isinstance(shape, Cylinder) else []
+        flat = [(a, pair[0]) for a, pair in enumerate(nodes) if pair and pair[0] == pair[1]]
+        return boxes + [box for place in flat for box in _plate(shape, *place, grid)]
     if all(nodes) and any(low == high for low, high in nodes):
         return _span(nodes)
     return []
@@ -89,15 +88,16 @@ def _part_inside(shape: Cylinder, grid: YeeGrid) -> list[np.ndarray]:
     return [start + part * along for part in (first, last)] if first <= last else []
 
 
-def _plate(shape: Extruded, node: int, grid: YeeGrid) -> list[EdgeBox]:
+def _plate(shape: Solid, n: int, node: int, grid: YeeGrid) -> list[EdgeBox]:
     """A flat outline on a grid plane: all edges of the cell faces whose centre is inside."""
-    n, u, v = shape.normal, (shape.normal + 1) % 3, (shape.normal + 2) % 3
+    u, v = (n + 1) % 3, (n + 2) % 3
     lower, upper = shape.bounds()
     ranges = [(grid.nearest_node(a, lower[a]), grid.nearest_node(a, upper[a])) for a in (u, v)]
     if any(low == high for low, high in ranges):
         return []
-    centres = [grid.centres(a)[low:high] for a, (low, high) in zip((u, v), ranges)]
-    taken = shape.flat_distance(centres[0][:, None], centres[1][None, :]) <= 0.0
+    first, second = (grid.centres(a)[low:high] for a, (low, high) in zip((u, v), ranges))
+    centres = {n: np.zeros((1, 1)), u: first[:, None], v: second[None, :]}
+    taken = shape.lateral_distance(*(centres[a] for a in range(3))) <= 0.0
     boxes = []
     for c, other in ((u, 1), (v, 0)):
         widths = [(0, 0), (0, 0)]

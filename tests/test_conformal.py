@@ -199,7 +199,8 @@ def test_a_cut_off_converges_with_the_square_of_the_cell():
 
 
 def small_model(precision="single", **options):
-    """A metal ball and a slanting rod between CPML and walls, with a port to a face inside a cell."""
+    """A metal ball, a slanting rod and a thin wall between CPML and walls, with a port to a face inside a cell."""
+    wall = [(4 * MM, MM), (7.1 * MM, 2.3 * MM), (7.1 * MM, 2.6 * MM), (4 * MM, 1.3 * MM)]
     return nf.Simulation(
         grid=nf.Grid.uniform(MM, (14, 12, 11)),
         boundaries=nf.Boundaries(nf.PEC, x_low=nf.CPML(3), x_high=nf.CPML(3), y_high=nf.PMC),
@@ -207,6 +208,7 @@ def small_model(precision="single", **options):
             metal(nf.Sphere((9 * MM, 7.2 * MM, 6.1 * MM), 2.6 * MM)),
             metal(nf.Cylinder((-3 * MM, 3 * MM, 2.2 * MM), (20 * MM, 4 * MM, 3.1 * MM), 1.3 * MM)),
             metal(nf.Box((0, 9 * MM, 0), (20 * MM, 12 * MM, 2.4 * MM))),
+            metal(nf.Polygon("z", wall, 6.3 * MM, 8.8 * MM)),
             nf.Structure(nf.Box((4 * MM, 8 * MM, 2.4 * MM), (8 * MM, 12 * MM, 5 * MM)), nf.Medium(3.0, 1.0, 0.02)),
         ],
         ports=[nf.LumpedPort("feed", (6 * MM, 10 * MM, 2 * MM), (6 * MM, 10 * MM, 5 * MM), "z", inductance=1e-9,

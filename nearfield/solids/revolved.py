@@ -66,7 +66,7 @@ class Revolved(Solid):
     """A body of revolution: a closed profile in (radius, along) turned about an axis through a centre.
 
     The last point of the profile is joined to the first. Metal on whole cells takes those whose centre it holds;
-    `metal="conformal"` follows its surface. Walls should be 1.5 cells thick or more, or fields leak from side to side.
+    `metal="conformal"` follows its surface. On whole cells walls should be 1.5 cells thick or more, or they have holes.
 
     >>> import nearfield as nf
     >>> cone = nf.Revolved("z", [(0, 0), ("3 mm", 0), (0, "4 mm")], center=(0, 0, "1 mm"))
