@@ -151,14 +151,10 @@ constexpr const Advance<Real>* of_rows[8] = {
 
 // row[at] += amount as a whole vector: one cell stored by itself would hold up the next load of its vector.
 template <class Real>
-inline void add_single(Real* row, std::int32_t at, Real amount) {
-    using V = typename Vector<Real>::type;
+inline void add_single(Real* row, std::int32_t at, const Real& amount) {
     constexpr std::int32_t W = Vector<Real>::width;
-    decltype(V{} == V{}) lane;
-    for (std::int32_t n = 0; n < W; ++n) lane[n] = n;
     Real* const place = row + (at & -W);
-    // Minus zero changes nothing, and no masked store comes of it.
-    store(place, load(place) + (lane == (at & (W - 1)) ? broadcast(amount) : broadcast(Real(-0.0))));
+    store(place, plus_in_lane<Real>(load(place), at & (W - 1), amount));
 }
 
 template <class Real, bool electric, bool taking>
@@ -180,8 +176,9 @@ void update(const HalfStep<Real>& h, long i, long j, long first, long last, cons
         for (long k = std::max<long>(held->first, lanes * first), stop = std::min<long>(held->last, lanes * last); k < stop; ++k) f[k] = 0;
     }
     if constexpr (!taking) return;
+    Real* const row = h.updated + place.at;
     for (const Taken *taken = h.taken + program.taken_first, *end = taken + program.taken_count; taken != end; ++taken)
-        if (taken->block >= first && taken->block < last) add_single(h.updated + place.at, taken->at, amounts[taken->amount]);
+        if (taken->block >= first && taken->block < last) add_single(row, taken->at, amounts[taken->amount]);
 }
 
 template <class Real>
