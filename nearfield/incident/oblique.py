@@ -200,8 +200,8 @@ class Filters:
         self.cut = np.array([0.5 * erfc((f - middle) / width) for f in frequency])
         self.k = wave.wave_number(frequency)
         self.parts, self.frequency = wave.components(self.k), frequency
-        combs = oblique.combs
-        self.turns = np.exp(-1j * np.outer(np.arange(TOGETHER) * combs.teeth * combs.step, self.k))  # from column to column
+        apart = oblique.combs.teeth * oblique.combs.step  # columns of a comb
+        self.turns = np.exp(-1j * np.outer(np.arange(TOGETHER) * apart, self.k))
 
     def block(self, number: int, dtype: type) -> np.ndarray | None:
         """Tables (2, steps, columns) of block `number`; H stands half a step before E. None: silent."""
@@ -226,7 +226,7 @@ class Filters:
                 table[int(component < 3), :, at : at + values.shape[0]] = values.T
 
         with ThreadPoolExecutor(available_threads()) as threads:
-            list(threads.map(fill, (comb + n for comb in range(0, places, length) for n in range(0, length, TOGETHER))))
+            list(threads.map(fill, [comb + n for comb in range(0, places, length) for n in range(0, length, TOGETHER)]))
         return table
 
 
