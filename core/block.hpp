@@ -49,8 +49,6 @@ struct HalfStep {
     const Held* held;
     const Taken* taken;
     const Real* values;
-    const Real* amounts = nullptr;  // of each step of the block (steps, takers), where single samples take any
-    long takers = 0;
 };
 
 struct Unmap {

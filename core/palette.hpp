@@ -30,7 +30,7 @@ struct Held {  // samples [first, last) of one component that stay zero whatever
 
 struct Taken {  // a sample that takes an amount from outside after the update: single ones of an incident wave
     std::int32_t at, block;  // from the first of the three components on; of 16 cells
-    std::uint32_t amount;    // number of it among those of a step
+    std::uint32_t amount;    // place of it among those that the row is updated with
 };
 
 struct Program {

@@ -58,12 +58,14 @@ public:
             if (wave && (wave->shape(0) != 2 || long(wave->shape(1)) != steps))
                 throw std::invalid_argument("the table of an incident wave does not fit the block of steps");
             tables_.emplace_back();
-            if (wave) tables_.back().assign(wave->data(), wave->data() + wave->size());
+            if (!wave) continue;
+            tables_.back().resize(wave->size() + 2 * lanes);
+            std::copy(wave->data(), wave->data() + wave->size(), tables_.back().begin() + lanes);
         }
         for (const auto& [operation, number] : operations_) {
             const std::vector<Real>& values = tables_.at(number);
-            const long width = values.size() / (2 * steps);
-            operation->set_table(values.empty() ? nullptr : values.data() + operation->component / 3 * steps * width, width);
+            const long width = waves[number] ? waves[number]->shape(2) : 0;
+            operation->set_table(values.empty() ? nullptr : values.data() + lanes + operation->component / 3 * steps * width, width);
             if (operation->table && operation->needed > operation->width)
                 throw std::out_of_range("a column lies outside the table of its incident wave");
         }

@@ -32,15 +32,15 @@ public:
     void begin_block(long steps) {
         const FlushedDenormals flushed;
         const bool silent = std::none_of(takers_.begin(), takers_.end(), [](const Taker& taker) { return taker.wave->table; });
-        values_.resize(silent ? 0 : steps * takers());
+        stride_ = silent ? 0 : takers_.size();
+        values_.resize(steps * stride_);
         Real* value = values_.data();
         for (long n = 0; !silent && n < steps; ++n)
             for (const auto& [wave, weight, column] : takers_)
                 *value++ = wave->table ? weight * wave->table[n * wave->width + column] : Real(-0.0);
     }
-    // (steps, takers); null: nobody takes anything.
-    const Real* values() const { return values_.empty() ? nullptr : values_.data(); }
-    long takers() const { return takers_.size(); }
+    bool any() const { return !values_.empty(); }
+    const Real* of_step(long in_block) const { return values_.data() + in_block * stride_; }
 
 private:
     struct Taker {
@@ -51,7 +51,8 @@ private:
     };
     std::vector<Taker> takers_;
     std::map<Taker, std::uint32_t> known_;
-    std::vector<Real> values_;
+    std::vector<Real> values_;  // (steps, takers)
+    long stride_ = 0;
 };
 
 }  // namespace nearfield

@@ -48,15 +48,23 @@ void Engine<Real>::take_singles(int half, std::vector<Listing>& of_row) {
     const Layout& l = block_.layout;
     palette.forget_taken();
     amounts_[half].clear();
+    windowed_[half] = nullptr;
+    const bool along_axis = std::any_of(owned_.begin(), owned_.end(), [&](const auto& operation) {
+        const auto* const wave = dynamic_cast<const Incident<Real>*>(operation.get());
+        return wave && wave->component / 3 == half && wave->taps == 1;
+    });
     for (long i = 0; i < l.na; ++i)
         for (long j = 0; j < l.nb; ++j) {
             Listing& list = of_row[l.row(i, j)];
             std::vector<Taken> all;
             while (!list.empty()) {
-                const auto* const wave = dynamic_cast<const Incident<Real>*>(list.front());
+                auto* const wave = dynamic_cast<Incident<Real>*>(list.front());
                 if (!wave) break;
-                const std::vector<Taken> taken = amounts_[half].of_row(*wave, wave->span.index(i, j));
+                const long number = wave->span.index(i, j);
+                const bool windowed = !along_axis && all.empty() && (!windowed_[half] || windowed_[half] == wave);
+                const std::vector<Taken> taken = windowed ? wave->windowed(number) : amounts_[half].of_row(*wave, number);
                 if (taken.empty()) break;
+                if (windowed) windowed_[half] = wave;
                 all.insert(all.end(), taken.begin(), taken.end());
                 list.erase(list.begin());
             }
@@ -69,9 +77,9 @@ template <class Real>
 void Engine<Real>::set_amounts(long steps) {
     for (int half = 0; half < 2; ++half) {
         amounts_[half].begin_block(steps);
-        half_step_[half][0].amounts = amounts_[half].values();
-        half_step_[half][0].takers = amounts_[half].takers();
-        update_[half] = (half ? rows_.magnetic : rows_.electric)[amounts_[half].values() != nullptr];
+        Incident<Real>* const wave = windowed_[half];
+        heard_[half] = wave && wave->table ? wave : nullptr;
+        update_[half] = (half ? rows_.magnetic : rows_.electric)[heard_[half] || amounts_[half].any()];
     }
 }
 

@@ -94,8 +94,8 @@ void Engine<Real>::electric_row(long i, long j, const Blocks& part, const Step& 
     count(0, i, j, part);
 #endif
     if (!preceding_[0].empty()) apply(preceding_[0], i, j, part, step);
-    update_[0](half_step_[0][0], i, j, part.first, part.last, step.in_block);
-    if (block_.parts > 1) rows_.electric[0](half_step_[0][1], i, j, part.first, part.last, step.in_block);
+    update_[0](half_step_[0][0], i, j, part.first, part.last, amounts(0, i, j, step));
+    if (block_.parts > 1) rows_.electric[0](half_step_[0][1], i, j, part.first, part.last, nullptr);
     if (!operations_[0].empty()) apply(operations_[0], i, j, part, step);
     if (any_seam_) carry(0, i, j, part);
 }
@@ -111,8 +111,8 @@ void Engine<Real>::magnetic_row(long i, long j, const Blocks& part, const Step& 
     count(1, i, j, part);
 #endif
     if (!preceding_[1].empty()) apply(preceding_[1], i, j, part, step);
-    update_[1](half_step_[1][0], i, j, part.first, part.last, step.in_block);
-    if (block_.parts > 1) rows_.magnetic[0](half_step_[1][1], i, j, part.first, part.last, step.in_block);
+    update_[1](half_step_[1][0], i, j, part.first, part.last, amounts(1, i, j, step));
+    if (block_.parts > 1) rows_.magnetic[0](half_step_[1][1], i, j, part.first, part.last, nullptr);
     if (!operations_[1].empty()) apply(operations_[1], i, j, part, step);
     if (any_seam_) carry(1, i, j, part);
     if (!step.energy || part.last < block_.layout.blocks) return;

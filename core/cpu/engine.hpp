@@ -148,6 +148,9 @@ private:
     void arrange();
     void take_singles(int half, std::vector<Listing>& of_row);
     void set_amounts(long steps);
+    const Real* amounts(int half, long i, long j, const Step& step) {
+        return heard_[half] ? heard_[half]->amounts(i, j, step) : amounts_[half].of_step(step.in_block);
+    }
     Operations list(const Listing& wanted);
     void apply(const std::vector<std::uint32_t>& of_rows, long i, long j, const Blocks& part, const Step& step);
     Blocks whole_row() const { return {0, block_.layout.blocks}; }
@@ -195,6 +198,7 @@ private:
     std::vector<std::uint32_t> due_;          // which of them act in each step of the block
     static constexpr std::size_t always = 31;  // the bit of strides that found no bit of their own
     std::array<Amounts<Real>, 2> amounts_;     // of each half step
+    std::array<Incident<Real>*, 2> windowed_{}, heard_{};  // the wave whose windows rows' programs take from; if it is not silent
     std::size_t operation_bytes_ = 0;
 #ifdef NEARFIELD_DEBUG
     std::vector<long> made_[2];  // steps made, per block of 16 cells

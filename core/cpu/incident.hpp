@@ -1,9 +1,9 @@
 // The incident wave on the faces of a total-field box (nearfield/incident/term.py, IncidentTerm): one operation a half step.
 //
-// A row in a face holds runs of samples. A row that crosses faces holds single ones, as the rows beside it do. Of a wave
-// along an axis they take few different amounts, which are made for a block of steps at once and added by the row's own
-// program (amounts.hpp). Else what they take is made for a window of rows at once, by the thread that makes the rows, and
-// added as whole vectors. Samples come in the order of the term: those that come twice keep their order.
+// A row in a face holds runs of samples. A row that crosses faces holds single ones, as the rows beside it do, and its own
+// program adds what they take. Of a wave along an axis those are few different amounts, made for a block of steps at once
+// (amounts.hpp). Else they are made for a window of rows at once, by the thread that makes the rows. Samples come in the
+// order of the term: those that come twice keep their order.
 #pragma once
 
 #include <map>
@@ -28,29 +28,28 @@ struct Incident final : RowOperation<Real> {
         long first, last;
         std::uint32_t run, runs;
     };
-    struct alignas(64) Window {  // what rows [first, last) of a strip take at one step, (runs, lanes)
-        long step = -1, first = 0, last = 0, runs = 0;
-        const std::int32_t* at = nullptr;
+    struct alignas(64) Window {  // what rows [first, last) of the block take at one step, (runs, lanes); or that they take nothing
+        long step = -1, first = 0, last = 0;
         std::vector<Real> amounts;
-        bool holds(long number, const Step& now) const { return step == now.number && number >= first && number < last; }
+        bool holds(long row, const Step& now) const { return step == now.number && row >= first && row < last; }
     };
 
-    long taps, field, length;  // field: from one component of a row to the next
+    long taps, field, length, rows;  // field: from one component of a row to the next; rows: of a plane
     const Rows<Real>& kernels;
     std::vector<std::int32_t> strip_of;  // of each row of the span; 0: none, negative: its runs lie along the row
     std::vector<Strip> strips{{}};
     std::vector<Run> runs;
     std::vector<std::int32_t> at;  // of the runs
-    std::vector<Real> weights, shares;
+    std::vector<Real> weights = std::vector<Real>(lanes), shares;  // a block more at either end
     std::vector<std::int32_t> columns;
     std::vector<Window> windows;  // of each thread, of even and odd steps: two are under way in a tile
     // The incident field of the block under way, (steps, columns); null: there is none.
     const Real* table = nullptr;
     long width = 0, needed = 0;  // columns it has, and must have
 
-    Incident(bool magnetic, const RowSpan& rows, long taps_, long threads, const Layout& layout, const Rows<Real>& r)
-        : RowOperation<Real>(magnetic ? 3 : 0, rows), taps(taps_), field(layout.field_length), length(layout.nc), kernels(r),
-          strip_of(rows.count()), windows(2 * threads) {}
+    Incident(bool magnetic, const RowSpan& faces, long taps_, long threads, const Layout& layout, const Rows<Real>& r)
+        : RowOperation<Real>(magnetic ? 3 : 0, faces), taps(taps_), field(layout.field_length), length(layout.nc), rows(layout.nb), kernels(r),
+          strip_of(faces.count()), windows(2 * threads) {}
 
     // The samples of row (i, j), by component and k; rows come in their order.
     void set_row(long i, long j, const std::vector<Sample>& samples) {
@@ -74,6 +73,7 @@ struct Incident final : RowOperation<Real> {
     void settled() {
         add_strip();
         known_.clear();
+        weights.resize(weights.size() + lanes);
         std::size_t most = 0;
         for (const Strip& strip : strips)
             if (strip_of[strip.first] > 0) most = std::max<std::size_t>(most, strip.runs);
@@ -92,14 +92,41 @@ struct Incident final : RowOperation<Real> {
             f(run->at, weights[run->weight + skipped], columns[run->tap] + (run->along ? skipped : 0));
         return true;
     }
+    // What row `number` takes of its window's amounts; empty where the wave must be called.
+    std::vector<Taken> windowed(long number) const {
+        std::vector<Taken> taken;
+        if (strip_of[number] <= 0) return taken;
+        const Strip& strip = strips[strip_of[number]];
+        for (std::uint32_t n = 0; n < strip.runs; ++n) {
+            const std::int32_t place = runs[strip.run + n].at;
+            taken.push_back({place, std::int32_t(place % field / lanes), std::uint32_t(lanes * n)});
+        }
+        return taken;
+    }
+    // Amounts of row (i, j), from one run to the next a block apart.
+    const Real* amounts(long i, long j, const Step& step) {
+        Window& window = windows[2 * step.thread + (step.number & 1)];
+        const long row = i * rows + j;
+        if (!window.holds(row, step)) fill(window, i, j, step);
+        return window.amounts.data() + row - window.first;
+    }
+    // A block more at either end may be read.
     void set_table(const Real* values, long columns_) {
         table = values, width = columns_;
         for (Window& window : windows) window.step = -1;
     }
     void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>&) override {
-        const Window& window = window_of(step);
-        if (!window.holds(number, step) || cells.first || cells.last < length) return apply_part(row, number, cells, step);
-        kernels.singles(row, window.at, window.amounts.data() + number - window.first, window.runs);
+        if (!table) return;
+        if (strip_of[number] < 0) return apply_runs(row, strips[-strip_of[number]], cells, table + step.in_block * width);
+        const RowSpan& span = this->span;
+        const long across = span.b[1] - span.b[0];
+        const Real* const amount = amounts(span.a[0] + number / across, span.b[0] + number % across, step);
+        const Strip& strip = strips[strip_of[number]];
+        if (cells.first == 0 && cells.last >= length) return kernels.singles(row, at.data() + strip.run, amount, strip.runs);
+        for (std::uint32_t n = 0; n < strip.runs; ++n) {
+            const std::int32_t place = at[strip.run + n];
+            if (cells.hold(place % field)) row[place] += amount[lanes * n];
+        }
     }
     std::size_t bytes() const {
         return (strip_of.size() + columns.size() + at.size()) * 4 + strips.size() * sizeof(Strip) + runs.size() * sizeof(Run) +
@@ -121,37 +148,33 @@ private:
     Across across_;
     std::map<std::vector<Real>, std::uint32_t> known_;  // weights, and where they begin
 
-    Window& window_of(const Step& step) { return windows[2 * step.thread + (step.number & 1)]; }
-    [[gnu::noinline]] void apply_part(Real* row, long number, const Cells& cells, const Step& step) {
-        if (!table) return;
-        if (strip_of[number] < 0) return apply_runs(row, strips[-strip_of[number]], cells, table + step.in_block * width);
-        Window& window = window_of(step);
-        if (!window.holds(number, step)) fill(window, strips[strip_of[number]], number, step);
-        const Real* const amount = window.amounts.data() + number - window.first;
-        if (cells.first == 0 && cells.last >= length) return kernels.singles(row, window.at, amount, window.runs);
-        for (long n = 0; n < window.runs; ++n)
-            if (cells.hold(window.at[n] % field)) row[window.at[n]] += amount[lanes * n];
-    }
-    void fill(Window& window, const Strip& strip, long number, const Step& step) const {
-        window.step = step.number, window.at = at.data() + strip.run, window.runs = strip.runs;
-        window.first = std::max(strip.first, std::min(number, strip.last - lanes));
-        window.last = std::min(strip.last, window.first + lanes);
-        const long skipped = window.first - strip.first;
-        std::fill(window.amounts.begin(), window.amounts.end(), Real(-0.0));  // plus anything is that, its sign too
-        for (std::uint32_t n = 0; n < strip.runs; ++n)
-            add(window.amounts.data() + lanes * n, runs[strip.run + n], skipped, window.last - window.first, table + step.in_block * width);
+    [[gnu::noinline]] void fill(Window& window, long i, long j, const Step& step) const {
+        const auto& [a, b] = this->span;
+        const long row = i * rows + j, number = this->span.index(i, j);
+        const bool beside = i < a[0] || i >= a[1] || j < b[0] || j >= b[1];
+        window.step = step.number, window.first = row, window.last = row + 1;
+        if (beside) window.last = i * rows + (i >= a[0] && i < a[1] && j < b[0] ? b[0] : rows);
+        if (beside || strip_of[number] <= 0) return;
+        const Strip& strip = strips[strip_of[number]];
+        const long first = std::max(strip.first, std::min(number, strip.last - lanes)), last = std::min(strip.last, first + lanes);
+        window.first += first - number, window.last = row + last - number;
+        for (std::uint32_t n = 0; n < strip.runs; ++n) {
+            const Run& run = runs[strip.run + n];
+            const long skipped = first - strip.first;
+            kernels.amounts(window.amounts.data(), lanes * n, weights.data() + run.weight + skipped, last - first,
+                            table + step.in_block * width + (run.along ? skipped : 0), columns.data() + run.tap,
+                            shares.data() + run.tap, taps, run.along);
+        }
     }
     void apply_runs(Real* row, const Strip& strip, const Cells& cells, const Real* now) const {
         for (const Run *run = runs.data() + strip.run, *end = run + strip.runs; run != end; ++run) {
             const long k = run->at % field;
             const Cells part = cells.within({k, k + run->count});
-            if (part.first < part.last) add(row + run->at + part.first - k, *run, part.first - k, part.last - part.first, now);
+            if (part.first >= part.last) continue;
+            const long skipped = part.first - k;
+            kernels.incident(row, run->at + skipped, weights.data() + run->weight + skipped, part.last - part.first,
+                             now + (run->along ? skipped : 0), columns.data() + run->tap, shares.data() + run->tap, taps, run->along);
         }
-    }
-    // Samples [skipped, skipped + count) of a run.
-    void add(Real* to, const Run& run, long skipped, long count, const Real* now) const {
-        kernels.incident(to, weights.data() + run.weight + skipped, count, now + (run.along ? skipped : 0), columns.data() + run.tap,
-                         shares.data() + run.tap, taps, run.along);
     }
 
     static bool lonely(const std::vector<Sample>& samples) {

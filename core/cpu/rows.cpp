@@ -151,18 +151,14 @@ constexpr const Advance<Real>* of_rows[8] = {
 
 // row[at] += amount as a whole vector: one cell stored by itself would hold up the next load of its vector.
 template <class Real>
-inline void add_single(Real* row, std::int32_t at, Real amount) {
-    using V = typename Vector<Real>::type;
+inline void add_single(Real* row, std::int32_t at, const Real& amount) {
     constexpr std::int32_t W = Vector<Real>::width;
-    decltype(V{} == V{}) lane;
-    for (std::int32_t n = 0; n < W; ++n) lane[n] = n;
     Real* const place = row + (at & -W);
-    // Minus zero changes nothing, and no masked store comes of it.
-    store(place, load(place) + (lane == (at & (W - 1)) ? broadcast(amount) : broadcast(Real(-0.0))));
+    store(place, plus_in_lane<Real>(load(place), at & (W - 1), amount));
 }
 
 template <class Real, bool electric, bool taking>
-void update(const HalfStep<Real>& h, long i, long j, long first, long last, long step) {
+void update(const HalfStep<Real>& h, long i, long j, long first, long last, const Real* amounts) {
     const Program program = h.programs[h.program_of[i * h.rows + j]];
     const Length a = h.a.length[i], b = h.b.length[j];
     const bool unit = h.unit && a != Length::scaled && b != Length::scaled;
@@ -180,9 +176,9 @@ void update(const HalfStep<Real>& h, long i, long j, long first, long last, long
         for (long k = std::max<long>(held->first, lanes * first), stop = std::min<long>(held->last, lanes * last); k < stop; ++k) f[k] = 0;
     }
     if constexpr (!taking) return;
-    const Real* const amounts = h.amounts + step * h.takers;
+    Real* const row = h.updated + place.at;
     for (const Taken *taken = h.taken + program.taken_first, *end = taken + program.taken_count; taken != end; ++taken)
-        if (taken->block >= first && taken->block < last) add_single(h.updated + place.at, taken->at, amounts[taken->amount]);
+        if (taken->block >= first && taken->block < last) add_single(row, taken->at, amounts[taken->amount]);
 }
 
 template <class Real>
@@ -307,41 +303,49 @@ void poles(Real* row, const Real* old, const PolePiece* pieces, long count, long
         poles_in(row, old, pieces, count, first, last, cells_of, cells, states, numbers, firsts, seconds);
 }
 
-// A function for each usual number of taps, whose shares stay in registers; `usual` 0: any.
-template <class Real, int usual>
-inline void incident_of(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share,
-                        long given, bool along) {
-    constexpr long W = Vector<Real>::width;
-    const long taps = usual ? usual : given;
-    typename Vector<Real>::type kept[usual ? usual : 1];
-    for (long n = 0; n < usual; ++n) kept[n] = broadcast(share[n]);
-    const auto shared = [&](long n) { return usual ? kept[n] : broadcast(share[n]); };
-    const auto one = [&](long k) {
-        Real value = table[column[0] + k];
-        if (taps > 1) value *= share[0];
-        for (long n = 1; n < taps; ++n) value += share[n] * table[column[n] + k];
-        return value;
-    };
-    const auto many = [&](long k) {
-        auto value = load(table + column[0] + k);
-        if (taps > 1) value *= shared(0);
-        for (long n = 1; n < taps; ++n) value += shared(n) * load(table + column[n] + k);
-        return value;
-    };
-    const Real same = along ? Real(0) : one(0);
-    const auto everywhere = broadcast(same);
-    long k = 0;
-    for (; k + W <= count; k += W) store(f + k, load(f + k) + load(weight + k) * (along ? many(k) : everywhere));
-    for (; k < count; ++k) f[k] += weight[k] * (along ? one(k) : same);
+// The first or the last vector of a run holds samples beside it, which take nothing: minus zero changes no value.
+template <class Real>
+inline typename Vector<Real>::type within(typename Vector<Real>::type amount, std::int32_t k, std::int32_t count) {
+    using V = typename Vector<Real>::type;
+    decltype(V{} == V{}) lane;
+    for (std::int32_t n = 0; n < Vector<Real>::width; ++n) lane[n] = k + n;
+    return (lane >= 0) & (lane < count) ? amount : broadcast(Real(-0.0));
 }
 
-template <class Real>
-void incident(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share, long taps,
-              bool along) {
-    (taps == 1    ? incident_of<Real, 1>
-     : taps == 6  ? incident_of<Real, 6>
-     : taps == 10 ? incident_of<Real, 10>
-                  : incident_of<Real, 0>)(f, weight, count, table, column, share, taps, along);
+// A function for each usual number of taps, whose shares stay in registers; `usual` 0: any. Vectors are those of the
+// update: others would wait for its stores. `adding`: to the row; else the amounts overwrite whole vectors.
+template <class Real, int usual, bool adding>
+inline void incident_of(Real* row, long at, const Real* weight, long count, const Real* table, const std::int32_t* column,
+                        const Real* share, long given, bool along) {
+    using V = typename Vector<Real>::type;
+    constexpr long W = Vector<Real>::width;
+    const long taps = usual ? usual : given;
+    V kept[usual ? usual : 1];
+    for (long n = 0; n < usual; ++n) kept[n] = broadcast(share[n]);
+    const auto value = [&](auto&& at_tap) {
+        V sum = at_tap(0);
+        if (taps > 1) sum *= usual ? kept[0] : broadcast(share[0]);
+        for (long n = 1; n < taps; ++n) sum += (usual ? kept[n] : broadcast(share[n])) * at_tap(n);
+        return sum;
+    };
+    const V same = along ? V{} : value([&](long n) { return broadcast(table[column[n]]); });
+    for (long k = -(at & (W - 1)); k < count; k += W) {
+        const V amount = load(weight + k) * (along ? value([&](long n) { return load(table + column[n] + k); }) : same);
+        Real* const f = row + at + k;
+        if constexpr (!adding)
+            store(f, amount);
+        else
+            store(f, load(f) + (k < 0 || k + W > count ? within<Real>(amount, k, count) : amount));
+    }
+}
+
+template <class Real, bool adding>
+void incident(Real* row, long at, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share,
+              long taps, bool along) {
+    (taps == 1    ? incident_of<Real, 1, adding>
+     : taps == 6  ? incident_of<Real, 6, adding>
+     : taps == 10 ? incident_of<Real, 10, adding>
+                  : incident_of<Real, 0, adding>)(row, at, weight, count, table, column, share, taps, along);
 }
 
 template <class Real>
@@ -352,7 +356,7 @@ void singles(Real* row, const std::int32_t* at, const Real* amount, long count) 
 template <class Real>
 constexpr Rows<Real> table{{update<Real, true, false>, update<Real, true, true>},
                            {update<Real, false, false>, update<Real, false, true>}, energy<Real>, accumulate<Real>, send<Real>,
-                                poles<Real>, incident<Real>, singles<Real>};
+                                poles<Real>, incident<Real, true>, incident<Real, false>, singles<Real>};
 
 const Rows<float>& rows_single() { return table<float>; }
 const Rows<double>& rows_double() { return table<double>; }

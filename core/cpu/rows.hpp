@@ -18,9 +18,9 @@ struct PolePiece {  // blocks [first, last) of a component of a row that hold a 
 
 template <class Real>
 struct Rows {
-    using Update = void (*)(const HalfStep<Real>&, long i, long j, long first, long last, long step);
+    using Update = void (*)(const HalfStep<Real>&, long i, long j, long first, long last, const Real* amounts);
     // E of row (i, j). Reads H of rows (i, j), (i - 1, j), (i, j - 1) at the half step before. [1]: then samples that take
-    // amounts get those of this step of the block.
+    // amounts get theirs.
     Update electric[2];
     // H of row (i, j). Reads E of rows (i, j), (i + 1, j), (i, j + 1) at the step just made. [1] alike.
     Update magnetic[2];
@@ -37,10 +37,14 @@ struct Rows {
     //   row = stay row - weight sum T;  T += k T + q e,  or T += k T + U + q e, U += rho T + k U + r e.
     void (*poles)(Real* row, const Real* old, const PolePiece* pieces, long count, long first, long last,
                   const std::uint32_t* cells_of, const Real* cells, Real* states, const Real* numbers, long firsts, long seconds);
-    // f[k] += weight[k] v[k]: an incident wave. v is the sum, in order, of share[n] table[column[n] + k], n below `taps`;
-    // one tap has no share. Not `along`: v is that of k = 0 throughout.
-    void (*incident)(Real* f, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share,
-                     long taps, bool along);
+    // row[at + k] += weight[k] v[k], k below `count`: an incident wave. v is the sum, in order, of share[n] table[column[n] + k],
+    // n below `taps`; one tap has no share. Not `along`: v is that of k = 0 throughout. `row` is aligned; weights and tables
+    // are read up to a block before and past the samples.
+    void (*incident)(Real* row, long at, const Real* weight, long count, const Real* table, const std::int32_t* column,
+                     const Real* share, long taps, bool along);
+    // row[at + k] = weight[k] v[k] alike, and up to a whole block of anything past them.
+    void (*amounts)(Real* row, long at, const Real* weight, long count, const Real* table, const std::int32_t* column,
+                    const Real* share, long taps, bool along);
     // row[at[n]] += amount[16 n], as whole vectors: one cell stored by itself would hold up the next load of its vector.
     void (*singles)(Real* row, const std::int32_t* at, const Real* amount, long count);
 };

@@ -1,6 +1,8 @@
 // Vectors of NEARFIELD_VECTOR_BYTES, for the instruction set that a file is compiled for.
 #pragma once
 
+#include <cstdint>
+
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -53,6 +55,24 @@ inline typename Vector<Real>::type one_above(typename Vector<Real>::type here, t
 #else
     (void)here, (void)after;
     return load(p + 1);
+#endif
+}
+
+// `here` with an amount added in one lane; minus zero changes nothing in the others.
+template <class Real>
+inline typename Vector<Real>::type plus_in_lane(typename Vector<Real>::type here, std::int32_t at, const Real& amount) {
+#if NEARFIELD_VECTOR_BYTES == 64
+    if constexpr (sizeof(Real) == 4)
+        here = _mm512_mask_add_ps(here, 1u << at, here, _mm512_set1_ps(amount));
+    else
+        here = _mm512_mask_add_pd(here, 1u << at, here, _mm512_set1_pd(amount));
+    asm("" : "+v"(here));  // else a masked store comes of it, which no later load can be given
+    return here;
+#else
+    using V = typename Vector<Real>::type;
+    decltype(V{} == V{}) lane;
+    for (std::int32_t n = 0; n < Vector<Real>::width; ++n) lane[n] = n;
+    return here + (lane == at ? broadcast(amount) : broadcast(Real(-0.0)));
 #endif
 }
 

@@ -200,6 +200,8 @@ class Filters:
         self.cut = np.array([0.5 * erfc((f - middle) / width) for f in frequency])
         self.k = wave.wave_number(frequency)
         self.parts, self.frequency = wave.components(self.k), frequency
+        apart = oblique.combs.teeth * oblique.combs.step  # columns of a comb
+        self.turns = np.exp(-1j * np.outer(np.arange(TOGETHER) * apart, self.k))
 
     def block(self, number: int, dtype: type) -> np.ndarray | None:
         """Tables (2, steps, columns) of block `number`; H stands half a step before E. None: silent."""
@@ -212,18 +214,19 @@ class Filters:
         spectrum = np.fft.rfft(signal)[: self.k.size] * self.cut
         late = np.exp(-1j * np.pi * self.frequency * dt)
         shaped = {c: spectrum * self.parts[c] * (late if c >= 3 else 1.0) for c in oblique.reads}
-        distances, places = oblique.combs.distances(), oblique.combs.places
+        distances, places, length = oblique.combs.distances(), oblique.combs.places, oblique.combs.length
         table = np.zeros((2, self.steps, oblique.columns), dtype)
 
         def fill(first: int) -> None:
-            turned = np.exp(-1j * np.outer(distances[first : first + TOGETHER], self.k))
+            count = min(TOGETHER, length - first % length)  # of one comb
+            turned = np.exp(-1j * distances[first] * self.k) * self.turns[:count]
             for component, factors in shaped.items():
                 values = np.fft.irfft(turned * factors, total, axis=1)[:, self.before : self.before + self.steps]
                 at = oblique.slots[component] * places + first
                 table[int(component < 3), :, at : at + values.shape[0]] = values.T
 
         with ThreadPoolExecutor(available_threads()) as threads:
-            list(threads.map(fill, range(0, places, TOGETHER)))
+            list(threads.map(fill, [comb + n for comb in range(0, places, length) for n in range(0, length, TOGETHER)]))
         return table
 
 

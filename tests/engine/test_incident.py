@@ -112,6 +112,25 @@ def test_a_wave_at_an_angle_has_the_same_bits_in_any_domains(direction):
         assert_equal(engine, oracle)
 
 
+@pytest.mark.parametrize("other", [("120 deg", "200 deg"), "+z"])
+def test_two_waves_about_boxes_wider_than_a_window_have_the_oracles_bits(other):
+    """Rows' programs know the windows of one wave at an angle alone, and none where a wave along an axis is."""
+    cells = (9, 26, 27)
+    waves = tuple(
+        nf.PlaneWave((low,) * 3, (6e-3, 23e-3, 23e-3), direction, (0.3, 1.0, 0.0), nf.Gaussian(40e9))
+        for low, direction in ((4e-3, ("60 deg", "40 deg")), (3e-3, other))
+    )
+    grid, walls = nf.Grid.uniform(1e-3, cells), nf.Boundaries(all=nf.CPML(2))
+    model = nf.Simulation(grid=grid, boundaries=walls, sources=waves, precision="single", steps=12)
+    plan = model.setup().plan
+    oracle = ReferenceEngine(plan)
+    oracle.advance(12)
+    for tiling, counts in ((STEPWISE, (1, 1, 1)), (Tiling(4, 16), (1, 2, 1)), (Tiling(3, 20), (1, 1, 2))):
+        engine = CpuEngine(plan, 2, tiling=tiling, domains=arrangement(plan, counts))
+        engine.advance(12)
+        assert_equal(engine, oracle)
+
+
 def crossing(rng, plan, weight):
     """A wave whose samples lie one by one in the rows: two in each; random weights where none is given."""
     i, j, k = (n.ravel() for n in np.meshgrid(*map(np.arange, plan.active[:2]), [3, 9], indexing="ij"))
