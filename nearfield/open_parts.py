@@ -1,6 +1,6 @@
 """How much of each grid edge and face metal leaves open.
 
-An edge is cut where the metal's own surface meets it (bisection), a face by the straight lines between these cuts
+An edge is cut where the metal's own surface meets it (bisection), a face by the polygon through these cuts
 (nearfield/cut_faces.py). A face that is small against its edges makes the leap-frog unstable, so that its area counts
 as at least
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.cut_faces import Side, metal_length, open_area
+from nearfield.cut_faces import Side, corners_between, metal_length, open_area
 from nearfield.grid import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.metal import shape_of
 
@@ -171,7 +171,8 @@ class OpenParts:
         opened = [high - low for low, high in intervals]
         least, most = np.minimum.reduce(opened), np.maximum.reduce(opened)
         area, cut = np.where(most == 0.0, 0.0, 1.0), (least < 1.0) & (most > 0.0)
-        area[cut] = open_area(self._rim(normal, plane, window, intervals, cut))
+        if cut.any():
+            area[cut] = open_area(*self._rim(normal, plane, window, intervals, cut))
         return area
 
     def _draw_boundary(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
@@ -182,7 +183,7 @@ class OpenParts:
             return None
         lower, upper = self._corners(normal, plane, window, cut)
         u, v = (np.broadcast_to(self._lengths((normal + n) % 3, plane, window, 2, 1), cut.shape)[cut] for n in (1, 2))
-        length, middle = metal_length(self._rim(normal, plane, window, intervals, cut), u, v)
+        length, middle = metal_length(*self._rim(normal, plane, window, intervals, cut), u, v)
         at = self._at(normal, lower, upper, *middle)
         towards = self._normals(at, 1e-3 * np.minimum(u, v))
         found = np.full(cut.shape, -1.0)
@@ -235,27 +236,33 @@ class OpenParts:
             found[a] = lower[a] + part * (upper[a] - lower[a])
         return found
 
-    def _rim(self, normal: int, plane: int, window: Window, intervals: list[Interval], cut: np.ndarray) -> list[Side]:
-        """The sides of cut faces. A corner between two closed ones is the rim's where the face is open beside it."""
+    def _rim(self, normal: int, plane: int, window: Window, intervals: list[Interval], cut: np.ndarray):
+        """The sides of cut faces, and the corners between them.
+
+        A corner between two closed sides is the rim's where the face is open beside it.
+        """
+        lower, upper = self._corners(normal, plane, window, cut)
+        present = self._present(float(lower[self.axis].min()), float(upper[self.axis].max()))
+
+        def in_metal(which: np.ndarray, u, v) -> np.ndarray:
+            ends = ([part[which] for part in corner] for corner in (lower, upper))
+            return self._in_metal(self._at(normal, *ends, u, v), present)
+
         sides = [(low[cut], high[cut]) for low, high in intervals]
         closed = [high <= low for low, high in sides]
         held = []
-        for number, (u, v) in enumerate(((1, 0), (1, 1), (0, 1), (0, 0))):
+        for number, corner in enumerate(((1, 0), (1, 1), (0, 1), (0, 0))):
             both = closed[number] & closed[(number + 1) % 4]
             if both.any():
-                lower, upper = self._corners(normal, plane, window, cut)
-                inward = [abs(part - 2.0 * NEGLIGIBLE) for part in (u, v)]
-                at = [part[both] for part in self._at(normal, lower, upper, *inward)]
-                present = self._present(float(at[self.axis].min()), float(at[self.axis].max()))
-                both[both] = ~self._in_metal(at, present)
+                both[both] = ~in_metal(both, *(abs(part - 2.0 * NEGLIGIBLE) for part in corner))
             held.append(both)
-        found = []
+        found: list[Side] = []
         for number, (low, high) in enumerate(sides):
             first, last = (held[number - 1], held[number])[:: 1 if number < 2 else -1]
             here = first | last | ~closed[number]
             low, high = np.where(closed[number], ~first, low), np.where(closed[number], last, high)
             found.append((low, high, here, closed[number]))
-        return found
+        return found, corners_between(found, in_metal)
 
     def _weight(self, area: np.ndarray) -> np.ndarray:
         """What a face counts for in the bound: small ones more, by as much as whole ones beside them can bear."""
