@@ -109,7 +109,7 @@ STEEP = np.concatenate((np.arange(0, 15), np.arange(16, 40, 2))) * MILLIMETRE
         ({"sources": [nf.PointCurrent((15e-3, 15e-3, 15e-3), "z", nf.Gaussian(40e9))]}, "7.49 cells per wavelength"),
         ({"grid": nf.Grid(x=STEEP, y=STEEP, z=STEEP), "boundaries": nf.Boundaries(nf.PEC)}, "a factor of 2 at x=0.014"),
         ({"structures": [FAR]}, "'lost' lies outside the grid"),
-        ({"structures": [DUST]}, "'dust', 0.4 mm x 0.4 mm x 0.4 mm, is smaller than a cell"),
+        ({"structures": [DUST]}, "'dust', 400 um x 400 um x 400 um, is smaller than a cell"),
         ({"structures": [MISTAKEN]}, "is more than 10 times as large as the grid"),
         ({"structures": [SHEET]}, "is moved to 0.01 m"),
         ({"media": {"glass": nf.Medium(2)}}, "'glass' is defined but no structure uses it"),
