@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.boundaries import CPML
-from nearfield.conformal import too_slight
+from nearfield.conformal import cell_near, too_slight
 from nearfield.discretization import all_waveforms
 from nearfield.enclosure import open_far_field_surfaces
 from nearfield.geometry import Structure, medium_of
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 FEW_CELLS = 10.0  # per wavelength: about 4.5 degrees of phase error in every wavelength
 LARGEST_RATIO = 1.5
 SNAP = 0.1  # of a cell
+FROM_FILES = ("mesh", "layout", "voxels")  # whose unit may be mistaken
+HUGE = 10  # times the grid
 
 
 def cautions(setup: Discretization) -> list[str]:
@@ -37,8 +39,8 @@ def cautions(setup: Discretization) -> list[str]:
         *coarse_media(resolved_media(setup)), *steep_grading(setup), *lost_structures(setup), *moved_sheets(setup),
         *unused_media(setup), *media_beyond_band(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
         *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
-        *open_far_field_surfaces(setup), *idle_sources(setup), *cut_sources(setup), *bare_wires(setup),
-        *slight_conductors(setup), *slight_rods(setup), *guide_cautions(setup),
+        *open_far_field_surfaces(setup), *idle_sources(setup), *probes_in_metal(setup), *cut_sources(setup),
+        *bare_wires(setup), *slight_conductors(setup), *slight_rods(setup), *guide_cautions(setup),
     ]
 
 
@@ -74,13 +76,27 @@ def steep_grading(setup: Discretization) -> Iterator[str]:
 
 
 def lost_structures(setup: Discretization) -> Iterator[str]:
-    """Structures of which nothing is in the grid."""
+    """Structures of which nothing is in the grid, or that no cell may see."""
     for number, structure in enumerate(setup.simulation.structures):
         lower, upper = structure.shape.bounds()
         line = setup.grid.lines
+        name = named(number, structure)
         if any(lower[axis] > line[axis][-1] or upper[axis] < line[axis][0] for axis in range(3)):
-            extent, name = setup.grid.extent_text(), named(number, structure)
-            yield f"{name} lies outside the grid, {extent}, and has no effect; move it or remove it"
+            yield f"{name} lies outside the grid, {setup.grid.extent_text()}, and has no effect; move it or remove it"
+            continue
+        size = [high - low for low, high in zip(lower, upper)]
+        if all(0.0 < part < cell_near(setup.grid, a, lower[a], upper[a]) for a, part in enumerate(size)):
+            yield (
+                f"{name}, {' x '.join(quantity(part, 'm') for part in size)}, is smaller than a cell and may have no "
+                "effect; make the cells there finer, or check its unit"
+            )
+        elif structure.shape.kind in FROM_FILES and any(
+            part > HUGE * (line[axis][-1] - line[axis][0]) for axis, part in enumerate(size)
+        ):
+            yield (
+                f"{name}, {' x '.join(quantity(part, 'm') for part in size)}, is more than {HUGE} times as large as "
+                f"the grid, {setup.grid.extent_text()}; check its unit"
+            )
 
 
 def moved_sheets(setup: Discretization) -> Iterator[str]:
@@ -246,6 +262,16 @@ def corners_of(monitor: Any) -> list[tuple[float, float, float]]:
     """The points that a monitor gives."""
     found = [getattr(monitor, name, None) for name in ("position", "start", "end", "lower", "upper")]
     return [corner for corner in found if corner is not None]
+
+
+def probes_in_metal(setup: Discretization) -> Iterator[str]:
+    """Probes of E where it is zero."""
+    for who, monitor in features(setup.simulation, ("monitor",)):
+        if monitor.kind == "probe" and monitor.component.startswith("E"):
+            component = "xyz".index(monitor.component[1])
+            index, _ = point_samples(setup.context, component, monitor.position)
+            if np.asarray(setup.coefficients.is_metal(component, *index)).all():
+                yield f"{who} lies in a conductor, where {monitor.component} is zero; move it out"
 
 
 def idle_sources(setup: Discretization) -> Iterator[str]:

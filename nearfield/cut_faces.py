@@ -1,16 +1,30 @@
 """The open part of a face that metal cuts: the polygon through the ends of the open intervals of its sides.
 
 Faces are unit squares with the sides bottom, right, top, left; each side is open from one part of it to another, along
-u or v. A side that is closed belongs to the rim where it is metal's surface, from corner to corner.
+u or v. A side that is closed belongs to the rim where it is metal's surface, from corner to corner. From side to side
+the polygon has one corner more, where the surface crosses the way from the middle of the straight line to the corner
+of the rectangle about it: corners of bodies along the axes are whole, arcs have their area.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 Side = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # from, to, whether on the rim, whether metal
+Place = tuple[np.ndarray, np.ndarray]  # (u, v)
+Corner = Place  # on the way to a side
+NEAR = 2e-3  # of the way to a corner: a surface nearer to it passes through it
+HALVINGS = 8  # until a corner is known to 2^-8 of its way
+
+
+class FaceMetal(NamedTuple):
+    """Metal in some faces, of which the first argument chooses."""
+
+    holds: Callable[[np.ndarray, Place], np.ndarray]  # whether it holds places
+    wall: Callable[[np.ndarray, Place, Place], np.ndarray]  # the part of the way to a place in it; NaN: none between
 
 
 def rim(ends: list[tuple[np.ndarray, np.ndarray]], held: list[np.ndarray]) -> list[Side]:
@@ -24,8 +38,8 @@ def rim(ends: list[tuple[np.ndarray, np.ndarray]], held: list[np.ndarray]) -> li
     return found
 
 
-def _outline(sides: list[Side]) -> Iterator[tuple[np.ndarray, ...]]:
-    """The pieces (x, y) to (u, v) of the rims, bottom first: for each side the way to it, then itself."""
+def _straight(sides: list[Side]) -> Iterator[tuple[np.ndarray, ...]]:
+    """The pieces (x, y) to (u, v) of the rims, bottom first: for each side the straight way to it, then itself."""
     corners = []
     for number, (low, high, present, _) in enumerate(sides):
         zero, one = np.zeros_like(low), np.ones_like(low)
@@ -43,19 +57,66 @@ def _outline(sides: list[Side]) -> Iterator[tuple[np.ndarray, ...]]:
             x, y = u, v
 
 
-def open_area(sides: list[Side]) -> np.ndarray:
+def corners_between(sides: list[Side], metal: FaceMetal) -> list[Corner]:
+    """The corner on the way to each side."""
+    found: list[Corner] = []
+    for x, y, u, v in list(_straight(sides))[::2]:
+        corner = 0.5 * (x + u), 0.5 * (y + v)
+        bent = np.nonzero((np.abs(u - x) > NEAR) & (np.abs(v - y) > NEAR))[0]
+        x, y, u, v, *middle = (part[bent] for part in (x, y, u, v, *corner))
+        inside = metal.holds(bent, tuple(middle))
+        beyond = inside == ((u - x) * (v - y) < 0.0)  # metal lies to the right of the way
+        way = np.where(beyond, u, x) - middle[0], np.where(beyond, y, v) - middle[1]
+        part = _crossing(bent, tuple(middle), way, inside, metal)
+        for place, m, w in zip(corner, middle, way):
+            place[bent] = m + part * w
+        found.append(corner)
+    return found
+
+
+def _crossing(faces: np.ndarray, start: Place, way: Place, inside: np.ndarray, metal: FaceMetal) -> np.ndarray:
+    """At which part of ways metal's surface is crossed first, 1 where it is not; `inside`: they begin in metal."""
+
+    def at(part: np.ndarray, which=slice(None)) -> Place:
+        return tuple((s + part * w)[which] for s, w in zip(start, way))
+
+    near, far = np.zeros(faces.size), np.full(faces.size, 1.0 - NEAR)
+    through = metal.holds(faces, at(far)) == inside
+    both = np.nonzero(through & ~inside)[0]  # open at both ends: a thin wall may lie between
+    wall = metal.wall(faces[both], at(near, both), at(far, both))
+    through[both] = np.isnan(wall)
+    far[both] = np.where(through[both], far[both], far[both] * wall)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (near + far)
+        same = metal.holds(faces, at(middle)) == inside
+        near, far = np.where(same, middle, near), np.where(same, far, middle)
+    return np.where(through, 1.0, 0.5 * (near + far))
+
+
+def _outline(sides: list[Side], corners: list[Corner]) -> Iterator[tuple[np.ndarray, ...]]:
+    """The pieces of the rims: for each side the two of the way to it, then itself."""
+    for number, (x, y, u, v) in enumerate(_straight(sides)):
+        if number % 2:
+            yield x, y, u, v
+        else:
+            p, q = corners[number // 2]
+            yield x, y, p, q
+            yield p, q, u, v
+
+
+def open_area(sides: list[Side], corners: list[Corner]) -> np.ndarray:
     """Area of the open part of the squares."""
-    return sum(0.5 * (x * v - u * y) for x, y, u, v in _outline(sides))
+    return np.clip(sum(0.5 * (x * v - u * y) for x, y, u, v in _outline(sides, corners)), 0.0, 1.0)
 
 
-def metal_length(sides: list[Side], width: np.ndarray, height: np.ndarray):
+def metal_length(sides: list[Side], corners: list[Corner], width: np.ndarray, height: np.ndarray):
     """(length, (u, v)) of the metal on the rims of rectangles, and of the middle of its longest piece, in parts of the
     sides; `width` and `height` of the rectangles."""
     total, longest, middle = 0.0, np.full(width.shape, -1.0), (np.zeros(width.shape), np.zeros(width.shape))
-    for number, (x, y, u, v) in enumerate(_outline(sides)):
+    for number, (x, y, u, v) in enumerate(_outline(sides, corners)):
         length = np.hypot((u - x) * width, (v - y) * height)
-        if number % 2:
-            length = np.where(sides[number // 2][3], length, 0.0)
+        if number % 3 == 2:
+            length = np.where(sides[number // 3][3], length, 0.0)
         total, longer = total + length, length > longest
         longest = np.where(longer, length, longest)
         middle = np.where(longer, 0.5 * (x + u), middle[0]), np.where(longer, 0.5 * (y + v), middle[1])

@@ -199,6 +199,7 @@ class Discretization:
             illuminations=self.illuminations,
             minimum_frequency=self.lowest_frequency,
             ranks=self.ranks,
+            guides=tuple(port for port in self.simulation.ports if port.kind == "waveguide"),
         )
 
     @property

@@ -1,6 +1,6 @@
 """How much of each grid edge and face metal leaves open.
 
-An edge is cut where the metal's own surface meets it (bisection), a face by the straight lines between these cuts
+An edge is cut where the metal's own surface meets it (bisection), a face by the polygon through these cuts
 (nearfield/cut_faces.py). A face that is small against its edges makes the leap-frog unstable, so that its area counts
 as at least
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.cut_faces import Side, metal_length, open_area, rim
+from nearfield.cut_faces import Corner, FaceMetal, Place, Side, corners_between, metal_length, open_area, rim
 from nearfield.followed_metal import NEGLIGIBLE, FollowedMetal, Interval
 from nearfield.grid import YeeGrid
 from nearfield.metal import shape_of
@@ -157,26 +157,19 @@ class OpenParts:
         if doubt.any():
             given_up = np.zeros((8, *cut.shape), dtype=bool)
             given_up[:, doubt] = self._smaller_parts(normal, plane, window, intervals, doubt)
-        area[cut] = open_area(self._rim(normal, plane, window, intervals, cut, given_up))
+        if cut.any():
+            area[cut] = open_area(*self._rim(normal, plane, window, intervals, cut, given_up))
         return area, given_up
 
     def _smaller_parts(self, normal: int, plane: int, window: Window, intervals: list[Interval], doubt: np.ndarray):
         """(8, faces) pieces of the sides of some faces that metal in the face divides from its largest open part."""
-        lower, upper = self._corners(normal, plane, window, doubt)
-        present = self._metal.present(float(lower[self.axis].min()), float(upper[self.axis].max()))
-
-        def walled(face: np.ndarray, *ends: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-            corners = [part[face] for part in lower], [part[face] for part in upper]
-            places = [self._at(normal, *corners, *end) for end in ends]
-            none = np.zeros(face.size)
-            return ~np.isnan(self._metal.wall(*places, none, none + 1.0, present))
-
-        parts = parts_of(pieces_of([(low[doubt], high[doubt]) for low, high in intervals]), walled)
+        metal = self._in_faces(normal, plane, window, doubt)
+        parts = parts_of(pieces_of([(low[doubt], high[doubt]) for low, high in intervals]), metal.wall)
         largest, most = np.full(parts.shape[1], -1), np.full(parts.shape[1], -np.inf)
         given_up = np.zeros((8, *doubt.shape), dtype=bool)
         for number in np.unique(parts[parts >= 0]):
             given_up[:, doubt] = parts != number
-            area = open_area(self._rim(normal, plane, window, intervals, doubt, given_up))
+            area = open_area(*self._rim(normal, plane, window, intervals, doubt, given_up))
             larger = (parts == number).any(axis=0) & (area > most + ALIKE)
             largest[larger], most[larger] = number, area[larger]
         return (parts >= 0) & (parts != largest)
@@ -189,7 +182,7 @@ class OpenParts:
             return None
         lower, upper = self._corners(normal, plane, window, cut)
         u, v = (np.broadcast_to(self._lengths((normal + n) % 3, plane, window, 2, 1), cut.shape)[cut] for n in (1, 2))
-        length, middle = metal_length(self._rim(normal, plane, window, intervals, cut, given_up), u, v)
+        length, middle = metal_length(*self._rim(normal, plane, window, intervals, cut, given_up), u, v)
         at = self._at(normal, lower, upper, *middle)
         towards = self._normals(at, 1e-3 * np.minimum(u, v))
         found = np.full(cut.shape, -1.0)
@@ -245,21 +238,37 @@ class OpenParts:
     def _rim(
         self, normal: int, plane: int, window: Window, intervals: list[Interval], cut: np.ndarray,
         given_up: np.ndarray | None,
-    ) -> list[Side]:  # fmt: skip
-        """The sides of cut faces. A corner between two closed ones is the rim's where the face is open beside it."""
+    ) -> tuple[list[Side], list[Corner]]:  # fmt: skip
+        """The sides of cut faces, and the corners between them.
+
+        A corner between two closed sides is the rim's where the face is open beside it.
+        """
+        metal = self._in_faces(normal, plane, window, cut)
         sides = [(low[cut], high[cut]) for low, high in intervals]
         closed, held = [low == high for low, high in sides], []
-        for number, (u, v) in enumerate(((1, 0), (1, 1), (0, 1), (0, 0))):
+        for number, corner in enumerate(((1, 0), (1, 1), (0, 1), (0, 0))):
             both = closed[number] & closed[(number + 1) % 4]
             if both.any():
-                lower, upper = self._corners(normal, plane, window, cut)
-                inward = [abs(part - 2.0 * NEGLIGIBLE) for part in (u, v)]
-                at = [part[both] for part in self._at(normal, lower, upper, *inward)]
-                present = self._metal.present(float(at[self.axis].min()), float(at[self.axis].max()))
-                both[both] = ~self._metal.holds(at, present)
+                both[both] = ~metal.holds(both, tuple(abs(part - 2.0 * NEGLIGIBLE) for part in corner))
             held.append(both)
         lost = np.zeros((8, int(cut.sum())), dtype=bool) if given_up is None else given_up[:, cut]
-        return rim([kept(ends, lost[2 * n : 2 * n + 2]) for n, ends in enumerate(sides)], held)
+        found = rim([kept(ends, lost[2 * n : 2 * n + 2]) for n, ends in enumerate(sides)], held)
+        return found, corners_between(found, metal)
+
+    def _in_faces(self, normal: int, plane: int, window: Window, cut: np.ndarray) -> FaceMetal:
+        """What metal holds of some faces, by the part of their sides."""
+        lower, upper = self._corners(normal, plane, window, cut)
+        present = self._metal.present(float(lower[self.axis].min()), float(upper[self.axis].max()))
+
+        def places(which: np.ndarray, at: Place) -> list[np.ndarray]:
+            return self._at(normal, *([part[which] for part in corner] for corner in (lower, upper)), *at)
+
+        def wall(which: np.ndarray, start: Place, stop: Place) -> np.ndarray:
+            ends = places(which, start), places(which, stop)
+            none = np.zeros(ends[0][0].shape)
+            return self._metal.wall(*ends, none, none + 1.0, present)
+
+        return FaceMetal(lambda which, at: self._metal.holds(places(which, at), present), wall)
 
     def _weight(self, area: np.ndarray) -> np.ndarray:
         """What a face counts for in the bound: small ones more, by as much as whole ones beside them can bear."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nearfield.boundaries import Boundaries
     from nearfield.coefficients import Coefficients
     from nearfield.grid import YeeGrid
+    from nearfield.guides.port import WaveguidePort
     from nearfield.incident.seen import Illumination
 
 Triple = tuple[int, int, int]
@@ -234,6 +235,7 @@ class Context:
     illuminations: tuple[Illumination, ...] = ()  # plane waves of the excitation "sources"
     minimum_frequency: float = 0.0  # Hz; nor below this one
     ranks: Alone = ALONE  # those that all lower it, in the same order; the first finds what may differ in last bits
+    guides: tuple[WaveguidePort, ...] = ()
 
 
 def is_magnetic(component) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -197,6 +198,14 @@ def three(value: Any) -> Any:
     if len(value) != 3:
         raise ValueError(f"needs three values, one each for x, y and z, given {len(value)}: {shown(value)}")
     return value
+
+
+def file_name(value: Any) -> Any:
+    """The name of a file, given as text or as a path."""
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+FileName = Annotated[str, BeforeValidator(file_name)]
 
 
 def several(value: Any) -> Any:

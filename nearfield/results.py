@@ -83,13 +83,16 @@ class ExcitationResult:
                 f"gain and efficiency need an excited port, but excitation {self.name!r} has none; use directivity and "
                 "radiated_power, or feed the antenna by a port"
             )
-        from nearfield.analysis.sparameters import port_spectra, port_waves
+        from nearfield.analysis.sparameters import line_of, port_spectra, port_waves
+        from nearfield.surfaces import time_factor
 
         variables, impedance = self.record.ports[self.name], self.impedances.get(self.name, np.nan)
         prefix = "terminal_" if "terminal_voltage" in variables else ""
         voltage, current = port_spectra(variables, frequencies, prefix)
         if "mode" in variables["voltage"].attributes:
-            return 0.5 * (voltage * current.conj()).real, 0.5 * np.abs(port_waves(variables, frequencies, 0.0)[0]) ** 2
+            factor = 0.5 * time_factor(frequencies, line_of(variables).time_step)  # as in flux
+            incident = np.abs(port_waves(variables, frequencies, 0.0)[0]) ** 2
+            return factor * (voltage * current.conj()).real, factor * incident
         available = np.abs(voltage + impedance * current) ** 2 / (8 * impedance)
         return 0.5 * (voltage * current.conj()).real, available
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from nearfield.quantities import Number, Times, several
+from nearfield.quantities import FileName, Number, Times, several
 from nearfield.schema import Schema
 
 BAND_EDGE = 0.1  # amplitude at the edges of the useful band, relative to the spectrum's peak: -20 dB
@@ -52,7 +52,7 @@ class Samples(Schema):
     """Increasing times (s), the first not below 0."""
     values: Annotated[tuple[Number, ...], BeforeValidator(several)] | None = None
     """The signal at these times; a factor on the source's own strength (volts at a port)."""
-    file: str | None = None
+    file: FileName | None = None
     """Text file of two columns, time (s) and value, in place of the two lists."""
 
     @model_validator(mode="after")

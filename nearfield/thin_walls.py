@@ -59,11 +59,11 @@ def doubtful(pieces: Pieces) -> np.ndarray:
     return (pieces[1] > pieces[0]).sum(axis=0) - sum(meet[0] for meet in _meeting(pieces)) > 1
 
 
-def parts_of(pieces: Pieces, walled: Callable[..., np.ndarray]) -> np.ndarray:
+def parts_of(pieces: Pieces, wall: Callable[..., np.ndarray]) -> np.ndarray:
     """(8, faces) numbers of the open part that each piece belongs to, -1 of nothing.
 
-    `walled(faces, from (u, v), to (u, v))`: whether metal lies on straight lines in some faces. Parts that no line
-    joins are apart.
+    `wall(faces, from (u, v), to (u, v))`: where metal lies on straight lines in some faces, NaN where it does not.
+    Parts that no line joins are apart.
     """
     low, high = pieces
     there, linked = high > low, np.zeros((low.shape[1], 8, 8), dtype=bool)
@@ -76,7 +76,7 @@ def parts_of(pieces: Pieces, walled: Callable[..., np.ndarray]) -> np.ndarray:
         if not face.size:
             break
         ends = (_place(pieces, piece, face, at) for piece, at in ((one, first), (other, second)))
-        free = ~walled(face, *ends)
+        free = np.isnan(wall(face, *ends))
         linked[face[free], one[free], other[free]] = True
         linked = _closed(linked)
     return np.where(there, linked.argmax(axis=2).T, -1)

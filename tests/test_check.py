@@ -97,6 +97,9 @@ FAR = nf.Structure(nf.Box((1, 1, 1), (2, 2, 2)), nf.PEC, name="lost")
 COPPER = nf.Conductor(5.8e7, name="copper")
 FOIL = nf.Structure(nf.Box((8e-3, 8e-3, 10e-3), (20e-3, 20e-3, 10.015e-3)), COPPER, name="foil")
 LAYERS = [nf.Structure(nf.Box((8e-3, 8e-3, 10e-3), (20e-3, 20e-3, z)), COPPER) for z in (10.03e-3, 10.3e-3)]
+DUST = nf.Structure(nf.Box((14.3e-3,) * 3, (14.7e-3,) * 3), nf.PEC, name="dust")
+CORNER = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+MISTAKEN = nf.Structure(nf.Mesh(vertices=CORNER[0], triangles=CORNER[1], unit="m"), nf.PEC)
 STEEP = np.concatenate((np.arange(0, 15), np.arange(16, 40, 2))) * MILLIMETRE
 
 
@@ -106,6 +109,8 @@ STEEP = np.concatenate((np.arange(0, 15), np.arange(16, 40, 2))) * MILLIMETRE
         ({"sources": [nf.PointCurrent((15e-3, 15e-3, 15e-3), "z", nf.Gaussian(40e9))]}, "7.49 cells per wavelength"),
         ({"grid": nf.Grid(x=STEEP, y=STEEP, z=STEEP), "boundaries": nf.Boundaries(nf.PEC)}, "a factor of 2 at x=0.014"),
         ({"structures": [FAR]}, "'lost' lies outside the grid"),
+        ({"structures": [DUST]}, "'dust', 400 um x 400 um x 400 um, is smaller than a cell"),
+        ({"structures": [MISTAKEN]}, "is more than 10 times as large as the grid"),
         ({"structures": [SHEET]}, "is moved to 0.01 m"),
         ({"media": {"glass": nf.Medium(2)}}, "'glass' is defined but no structure uses it"),
         ({"monitors": []}, "nothing is recorded"),
@@ -114,6 +119,8 @@ STEEP = np.concatenate((np.arange(0, 15), np.arange(16, 40, 2))) * MILLIMETRE
         ({"monitors": [nf.Flux("f", (8e-3, 8e-3, 15e-3), (20e-3, 20e-3, 15e-3), [30e9])]}, "30 GHz lies outside"),
         ({"monitors": [nf.Probe("in", (3e-3, 12e-3, 12e-3))]}, "reaches into the CPML along x"),
         ({"structures": [nf.Structure(nf.Sphere((15e-3,) * 3, 4e-3), nf.PEC)]}, "lies in a conductor"),
+        ({"structures": [nf.Structure(nf.Box((9e-3,) * 3, (15e-3,) * 3), nf.PEC)],
+          "monitors": [nf.Probe("in", (12e-3,) * 3, "Ex")]}, "'in' lies in a conductor, where Ex is zero"),
         ({"monitors": [nf.Flux("f", (9e-3,) * 3, (15e-3, 15e-3, 20e-3), [10e9])]}, "its surface cuts the samples"),
         ({"ports": [nf.LumpedPort("p", (15e-3, 12e-3, 12e-3), (15e-3, 12e-3, 13e-3), "z")]}, "lower end at z=0.012 m"),
         ({"structures": [FOIL, *LAYERS]}, "and 1 more: 15 um of copper are less than 3 skin depths below 174.7 MHz"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Literal
 from weakref import WeakKeyDictionary
 
@@ -121,8 +122,8 @@ class FarField(Monitor):
     The surface is a box of grid nodes in a lossless medium, by default 3 cells inside the CPML and on the walls. A
     PEC or PMC wall of the domain counts as an infinite ground: faces on it are left out, image currents stand for it,
     and only directions on the antenna's side of it exist. A guide may leave through the side behind its port: what
-    passes there is what it reflects. `result[name]` is a `FarFieldResult`, dims (frequency, theta, phi) in rad. Source:
-    see nearfield/analysis/farfield.py.
+    passes inside it is what it reflects, and does not radiate. `result[name]` is a `FarFieldResult`, dims (frequency,
+    theta, phi) in rad. Source: see nearfield/analysis/farfield.py.
 
     >>> import nearfield as nf
     >>> nf.FarField("pattern", frequencies=["7.5 GHz"], theta=["0 deg", "90 deg"], phi=[0]).phi
@@ -235,6 +236,7 @@ class FarField(Monitor):
         frequencies, walls = np.asarray(self.frequencies), self.walls(context)
         places = self.places(context)
         surface = surface_variables(context, places, frequencies, iter(recordings))
+        close_guides(context, places, surface)
         first, last = self.box(context)
         symmetric = (a for a in range(3) if context.grid.mirrors[a] and first[a] + last[a] == context.grid.cells[a])
         exterior = replace(surrounding(context, places, walls), mirrors=tuple(symmetric))
@@ -252,6 +254,27 @@ class FarField(Monitor):
     def complete(self, variables: Variables) -> Variables:
         """The pattern and the radiated power too; `FarFieldResult.at` computes other angles from the surface."""
         return surface_pattern(variables) | variables
+
+
+def close_guides(context: Context, places: list[FacePlace], surface: Variables) -> None:
+    """Zero the fields inside guides that leave through the surface behind their ports: they do not radiate from there.
+
+    Without them the guide's metal closes the surface.
+    """
+    for place, guide in product(places, context.guides):
+        axis = guide.along
+        behind = (context.grid.lines[axis][place.node] - guide.lower[axis]) * guide.sign < 0.0
+        if place.axis != axis or place.side != ("low" if guide.sign > 0 else "high") or not behind:
+            continue
+        for component in place.components:
+            found = surface[place.name(component)]
+            inside = np.ones((1,) * found.values.ndim, dtype=bool)
+            for number, dim in enumerate(found.dims[1:], 1):
+                a, at = AXES.index(dim[0]), surface[dim].values
+                spare = 1e-6 * float(context.grid.primary(a).min())
+                held = (at > guide.lower[a] - spare) & (at < guide.upper[a] + spare)
+                inside = inside & held.reshape([-1 if n == number else 1 for n in range(found.values.ndim)])
+            surface[place.name(component)] = replace(found, values=np.where(inside, 0.0, found.values))
 
 
 def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:

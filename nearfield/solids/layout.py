@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from nearfield.quantities import Length, PositiveNumber, Whole, several
+from nearfield.quantities import FileName, Length, PositiveNumber, Whole, several
 from nearfield.shapes import Extruded, Polygon
 from nearfield.solids.closed_surface import ClosedSurface
 from nearfield.solids.files import package, readable, refuse_changed
@@ -25,7 +25,7 @@ class Layout(Extruded):
     """
 
     kind: Literal["layout"] = "layout"
-    file: str
+    file: FileName
     """GDSII file; in a model file it counts from that file's folder."""
     layer: Tag
     """Number of the layer."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from nearfield.quantities import Angle, Position, PositiveNumber, shown, three
+from nearfield.quantities import Angle, FileName, Position, PositiveNumber, shown, three
 from nearfield.shapes import Corner, Solid
 from nearfield.solids.closed_surface import CLOSE, ClosedSurface, hole, merged, volume
 from nearfield.solids.files import package, readable, refuse_changed
@@ -19,8 +19,10 @@ SUFFIXES = (".stl", ".ply", ".obj")
 FLAT = 0.02  # of the bounds' cross-section: faces normal to an axis that are larger want a grid line
 REPAIR = (
     "Close it in the CAD program and export it again, or repair it: mesh = trimesh.load_mesh(file); "
-    "mesh.merge_vertices(); trimesh.repair.fill_holes(mesh); trimesh.repair.fix_normals(mesh); mesh.export(file)"
+    "mesh.merge_vertices(); mesh.update_faces(mesh.unique_faces()); trimesh.repair.fill_holes(mesh, use_fan=True); "
+    "trimesh.repair.fix_normals(mesh); mesh.export(file)"
 )
+HEADER, RECORD = 84, 50  # bytes of a binary STL file: before its triangles, and of each
 
 
 def _table(kind: type) -> Any:
@@ -53,7 +55,7 @@ class Mesh(Solid):
     """
 
     kind: Literal["mesh"] = "mesh"
-    file: str | None = None
+    file: FileName | None = None
     """STL, PLY or OBJ file; in a model file it counts from that file's folder."""
     unit: Literal["m", "cm", "mm", "um", "nm", "in", "mil"] | None = None
     """Unit of the coordinates; files do not say it, so that it must be given with a file. Of vertices: left out, m."""
@@ -85,10 +87,13 @@ class Mesh(Solid):
     def surface(self) -> ClosedSurface:
         """The surface before it is moved by `offset`."""
         corners, triangles, name = self._given()
-        if not len(triangles) or not np.isfinite(corners).all() or not 0 <= triangles.min() <= triangles.max() < len(
-            corners
-        ):  # fmt: skip
-            raise ValueError(f"{name} holds no triangles, or broken ones; export it again")
+        if not len(triangles):
+            raise ValueError(f"{name} holds no triangles; export the surface of the body as triangles")
+        if not np.isfinite(corners).all():
+            raise ValueError(f"{name} has corners that are no finite numbers; export it again")
+        if triangles.min() < 0 or triangles.max() >= len(corners):
+            raise ValueError(f"{name} has a triangle with the corner {triangles.max()} (or a negative one), where only "
+                             f"0 to {len(corners) - 1} exist; mend it, or export it again")  # fmt: skip
         unit = self.unit or "m"
         found = merged(corners, triangles)
         wrong = hole(*found, unit) if len(found[1]) else "has no triangle with an area"
@@ -156,6 +161,8 @@ def turned(angles: tuple[float, float, float]) -> np.ndarray:
 def read_triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Corners (n, 3) in the file's unit and triangles (m, 3) of an STL, PLY or OBJ file, as they stand there."""
     trimesh = package("trimesh", "cad", f"reading {path.suffix} files")
+    if path.suffix.lower() == ".stl":
+        refuse_cut_short(path)
     options = {"skip_materials": True} if path.suffix.lower() == ".obj" else {}
     try:
         mesh = trimesh.load_mesh(str(path), process=False, **options)
@@ -164,6 +171,17 @@ def read_triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"file {str(path)!r} cannot be read as {path.suffix[1:].upper()} ({error}); export it again") \
             from None  # fmt: skip
     return as_written(corners.reshape(-1, 3)), triangles.reshape(-1, 3)
+
+
+def refuse_cut_short(path: Path) -> None:
+    """ValueError for a binary STL file that is not as long as its triangles."""
+    with open(path, "rb") as file:
+        start = file.read(HEADER)
+    size, count = path.stat().st_size, int.from_bytes(start[-4:], "little")
+    binary = len(start) == HEADER and b"\0" in start
+    if binary and size != HEADER + RECORD * count:
+        raise ValueError(f"file {str(path)!r} says that it holds {count} triangles, {HEADER + RECORD * count} bytes, "
+                         f"but has {size} bytes: it was cut short or changed; export it again")  # fmt: skip
 
 
 def as_written(values: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from nearfield.quantities import Position, Spacing, Whole, several, shown
+from nearfield.quantities import FileName, Position, Spacing, Whole, several, shown
 from nearfield.shapes import Corner, Solid
 from nearfield.solids.files import readable, refuse_changed
 
@@ -45,7 +45,7 @@ class Voxels(Solid):
     """
 
     kind: Literal["voxels"] = "voxels"
-    file: str | None = None
+    file: FileName | None = None
     """HDF5 or .npy file of whole numbers over [x][y][z]; in a model file it counts from that file's folder."""
     spacing: Annotated[Spacing, BeforeValidator(lambda given: given if np.ndim(given) == 1 else (given,) * 3)]
     """Size of a box along x, y and z (m); one length for cubes."""
@@ -180,9 +180,14 @@ def read_numbers(file: str, dataset: str | None, changed: int, size: int) -> np.
         values = np.load(file, allow_pickle=False) if Path(file).suffix.lower() == ".npy" else _read_hdf5(file, dataset)
     except (OSError, EOFError, KeyError) as error:
         raise ValueError(f"file {file!r} cannot be read ({error}); give whole numbers over x, y and z") from None
+    except ValueError as error:  # NumPy's, of a file that is none of its own, holds objects, or was cut short
+        if file in str(error):
+            raise
+        raise ValueError(f"file {file!r} is broken or holds no array of whole numbers ({str(error).rstrip('.')}); "
+                         "write it again with numpy.save") from None  # fmt: skip
     if values.ndim != 3 or not values.size or values.dtype.kind not in "biu":
         raise ValueError(f"file {file!r} holds {values.dtype} of shape {values.shape}; voxels are whole numbers over "
-                         "three axes, x, y and z")  # fmt: skip
+                         "three axes, x, y and z; convert it with array.astype(int)")  # fmt: skip
     return values.astype(np.uint8) if values.dtype.kind == "b" else values
 
 

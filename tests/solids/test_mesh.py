@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from solids_made import CUBE, CUBE_TRIANGLES, SEED, coefficients, icosphere, uniform, write
@@ -89,6 +91,40 @@ def test_surfaces_that_enclose_nothing_are_refused_with_file_place_and_remedy(ca
         nf.Mesh(file, "mm")
     assert file in str(refused.value) and expected in str(refused.value)
     assert "no volume" in expected or "trimesh.repair.fill_holes" in str(refused.value)
+
+
+def test_the_remedy_that_the_message_names_mends_holes_and_triangles_that_are_double_or_turned(tmp_path):
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("networkx")
+    corners, triangles = icosphere(2)
+    open_below = triangles[corners[triangles].mean(axis=1)[:, 2] > -0.8]
+    cube, turned = CUBE_TRIANGLES.copy(), CUBE_TRIANGLES[3, ::-1]
+    double, facing = np.concatenate((cube, cube[:1])), np.array([*cube[:3], turned, *cube[4:]])
+    for body in ((corners, open_below), (CUBE, double), (CUBE, facing)):
+        file = write(tmp_path / "broken.stl", *body)
+        with pytest.raises(nf.ModelError) as refused:
+            nf.Mesh(file, "mm")
+        remedy = str(refused.value).partition("repair it: ")[2]
+        exec(remedy, {"trimesh": trimesh, "file": file})
+        assert nf.Mesh(file, "mm").contains(1e-4, 2e-4, 3e-4)
+
+
+def test_a_file_may_be_named_by_a_path(tmp_path):
+    file = write(tmp_path / "cube.stl", CUBE, CUBE_TRIANGLES)
+    assert nf.Mesh(tmp_path / "cube.stl", "mm") == nf.Mesh(file, "mm")
+
+
+def test_triangles_with_corners_that_do_not_exist_are_named():
+    with pytest.raises(nf.ModelError, match=r"the corner 8 .* where only 0 to 7 exist"):
+        nf.Mesh(vertices=CUBE, triangles=np.concatenate((CUBE_TRIANGLES, [[0, 1, 8]])))
+
+
+@pytest.mark.parametrize("size", [-30, 5])
+def test_a_binary_file_of_another_length_than_its_triangles_is_named_with_both(size, tmp_path):
+    whole = Path(write(tmp_path / "cube.stl", CUBE, CUBE_TRIANGLES)).read_bytes()
+    (tmp_path / "cube.stl").write_bytes(whole[:size] if size < 0 else whole + bytes(size))
+    with pytest.raises(nf.ModelError, match=f"12 triangles, 684 bytes, but has {684 + size} bytes"):
+        nf.Mesh(str(tmp_path / "cube.stl"), "mm")
 
 
 def test_gaps_of_rounding_are_closed(tmp_path):

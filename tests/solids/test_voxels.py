@@ -61,6 +61,18 @@ def test_numbers_without_a_medium_and_media_without_a_box_are_named(tmp_path):
         nf.Structure(nf.Sphere((0, 0, 0), 1), {1: "pec"})
 
 
+def test_a_numpy_file_that_is_broken_or_of_another_kind_is_named(tmp_path):
+    file = tmp_path / "head.npy"
+    np.save(file, np.arange(8.0).reshape(2, 2, 2))
+    with pytest.raises(nf.ModelError, match=r"head\.npy' holds float64 .*astype"):
+        nf.Voxels(file, 1e-3)
+    np.save(file, np.arange(8).reshape(2, 2, 2))
+    for content in (b"rubbish" * 9, file.read_bytes()[:-9]):
+        file.write_bytes(content)
+        with pytest.raises(nf.ModelError, match=r"head\.npy' is broken"):
+            nf.Voxels(file, 1e-3)
+
+
 def test_hdf5_voxels_are_read_by_the_name_of_their_data_set(tmp_path):
     import h5py
 
