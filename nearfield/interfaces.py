@@ -43,13 +43,21 @@ DIGITS = 9  # of parts and normals: what is left does not depend on the order of
 ALIGNED = 1.0 - 1e-6  # n_c^2 of a surface across an axis
 FLATTEST = 1e-6  # n_c^2 of a surface along one
 HALVINGS = 30
+UNMIXED = 1e12  # more than there are pieces in a sample's space, over the least part of it that counts
 
 
 class Contrast(NamedTuple):
-    """What tells media apart, and whether they have poles: (media,) each."""
+    """What tells media apart, (media,) each; nearfield/contrasts.py."""
 
-    answers: np.ndarray
-    remembers: np.ndarray
+    answers: np.ndarray  # 1/Cb
+    sizes: np.ndarray  # e_m: without poles eps_m, with poles abs(eps_m) over the band, its geometric mean
+    remembers: np.ndarray  # has poles
+    turns: np.ndarray  # has poles, and somewhere in the band Re eps_m <= 0
+
+    @property
+    def mixes(self) -> np.ndarray:
+        """Where a sample of several media is their mean with poles, the mean of this over it is above 0."""
+        return self.remembers * 1.0 - UNMIXED * self.turns
 
 
 class Weights(NamedTuple):
@@ -96,6 +104,14 @@ def thinned(part: np.ndarray, square: np.ndarray, lengths: np.ndarray) -> np.nda
     return np.clip(0.5 + (0.5 * (low + high) - 0.5) / slope.max(axis=1), 0.0, 1.0)
 
 
+def narrowness(along: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+    """Width of the layer of samples that are neither medium, over that of those which a plane crosses.
+
+    1/(1 + 4 n_c^2 (1 - n_c^2) (<eps> <1/eps> - 1)) of equal parts of media with this ratio, n_c^2 being `along`.
+    """
+    return 1.0 / (1.0 + along * (1.0 - along) * (ratio - 1.0) ** 2 / ratio)
+
+
 def weigh(
     at: tuple[np.ndarray, np.ndarray], parts: np.ndarray, square: np.ndarray, lengths: np.ndarray, own: int,
     relative: np.ndarray, contrast: Contrast,
@@ -108,12 +124,16 @@ def weigh(
     one, other = np.nonzero(parts[rows] > 0.0)[1].reshape(-1, 2).T
     slim = parts.copy()
     slim[rows, one] = thinned(parts[rows, one], square[rows], lengths[rows])
-    slim[rows, other] = 1.0 - slim[rows, one]
-    found, lent = weighed(parts, slim, square[:, own], relative)
-    poles = (parts[:, contrast.remembers] > 0.0).any(axis=1)
-    most = np.round(parts[poles], DIGITS).argmax(axis=1)
-    found[poles], lent[poles] = relative[most], np.eye(relative.size)[most]
-    kept = ~poles | aslant
+    width = narrowness(square[rows, own], contrast.sizes[one] / contrast.sizes[other])
+    for filled in (slim, parts):
+        filled[rows, one] = np.clip(0.5 + (filled[rows, one] - 0.5) / width, 0.0, 1.0)
+        filled[rows, other] = 1.0 - filled[rows, one]
+    lent = weighed(parts, slim, square[:, own], contrast.sizes)[1]
+    found = (lent * relative).sum(axis=1)
+    whole = (parts[:, contrast.turns] > 0.0).any(axis=1)
+    most = np.round(parts[whole], DIGITS).argmax(axis=1)
+    found[whole], lent[whole] = relative[most], np.eye(relative.size)[most]
+    kept = ~whole | aslant
     return Weights(tuple(n[kept] for n in at), found[kept], lent[kept])
 
 
