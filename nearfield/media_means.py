@@ -1,10 +1,10 @@
 """Means of the media's properties about Yee samples.
 
 Of an E edge: the arithmetic mean over its dual face and, for eps_r, the series (harmonic) mean along the edge, so that
-both a boundary along the edge and one across it keep what is continuous there; of conductivities and of poles, the
-arithmetic mean over all of that space. Of an H face likewise, with the dual edge through it. Where curved and slanting
-surfaces cross that space the interface's normal weighs them (interfaces.py), unless averaging is "volume". What
-conformal metal takes of the space does not count.
+both a boundary along the edge and one across it keep what is continuous there; of conductivities the arithmetic mean
+over all of that space. Of an H face likewise, with the dual edge through it. Media with poles lend all they have by the
+weights of that series, and where curved and slanting surfaces cross that space the interface's normal weighs all media
+(interfaces.py), unless averaging is "volume". What conformal metal takes of the space does not count.
 """
 
 from __future__ import annotations
@@ -105,11 +105,12 @@ class MediaMeans:
         if self._mixes(component):
             at, first = (component, axis, plane, window), self._sizes + 2 * (component >= 3)
             sizes, mixes = (self._across(*at, column, memory) for column in (first, first + 1))
-            free = self._across(*at, self._weighted.shape[1] - 1, memory) if self._pierced else [(1.0, 1.0)] * len(sizes)
+            free = [(length, 1.0) for length, _ in sizes]
+            if self._pierced:
+                free = self._across(*at, self._weighted.shape[1] - 1, memory)
             shares = [_ratio(part, size, 0.0) for (_, size), (_, part) in zip(sizes, free)]
             slices = [(length, size * share**2) for (length, size), share in zip(sizes, shares)]
-            inverse = self._along(*at, slices, False)
-            whole = self._along(*at, [(length, part) for (length, _), (_, part) in zip(sizes, free)], False)
+            inverse, whole = (self._along(*at, values, False) for values in (slices, free))
             apart = self._along(*at, sizes, False) * inverse > (1.0 + VANISHING) * whole**2
             apart &= self._along(*at, mixes, False) > 0.0
             if apart.any():

@@ -10,11 +10,12 @@ import math
 
 import numpy as np
 from scipy.optimize import newton
+from scipy.special import spherical_jn, spherical_yn
 
 import nearfield as nf
 from nearfield.materials import response
 from validation.case import Case
-from validation.dielectric_sphere_resonance.run import CAVITY, OFF, RADIUS, spherical_jn, spherical_yn
+from validation.dielectric_sphere_resonance.run import CAVITY, OFF, RADIUS
 from validation.mie import mie
 from validation.picture import picture
 
@@ -95,3 +96,46 @@ def resonance(cells: int, exact: complex, averaging: str = "diagonal") -> comple
 
 def rms(values: np.ndarray) -> float:
     return float(np.sqrt(np.mean(values**2)))
+
+
+def main() -> None:
+    case = Case(__file__, "Spheres of media with poles")
+    kinds = ("Qext", "Qsca", "Qabs")
+    found = {
+        (name, averaging): np.array([errors(name, cells, averaging) for cells in CELLS])
+        for name in SPHERES for averaging in ("diagonal", "volume")
+    }  # fmt: skip
+    limits = {WET: (0.03,) * 3, RESONANT: (0.03,) * 3, WATER: (0.05, 0.07, 0.05), PLASMA: (0.1, 0.15, 0.5)}
+    for name, allowed in limits.items():
+        size = [rms(found[name, "diagonal"][:, kind]) for kind in range(3)]
+        for kind, limit, value in zip(kinds, allowed, size):
+            case.at_most(f"{name}: {kind}, 7 to 13 cells in the radius, rms error", limit, value)
+    exact = expected()
+    loaded = {(a, cells): resonance(cells, exact, a) for a in ("diagonal", "volume") for cells in (7, 10, 14)}
+    case.compare("TM101 of a loaded cavity, 14 cells in the radius", exact.real / 1e9,
+                 loaded["diagonal", 14].real / 1e9, 0.005, unit="GHz")  # fmt: skip
+    quality = {key: value.real / (2.0 * value.imag) for key, value in loaded.items()}
+    case.compare("Q", exact.real / (2.0 * exact.imag), quality["diagonal", 14], 0.03)
+    with picture(case, columns=2, facts="lines: diagonal, dots: volume; thick: 12 to 13 cells in the radius") as axes:
+        for place, kind in zip(axes, (0, 2)):
+            for name, colour in zip((WET, RESONANT, WATER), ("#1F6F8B", "#C8553D", "#5B8C5A")):
+                for averaging, style in (("diagonal", "-"), ("volume", ":")):
+                    for rows, width in ((slice(0, 4), 0.8), (slice(4, None), 2.0)):
+                        error = 100 * np.sqrt((found[name, averaging][rows, kind] ** 2).mean(axis=0))
+                        label = name if width > 1 and style == "-" else None
+                        place.semilogy(SPHERES[name][2] / 1e9, error, style, color=colour, linewidth=width, label=label)
+            place.set(xlabel="GHz", ylabel=f"rms error of {kinds[kind]} (%)")
+            place.yaxis.set_major_formatter("{x:g}")
+            place.legend(fontsize=7)
+    for (name, averaging), values in found.items():
+        rows = {label: [f"{100 * rms(values[part, kind]):.2f}" for kind in range(3)]
+                for label, part in (("7 to 8", slice(0, 4)), ("12 to 13", slice(4, None)))}  # fmt: skip
+        print(name, averaging, "errors of Qext, Qsca, Qabs (%)", rows)
+    for (averaging, cells), value in loaded.items():
+        print(averaging, cells, f"{100 * (value.real / exact.real - 1):.3f} % of TM101,",
+              f"{100 * (quality[averaging, cells] / (exact.real / (2 * exact.imag)) - 1):.2f} % of Q")  # fmt: skip
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()
