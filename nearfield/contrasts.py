@@ -35,7 +35,7 @@ def _contrast(media, kinds, magnetic: bool, band: tuple[float, float], time_step
             loss = medium.magnetic_conductivity / VACUUM_PERMEABILITY
         now = sum(kind.now for kind in kinds if kind.magnetic == magnetic and kind.poles == poles)
         over = _over_band(medium, magnetic, poles, band) if poles else np.array([relative])
-        turning = not (over.real > 0.0).all()
+        turning = not ((over.real > 0.0) & np.isfinite(over)).all()
         answers.append(relative + 0.5 * time_step * loss + now)
         sizes.append(np.exp(np.log(np.abs(over)).mean()) if poles and not turning else relative)
         remembers.append(bool(poles))
