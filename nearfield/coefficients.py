@@ -19,11 +19,11 @@ import numpy as np
 from nearfield import conformal
 from nearfield.boundaries import Boundaries
 from nearfield.conductors import Conductors
+from nearfield.contrasts import contrasts
 from nearfield.dispersion import Dispersion, PolePlane
 from nearfield.edge_loads import EdgeLoad, EdgeLoads
 from nearfield.geometry import Structure, medium_of
 from nearfield.grid import YeeGrid
-from nearfield.interfaces import Contrast
 from nearfield.materials import Medium
 from nearfield.media_means import CONDUCTIVITY, MAGNETIC_CONDUCTIVITY, METAL, PERMEABILITY, PERMITTIVITY, MediaMeans
 from nearfield.metal import Owned, Window, body_of, shape_of
@@ -93,15 +93,18 @@ class Coefficients:
                            fit_band(*band, time_step)),
         ]  # fmt: skip
         self._dispersion = Dispersion(media_here, time_step, first=4, surfaces=self._surfaces)
-        rows, painted = [self._row(background)], []
+        rows, painted, distinct = [self._row(background)], [], [background]
         for number, (structure, medium) in enumerate(self._structures):
             if isinstance(medium, Medium):
                 row = self._row(medium)
-                rows += [] if row in rows else [row]
+                if row not in rows:
+                    rows.append(row)
+                    distinct.append(medium)
                 painted.append((structure.shape, rows.index(row)))
             elif number in followed:
                 painted.append((structure.shape, METAL))
-        self.means = MediaMeans(grid, self._interior, painted, np.array(rows), self._contrasts(rows), averaging)
+        told_apart = contrasts(distinct, self._dispersion.of_media, band, time_step)
+        self.means = MediaMeans(grid, self._interior, painted, np.array(rows), told_apart, averaging)
         self._loads = EdgeLoads(loads)
         self._wires = ThinWires(grid, chains, gaps, self.is_metal) if chains else None
 
@@ -260,16 +263,6 @@ class Coefficients:
     def _row(self, medium: Medium) -> list[float]:
         properties = [medium.permittivity, medium.permeability, medium.conductivity, medium.magnetic_conductivity]
         return [*properties, *self._dispersion.row(medium)]
-
-    def _contrasts(self, rows: list[list[float]]) -> tuple[Contrast, Contrast]:
-        """What tells media apart for E and for H, by their rows: 1/Cb and 1/Db."""
-        table, found = np.array(rows), []
-        for magnetic, (store, lose, constant) in enumerate(HALVES):
-            kinds = [kind for kind in self._dispersion.of_media if kind.magnetic == bool(magnetic)]
-            answer = table[:, store] + table[:, lose] * self.time_step / (2.0 * constant)
-            answer = answer + sum(table[:, kind.column] * kind.now for kind in kinds)
-            found.append(Contrast(answer, sum((table[:, kind.column] for kind in kinds), np.zeros(len(rows))) > 0.0))
-        return tuple(found)
 
     def kept_numbers(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
         """Numbers that poles keep in each cell of the lattice of three lists of cells, by what fills its centre."""

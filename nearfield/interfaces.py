@@ -6,22 +6,29 @@ along the sample's own axis, D is continuous along n and E across it:
     1/eps = n_c^2 <1/eps> + (1 - n_c^2)/<eps>                     < >: mean over that space
 
 which is the diagonal of the tensor of Farjadpour et al. (2006). Each medium m, which fills the part f_m, then lends its
-conductivity with the weight that its permittivity has in this mean to first order,
+permittivity, its conductivity and its poles with the weight that it has in this mean to first order,
 
-    g_m = d eps/d eps_m = eps^2 (n_c^2 h_m/eps_m^2 + (1 - n_c^2) f_m/<eps>^2)
+    g_m = d eps/d eps_m = eps^2 (n_c^2 h_m/e_m^2 + (1 - n_c^2) f_m/<e>^2)            eps(w) = sum g_m eps_m(w)
+
+about sizes e_m, of a medium with poles abs(eps_m) over the band of the excitations. That is exact where eps_m = e_m, as
+the mean is homogeneous, and no pole moves. The mean is concave: of other permittivities eps_m > 0 the sum is no less
+than their own mean, so at infinite frequency too no less than the least of them, and the limit of the time step stays.
+All g_m >= 0: a mixture is as passive as the media are. mu alike.
 
 Of two media <1/eps> is taken not over the whole space, but with the parts h_m of one cell's length of the grid line
-that crosses the interface most steeply: no shorter one adds up, over the samples of such a line, to what each medium
-fills wherever a plane lies; a longer one makes more samples that are neither. <eps>, which a field along the surface
-meets, is that of the whole space.
+that crosses the interface most steeply: they add up, over the samples of such a line, to what each medium fills
+wherever a plane lies. <eps>, which a field along the surface meets, is that of the whole space.
 
-A medium with poles may answer with any permittivity, negative ones too, and then a mixture passes through zero between
-it and its neighbour: a layer that absorbs where neither does. A sample with such media in it takes the one that fills
-most of it, all of it, unless the surface lies along an axis. Over all positions of an interface in a cell the means of
-eps and of 1/eps are then both those of the media, whatever they are, which no smooth rule between them can do.
+A sample that meets both fields has no mean that is right for the two: over all positions of a plane in a cell, eps has
+the mean that the field along it asks for, and 1/eps that which the field across it asks for, only where samples are
+either medium; 1/eps lies below its chord. Mixtures make the surface seem moved, by up to a quarter of a cell at high
+contrast; samples of one medium make it rough. So f_m and h_m go from one medium to the other in a part of that length
+(`narrowness`): half of it where the harmonic mean of both media is half their arithmetic one and the surface lies at 45
+degrees, all of it where that lies along or across the sample.
 
-All g_m >= 0, and each medium's poles and conductivity share one of them, so a mixture is as passive as the media are;
-eps lies between theirs, so that the limit of the time step stays. mu alike.
+A medium whose Re eps is negative somewhere in the band leaves nothing of it: a mixture passes through zero between it
+and its neighbour, in a layer that absorbs where neither does. A sample with such a medium in it takes the one that
+fills most of it, all of it, unless the surface lies along an axis. Where all Re eps > 0, that of a mixture is.
 
 n is the mean of grad eps over the space, exact for a plane: eps integrated over the space's outer faces.
 """
@@ -43,13 +50,21 @@ DIGITS = 9  # of parts and normals: what is left does not depend on the order of
 ALIGNED = 1.0 - 1e-6  # n_c^2 of a surface across an axis
 FLATTEST = 1e-6  # n_c^2 of a surface along one
 HALVINGS = 30
+UNMIXED = 1e12  # more than there are pieces in a sample's space, over the least part of it that counts
 
 
 class Contrast(NamedTuple):
-    """What tells media apart, and whether they have poles: (media,) each."""
+    """What tells media apart, (media,) each; nearfield/contrasts.py."""
 
-    answers: np.ndarray
-    remembers: np.ndarray
+    answers: np.ndarray  # 1/Cb
+    sizes: np.ndarray  # e_m: without poles eps_m, with poles abs(eps_m) over the band, its geometric mean
+    remembers: np.ndarray  # has poles
+    turns: np.ndarray  # has poles, and somewhere in the band Re eps_m <= 0
+
+    @property
+    def mixes(self) -> np.ndarray:
+        """Where a sample of several media is their mean with poles, the mean of this over it is above 0."""
+        return self.remembers * 1.0 - UNMIXED * self.turns
 
 
 class Crossed(NamedTuple):
@@ -112,6 +127,14 @@ def thinned(part: np.ndarray, square: np.ndarray, lengths: np.ndarray) -> np.nda
     return np.clip(0.5 + (0.5 * (low + high) - 0.5) / slope.max(axis=1), 0.0, 1.0)
 
 
+def narrowness(along: np.ndarray, ratio: np.ndarray) -> np.ndarray:
+    """Width of the layer of samples that are neither medium, over that of those which a plane crosses.
+
+    1/(1 + 4 n_c^2 (1 - n_c^2) (<eps> <1/eps> - 1)) of equal parts of media with this ratio, n_c^2 being `along`.
+    """
+    return 1.0 / (1.0 + along * (1.0 - along) * (ratio - 1.0) ** 2 / ratio)
+
+
 def weigh(
     at: tuple[np.ndarray, np.ndarray], parts: np.ndarray, normal: np.ndarray, lengths: np.ndarray, own: int,
     relative: np.ndarray, contrast: Contrast, thin: np.ndarray,
@@ -124,12 +147,16 @@ def weigh(
     one, other = np.nonzero(parts[rows] > 0.0)[1].reshape(-1, 2).T
     slim = parts.copy()
     slim[rows, one] = thinned(parts[rows, one], square[rows], lengths[rows])
-    slim[rows, other] = 1.0 - slim[rows, one]
-    found, lent = weighed(parts, slim, square[:, own], relative)
-    poles = (parts[:, contrast.remembers] > 0.0).any(axis=1)
-    most = np.round(parts[poles], DIGITS).argmax(axis=1)
-    found[poles], lent[poles] = relative[most], np.eye(relative.size)[most]
-    kept = ~poles | aslant
+    width = narrowness(square[rows, own], contrast.sizes[one] / contrast.sizes[other])
+    for filled in (slim, parts):
+        filled[rows, one] = np.clip(0.5 + (filled[rows, one] - 0.5) / width, 0.0, 1.0)
+        filled[rows, other] = 1.0 - filled[rows, one]
+    lent = weighed(parts, slim, square[:, own], contrast.sizes)[1]
+    found = (lent * relative).sum(axis=1)
+    whole = (parts[:, contrast.turns] > 0.0).any(axis=1)
+    most = np.round(parts[whole], DIGITS).argmax(axis=1)
+    found[whole], lent[whole] = relative[most], np.eye(relative.size)[most]
+    kept = ~whole | aslant
     return Weights(tuple(n[kept] for n in at), found[kept], lent[kept])
 
 

@@ -1,10 +1,10 @@
 """Means of the media's properties about Yee samples.
 
 Of an E edge: the arithmetic mean over its dual face and, for eps_r, the series (harmonic) mean along the edge, so that
-both a boundary along the edge and one across it keep what is continuous there; of conductivities and of poles, the
-arithmetic mean over all of that space. Of an H face likewise, with the dual edge through it. Where curved and slanting
-surfaces cross that space the interface's normal weighs them (interfaces.py), unless averaging is "volume". What
-conformal metal takes of the space does not count.
+both a boundary along the edge and one across it keep what is continuous there; of conductivities the arithmetic mean
+over all of that space. Of an H face likewise, with the dual edge through it. Media with poles lend all they have by the
+weights of that series, and where curved and slanting surfaces cross that space the interface's normal weighs all media
+(interfaces.py), unless averaging is "volume". What conformal metal takes of the space does not count.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class MediaMeans:
         self, grid: YeeGrid, interior, painted: Sequence[tuple[Solid, int]], table: np.ndarray,
         contrasts: tuple[Contrast, Contrast], averaging: str,
     ) -> None:  # fmt: skip
-        self.grid, self.table, self.contrasts, self.averaging = grid, table, contrasts, averaging
+        self.grid, self.contrasts, self.averaging = grid, contrasts, averaging
+        self._sizes = table.shape[1]  # the column of E's, then what it mixes; those of H
+        self.table = table = np.column_stack([table, *(part for own in contrasts for part in (own.sizes, own.mixes))])
         self._pierced = len(table) > 1 and any(row == METAL for _, row in painted)
         painted = [(shape, row % (len(table) + 1)) for shape, row in painted if row != METAL or self._pierced]
         self._weighted = table
@@ -62,7 +64,8 @@ class MediaMeans:
         A scalar where all are equal. `memory` keeps what the components of one plane and window share.
         """
         own, series = self.table[:, column], column in (PERMITTIVITY, PERMEABILITY)
-        if np.ptp(own) == 0.0 and (series or own[0] == 0.0):
+        alike = series and not self._mixes(component)
+        if np.ptp(own) == 0.0 and (alike or own[0] == 0.0):
             return float(own[0])
         found = self._straight(component, axis, plane, window, column, memory)
         aslant = self._aslant(component, axis, plane, window, memory)
@@ -73,8 +76,18 @@ class MediaMeans:
 
     def _straight(self, component: int, axis: int, plane: int, window: Window, column: int, memory: dict):
         """The mean where surfaces lie along or across the axes."""
+        at = component, axis, plane, window
+        across, behind = self._across(*at, column, memory), self._in_series(*at, memory)
+        plain = self._plain(*at, column, across, memory)
+        if behind is None:
+            return plain
+        apart, total, shares = behind
+        lent = [(length, value * share**2) for (length, value), share in zip(across, shares)]
+        return np.where(apart, total * self._along(*at, lent, False), plain)
+
+    def _plain(self, component: int, axis: int, plane: int, window: Window, column: int, across: list, memory: dict):
+        """That of media without poles, given the means over slices across the samples' axis."""
         at, series = (component, axis, plane, window), column in (PERMITTIVITY, PERMEABILITY)
-        across = self._across(*at, column, memory)
         if not self._pierced:
             return self._along(*at, across, series)
         free = self._across(*at, self._weighted.shape[1] - 1, memory)
@@ -83,6 +96,32 @@ class MediaMeans:
             return _ratio(self._along(*at, across, False), total, nothing)
         answers = [(length, _ratio(part * part, value, 0.0)) for (length, value), (_, part) in zip(across, free)]
         return _ratio(total, self._along(*at, answers, False), nothing)
+
+    def _in_series(self, component: int, axis: int, plane: int, window: Window, memory: dict):
+        """Where media with poles lie one behind the other along an edge, (total, shares): there they lend to the first
+        order (interfaces.py) total times the mean of what their slices have times the shares; None where nowhere."""
+        key = "series", component
+        if key in memory:
+            return memory[key]
+        memory[key] = None
+        if self._mixes(component):
+            at, first = (component, axis, plane, window), self._sizes + 2 * (component >= 3)
+            sizes, mixes = (self._across(*at, column, memory) for column in (first, first + 1))
+            free = [(length, 1.0) for length, _ in sizes]
+            if self._pierced:
+                free = self._across(*at, self._weighted.shape[1] - 1, memory)
+            shares = [_ratio(part, size, 0.0) for (_, size), (_, part) in zip(sizes, free)]
+            slices = [(length, size * share**2) for (length, size), share in zip(sizes, shares)]
+            inverse, whole = (self._along(*at, values, False) for values in (slices, free))
+            apart = self._along(*at, sizes, False) * inverse > (1.0 + VANISHING) * whole**2
+            apart &= self._along(*at, mixes, False) > 0.0
+            if apart.any():
+                memory[key] = apart, _ratio(whole, inverse**2, 0.0), shares
+        return memory[key]
+
+    def _mixes(self, component: int) -> bool:
+        """Whether media with poles may be mixed by what they lend."""
+        return self.averaging != "volume" and self.contrasts[component >= 3].mixes.max() > 0.0
 
     def _across(self, component: int, axis: int, plane: int, window: Window, column: int, memory: dict) -> list:
         """[(length, values)]: means over slices of the samples' space across their own axis, layer by layer if that is

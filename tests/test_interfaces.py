@@ -7,15 +7,16 @@ from hypothesis import strategies as st
 
 import nearfield as nf
 from nearfield.coefficients import Coefficients
-from nearfield.interfaces import thinned, weighed
+from nearfield.contrasts import contrasts
+from nearfield.interfaces import narrowness, thinned, weighed
 
 WALLS = nf.Boundaries(all=nf.PEC)
 GRID = nf.Grid.uniform(1.0, (12, 12, 6)).resolve()
 STEP = 0.9 * GRID.maximum_time_step()
 
 
-def coefficients(structures, grid=GRID, averaging="diagonal", boundaries=WALLS):
-    return Coefficients(grid, structures, {}, nf.Medium(), boundaries, STEP, averaging=averaging)
+def coefficients(structures, grid=GRID, boundaries=WALLS, **options):
+    return Coefficients(grid, structures, {}, nf.Medium(), boundaries, STEP, **options)
 
 
 def permittivity(structures, component, **options):
@@ -42,7 +43,9 @@ def test_a_slanting_interface_is_weighed_by_its_normal(angle):
         along = normal[component] ** 2 if component < 2 else 0.0
         weighted = 1 / (along * (parts / 8 + 1 - parts) + (1 - along) / (8 * parts + 1 - parts))
         found = np.interp(permittivity([body], component)[..., 0], weighted, parts)
-        error = found - np.clip(0.5 + depth / np.abs(normal).max(), 0, 1)
+        width = narrowness(along, 8.0)
+        part = np.clip(0.5 + depth / np.abs(normal).max(), 0, 1)
+        error = width * (found - np.clip(0.5 + (part - 0.5) / width, 0, 1))
         assert np.abs(error).max() < 0.1
         assert np.sqrt(np.mean(error**2)) < 0.03
         assert abs(error.mean()) < 0.006
@@ -97,15 +100,81 @@ def test_a_straight_polygon_is_the_box_that_it_is():
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_media_with_poles_are_whole_at_curved_surfaces_and_parted_at_flat_ones():
-    plasma = nf.Medium(2.0, poles=[nf.Drude(2e7, 1e6)])
-    for shape, parted in ((nf.Sphere((6.1, 5.8, 3.2), 2.3), False), (nf.Box((3.3, 3.3, 1.3), (8.2, 8.2, 4.6)), True)):
-        found = coefficients([nf.Structure(shape, plasma)])
-        for component in range(3):
-            drive, weight = found.dense(component)[1], found.dense_poles(0, component)[1]
-            part = weight[drive > 0] / drive[drive > 0]
-            assert ((part > 1e-9) & (part < 1 - 1e-9)).any() == parted
-            assert {0.0, 1.0} <= set(part.round(9).tolist())
+@settings(max_examples=50, deadline=None)
+@given(media, st.floats(0.0, 1.0), st.lists(st.floats(0.05, 20.0), min_size=4, max_size=4))
+def test_what_is_lent_of_other_permittivities_is_no_less_than_their_own_mean(found, along, others):
+    """The mean is concave, so at infinite frequency no mixture has less than the least of its media."""
+    parts, relative = np.array(found).T
+    parts, slim, along = parts[None] / parts.sum(), parts[None] ** 2 / np.sum(parts**2), np.array([along])
+    others = np.array(others[: relative.size])
+    lent = weighed(parts, slim, along, relative)[1][0] @ others
+    assert lent >= weighed(parts, slim, along, others)[0][0] * (1 - 1e-12) >= others.min() * (1 - 2e-12)
+
+
+def test_a_layer_narrows_with_contrast_and_slant():
+    """At 45 degrees to as much as the mean in series is less than the arithmetic one."""
+    assert narrowness(0.5, 6.0) == pytest.approx((2 / (1 + 1 / 6)) / 3.5)
+    np.testing.assert_array_equal(narrowness(np.array([0.0, 1.0]), 80.0), 1.0)
+    assert narrowness(0.3, 1.0) == 1.0
+    assert narrowness(0.3, 7.0) == pytest.approx(narrowness(0.7, 1 / 7))
+
+
+SHAPES = nf.Sphere((6.1, 5.8, 3.2), 2.3), nf.Box((3.3, 3.3, 1.3), (8.2, 8.2, 4.6))
+BAND = 1e6, 2e7  # Hz; STEP resolves 9 times the upper edge
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.kind)
+@pytest.mark.parametrize("metal", [(), [nf.Structure(nf.Sphere((3.0, 4.0, 3.0), 2.1), nf.PEC)]], ids=["", "metal"])
+def test_media_with_poles_have_the_mean_of_the_band_at_its_middle(shape, metal):
+    """With each pole put in its place by the size over the band, it is what a medium without poles has of that size."""
+    wet = nf.Medium(2.0, poles=[nf.Debye(30.0, 1e-8)])
+    contrast = contrasts([nf.Medium(), wet], (), BAND, STEP)[0]
+    now = wet.poles[0].step(STEP).now
+    dispersive, plain = (
+        coefficients([nf.Structure(shape, medium), *metal], metal="conformal", band=BAND)
+        for medium in (wet, nf.Medium(float(contrast.sizes[1])))
+    )
+    for component in range(3):
+        (_, drive), weight = dispersive.dense(component), dispersive.dense_poles(0, component)[1]
+        expected = plain.dense(component)[1]
+        live = expected > 0
+        np.testing.assert_array_equal(live, drive > 0)
+        opened = dispersive.open_fraction(component, *np.indices(drive.shape)) * np.ones(drive.shape)
+        opened, drive = opened[live], drive[live]
+        instant, part = opened / drive, opened * weight[live] / drive
+        assert ((part > 1e-3) & (part < 0.999)).any()
+        found = instant - part * now + part * (contrast.sizes[1] - 2.0)
+        np.testing.assert_allclose(found, opened / expected[live], rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape, parted", [(SHAPES[0], False), (SHAPES[1], True)], ids=["sphere", "box"])
+def test_media_of_negative_permittivity_are_whole_at_curved_surfaces_and_parted_at_flat_ones(shape, parted):
+    found = coefficients([nf.Structure(shape, nf.Medium(2.0, poles=[nf.Drude(2e7, 1e6)]))])
+    for component in range(3):
+        drive, weight = found.dense(component)[1], found.dense_poles(0, component)[1]
+        part = weight[drive > 0] / drive[drive > 0]
+        assert ((part > 1e-9) & (part < 1 - 1e-9)).any() == parted
+        assert {0.0, 1.0} <= set(part.round(9).tolist())
+
+
+@pytest.mark.parametrize(
+    "pole, turns",
+    [
+        (nf.Debye(70.0, 1e-8), False),
+        (nf.Drude(1e6, 1e5), False),
+        (nf.Drude(4e6, 1e5), True),
+        (nf.Lorentz(0.5, 1e8, 0.0), False),
+        (nf.Lorentz(0.5, 1.9e7, 1e4), True),
+        (nf.Lorentz(0.5, 1.9e7, 0.0), True),
+        (nf.Lorentz(0.01, 1e7, 3e6), False),
+    ],
+)
+def test_a_medium_turns_where_its_permittivity_is_negative_in_the_band(pole, turns):
+    electric, magnetic = contrasts([nf.Medium(), nf.Medium(2.0, poles=[pole])], (), BAND, STEP)
+    assert electric.turns.tolist() == [False, turns]
+    assert electric.remembers.tolist() == [False, True]
+    assert not magnetic.turns.any() and not magnetic.remembers.any()
+    assert np.isfinite(electric.sizes).all()
 
 
 def test_a_part_of_the_grid_has_the_bits_of_the_whole():
