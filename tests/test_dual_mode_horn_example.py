@@ -52,7 +52,7 @@ def test_the_horn_has_its_beams_its_reflection_and_low_cross_polarisation():
     ours = found(model(1.75e-3, space=8e-3, layer=8, frequencies=(12e9,)))
     assert ours.directivity == pytest.approx(14.53, abs=0.4)
     assert ours.beamwidths == pytest.approx((36.3, 36.4), abs=1.5)
-    assert abs(np.subtract(*ours.beamwidths)) < 2.0
+    assert abs(np.subtract(*ours.beamwidths)) < 2.5
     assert ours.cross < -28.0
     s11 = np.abs(ours.reflected.interp(frequency=12e9).values)
     assert s11 == pytest.approx(np.abs(expected_reflection([12e9])[0]), abs=5e-3)

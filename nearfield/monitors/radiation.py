@@ -31,6 +31,7 @@ MARGIN = 3  # cells between the default surface and the CPML
 SOME = 8  # samples along each side of a face from which the medium is judged
 _known: WeakKeyDictionary = WeakKeyDictionary()  # exteriors by the coefficients of a model, and surface
 LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
+GUIDE_EDGE = 1e-6  # of a guide: what lies no further out lies in it
 
 
 def wall_faces(context: Context) -> set[tuple[int, str]]:
@@ -262,18 +263,17 @@ def close_guides(context: Context, places: list[FacePlace], surface: Variables) 
     Without them the guide's metal closes the surface.
     """
     for place, guide in product(places, context.guides):
-        axis = guide.along
+        axis, is_round = guide.along, guide.shape in ("circular", "coaxial")
         behind = (context.grid.lines[axis][place.node] - guide.lower[axis]) * guide.sign < 0.0
         if place.axis != axis or place.side != ("low" if guide.sign > 0 else "high") or not behind:
             continue
         for component in place.components:
-            found = surface[place.name(component)]
-            inside = np.ones((1,) * found.values.ndim, dtype=bool)
+            found, squares = surface[place.name(component)], []  # of distances from its middle, over half its width
             for number, dim in enumerate(found.dims[1:], 1):
-                a, at = AXES.index(dim[0]), surface[dim].values
-                spare = 1e-6 * float(context.grid.primary(a).min())
-                held = (at > guide.lower[a] - spare) & (at < guide.upper[a] + spare)
-                inside = inside & held.reshape([-1 if n == number else 1 for n in range(found.values.ndim)])
+                low, high = (corner[AXES.index(dim[0])] for corner in (guide.lower, guide.upper))
+                square = ((2.0 * surface[dim].values - low - high) / (high - low)) ** 2
+                squares.append(square.reshape([-1 if n == number else 1 for n in range(found.values.ndim)]))
+            inside = (sum(squares) if is_round else np.maximum(*squares)) <= 1.0 + GUIDE_EDGE
             surface[place.name(component)] = replace(found, values=np.where(inside, 0.0, found.values))
 
 

@@ -34,7 +34,7 @@ def drawn(draw: random.Random, plan: Plan, thick: bool) -> tuple:
     """Some way to spread a plan over all ranks."""
     while True:
         arrangement = any_arrangement(draw, plan, thick)
-        depth, fitting = draw.randint(1, 4), groupings(arrangement.counts, world().size)
+        depth, fitting = draw.randint(plan.reach, 4), groupings(arrangement.counts, world().size)
         fitting = [each for each in fitting if may_be_parted(plan, arrangement, each, depth)]
         if fitting:
             tiling = Tiling(5, 4) if thick else draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), 3)])

@@ -111,7 +111,8 @@ def compare_plans(kind: str, seed: int, count: int) -> int:
         tiling = draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), draw.randint(1, 9))])
         depth, threads, overlap = draw.randint(1, 6), draw.randint(1, 3), draw.choice(["split", "none", "blocking"])
         if thick:
-            tiling, depth, overlap = Tiling(draw.randint(4, 6), draw.randint(2, 9)), draw.randint(1, 3), "split"
+            tiling = Tiling(draw.randint(4, 6) // plan.reach, draw.randint(2, 9))
+            depth, overlap = draw.randint(1, 3), "split"
         depth = max(depth, plan.reach)
         fitting = [each for each in fitting if may_be_parted(plan, arrangement, each, depth)]
         if not fitting:

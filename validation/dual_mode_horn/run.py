@@ -21,7 +21,7 @@ def main() -> None:
         for plane, wanted, width in zip("EH", (36.3, 36.4), ours.beamwidths):
             case.compare(f"{plane}-plane beamwidth, {name}", wanted, width, 1.5, absolute=True, unit="degrees")
         apart = abs(ours.beamwidths[0] - ours.beamwidths[1])
-        case.at_most(f"difference of the beamwidths, {name}", 2.0, apart, unit="degrees")
+        case.at_most(f"difference of the beamwidths, {name}", 2.5, apart, unit="degrees")
         case.at_most(f"cross-polarisation at 45 degrees, {name}", -28.0, ours.cross, unit="dB")
         s11 = float(np.abs(ours.reflected.interp(frequency=FREQUENCY).values))
         case.compare(f"abs(S11), {name}", float(abs(expected_reflection([FREQUENCY])[0])), s11, 0.005, absolute=True)
