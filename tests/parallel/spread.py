@@ -44,7 +44,7 @@ def any_plan(draw: random.Random, seed: int, thick: bool, rings: bool = False):
     return plans.make_plan(
         cells, tuple(walls), seed=seed, precision=draw.choice(["single", "double"]), graded=draw.random() < 0.7,
         media=draw.choice(["vacuum", "lossless", "lossy", "dispersive"]), metal=0.1, terms=plans.both_parts,
-        phases=phases, complex_fields=complex_fields, coupled=draw.choice([0, 500]),
+        phases=phases, complex_fields=complex_fields, coupled=0 if rings else draw.choice([0, 500]),
     )  # fmt: skip
 
 
