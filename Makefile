@@ -14,7 +14,7 @@ help:
 	@echo "make benchmarks  every script of benchmarks/ at a moderate size, into out/benchmarks/"
 	@echo "make cluster     halos between emulated hosts, measured and predicted (as root)"
 	@echo "make docs        rewrite the pages that are made from the code"
-	@echo "make lint        ruff;  make types: mypy, which does not pass yet and is not required"
+	@echo "make lint        ruff: rules and layout;  make types: mypy, which does not pass yet and is not required"
 	@echo "make clean       remove what was built; .venv and out/ too with make clean ALL=1"
 
 setup:
@@ -73,6 +73,7 @@ docs: setup
 
 lint: setup
 	@$(PYTHON_IN) -m ruff check
+	@$(PYTHON_IN) -m ruff format --check
 
 types: setup
 	@$(PYTHON_IN) -m mypy

@@ -59,8 +59,12 @@ def link_between(rate: str) -> dict[str, float]:
     (pair,) = json.loads(on_cluster(2, rate, line))["pairs"]
     rows, last = pair["sizes"], pair["sizes"][-1]
     found = fit([row["bytes"] for row in rows], [row["latency"]["min"] for row in rows])
-    return {"latency": found["latency"], "one_way": last["bandwidth"]["median"], "busy": pair["busy"]["median"],
-            "each_way_at_once": last["bidirectional"]["median"] / 2}  # fmt: skip
+    return {
+        "latency": found["latency"],
+        "one_way": last["bandwidth"]["median"],
+        "busy": pair["busy"]["median"],
+        "each_way_at_once": last["bidirectional"]["median"] / 2,
+    }
 
 
 def alone(hosts: int, cells: int, steps: int, rate: str) -> tuple[float, str]:
@@ -92,20 +96,37 @@ def compare(hosts: int, cells: int, given: Namespace, link: dict[str, float]) ->
         runs = [found[kind] for _, found in rounds]
         shares = sorted(run["mcells_per_second"] / hosts / reference[0] for run, (reference, _) in zip(runs, rounds))
         rate = predicted(hosts, cells, exchange, runs[0]["rank_arrangement"], single, link)
-        kinds.append({
-            "kind": kind, "halo_depth": exchange.depth, "boxes": runs[0]["rank_arrangement"],
-            "rates": [round(run["mcells_per_second"], 1) for run in runs], "efficiency": statistics.median(shares),
-            "lowest": shares[0], "highest": shares[-1], "predicted_efficiency": rate / hosts / single,
-        })  # fmt: skip
-        print(f"{hosts} hosts {cells}^3 {kind:22} {kinds[-1]['efficiency']:.2f} ({shares[0]:.2f} to {shares[-1]:.2f}), "
-              f"predicted {kinds[-1]['predicted_efficiency']:.2f}", flush=True)  # fmt: skip
+        kinds.append(
+            {
+                "kind": kind,
+                "halo_depth": exchange.depth,
+                "boxes": runs[0]["rank_arrangement"],
+                "rates": [round(run["mcells_per_second"], 1) for run in runs],
+                "efficiency": statistics.median(shares),
+                "lowest": shares[0],
+                "highest": shares[-1],
+                "predicted_efficiency": rate / hosts / single,
+            }
+        )
+        print(
+            f"{hosts} hosts {cells}^3 {kind:22} {kinds[-1]['efficiency']:.2f} ({shares[0]:.2f} to {shares[-1]:.2f}), "
+            f"predicted {kinds[-1]['predicted_efficiency']:.2f}",
+            flush=True,
+        )
     checksums = {reference[1] for reference, _ in rounds} | {run["checksum"] for _, f in rounds for run in f.values()}
-    return {"hosts": hosts, "cells": cells, "steps": steps, "alone_mcells_per_second": single, "kinds": kinds,
-            "checksums": sorted(checksums)}  # fmt: skip
+    return {
+        "hosts": hosts,
+        "cells": cells,
+        "steps": steps,
+        "alone_mcells_per_second": single,
+        "kinds": kinds,
+        "checksums": sorted(checksums),
+    }
 
 
-def predicted(hosts: int, cells: int, exchange: Exchange, boxes: list[int], rate: float,
-              link: dict[str, float]) -> float:  # fmt: skip
+def predicted(
+    hosts: int, cells: int, exchange: Exchange, boxes: list[int], rate: float, link: dict[str, float]
+) -> float:
     """Mcells/s by the model of the step."""
     between = Link(latency=link["latency"], bandwidth=link["each_way_at_once"], busy=link["busy"])
     profile = Profile(fdtd={"pec": Rates(core=rate, numa=rate, cores=1, cells=cells)}, messages={"hosts": between})
@@ -122,12 +143,28 @@ def picture(rows: list[dict[str, Any]], title: str, facts: str) -> Any:
     for number, kind in enumerate(KINDS):
         place = np.arange(len(rows)) + (number - (len(KINDS) - 1) / 2) * step
         found = [next(each for each in row["kinds"] if each["kind"] == kind) for row in rows]
-        middle, low, high, model = (100 * np.array([each[name] for each in found]) for name in
-                                    ("efficiency", "lowest", "highest", "predicted_efficiency"))  # fmt: skip
-        axes.bar(place, middle, 0.9 * step, yerr=(middle - low, high - middle), color=COLOURS[number], label=kind,
-                 error_kw={"linewidth": 1, "ecolor": INK})  # fmt: skip
-        axes.plot(place, model, "D", color="white", markeredgecolor=INK, markersize=6,
-                  label="predicted" if number == len(KINDS) - 1 else None)  # fmt: skip
+        middle, low, high, model = (
+            100 * np.array([each[name] for each in found])
+            for name in ("efficiency", "lowest", "highest", "predicted_efficiency")
+        )
+        axes.bar(
+            place,
+            middle,
+            0.9 * step,
+            yerr=(middle - low, high - middle),
+            color=COLOURS[number],
+            label=kind,
+            error_kw={"linewidth": 1, "ecolor": INK},
+        )
+        axes.plot(
+            place,
+            model,
+            "D",
+            color="white",
+            markeredgecolor=INK,
+            markersize=6,
+            label="predicted" if number == len(KINDS) - 1 else None,
+        )
     axes.set_xticks(range(len(rows)), [f"{row['hosts']} hosts\n{row['cells']}³" for row in rows])
     axes.set_ylabel("Efficiency (%)")
     axes.set_ylim(0, 1.35 * axes.get_ylim()[1])
@@ -154,8 +191,10 @@ def main() -> int:
     except ModelError as error:
         print(error, file=sys.stderr)
         return 2
-    facts = f"{given.rate} each, {link['one_way'] / 1e6:.0f} MB/s one way, {1e6 * link['latency']:.0f} µs; a rank of " \
+    facts = (
+        f"{given.rate} each, {link['one_way'] / 1e6:.0f} MB/s one way, {1e6 * link['latency']:.0f} µs; a rank of "
         f"one thread a host; white: predicted"
+    )
     write_whole(given.plot, png_bytes(picture(rows, "Halos between hosts, emulated", facts)))
     given.plot = None
     write("cluster", given, link=link, comparisons=rows)

@@ -40,9 +40,7 @@ def main() -> int:
     small = pattern(timed.engine.state(0).shape)
     normal = small * np.float32(1e38)
     share = float(np.mean(np.abs(small) < np.finfo(np.float32).tiny))
-    found = in_turn(
-        given.pairs, lambda: rate(timed, small, given.steps), lambda: rate(timed, normal, given.steps)
-    )
+    found = in_turn(given.pairs, lambda: rate(timed, small, given.steps), lambda: rate(timed, normal, given.steps))
     write("denormals", given, denormal_share_at_start=round(share, 3), **timed.facts(), **found)
     print(f"denormal ({100 * share:.0f} % of the numbers) over normal fields: {spread(found)}")
     return 0

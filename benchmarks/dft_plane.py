@@ -30,8 +30,11 @@ def main() -> int:
             found = row(f"{plane}, {what}", timed, reference, given.steps, given.pairs)
             rows.append(found)
             slower = [100 * (1 / found[share] - 1) for share in ("share_of_vacuum", "highest_share", "lowest_share")]
-            print(f"plane {found['name']:32} every {found['dft_stride']} steps: slower by {slower[0]:.1f} % "
-                  f"({slower[1]:.1f} to {slower[2]:.1f})", flush=True)
+            print(
+                f"plane {found['name']:32} every {found['dft_stride']} steps: slower by {slower[0]:.1f} % "
+                f"({slower[1]:.1f} to {slower[2]:.1f})",
+                flush=True,
+            )
     write("dft_plane", given, comparisons=rows)
     return 0
 

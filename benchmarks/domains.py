@@ -1,6 +1,6 @@
 """The empty box in one domain beside two, and one process beside ranks, on the same cores, each run a process in turn.
 
-    .venv/bin/python benchmarks/domains.py --cells 200 --steps 200 --threads 2 --pairs 5
+.venv/bin/python benchmarks/domains.py --cells 200 --steps 200 --threads 2 --pairs 5
 """
 
 from __future__ import annotations
@@ -17,8 +17,19 @@ from paired import in_turn, parser, spread, write
 
 def rate(given: argparse.Namespace, options: list[str]) -> float:
     """Mcells/s of one `nearfield bench box`."""
-    line = [sys.executable, "-m", "nearfield", "bench", "box", "--json", "--cells", str(given.cells),
-            "--steps", str(given.steps), *options]  # fmt: skip
+    line = [
+        sys.executable,
+        "-m",
+        "nearfield",
+        "bench",
+        "box",
+        "--json",
+        "--cells",
+        str(given.cells),
+        "--steps",
+        str(given.steps),
+        *options,
+    ]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["mcells_per_second"]
 
@@ -32,7 +43,7 @@ def cases(threads: int) -> dict[str, tuple[list[str], list[str]]]:
         f"one process over {threads} ranks": (alone, ranks),
         f"one process over {threads} ranks, halos of one layer": (alone, [*ranks, "--halo-depth", "1"]),
         f"one process over {threads} ranks, halos of 8 layers": (alone, [*ranks, "--halo-depth", "8"]),
-    }  # fmt: skip
+    }
 
 
 def compare(name: str, options: tuple[list[str], list[str]], given: argparse.Namespace) -> dict[str, Any]:

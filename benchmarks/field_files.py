@@ -36,10 +36,11 @@ def fields(cells: int, snapshots: int, threads: int) -> dict[str, np.ndarray]:
     """Each component (time, x, y, z) at Yee's indices, while a pulse leaves the middle of the box."""
     every, corner = max(cells // 2, 1), cells * CELL
     simulation = nf.Simulation(
-        grid=nf.Grid.uniform(CELL, (cells,) * 3), steps=every * snapshots,
+        grid=nf.Grid.uniform(CELL, (cells,) * 3),
+        steps=every * snapshots,
         sources=[nf.PointCurrent((corner / 2,) * 3, "z", nf.Gaussian(12e9), moment=1e-3)],
         monitors=[nf.Snapshot("all", (0, 0, 0), (corner,) * 3, every=every)],
-    )  # fmt: skip
+    )
     found = simulation.run(threads=threads)["all"]
     return {name: np.ascontiguousarray(found[name].values[:, :cells, :cells, :cells]) for name in COMPONENTS}
 
@@ -71,8 +72,9 @@ def plain(folder: Path, arrays: dict[str, np.ndarray], chunk: Shape) -> float:
     with h5py.File(path, "w") as file:
         for name, values in arrays.items():
             shape = values.shape[1:]
-            file.create_dataset(name, (0, *shape), "f4", maxshape=(None, *shape), chunks=(1, *chunk),
-                                compression="gzip")  # fmt: skip
+            file.create_dataset(
+                name, (0, *shape), "f4", maxshape=(None, *shape), chunks=(1, *chunk), compression="gzip"
+            )
         for snapshot in range(len(arrays["Ex"])):
             for name, values in arrays.items():
                 file[name].resize(snapshot + 1, 0)
@@ -114,15 +116,27 @@ def main() -> int:
             lambda: raw / 1e6 / plain(folder, arrays, chunk),
         )
         plain_bytes = (folder / "plain.h5").stat().st_size
-        print(f"hdf5 zstd over h5py's gzip in a loop: {spread(pair)} times the rate; "
-              f"{plain_bytes / raw:.3f} of the bytes left by gzip", flush=True)  # fmt: skip
+        print(
+            f"hdf5 zstd over h5py's gzip in a loop: {spread(pair)} times the rate; "
+            f"{plain_bytes / raw:.3f} of the bytes left by gzip",
+            flush=True,
+        )
         for name, storage in kinds(arrays).items():
             seconds, size, description = ours(folder, arrays, given.threads, **storage)
-            rows.append({"name": name, "seconds": round(seconds, 4), "mb_per_second": round(raw / 1e6 / seconds, 1),
-                         "bytes": size, "share": round(size / raw, 4),
-                         "predicted_bytes": predicted_size(description).bytes})  # fmt: skip
-            print(f"{name:36} {seconds:8.3f} s {raw / 1e6 / seconds:8.0f} MB/s  {size / raw:6.3f} of the bytes",
-                  flush=True)  # fmt: skip
+            rows.append(
+                {
+                    "name": name,
+                    "seconds": round(seconds, 4),
+                    "mb_per_second": round(raw / 1e6 / seconds, 1),
+                    "bytes": size,
+                    "share": round(size / raw, 4),
+                    "predicted_bytes": predicted_size(description).bytes,
+                }
+            )
+            print(
+                f"{name:36} {seconds:8.3f} s {raw / 1e6 / seconds:8.0f} MB/s  {size / raw:6.3f} of the bytes",
+                flush=True,
+            )
     write("field_files", given, raw_bytes=raw, comparison=pair | {"plain_bytes": plain_bytes}, files=rows)
     return 0
 

@@ -36,6 +36,7 @@ def machine() -> dict[str, Any]:
 
 def commit() -> str:
     """The commit, with `+` when tracked files were changed since; `unknown` outside a clone."""
+
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 

@@ -27,10 +27,12 @@ def in_turn(pairs: int, first: Callable[[], float], second: Callable[[], float])
     rates = [(first(), second()) for _ in range(pairs)]
     ratios = sorted(a / b for a, b in rates)
     return {
-        "first": [round(a, 1) for a, _ in rates], "second": [round(b, 1) for _, b in rates],
+        "first": [round(a, 1) for a, _ in rates],
+        "second": [round(b, 1) for _, b in rates],
         "ratio": round(statistics.median(ratios), 3),
-        "lowest": round(ratios[0], 3), "highest": round(ratios[-1], 3),
-    }  # fmt: skip
+        "lowest": round(ratios[0], 3),
+        "highest": round(ratios[-1], 3),
+    }
 
 
 def spread(found: dict[str, Any]) -> str:

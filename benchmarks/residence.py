@@ -23,8 +23,17 @@ from nearfield.memory_rate import triad
 from nearfield.prediction import LANES, blocks
 from nearfield.topology import topology
 
-SHAPES = ((1, 2, 208), (2, 2, 208), (3, 3, 208), (10, 10, 208), (14, 14, 208), (50, 50, 208), (200, 200, 200),
-          (200, 200, 1000), (400, 400, 400))  # fmt: skip
+SHAPES = (
+    (1, 2, 208),
+    (2, 2, 208),
+    (3, 3, 208),
+    (10, 10, 208),
+    (14, 14, 208),
+    (50, 50, 208),
+    (200, 200, 200),
+    (200, 200, 1000),
+    (400, 400, 400),
+)
 STEPWISE_BYTES = 48  # a cell and step, single precision: six fields read and written
 
 
@@ -48,11 +57,23 @@ def compare(shape: tuple[int, int, int], given: argparse.Namespace) -> dict[str,
     found = in_turn(given.pairs, lambda: tiled.rate(steps), lambda: stepwise.rate(steps))
     first, second = median(found["first"]), median(found["second"])
     rate = STEPWISE_BYTES * second / 1e3
-    print(f"{name_of(shape):13} {level_of(size):6} {size / 1024:10.0f} KiB  tiled {first:6.0f}  stepwise {second:6.0f} "
-          f"Mcells/s ({rate:5.1f} GB/s)  tiled over stepwise {spread(found)}", flush=True)
-    return {"shape": shape, "cells": math.prod(shape), "steps": steps, "bytes_touched": size, "level": level_of(size),
-            "tiled_mcells_per_second": first, "stepwise_mcells_per_second": second,
-            "stepwise_gb_per_second": round(rate, 1), **tiled.facts(), **found}  # fmt: skip
+    print(
+        f"{name_of(shape):13} {level_of(size):6} {size / 1024:10.0f} KiB  tiled {first:6.0f}  stepwise {second:6.0f} "
+        f"Mcells/s ({rate:5.1f} GB/s)  tiled over stepwise {spread(found)}",
+        flush=True,
+    )
+    return {
+        "shape": shape,
+        "cells": math.prod(shape),
+        "steps": steps,
+        "bytes_touched": size,
+        "level": level_of(size),
+        "tiled_mcells_per_second": first,
+        "stepwise_mcells_per_second": second,
+        "stepwise_gb_per_second": round(rate, 1),
+        **tiled.facts(),
+        **found,
+    }
 
 
 def main() -> int:

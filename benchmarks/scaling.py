@@ -1,6 +1,6 @@
 """The empty box on one thread and on several, in turn; beside it how the memory scales.
 
-    .venv/bin/python benchmarks/scaling.py --cells 200 --steps 200 --threads 2 --pairs 5
+.venv/bin/python benchmarks/scaling.py --cells 200 --steps 200 --threads 2 --pairs 5
 """
 
 from __future__ import annotations

@@ -22,8 +22,19 @@ from nearfield.machine_rate import free_memory
 from nearfield.prediction import domain_bytes
 
 SIZES = (64, 65, 96, 127, 128, 129, 160, 192, 200, 255, 256, 257, 320, 384, 400, 511, 512, 513, 640, 700)
-SMALL = ((16, 16, 16), (24, 24, 24), (32, 32, 32), (63, 63, 63), (400, 8, 8), (8, 400, 8), (8, 8, 400),
-         (2000, 4, 4), (4, 4, 2000), (1, 200, 200), (200, 200, 1))  # fmt: skip
+SMALL = (
+    (16, 16, 16),
+    (24, 24, 24),
+    (32, 32, 32),
+    (63, 63, 63),
+    (400, 8, 8),
+    (8, 400, 8),
+    (8, 8, 400),
+    (2000, 4, 4),
+    (4, 4, 2000),
+    (1, 200, 200),
+    (200, 200, 1),
+)
 NO_CPML = ((0, 0),) * 3
 
 
@@ -39,8 +50,14 @@ def cost(size: int, reference: Timed, given: argparse.Namespace) -> dict[str, An
     steps, others = steps_for(given.work, timed), steps_for(given.work, reference)
     found = in_turn(given.pairs, lambda: reference.rate(others), lambda: timed.rate(steps))
     print(f"{name_of((size,) * 3):8} cost over that of {given.reference}^3: {spread(found)}", flush=True)
-    return {"size": size, "steps": steps, "ns_per_cell": round(1e3 / median(found["second"]), 4),
-            "cost_over_reference": found["ratio"], **timed.facts(), **found}  # fmt: skip
+    return {
+        "size": size,
+        "steps": steps,
+        "ns_per_cell": round(1e3 / median(found["second"]), 4),
+        "cost_over_reference": found["ratio"],
+        **timed.facts(),
+        **found,
+    }
 
 
 def against_stepwise(shape: tuple[int, int, int], threads: int, given: argparse.Namespace) -> dict[str, Any]:
@@ -69,9 +86,7 @@ def main() -> int:
         print(f"slowest over fastest: {found['slowest_over_fastest']:.2f}")
         del reference
     if given.only != "sizes":
-        small = [
-            against_stepwise(shape, threads, given) for shape in SMALL for threads in sorted({1, given.threads})
-        ]
+        small = [against_stepwise(shape, threads, given) for shape in SMALL for threads in sorted({1, given.threads})]
         found["least_tiled_over_stepwise"] = min(row["ratio"] for row in small)
     write("sizes", given, **found, sizes=rows, small=small)
     return 0

@@ -22,16 +22,21 @@ SEED = 5
 def ball(rings: int) -> tuple[np.ndarray, np.ndarray]:
     """Corners and triangles of a ball whose radius swings by a fifth."""
     segments = 2 * rings
-    theta, phi = np.meshgrid(np.linspace(0, np.pi, rings + 2)[1:-1], 2 * np.pi * np.arange(segments) / segments,
-                             indexing="ij")  # fmt: skip
+    theta, phi = np.meshgrid(
+        np.linspace(0, np.pi, rings + 2)[1:-1], 2 * np.pi * np.arange(segments) / segments, indexing="ij"
+    )
     radius = 1.0 + 0.2 * np.sin(5 * phi) * np.sin(theta) * np.cos(7 * theta)
     points = radius * np.stack((np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)))
     corners = np.concatenate((points.reshape(3, -1).T, [[0, 0, 1.0], [0, 0, -1.0]]))
     number = np.arange(rings * segments).reshape(rings, segments)
     a, b, c, d = number[:-1], np.roll(number, -1, 1)[:-1], number[1:], np.roll(number, -1, 1)[1:]
     first, last = number[0], number[-1]
-    faces = [(a, c, d), (a, d, b), (np.full(segments, len(corners) - 2), first, np.roll(first, -1)),
-             (np.roll(last, -1), last, np.full(segments, len(corners) - 1))]  # fmt: skip
+    faces = [
+        (a, c, d),
+        (a, d, b),
+        (np.full(segments, len(corners) - 2), first, np.roll(first, -1)),
+        (np.roll(last, -1), last, np.full(segments, len(corners) - 1)),
+    ]
     return corners, np.concatenate([np.stack([n.ravel() for n in face], axis=1) for face in faces])
 
 

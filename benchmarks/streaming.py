@@ -40,16 +40,27 @@ def timed(model: Simulation, threads: int, folder: Path) -> dict[str, float]:
         whole = time.perf_counter() - begun - facts["setup_seconds"]
     fields = facts.get("fields", {"stalled_seconds": [0.0], "opening_seconds": 0.0, "closing_seconds": 0.0})
     stalled = max(fields["stalled_seconds"])
-    return {"steps": sum(run["seconds"] for run in facts["runs"].values()) + stalled, "stalled": stalled,
-            "opening": fields["opening_seconds"], "closing": fields["closing_seconds"], "whole": whole}  # fmt: skip
+    return {
+        "steps": sum(run["seconds"] for run in facts["runs"].values()) + stalled,
+        "stalled": stalled,
+        "opening": fields["opening_seconds"],
+        "closing": fields["closing_seconds"],
+        "whole": whole,
+    }
 
 
 def compare(name: str, given: argparse.Namespace, threads: int, every: int, steps: int) -> dict[str, Any]:
     """One case: the rate with output over that without, of the steps and of whole runs."""
     streaming, plain = models(given, every, steps, given.codec)
     runs = [(timed(streaming, threads, given.folder), timed(plain, threads, given.folder)) for _ in range(given.pairs)]
-    rows = {"case": name, "threads": threads, "every": every, "steps": steps, "streaming": [a for a, _ in runs],
-            "plain": [b for _, b in runs]}  # fmt: skip
+    rows = {
+        "case": name,
+        "threads": threads,
+        "every": every,
+        "steps": steps,
+        "streaming": [a for a, _ in runs],
+        "plain": [b for _, b in runs],
+    }
     for part in ("steps", "whole"):
         ratios = sorted(without[part] / streamed[part] for streamed, without in runs)
         rows[part + "_ratio"] = {"ratio": statistics.median(ratios), "lowest": ratios[0], "highest": ratios[-1]}
@@ -65,8 +76,10 @@ def main() -> int:
     made.add_argument("--codec", default="none")
     made.add_argument("--name", default="streaming", help="of the JSON file")
     given = made.parse_args()
-    rows = [compare(f"all {given.threads} threads, every 200 steps", given, given.threads, 200, given.steps),
-            compare("one core left, every 20 steps", given, given.threads - 1, 20, given.steps // 6)]
+    rows = [
+        compare(f"all {given.threads} threads, every 200 steps", given, given.threads, 200, given.steps),
+        compare("one core left, every 20 steps", given, given.threads - 1, 20, given.steps // 6),
+    ]
     given.folder = given.folder.name
     write(given.name, given, comparisons=rows)
     return 0

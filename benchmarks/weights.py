@@ -78,10 +78,20 @@ def main() -> int:
         mean = weights.total / float(np.prod(weights.shape))
         extra = (pair["ratio"] - 1) * (1 + ROW / given.cells) / share
         facts = {fact: timed.facts()[fact] for fact in ("schedule", "tile_depth", "tile_width", "palette_blocks")}
-        found.append({"name": name, **pair, "weight": round(1 + extra, 3),
-                      "predicted": round(1 + (mean - 1) / share, 3), **facts})  # fmt: skip
-        print(f"{name:32} {spread(pair)} times the empty box; weight {found[-1]['weight']:.2f}, "
-              f"predicted {found[-1]['predicted']:.2f}", flush=True)  # fmt: skip
+        found.append(
+            {
+                "name": name,
+                **pair,
+                "weight": round(1 + extra, 3),
+                "predicted": round(1 + (mean - 1) / share, 3),
+                **facts,
+            }
+        )
+        print(
+            f"{name:32} {spread(pair)} times the empty box; weight {found[-1]['weight']:.2f}, "
+            f"predicted {found[-1]['predicted']:.2f}",
+            flush=True,
+        )
     write("weights", given, comparisons=found)
     return 0
 

@@ -1,7 +1,7 @@
 """The horn of examples/dual_mode_horn.toml: its dimensions from theory, its run, and what became of it.
 
-    .venv/bin/python -m examples.dual_mode_horn --design    # dimensions and what theory expects, in a second
-    .venv/bin/python -m examples.dual_mode_horn             # run, compare, draw
+.venv/bin/python -m examples.dual_mode_horn --design    # dimensions and what theory expects, in a second
+.venv/bin/python -m examples.dual_mode_horn             # run, compare, draw
 """
 
 from __future__ import annotations

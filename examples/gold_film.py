@@ -1,6 +1,6 @@
 """The gold film of examples/gold_film.toml in Python, beside the closed form.
 
-    .venv/bin/python -m examples.gold_film [FIGURE.png]
+.venv/bin/python -m examples.gold_film [FIGURE.png]
 """
 
 from __future__ import annotations

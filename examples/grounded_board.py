@@ -98,7 +98,8 @@ def samples(face, index: int) -> Iterator[tuple]:
     length = [np.diff(n) for n in face.nodes]
     about = [0.5 * (np.append(d, 0) + np.append(0, d)) for d in length]  # half a cell at the rim
     for sign, first, second, place, weight in (
-        (1, 0, 1, (half[0], node[1]), (length[0], about[1])), (-1, 1, 0, (node[0], half[1]), (about[0], length[1])),
+        (1, 0, 1, (half[0], node[1]), (length[0], about[1])),
+        (-1, 1, 0, (node[0], half[1]), (about[0], length[1])),
     ):
         places, weights = [np.array([face.position])] * 3, [np.ones(1)] * 3
         places[b], places[c], weights[b], weights[c] = *place, *weight

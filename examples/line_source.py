@@ -1,6 +1,6 @@
 """The sine line source of examples/line_source.toml, with probes, against the Hankel function.
 
-    .venv/bin/python -m examples.line_source
+.venv/bin/python -m examples.line_source
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ def model(cells: int = 320, places: tuple[tuple[int, int], ...] = ()) -> nf.Simu
         title="Sine line source in a periodic box",
         grid=nf.Grid.uniform((CELL, CELL, height), (cells, cells, 1), (-half, -half, 0)),
         boundaries=nf.Boundaries(all="periodic"),
-        sources=[
-            nf.LineCurrent((0, 0, 0), (0, 0, height), nf.ContinuousWave(FREQUENCY, RAMP, "-90 deg"), current=1.0)
-        ],
+        sources=[nf.LineCurrent((0, 0, 0), (0, 0, height), nf.ContinuousWave(FREQUENCY, RAMP, "-90 deg"), current=1.0)],
         monitors=probes or [picture],
         duration=window(cells, min(math.hypot(x, y) for x, y in places))[1] if places else "1.2 ns",
         precision="double",

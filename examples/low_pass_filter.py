@@ -119,8 +119,10 @@ def main() -> None:
     curves = {name: magnitudes(result.sparameters) for name, result in results.items()}
     for name, (f, s11, s21) in curves.items():
         power = s11**2 + s21**2
-        print(f"{name}: -3 dB at {edge(f, s21) / 1e9:.3f} GHz, nulls at {nulls(f, s21) / 1e9} GHz, S11^2 + S21^2 from "
-              f"{power.min():.3f} to {power.max():.4f}, below 5 GHz from {power[f < 5e9].min():.3f}")
+        print(
+            f"{name}: -3 dB at {edge(f, s21) / 1e9:.3f} GHz, nulls at {nulls(f, s21) / 1e9} GHz, S11^2 + S21^2 from "
+            f"{power.min():.3f} to {power.max():.4f}, below 5 GHz from {power[f < 5e9].min():.3f}"
+        )
     if len(sys.argv) > 1:
         draw(curves, results["published cells"], sys.argv[1])
 

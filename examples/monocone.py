@@ -1,7 +1,7 @@
 """The antenna of examples/monocone.toml: its STL file, made from plain geometry, and its impedance from theory.
 
-    .venv/bin/python -m examples.monocone          # run, compare, draw
-    .venv/bin/python -m examples.monocone --stl    # write examples/monocone.stl again
+.venv/bin/python -m examples.monocone          # run, compare, draw
+.venv/bin/python -m examples.monocone --stl    # write examples/monocone.stl again
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def triangles() -> np.ndarray:
         for a, b in zip(turn, [*turn[1:-1], turn[0]]):
             low, low_next, high, high_next = (
                 (1e3 * r * math.cos(at), 1e3 * r * math.sin(at), 1e3 * z)
-                for r, z in ((r0, z0), (r1, z1)) for at in (a, b)
+                for r, z in ((r0, z0), (r1, z1))
+                for at in (a, b)
             )
             if r0 > 0.0:
                 found.append((low, low_next, high_next))

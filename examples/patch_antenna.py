@@ -1,6 +1,6 @@
 """The patch antenna of examples/patch_antenna.toml in Python, with the choices that its page varies.
 
-    .venv/bin/python -m examples.patch_antenna
+.venv/bin/python -m examples.patch_antenna
 """
 
 from __future__ import annotations
@@ -26,8 +26,13 @@ LINE_LENGTH = 50
 
 
 def model(
-    margin: int = MARGIN, behind: int = BEHIND, headroom: int = HEADROOM, cpml: int = CPML_CELLS,
-    line: int = LINE_LENGTH, refinement: tuple[int, int, int] = (1, 1, 1), board: int | None = None,
+    margin: int = MARGIN,
+    behind: int = BEHIND,
+    headroom: int = HEADROOM,
+    cpml: int = CPML_CELLS,
+    line: int = LINE_LENGTH,
+    refinement: tuple[int, int, int] = (1, 1, 1),
+    board: int | None = None,
     frequencies: tuple[float, ...] = (FREQUENCY,),
 ) -> nf.Simulation:
     """The antenna between its CPMLs; y = 0 is the patch's near edge here, lengths in published cells.
@@ -89,9 +94,11 @@ def main() -> None:
     result = simulation.run(threads=2)
     print("minima of S11:", ", ".join(f"{f / 1e9:.3f} GHz {level:.1f} dB" for f, level in dips(result)))
     pattern = result["pattern"]
-    print(f"directivity {float(pattern.directivity_dbi.max()):.2f} dBi, half-power widths "
-          f"{math.degrees(float(pattern.beamwidth(0.0)[0])):.0f} and "
-          f"{math.degrees(float(pattern.beamwidth(math.pi / 2)[0])):.0f} degrees")
+    print(
+        f"directivity {float(pattern.directivity_dbi.max()):.2f} dBi, half-power widths "
+        f"{math.degrees(float(pattern.beamwidth(0.0)[0])):.0f} and "
+        f"{math.degrees(float(pattern.beamwidth(math.pi / 2)[0])):.0f} degrees"
+    )
 
 
 if __name__ == "__main__":

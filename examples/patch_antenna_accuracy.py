@@ -1,6 +1,6 @@
 """How much S11 of the patch antenna owes to the CPML, the space, the feed's place and the cells.
 
-    .venv/bin/python -m examples.patch_antenna_accuracy
+.venv/bin/python -m examples.patch_antenna_accuracy
 """
 
 from __future__ import annotations
@@ -35,16 +35,21 @@ def difference(result: nf.Result, other: nf.Result) -> float:
 
 
 def main() -> None:
-    print("| model | dip (GHz) | depth (dB) | further minima below -3 dB (GHz) | largest abs(S11) "
-          "| off the demo's S11 | steps |\n|---|---|---|---|---|---|---|")
+    print(
+        "| model | dip (GHz) | depth (dB) | further minima below -3 dB (GHz) | largest abs(S11) "
+        "| off the demo's S11 | steps |\n|---|---|---|---|---|---|---|"
+    )
     demo = None
     for name, options in VARIANTS.items():
         result = model(**options).run(threads=2)
         demo = demo or result
         dip, depth = main_dip(result)
         further = ", ".join(f"{f / 1e9:.2f}" for f, level in dips(result) if f > 9e9 and level < -3)
-        print(f"| {name} | {dip / 1e9:.4f} | {depth:.2f} | {further} | {reflection(result)[1].max():.4f} "
-              f"| {difference(result, demo):.4f} | {result.facts['runs']['feed']['steps']} |", flush=True)
+        print(
+            f"| {name} | {dip / 1e9:.4f} | {depth:.2f} | {further} | {reflection(result)[1].max():.4f} "
+            f"| {difference(result, demo):.4f} | {result.facts['runs']['feed']['steps']} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What the cut substrate of the patch antenna costs: cut at several margins, ended inside the surface, and without end.
 
-    .venv/bin/python -m examples.patch_antenna_margins
+.venv/bin/python -m examples.patch_antenna_margins
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def accepted_power(pattern: nf.FarFieldResult, index: int = 0) -> float:
 def with_images(pattern: nf.FarFieldResult, index: int = 0) -> Radiation:
     """What the far-field monitor says: nothing but the ground outside the surface."""
     return Radiation(
-        float(pattern.directivity_dbi[index].max()), float(pattern.gain_dbi[index].max()),
+        float(pattern.directivity_dbi[index].max()),
+        float(pattern.gain_dbi[index].max()),
         float(pattern.radiation_efficiency[index]),
         *[math.degrees(float(pattern.beamwidth(phi)[index])) for phi in (0.0, math.pi / 2)],
     )
@@ -69,8 +70,10 @@ def half_power_width(degrees: np.ndarray, power: np.ndarray) -> float:
 
 
 def line(name: str, found: Radiation) -> str:
-    return (f"| {name} | {found.directivity:.2f} | {found.gain:.2f} | {100 * found.efficiency:.1f} % "
-            f"| {found.width_x:.1f} | {found.width_y:.1f} |")
+    return (
+        f"| {name} | {found.directivity:.2f} | {found.gain:.2f} | {100 * found.efficiency:.1f} % "
+        f"| {found.width_x:.1f} | {found.width_y:.1f} |"
+    )
 
 
 def main() -> None:
@@ -82,15 +85,19 @@ def main() -> None:
         name = f"cut at {margin - 3}, CPML at {margin}" if ends is None else f"ends at {ends}, CPML at {margin}"
         dip, depth = main_dip(result)
         through = [float(pattern.surface_power[n]) / accepted_power(pattern, n) for n in (0, 1)]
-        print(f"| {name} | {dip / 1e9:.4f} | {depth:.2f} | {100 * through[0]:.2f} % "
-              f"| {100 * through[1]:.2f} % |", flush=True)
+        print(
+            f"| {name} | {dip / 1e9:.4f} | {depth:.2f} | {100 * through[0]:.2f} % | {100 * through[1]:.2f} % |",
+            flush=True,
+        )
         for n in (0, 1):
             tables[n].append(line(f"{name}, images", with_images(pattern, n)))
             if ends is None:
                 tables[n].append(line(f"{name}, board outside", with_board(pattern, n)))
     for frequency, lines in zip(FREQUENCIES, tables):
-        print(f"\n{frequency / 1e9:g} GHz\n\n| board, far field | directivity (dBi) | gain (dBi) | radiated/accepted "
-              "| width, phi = 0 | width, phi = 90 |\n|---|---|---|---|---|---|")
+        print(
+            f"\n{frequency / 1e9:g} GHz\n\n| board, far field | directivity (dBi) | gain (dBi) | radiated/accepted "
+            "| width, phi = 0 | width, phi = 90 |\n|---|---|---|---|---|---|"
+        )
         print("\n".join(sorted(lines, key=lambda text: "board outside" in text)))
 
 

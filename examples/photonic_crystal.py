@@ -1,6 +1,6 @@
 """The bands of a square lattice of dielectric rods, E along them, by one Bloch cell and a scan of its phases.
 
-    .venv/bin/python -m examples.photonic_crystal
+.venv/bin/python -m examples.photonic_crystal
 """
 
 from __future__ import annotations

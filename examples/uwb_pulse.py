@@ -1,6 +1,6 @@
 """A UWB pulse through a wall, soil and water: examples/uwb_pulse.toml in Python, and its closed form.
 
-    .venv/bin/python -m examples.uwb_pulse            # runs it, compares, draws docs/images/uwb_pulse.png
+.venv/bin/python -m examples.uwb_pulse            # runs it, compares, draws docs/images/uwb_pulse.png
 """
 
 from __future__ import annotations

@@ -28,7 +28,12 @@ _HOMES = {
     "nearfield.boundaries": ("CPML", "Bloch", "Boundaries"),
     "nearfield.symmetry": ("Symmetry",),
     "nearfield.waveforms": (
-        "Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples",
+        "Gaussian",
+        "GaussianDerivative",
+        "ModulatedGaussian",
+        "Ricker",
+        "ContinuousWave",
+        "Samples",
     ),
     "nearfield.sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet"),
     "nearfield.plane_wave": ("PlaneWave",),

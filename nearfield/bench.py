@@ -48,9 +48,12 @@ class Timed:
     """A simulation on an engine of its own, advanced from rest as often as it is to be timed."""
 
     def __init__(
-        self, simulation: Simulation, threads: int | None = None, tiling: str | Tiling | None = None,
+        self,
+        simulation: Simulation,
+        threads: int | None = None,
+        tiling: str | Tiling | None = None,
         parallel: Parallel | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.setup = Discretization(simulation, world())
         self.cells = math.prod(self.setup.grid.cells)
         alone = started() == 1 and not (parallel and parallel.bind)
@@ -78,10 +81,14 @@ class Timed:
         tiles = {f"tile_{each.name}": facts.get(f"tile_{each.name}", 0) for each in fields(Tiling)}
         tiling = Tiling(*tiles.values())
         return {
-            "threads": facts["threads"], "isa": facts["isa"], "schedule": facts["schedule"], **tiles,
-            "bytes_per_cell": facts["bytes"] / self.cells, "palette_blocks": facts["palette_blocks"],
+            "threads": facts["threads"],
+            "isa": facts["isa"],
+            "schedule": facts["schedule"],
+            **tiles,
+            "bytes_per_cell": facts["bytes"] / self.cells,
+            "palette_blocks": facts["palette_blocks"],
             "traffic_bytes_per_cell": stepwise * tiling.traffic * (1 + plan.complex_fields),
-        }  # fmt: skip
+        }
 
 
 def checksum(engine: Engine, setup: Discretization) -> str | None:
@@ -110,17 +117,26 @@ def checksum(engine: Engine, setup: Discretization) -> str | None:
 
 
 def bench_box(
-    cells: int, steps: int, threads: int | None = None, boundary: str = "pec", schedule: str = "tiled",
-    precision: str = "single", tiling: str | Tiling | None = None, parallel: Parallel | None = None,
-) -> dict:  # fmt: skip
+    cells: int,
+    steps: int,
+    threads: int | None = None,
+    boundary: str = "pec",
+    schedule: str = "tiled",
+    precision: str = "single",
+    tiling: str | Tiling | None = None,
+    parallel: Parallel | None = None,
+) -> dict:
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
     return measured(box(cells, steps, boundary, precision, schedule), boundary, steps, threads, tiling, parallel)
 
 
 def bench_model(
-    path: Path, steps: int, threads: int | None = None, tiling: str | Tiling | None = None,
+    path: Path,
+    steps: int,
+    threads: int | None = None,
+    tiling: str | Tiling | None = None,
     parallel: Parallel | None = None,
-) -> dict:  # fmt: skip
+) -> dict:
     """The rate on a model, over so many steps of its first excitation: as `bench_box`, and the model's path."""
     simulation = load(path)
     boundary = "cpml" if any(any(simulation.boundaries.cpml_cells(axis)) for axis in range(3)) else "pec"
@@ -128,18 +144,29 @@ def bench_model(
 
 
 def measured(
-    simulation: Simulation, boundary: str, steps: int, threads: int | None, tiling: str | Tiling | None,
+    simulation: Simulation,
+    boundary: str,
+    steps: int,
+    threads: int | None,
+    tiling: str | Tiling | None,
     parallel: Parallel | None,
-) -> dict:  # fmt: skip
+) -> dict:
     """How fast a simulation ran, how it was spread, and the checksum of its fields."""
     timed = Timed(simulation, threads, tiling, parallel)
     timed.seconds(WARM_UP)  # ranks begin together
     seconds = max(timed.started.ranks.everywhere(timed.seconds(steps)))
     return {
-        "cells": timed.cells, "steps": steps, "boundary": boundary, "precision": simulation.precision, **timed.facts(),
-        "tile_choice": timed.choice.how, "predicted_gain": timed.choice.predicted_gain,
-        "seconds": seconds, "mcells_per_second": timed.cells * steps / seconds / 1e6,
-        **timed.started.facts(), "rank_seconds": timed.started.seconds(),
+        "cells": timed.cells,
+        "steps": steps,
+        "boundary": boundary,
+        "precision": simulation.precision,
+        **timed.facts(),
+        "tile_choice": timed.choice.how,
+        "predicted_gain": timed.choice.predicted_gain,
+        "seconds": seconds,
+        "mcells_per_second": timed.cells * steps / seconds / 1e6,
+        **timed.started.facts(),
+        "rank_seconds": timed.started.seconds(),
         "warnings": list(timed.started.binding.warnings),
         "checksum": checksum(timed.engine, timed.setup),
-    }  # fmt: skip
+    }

@@ -140,41 +140,64 @@ def plane_wave(direction, polarisation) -> Case:
 
 def ports(cells: int, steps: int, precision: str) -> Simulation:
     """Three lumped ports, a microstrip port on a strip over a wall, and an R-L-C element."""
+
     def at(x: int, y: int, z: int) -> tuple[float, float, float]:
         return x * CELL, y * CELL, z * CELL
 
     part = cells // 8
     strip = Sheet(at(part, part, 3), at(part + 4, 7 * part, 3))
     return vacuum(
-        cells, steps, precision, sources=(), structures=[Structure(strip, "pec")], waveform=Gaussian(HIGHEST),
+        cells,
+        steps,
+        precision,
+        sources=(),
+        structures=[Structure(strip, "pec")],
+        waveform=Gaussian(HIGHEST),
         ports=[
             LumpedPort("r", at(3 * part, part, part), at(3 * part, part, part + 2), "z"),
             LumpedPort("rl", at(4 * part, part, part), at(4 * part, part + 2, part), "y", inductance=1e-9),
-            LumpedPort("rc", at(5 * part, part, part), at(5 * part + 2, part, part), "x", capacitance=1e-13,
-                       connection="parallel"),
-            MicrostripPort("line", at(part, part, 0), at(part + 4, part, 3), "z", "+y",
-                           reference_plane=3 * part * CELL),
+            LumpedPort(
+                "rc",
+                at(5 * part, part, part),
+                at(5 * part + 2, part, part),
+                "x",
+                capacitance=1e-13,
+                connection="parallel",
+            ),
+            MicrostripPort(
+                "line", at(part, part, 0), at(part + 4, part, 3), "z", "+y", reference_plane=3 * part * CELL
+            ),
         ],
         elements=[LumpedElement(at(6 * part, part, part), at(6 * part, part, part + 2), "z", 20.0, 1e-9, 1e-13)],
-    )  # fmt: skip
+    )
 
 
 CASES: dict[str, Case] = {
-    "vacuum": vacuum, "lossy palette": lossy_palette, "two Debye poles in a tenth": debye, "CPML": cpml,
-    "metal sphere, staircase": sphere("pec"), "metal sphere, conformal": sphere("pec", metal="conformal"),
+    "vacuum": vacuum,
+    "lossy palette": lossy_palette,
+    "two Debye poles in a tenth": debye,
+    "CPML": cpml,
+    "metal sphere, staircase": sphere("pec"),
+    "metal sphere, conformal": sphere("pec", metal="conformal"),
     "dielectric sphere": sphere(Medium(4.0)),
     "dielectric sphere, tensor": sphere(Medium(4.0), averaging="tensor"),
-    "graded grid": graded, "periodic faces": repeated("periodic"), "Bloch faces": repeated(Bloch(phase=1.0)),
-    "DFT plane along rows": dft_plane(0), "DFT plane across rows": dft_plane(2), "DFT box": dft_box,
-    "flux box": flux_box, "snapshots": snapshots, "ports": ports,
-    "plane wave along rows": plane_wave("+z", "x"), "plane wave across rows": plane_wave("+x", "y"),
+    "graded grid": graded,
+    "periodic faces": repeated("periodic"),
+    "Bloch faces": repeated(Bloch(phase=1.0)),
+    "DFT plane along rows": dft_plane(0),
+    "DFT plane across rows": dft_plane(2),
+    "DFT box": dft_box,
+    "flux box": flux_box,
+    "snapshots": snapshots,
+    "ports": ports,
+    "plane wave along rows": plane_wave("+z", "x"),
+    "plane wave across rows": plane_wave("+x", "y"),
     "plane wave at an angle": plane_wave(("60 deg", "40 deg"), "30 deg"),
-}  # fmt: skip
+}
 
 
 def recorder_traffic(plan: Plan, steps: int) -> float:
-    """Bytes a cell and step for what boxes record, as if no sum stayed in cache: sums read and written, copies written.
-    """
+    """Bytes a cell and step of recording boxes: sums are read and written, copies written, nothing stays in cache."""
     values = 0.0
     for term in plan.terms:
         if isinstance(term, DFTBox):
@@ -192,17 +215,26 @@ def row(name: str, timed: Timed, reference: Timed, steps: int, rounds: int) -> d
     facts["traffic_bytes_per_cell"] += recorder_traffic(plan, steps)
     strides = {term.stride for term in plan.terms if isinstance(term, DFTBox)}
     return {
-        "name": name, "mcells_per_second": statistics.median(case for _, case in pairs),
+        "name": name,
+        "mcells_per_second": statistics.median(case for _, case in pairs),
         "vacuum_mcells_per_second": statistics.median(empty for empty, _ in pairs),
-        "share_of_vacuum": statistics.median(shares), "lowest_share": min(shares), "highest_share": max(shares),
-        "dft_stride": max(strides, default=None), **facts,
-    }  # fmt: skip
+        "share_of_vacuum": statistics.median(shares),
+        "lowest_share": min(shares),
+        "highest_share": max(shares),
+        "dft_stride": max(strides, default=None),
+        **facts,
+    }
 
 
 def bench_features(
-    cells: int, steps: int, threads: int, precision: str = "single", rounds: int = ROUNDS,
-    tell: Callable[[dict], None] = lambda row: None, names: Sequence[str] = tuple(CASES),
-) -> dict:  # fmt: skip
+    cells: int,
+    steps: int,
+    threads: int,
+    precision: str = "single",
+    rounds: int = ROUNDS,
+    tell: Callable[[dict], None] = lambda row: None,
+    names: Sequence[str] = tuple(CASES),
+) -> dict:
     """The table as `nearfield bench features --json` prints it; `tell` hears of each row as it is made.
 
     The roofline is what a fused sweep of E and H could reach from memory: the triad's rate over 48 bytes a cell in
@@ -220,7 +252,13 @@ def bench_features(
     for found in cases:
         found["roofline_multiple"] = found["mcells_per_second"] / roofline if roofline else None
     return {
-        "cells": cells**3, "steps": steps, "threads": reference.facts()["threads"], "precision": precision,
-        "rounds": rounds, "triad_gb_per_second": rate, "roofline_mcells_per_second": roofline, "cases": cases,
+        "cells": cells**3,
+        "steps": steps,
+        "threads": reference.facts()["threads"],
+        "precision": precision,
+        "rounds": rounds,
+        "triad_gb_per_second": rate,
+        "roofline_mcells_per_second": roofline,
+        "cases": cases,
         "machine": machine_facts(),
-    }  # fmt: skip
+    }

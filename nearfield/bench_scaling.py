@@ -91,8 +91,13 @@ def rank_counts(cores: int) -> list[int]:
     return sorted({count for power in powers for count in (power, 3 * power) if count <= cores} | {cores, cores + 1})
 
 
-def points(cases: Sequence[Case], schemes: Sequence[str], cores: int, ranks: Sequence[int] | None,
-           threads: Sequence[int] | None) -> list[Point]:  # fmt: skip
+def points(
+    cases: Sequence[Case],
+    schemes: Sequence[str],
+    cores: int,
+    ranks: Sequence[int] | None,
+    threads: Sequence[int] | None,
+) -> list[Point]:
     """Every combination; threads that are left out are one a rank, and as many as fill the cores."""
     found = []
     for case in cases:
@@ -127,18 +132,37 @@ def run(point: Point) -> dict:
 
 def row(point: Point, said: Sequence[dict], hardware: Hardware, profile: Profile) -> dict[str, Any]:
     """One line of the table: rates (Mcells/s) of all rounds, and what was predicted of what ran."""
-    found: dict[str, Any] = {"case": point.case.name, "bind": point.scheme, "ranks": point.ranks,
-                             "threads": point.threads}  # fmt: skip
+    found: dict[str, Any] = {
+        "case": point.case.name,
+        "bind": point.scheme,
+        "ranks": point.ranks,
+        "threads": point.threads,
+    }
     if "error" in said[0]:
         return found | {"refused": said[0]["error"]}
     rates = [each["mcells_per_second"] for each in said]
     median, predicted = statistics.median(rates), rate_predicted(point, said[0], Cluster(hardware, 1, profile))
     return found | {
-        "mcells_per_second": median, "lowest": min(rates), "highest": max(rates), "rates": rates,
-        "predicted_mcells_per_second": predicted, "predicted_over_measured": predicted / median if predicted else None,
-        **{name: said[0][name] for name in ("cells", "steps", "domains", "rank_arrangement", "halo_depth",
-                                            "imbalance", "warnings", "checksum")},
-    }  # fmt: skip
+        "mcells_per_second": median,
+        "lowest": min(rates),
+        "highest": max(rates),
+        "rates": rates,
+        "predicted_mcells_per_second": predicted,
+        "predicted_over_measured": predicted / median if predicted else None,
+        **{
+            name: said[0][name]
+            for name in (
+                "cells",
+                "steps",
+                "domains",
+                "rank_arrangement",
+                "halo_depth",
+                "imbalance",
+                "warnings",
+                "checksum",
+            )
+        },
+    }
 
 
 def rate_predicted(point: Point, said: dict, cluster: Cluster) -> float | None:
@@ -166,14 +190,26 @@ def units_of(point: Point, hardware: Hardware) -> list[Unit]:
     return found
 
 
-def bench_scaling(points: Sequence[Point], same: dict[str, list[str]], rounds: int, hardware: Hardware,
-                  profile: Profile, tell: Callable[[str], None]) -> dict[str, Any]:  # fmt: skip
+def bench_scaling(
+    points: Sequence[Point],
+    same: dict[str, list[str]],
+    rounds: int,
+    hardware: Hardware,
+    profile: Profile,
+    tell: Callable[[str], None],
+) -> dict[str, Any]:
     """All points as `nearfield bench scaling --json` prints them; `checksums_agree`: one checksum for each case."""
     rows = [row(point, said, hardware, profile) for point, said in zip(points, measure(points, rounds, tell))]
     checksums = {(each["case"], each["checksum"]) for each in rows if "checksum" in each}
     names = list(dict.fromkeys(each["case"] for each in rows))
     return {
-        "cases": {point.case.name: " ".join(point.case.arguments) for point in points}, "rounds": rounds,
-        "schemes": same, "cores": len(hardware.cores), "profile": profile.name, "assumptions": profile.assumptions(),
-        "points": rows, "checksums_agree": len(checksums) <= len(names), "machine": machine_facts(),
-    }  # fmt: skip
+        "cases": {point.case.name: " ".join(point.case.arguments) for point in points},
+        "rounds": rounds,
+        "schemes": same,
+        "cores": len(hardware.cores),
+        "profile": profile.name,
+        "assumptions": profile.assumptions(),
+        "points": rows,
+        "checksums_agree": len(checksums) <= len(names),
+        "machine": machine_facts(),
+    }

@@ -36,11 +36,26 @@ HUGE = 10  # times the grid
 def cautions(setup: Discretization) -> list[str]:
     """All warnings about a model."""
     return [
-        *coarse_media(resolved_media(setup)), *steep_grading(setup), *lost_structures(setup), *moved_sheets(setup),
-        *unused_media(setup), *media_beyond_band(setup), *nothing_recorded(setup), *early_end(setup), *no_decay(setup),
-        *frequencies_outside_band(setup), *recorders_in_cpml(setup), *floating_ports(setup),
-        *open_far_field_surfaces(setup), *idle_sources(setup), *probes_in_metal(setup), *cut_sources(setup),
-        *bare_wires(setup), *slight_conductors(setup), *slight_rods(setup), *guide_cautions(setup),
+        *coarse_media(resolved_media(setup)),
+        *steep_grading(setup),
+        *lost_structures(setup),
+        *moved_sheets(setup),
+        *unused_media(setup),
+        *media_beyond_band(setup),
+        *nothing_recorded(setup),
+        *early_end(setup),
+        *no_decay(setup),
+        *frequencies_outside_band(setup),
+        *recorders_in_cpml(setup),
+        *floating_ports(setup),
+        *open_far_field_surfaces(setup),
+        *idle_sources(setup),
+        *probes_in_metal(setup),
+        *cut_sources(setup),
+        *bare_wires(setup),
+        *slight_conductors(setup),
+        *slight_rods(setup),
+        *guide_cautions(setup),
     ]
 
 
@@ -119,8 +134,11 @@ def moved_sheets(setup: Discretization) -> Iterator[str]:
 
 def bare_wires(setup: Discretization) -> Iterator[str]:
     """Wires whose radius is that of metal edges, which the cells set."""
-    bare = [(number, structure) for number, structure in enumerate(setup.simulation.structures)
-            if structure.shape.kind == "wire" and structure.shape.radius is None]  # fmt: skip
+    bare = [
+        (number, structure)
+        for number, structure in enumerate(setup.simulation.structures)
+        if structure.shape.kind == "wire" and structure.shape.radius is None
+    ]
     if not bare:
         return
     first, structure = bare[0]
@@ -157,10 +175,12 @@ def slight_rods(setup: Discretization) -> Iterator[str]:
     """Round metal that is too slight for conformal metal to follow."""
     model = setup.simulation
     slight = [
-        (number, structure) for number, structure in enumerate(model.structures)
-        if model.metal == "conformal" and is_metal(medium_of(structure, model.media))
+        (number, structure)
+        for number, structure in enumerate(model.structures)
+        if model.metal == "conformal"
+        and is_metal(medium_of(structure, model.media))
         and too_slight(structure.shape, setup.grid)
-    ]  # fmt: skip
+    ]
     if slight:
         number, structure = slight[0]
         others = f" and {len(slight) - 1} more" if len(slight) > 1 else ""

@@ -73,7 +73,7 @@ class Check:
             "steps": f"at most {self.steps:,}, {quantity(self.steps * self.time_step, 's')}{end}{several}",
             "memory": memory(self.memory_bytes),
             "time": f"{duration(self.predicted_seconds)} for {self.expected_steps * runs:,} steps at "
-                    f"{self.mcells_per_second:.0f} Mcells/s ({self.rate_source})",
+            f"{self.mcells_per_second:.0f} Mcells/s ({self.rate_source})",
             "threads": str(self.threads),
             "tiles": described(self.tiles),
             "output": memory(self.output_bytes),

@@ -50,8 +50,12 @@ from nearfield.interruption import terminable
 # typer brings its own click or uses click's: this is the base of usage errors in both
 CLICK_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 app = typer.Typer(
-    name="nearfield", help="Maxwell's equations in 3-D by FDTD, from a model file to S-parameters and pattern.",
-    pretty_exceptions_enable=False, add_completion=False, rich_markup_mode=None, no_args_is_help=True,
+    name="nearfield",
+    help="Maxwell's equations in 3-D by FDTD, from a model file to S-parameters and pattern.",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
     context_settings=SETTINGS,
 )
 app.add_typer(bench, name="bench")
@@ -63,13 +67,24 @@ app.command("resonances")(list_resonances)
 
 
 @app.command()
-def run(model: ModelOrNone = None, output: Output = None, force: Force = False,
-        threads: Threads = None, tiles: Tiles = "auto",
-        report: Annotated[bool, typer.Option(help="Draw the plots and the report.")] = True,
-        ranks: Ranks = None, domains: Domains = None, bind: Bind = None, memory: Memory = None,
-        halo_depth: HaloDepth = None, overlap: Overlap = "split", checkpoint: Checkpoint = None, resume: Resume = None,
-        space_check: Annotated[bool, typer.Option(help="Refuse field files that the disk has no room for.")] = True,
-        as_json: Json = False) -> int:
+def run(
+    model: ModelOrNone = None,
+    output: Output = None,
+    force: Force = False,
+    threads: Threads = None,
+    tiles: Tiles = "auto",
+    report: Annotated[bool, typer.Option(help="Draw the plots and the report.")] = True,
+    ranks: Ranks = None,
+    domains: Domains = None,
+    bind: Bind = None,
+    memory: Memory = None,
+    halo_depth: HaloDepth = None,
+    overlap: Overlap = "split",
+    checkpoint: Checkpoint = None,
+    resume: Resume = None,
+    space_check: Annotated[bool, typer.Option(help="Refuse field files that the disk has no room for.")] = True,
+    as_json: Json = False,
+) -> int:
     """Run a model; write result.h5, Touchstone, plots and report."""
     from nearfield.commands.run import Options, resume_run, run_model
     from nearfield.parallel.launch import relaunch
@@ -96,11 +111,15 @@ def check(model: Model, as_json: Json = False) -> int:
 
 
 @app.command()
-def show(result: Annotated[Path, typer.Argument(help="result.h5, or the folder that holds it.")],
-         output: Annotated[Path | None, typer.Option("--output", help="Folder; left out, the result's own.")] = None,
-         resonances: Annotated[tuple[str, str, str] | None, typer.Option(
-             metavar="PROBE LOW HIGH", help='Also what rings there, as: tip 2e9 "3 GHz".')] = None,
-         as_json: Json = False) -> int:
+def show(
+    result: Annotated[Path, typer.Argument(help="result.h5, or the folder that holds it.")],
+    output: Annotated[Path | None, typer.Option("--output", help="Folder; left out, the result's own.")] = None,
+    resonances: Annotated[
+        tuple[str, str, str] | None,
+        typer.Option(metavar="PROBE LOW HIGH", help='Also what rings there, as: tip 2e9 "3 GHz".'),
+    ] = None,
+    as_json: Json = False,
+) -> int:
     """Draw the plots and the report of a result again."""
     from nearfield.commands.show import show_result
 
@@ -116,9 +135,12 @@ def demo(output: Output = None, threads: Threads = None, as_json: Json = False) 
 
 
 @app.command()
-def new(template: Annotated[Template, typer.Argument(help="What to start from.")],
-        output: Annotated[Path | None, typer.Option("--output", help="File; left out, ./<template>.toml.")] = None,
-        force: Force = False, as_json: Json = False) -> int:
+def new(
+    template: Annotated[Template, typer.Argument(help="What to start from.")],
+    output: Annotated[Path | None, typer.Option("--output", help="File; left out, ./<template>.toml.")] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> int:
     """Write a commented model file to start from."""
     from nearfield.commands.new import write_template
 
@@ -134,12 +156,15 @@ def doctor(as_json: Json = False) -> int:
 
 
 @app.command()
-def machine(given: Annotated[str | None, typer.Argument(metavar="TOPOLOGY", help=TOPOLOGY)] = None,
-            topology: Topology = None, nodes: Nodes = 1,
-            plot: Annotated[Path | None, typer.Option("--plot", help="Draw it too, into this .svg or .png.")] = None,
-            emit: Annotated[str | None, typer.Option("--emit", help="xml: print hwloc's XML file only.")] = None,
-            check: Annotated[bool, typer.Option("--check", help="What this process is bound to instead.")] = False,
-            as_json: Json = False) -> int:
+def machine(
+    given: Annotated[str | None, typer.Argument(metavar="TOPOLOGY", help=TOPOLOGY)] = None,
+    topology: Topology = None,
+    nodes: Nodes = 1,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw it too, into this .svg or .png.")] = None,
+    emit: Annotated[str | None, typer.Option("--emit", help="xml: print hwloc's XML file only.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="What this process is bound to instead.")] = False,
+    as_json: Json = False,
+) -> int:
     """Show this machine, or one that is given: processors, caches, memory, as a table and as a tree."""
     from nearfield.commands.machine import check_machine, show_machine
 
@@ -148,19 +173,31 @@ def machine(given: Annotated[str | None, typer.Argument(metavar="TOPOLOGY", help
 
 
 @app.command()
-def place(model: Annotated[Path | None, typer.Argument(help="Model file (TOML): say how it is cut up.")] = None,
-          topology: Topology = None, nodes: Nodes = 1,
-          bind: Annotated[str | None, typer.Option("--bind", help="node, socket, numa, l3, core or none: what a rank "
-                                                   "gets; left out, what suits the machine.")] = None,
-          emit: Annotated[str | None, typer.Option("--emit", help="rankfile, prrte, hydra or slurm: print what that "
-                                                   "launcher takes, a line a rank, and nothing else.")] = None,
-          hosts: Annotated[str | None, typer.Option("--hosts", help="Names, as a,b; left out, host0,host1,...")] = None,
-          threads: Threads = None,
-          ranks: Annotated[int | None, typer.Option(min=1, help="Of the model; left out, one a unit.")] = None,
-          domains: Annotated[str | None, typer.Option(help="Of the model in all, such as 4 or 2x1x2.")] = None,
-          depth: Annotated[int | None, typer.Option(min=1, help="Layers of a halo; left out, the cheapest.")] = None,
-          profile: Annotated[Path | None, typer.Option(help="What `nearfield probe` found; left out, here.")] = None,
-          as_json: Json = False) -> int:
+def place(
+    model: Annotated[Path | None, typer.Argument(help="Model file (TOML): say how it is cut up.")] = None,
+    topology: Topology = None,
+    nodes: Nodes = 1,
+    bind: Annotated[
+        str | None,
+        typer.Option(
+            "--bind", help="node, socket, numa, l3, core or none: what a rank gets; left out, what suits the machine."
+        ),
+    ] = None,
+    emit: Annotated[
+        str | None,
+        typer.Option(
+            "--emit",
+            help="rankfile, prrte, hydra or slurm: print what that launcher takes, a line a rank, and nothing else.",
+        ),
+    ] = None,
+    hosts: Annotated[str | None, typer.Option("--hosts", help="Names, as a,b; left out, host0,host1,...")] = None,
+    threads: Threads = None,
+    ranks: Annotated[int | None, typer.Option(min=1, help="Of the model; left out, one a unit.")] = None,
+    domains: Annotated[str | None, typer.Option(help="Of the model in all, such as 4 or 2x1x2.")] = None,
+    depth: Annotated[int | None, typer.Option(min=1, help="Layers of a halo; left out, the cheapest.")] = None,
+    profile: Annotated[Path | None, typer.Option(help="What `nearfield probe` found; left out, here.")] = None,
+    as_json: Json = False,
+) -> int:
     """Say which rank runs where, or write it for a launcher; of a model, which domains it is cut into.
 
     What --emit writes, saved as FILE, is given to: rankfile, mpirun -rf FILE (Open MPI 4); prrte, mpirun --map-by
@@ -174,12 +211,14 @@ def place(model: Annotated[Path | None, typer.Argument(help="Model file (TOML): 
 
 
 @app.command()
-def tune(model: Annotated[Path | None, typer.Argument(help="Model file (TOML); left out, an empty cube.")] = None,
-         cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the cube.")] = 200,
-         threads: Threads = None,
-         precision: Annotated[Precision, typer.Option(help="Of the cube's fields.")] = Precision.single,
-         forget: Annotated[bool, typer.Option("--forget", help="Forget what was measured on this machine.")] = False,
-         as_json: Json = False) -> int:
+def tune(
+    model: Annotated[Path | None, typer.Argument(help="Model file (TOML); left out, an empty cube.")] = None,
+    cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the cube.")] = 200,
+    threads: Threads = None,
+    precision: Annotated[Precision, typer.Option(help="Of the cube's fields.")] = Precision.single,
+    forget: Annotated[bool, typer.Option("--forget", help="Forget what was measured on this machine.")] = False,
+    as_json: Json = False,
+) -> int:
     """Measure which tiles are fastest; later runs with rows alike use them."""
     from nearfield.commands.tune import forget_tiles, tune_tiles
 
@@ -187,19 +226,27 @@ def tune(model: Annotated[Path | None, typer.Argument(help="Model file (TOML); l
 
 
 @app.command()
-def predict(model: Annotated[Path | None, typer.Argument(help="Model file (TOML), or box; left out, box.")] = None,
-            topology: Topology = None, nodes: Nodes = 1,
-            profile: Annotated[Path | None, typer.Option(help="Profile (JSON) of `nearfield probe`; left out, this "
-                                                         "machine's.")] = None,
-            bind: Annotated[str | None, typer.Option(help="Only this binding scheme; left out, all.")] = None,
-            ranks: Annotated[int | None, typer.Option(min=1, help="In all; left out, one for each unit.")] = None,
-            memory: Annotated[str, typer.Option(help="first-touch, bind, interleave or off.")] = "first-touch",
-            cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 200,
-            boundary: Annotated[Wall, typer.Option(help="Walls of the box.")] = Wall.pec,
-            plot: Annotated[Path | None, typer.Option(help="Folder for the pictures.")] = None,
-            paper: Annotated[Path | None, typer.Option(help="Only draw Figs. 5, 6, 7, 11 and 12 of Zhao, Chen and Yu "
-                                                       "for their cluster, into this folder.")] = None,
-            as_json: Json = False) -> int:
+def predict(
+    model: Annotated[Path | None, typer.Argument(help="Model file (TOML), or box; left out, box.")] = None,
+    topology: Topology = None,
+    nodes: Nodes = 1,
+    profile: Annotated[
+        Path | None, typer.Option(help="Profile (JSON) of `nearfield probe`; left out, this machine's.")
+    ] = None,
+    bind: Annotated[str | None, typer.Option(help="Only this binding scheme; left out, all.")] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, help="In all; left out, one for each unit.")] = None,
+    memory: Annotated[str, typer.Option(help="first-touch, bind, interleave or off.")] = "first-touch",
+    cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 200,
+    boundary: Annotated[Wall, typer.Option(help="Walls of the box.")] = Wall.pec,
+    plot: Annotated[Path | None, typer.Option(help="Folder for the pictures.")] = None,
+    paper: Annotated[
+        Path | None,
+        typer.Option(
+            help="Only draw Figs. 5, 6, 7, 11 and 12 of Zhao, Chen and Yu for their cluster, into this folder."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> int:
     """Predict the time of a step on a cluster for every binding scheme."""
     from nearfield.commands.predict import Request, predict_paper, predict_run
 
@@ -210,12 +257,14 @@ def predict(model: Annotated[Path | None, typer.Argument(help="Model file (TOML)
 
 
 @app.command()
-def probe(part: Annotated[str | None, typer.Argument(help="stream, latency, mpi or fdtd; left out, all.")] = None,
-          scale: Annotated[bool, typer.Option("--scale", help="stream: the triad over numbers of cores.")] = False,
-          quick: Annotated[bool, typer.Option("--quick", help="Seconds instead of a minute, less steady.")] = False,
-          simulate: Annotated[str | None, typer.Option(help="Make-believe machine: hwloc XML or string.")] = None,
-          plot: Annotated[Path | None, typer.Option(help="Folder for the pictures.")] = None,
-          as_json: Json = False) -> int:
+def probe(
+    part: Annotated[str | None, typer.Argument(help="stream, latency, mpi or fdtd; left out, all.")] = None,
+    scale: Annotated[bool, typer.Option("--scale", help="stream: the triad over numbers of cores.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Seconds instead of a minute, less steady.")] = False,
+    simulate: Annotated[str | None, typer.Option(help="Make-believe machine: hwloc XML or string.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Folder for the pictures.")] = None,
+    as_json: Json = False,
+) -> int:
     """Measure memory, messages and the update; keep them as this machine's profile."""
     from nearfield.commands.probe import probe_machine
 
@@ -265,8 +314,11 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("NEARFIELD_TRACEBACK"):
             raise
-        message, code = f"internal error, {type(error).__name__}: {error}. Please report it with the model file; " \
-            "NEARFIELD_TRACEBACK=1 shows where it happened", 4
+        message, code = (
+            f"internal error, {type(error).__name__}: {error}. Please report it with the model file; "
+            "NEARFIELD_TRACEBACK=1 shows where it happened",
+            4,
+        )
     if message:
         fail(message, code, "--json" in arguments, speak)
     return code

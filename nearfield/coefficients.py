@@ -68,17 +68,27 @@ class Coefficients:
     """
 
     def __init__(
-        self, grid: YeeGrid, structures: Sequence[Structure], media: Mapping[str, Medium], background: Medium,
-        boundaries: Boundaries, time_step: float, loads: Sequence[EdgeLoad] = (), metal: str = "staircase",
-        gaps: Iterable[Edges] = (), band: tuple[float, float] = (0.0, 0.0), averaging: str = "diagonal",
-    ) -> None:  # fmt: skip
+        self,
+        grid: YeeGrid,
+        structures: Sequence[Structure],
+        media: Mapping[str, Medium],
+        background: Medium,
+        boundaries: Boundaries,
+        time_step: float,
+        loads: Sequence[EdgeLoad] = (),
+        metal: str = "staircase",
+        gaps: Iterable[Edges] = (),
+        band: tuple[float, float] = (0.0, 0.0),
+        averaging: str = "diagonal",
+    ) -> None:
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
         self.active = tuple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
         self._interior = boundaries.interior(grid)
         self._structures = [
             (structure.model_copy(update={"shape": shape}), medium_of(structure, media))
-            for structure in structures for shape in images(structure.shape, grid)
-        ]  # fmt: skip
+            for structure in structures
+            for shape in images(structure.shape, grid)
+        ]
         self._background = background
         media_here = [background, *(medium for _, medium in self._structures if isinstance(medium, Medium))]
         stepped, cutting, followed, chains = self._metal(metal)
@@ -89,9 +99,10 @@ class Coefficients:
             self._openings = conformal.Openings(grid, self._interior, [body for body, _ in cutting], light)
         self._surfaces: list[SheetSurface | SkinSurface] = [
             *sheet_surfaces(grid, self._interior, [(s.shape, medium) for s, medium in self._structures]),
-            *skin_surfaces(grid, boundaries, self._interior, stepped, cutting, self._openings, light,
-                           fit_band(*band, time_step)),
-        ]  # fmt: skip
+            *skin_surfaces(
+                grid, boundaries, self._interior, stepped, cutting, self._openings, light, fit_band(*band, time_step)
+            ),
+        ]
         self._dispersion = Dispersion(media_here, time_step, first=4, surfaces=self._surfaces)
         rows, painted, distinct = [self._row(background)], [], [background]
         for number, (structure, medium) in enumerate(self._structures):
@@ -136,9 +147,11 @@ class Coefficients:
     @property
     def remembering_surfaces(self) -> list[tuple[SheetSurface | SkinSurface, PoleMedium]]:
         """The sheets and conductors whose surface remembers, and what it keeps in each of its samples."""
-        return [(self._dispersion.surfaces[kind.column], self.pole_media[kind.medium])
-                for kind in self._dispersion.kinds
-                if kind.medium is not None and kind.column in self._dispersion.surfaces]  # fmt: skip
+        return [
+            (self._dispersion.surfaces[kind.column], self.pole_media[kind.medium])
+            for kind in self._dispersion.kinds
+            if kind.medium is not None and kind.column in self._dispersion.surfaces
+        ]
 
     def planes(
         self, axis: int, lower: Triple | None = None, upper: Triple | None = None

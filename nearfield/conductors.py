@@ -18,9 +18,13 @@ class Conductors:
     """
 
     def __init__(
-        self, grid: YeeGrid, boundaries: Boundaries, interior, bodies: Sequence[Body],
+        self,
+        grid: YeeGrid,
+        boundaries: Boundaries,
+        interior,
+        bodies: Sequence[Body],
         walls: Sequence[tuple[int, int]] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.grid = grid
         faces = [(a, side) for a in range(3) for side in (0, 1) if boundaries.face(a, side) != "pmc"]
         self._walls = faces if walls is None else walls

@@ -92,8 +92,9 @@ def _holds_lines(body: Body, grid: YeeGrid, margin: float) -> bool:
     """Whether a body holds a grid line along each axis on which it is flat."""
     return body.solid and all(
         ((body.lower[a] - margin <= grid.lines[a]) & (grid.lines[a] <= body.upper[a] + margin)).any()
-        for a in range(3) if body.nodes[a]
-    )  # fmt: skip
+        for a in range(3)
+        if body.nodes[a]
+    )
 
 
 def too_slight(shape: Solid, grid: YeeGrid) -> bool:

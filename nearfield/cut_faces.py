@@ -44,8 +44,12 @@ def _straight(sides: list[Side]) -> Iterator[tuple[np.ndarray, ...]]:
     for number, (low, high, present, _) in enumerate(sides):
         zero, one = np.zeros_like(low), np.ones_like(low)
         first, last = (low, high) if number < 2 else (high, low)
-        side = {0: [(first, zero), (last, zero)], 1: [(one, first), (one, last)],
-                2: [(first, one), (last, one)], 3: [(zero, first), (zero, last)]}  # fmt: skip
+        side = {
+            0: [(first, zero), (last, zero)],
+            1: [(one, first), (one, last)],
+            2: [(first, one), (last, one)],
+            3: [(zero, first), (zero, last)],
+        }
         corners.append((present, side[number]))
     x, y = np.zeros_like(sides[0][0]), np.zeros_like(sides[0][0])
     for present, (_, (u, v)) in corners:  # the last corner, before the first one

@@ -71,7 +71,7 @@ def excitation_names(simulation: Simulation) -> tuple[str, ...]:
     asked = [each for name in simulation.excitations for each in modes.get(name, (name,))]
     for name in asked:
         if name not in allowed:
-            raise ModelError(f"excitations: {name!r} is neither a port nor \"sources\"; there is: {', '.join(allowed)}")
+            raise ModelError(f'excitations: {name!r} is neither a port nor "sources"; there is: {", ".join(allowed)}')
     if not simulation.excitations:
         raise ModelError(f"excitations is empty; name at least one of {', '.join(allowed)} or leave it out")
     return tuple(dict.fromkeys(asked))
@@ -171,16 +171,22 @@ class Discretization:
         """The media on the grid, lumped resistors and capacitors included."""
         simulation = self.simulation
         loads = [
-            load
-            for item in (*simulation.ports, *simulation.elements)
-            for load in item.loads(self.grid, self.time_step)
+            load for item in (*simulation.ports, *simulation.elements) for load in item.loads(self.grid, self.time_step)
         ]
         gaps = (e for item in (*simulation.ports, *simulation.elements) for e in edges_of(item, self.grid))
         coefficients = Coefficients(
-            self.grid, simulation.structures, simulation.media, simulation.background, simulation.boundaries,
-            self.time_step, loads, simulation.metal, gaps, (self.lowest_frequency, self.highest_frequency),
+            self.grid,
+            simulation.structures,
+            simulation.media,
+            simulation.background,
+            simulation.boundaries,
+            self.time_step,
+            loads,
+            simulation.metal,
+            gaps,
+            (self.lowest_frequency, self.highest_frequency),
             simulation.averaging,
-        )  # fmt: skip
+        )
         refuse_in_metal(simulation, self.grid, coefficients)
         return coefficients
 

@@ -81,8 +81,11 @@ class Dispersion:
     def numbers(self, medium: Medium) -> int:
         """Numbers that a cell of the medium keeps, of six components."""
         poles = {True: medium.magnetic_poles, False: medium.poles}
-        media = [self.media[kind.medium] for kind in self.of_media
-                 if kind.medium is not None and poles[kind.magnetic] == kind.poles]  # fmt: skip
+        media = [
+            self.media[kind.medium]
+            for kind in self.of_media
+            if kind.medium is not None and poles[kind.magnetic] == kind.poles
+        ]
         return 3 * sum(kept.states for kept in media)
 
     def sums(self, magnetic: bool, part: Callable[[int], np.ndarray | float]) -> tuple[np.ndarray | float, ...]:

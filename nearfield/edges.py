@@ -78,9 +78,7 @@ def snapped(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[float, ...], w
     return spans
 
 
-def edge_block(
-    grid: YeeGrid, lower: tuple[float, ...], upper: tuple[float, ...], axis: int, what: str
-) -> EdgeBlock:
+def edge_block(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[float, ...], axis: int, what: str) -> EdgeBlock:
     """The edges along `axis` between two corners, snapped to grid lines; `what` names the owner in messages.
 
     Columns at the rim of a sheet stand for half a cell: a uniform current density then flows in exactly the width

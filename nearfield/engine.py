@@ -111,9 +111,15 @@ class CpuEngine:
     """
 
     def __init__(
-        self, plan: Plan, threads: int | None = None, isa: str | None = None, tiling: Tiling | None = None,
-        domains: Arrangement | None = None, placement: Placement | None = None, own: Box | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        plan: Plan,
+        threads: int | None = None,
+        isa: str | None = None,
+        tiling: Tiling | None = None,
+        domains: Arrangement | None = None,
+        placement: Placement | None = None,
+        own: Box | None = None,
+    ) -> None:
         self.plan = plan
         self._axes = plan.storage_axes
         isa, placement = instruction_set(isa), placement or Placement()
@@ -121,14 +127,19 @@ class CpuEngine:
         self.domains = domains or Arrangement(tuple((0, n) for n in plan.active))
         kind = core().Engine32 if plan.dtype is np.float32 else core().Engine64
         self._core = kind(
-            self._turn(plan.active), [list(plan.cpml[axis]) for axis in self._axes],
-            [seam(plan.phases[axis], plan.gaps[axis]) for axis in self._axes], 1 + plan.complex_fields,
-            int(threads or available_threads()), isa,
+            self._turn(plan.active),
+            [list(plan.cpml[axis]) for axis in self._axes],
+            [seam(plan.phases[axis], plan.gaps[axis]) for axis in self._axes],
+            1 + plan.complex_fields,
+            int(threads or available_threads()),
+            isa,
             [list(self.domains.cuts[axis]) for axis in self._axes],
-            [[self.own.lower[axis], self.own.upper[axis]] for axis in self._axes], self._axes.index(plan.weighed_axis),
-            [list(numbers) for numbers in placement.processors], placement.memory,
+            [[self.own.lower[axis], self.own.upper[axis]] for axis in self._axes],
+            self._axes.index(plan.weighed_axis),
+            [list(numbers) for numbers in placement.processors],
+            placement.memory,
             [list(numbers) for numbers in placement.nodes],
-        )  # fmt: skip
+        )
         self.poles = EnginePoles(plan, self._core.poles)
         self._set_profiles()
         self._set_coefficients()
@@ -163,8 +174,14 @@ class CpuEngine:
     def _set_profiles(self) -> None:
         for place, axis in enumerate(self._axes):
             p = self.plan.profiles[axis]
-            columns = (p.inverse_dual, p.inverse_primary, p.decay_electric, p.drive_electric,
-                       p.decay_magnetic, p.drive_magnetic)  # fmt: skip
+            columns = (
+                p.inverse_dual,
+                p.inverse_primary,
+                p.decay_electric,
+                p.drive_electric,
+                p.decay_magnetic,
+                p.drive_magnetic,
+            )
             self._core.set_profile(place, [np.ascontiguousarray(column, self.plan.dtype) for column in columns])
 
     def _set_coefficients(self) -> None:
@@ -206,9 +223,16 @@ class CpuEngine:
     def _add_circuit(self, term: CircuitTerm) -> None:
         indices, order = self._turned(term)
         count = len(term.i)
-        columns = [term.admittance, term.voltage_factor, term.feedback, term.inverse, term.drive,
-                   *np.reshape(term.output, (count, 2)).T, *np.reshape(term.input, (count, 2)).T,
-                   *np.reshape(term.transition, (count, 4)).T]  # fmt: skip
+        columns = [
+            term.admittance,
+            term.voltage_factor,
+            term.feedback,
+            term.inverse,
+            term.drive,
+            *np.reshape(term.output, (count, 2)).T,
+            *np.reshape(term.input, (count, 2)).T,
+            *np.reshape(term.transition, (count, 4)).T,
+        ]
         numbers = np.stack([np.broadcast_to(column, count) for column in columns], axis=1)[order]
         component = self._component(term.component)
         edges = zip(*(np.asarray(index)[order].tolist() for index in (term.i, term.j, term.k)))
@@ -280,9 +304,13 @@ class CpuEngine:
         return Tables(*self.plan.amplitudes(first, steps, excitation), phasors, waves)
 
     def run(
-        self, first: int, last: int, sides: Sides | None = None, stop: Callable[[], bool] | None = None,
+        self,
+        first: int,
+        last: int,
+        sides: Sides | None = None,
+        stop: Callable[[], bool] | None = None,
         milliseconds: float = 100,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Make steps [first, last) of the block, in a region whose (low, high) sides along each axis are (at, lean).
 
         `stop` is asked every so many milliseconds; False when it said so.

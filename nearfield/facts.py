@@ -36,8 +36,10 @@ def source_commit() -> str:
     try:
         run = subprocess.run(
             ["git", "-C", str(folder), "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"],
-            capture_output=True, text=True, timeout=5,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            timeout=5,
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
     return run.stdout.strip()

@@ -39,10 +39,12 @@ class FollowedMetal:
     def _endless(self, body: Body) -> Callable[..., np.ndarray]:
         """The body's signed distance, without its ends on closed axes that it fills."""
         full = [
-            self.grid.closed(a) and body.shape.constant_along(a)
-            and body.lower[a] <= line[0] + self.margin and body.upper[a] >= line[-1] - self.margin
+            self.grid.closed(a)
+            and body.shape.constant_along(a)
+            and body.lower[a] <= line[0] + self.margin
+            and body.upper[a] >= line[-1] - self.margin
             for a, line in enumerate(self.grid.lines)
-        ]  # fmt: skip
+        ]
 
         def distance(*places: np.ndarray) -> np.ndarray:
             middle = (0.5 * (low + high) for low, high in zip(body.lower, body.upper))
@@ -53,9 +55,10 @@ class FollowedMetal:
     def present(self, low: float, high: float) -> list[int]:
         """Numbers of the bodies that reach between two coordinates along the axis."""
         return [
-            number for number, body in enumerate(self.bodies)
+            number
+            for number, body in enumerate(self.bodies)
             if body.lower[self.axis] <= high + self.margin and body.upper[self.axis] >= low - self.margin
-        ]  # fmt: skip
+        ]
 
     def opened(self, start: Places, stop: Places, present: list[int]) -> Interval:
         """Where edges begin and end to be open, 0 to 1; closed where nothing lies between.
@@ -88,8 +91,10 @@ class FollowedMetal:
 
     def _beside(self, ends, low: np.ndarray, high: np.ndarray, present: list[int]) -> Interval:
         """The open parts before and after metal that crosses lines, of which it holds the places from low to high."""
-        end, begin = (self._cut(ends, at, np.full(at.size, free), present)
-                      for at, free in ((low, LOOKED_AT[0]), (high, LOOKED_AT[-1])))  # fmt: skip
+        end, begin = (
+            self._cut(ends, at, np.full(at.size, free), present)
+            for at, free in ((low, LOOKED_AT[0]), (high, LOOKED_AT[-1]))
+        )
         end[~np.isnan(self._hidden(ends, np.zeros(end.size), end, present))] = 0.0
         begin[~np.isnan(self._hidden(ends, begin, np.ones(end.size), present))] = 1.0
         return begin, end

@@ -19,9 +19,19 @@ from nearfield.solids.voxels import Voxels
 from nearfield.surface_media import AnyMaterial, Conductor, ResistiveSheet, surface_medium
 
 __all__ = [
-    "Box", "Cylinder", "Layout", "Mesh", "Polygon", "Revolved", "Shape", "Sheet", "Sphere", "Structure", "Voxels",
+    "Box",
+    "Cylinder",
+    "Layout",
+    "Mesh",
+    "Polygon",
+    "Revolved",
+    "Shape",
+    "Sheet",
+    "Sphere",
+    "Structure",
+    "Voxels",
     "Wire",
-]  # fmt: skip
+]
 
 Shape = Annotated[
     Box | Sphere | Cylinder | Sheet | Wire | Polygon | Revolved | Mesh | Layout | Voxels, Field(discriminator="kind")
@@ -74,8 +84,9 @@ class Structure(Schema):
         if not isinstance(self.medium, dict):
             return (self,)
         name = self.name or self.shape.kind
-        return tuple(Structure(shape, medium, f"{name}: {number}") for number, shape, medium in
-                     self.shape.by_number(self.medium))  # fmt: skip
+        return tuple(
+            Structure(shape, medium, f"{name}: {number}") for number, shape, medium in self.shape.by_number(self.medium)
+        )
 
     @model_validator(mode="after")
     def _suits_its_shape(self) -> Structure:
@@ -92,8 +103,10 @@ def medium_of(structure: Structure, media: Mapping[str, AnyMaterial]) -> AnyMate
         return medium
     if medium not in media:
         known = ", ".join([*MEDIA_WORDS, *media])
-        raise ModelError(f"structure {structure.name or structure.shape.kind}: there is no medium {medium!r}; "
-                         f"there is: {known}. Add it to media or correct the name")  # fmt: skip
+        raise ModelError(
+            f"structure {structure.name or structure.shape.kind}: there is no medium {medium!r}; "
+            f"there is: {known}. Add it to media or correct the name"
+        )
     wrong = unsuited(structure.shape, media[medium])
     if wrong:
         raise ModelError(f"structure {structure.name or structure.shape.kind}, medium {medium!r}: {wrong}")

@@ -33,8 +33,9 @@ def graded_cells(gaps: Sequence[float], wanted: Sequence[float], ratio: float) -
             cells[number] = fill(gaps[number], *ends[number], wanted[number], growth)
             total += cells[number].size
             if total >= MOST_LINES:
-                raise ModelError(f"the automatic grid would have {MOST_LINES:.0e} cells or more along one axis; "
-                                 f"{ADVICE}")  # fmt: skip
+                raise ModelError(
+                    f"the automatic grid would have {MOST_LINES:.0e} cells or more along one axis; {ADVICE}"
+                )
         stale = set()
         for left in range(count - 1):
             last, first = cells[left][-1], cells[left + 1][0]
@@ -46,8 +47,9 @@ def graded_cells(gaps: Sequence[float], wanted: Sequence[float], ratio: float) -
                 stale.add(left + 1)
         if not stale:
             return cells
-    raise ModelError(f"no grid with neighbours within a ratio of {ratio:.6g} was found; "
-                     "raise maximum_ratio or minimum_cell")  # fmt: skip
+    raise ModelError(
+        f"no grid with neighbours within a ratio of {ratio:.6g} was found; raise maximum_ratio or minimum_cell"
+    )
 
 
 def fill(gap: float, first: float, last: float, wanted: float, growth: float) -> np.ndarray:
@@ -56,8 +58,10 @@ def fill(gap: float, first: float, last: float, wanted: float, growth: float) ->
     if up.sum() + down.sum() < gap:
         flat = (gap - up.sum() - down.sum()) / wanted
         if flat > MOST_LINES:
-            raise ModelError(f"the automatic grid would have {flat:.3g} cells along one axis, "
-                             f"fewer than {MOST_LINES:.0e} are allowed; {ADVICE}")  # fmt: skip
+            raise ModelError(
+                f"the automatic grid would have {flat:.3g} cells along one axis, "
+                f"fewer than {MOST_LINES:.0e} are allowed; {ADVICE}"
+            )
         sizes = np.concatenate((up, np.full(max(int(np.ceil(flat - 1e-9)), 0), wanted), down[::-1]))
     else:
         for count in itertools.count(1):

@@ -27,9 +27,17 @@ if TYPE_CHECKING:
     from nearfield.simulation import Simulation
 
 __all__ = [
-    "AXES", "SAMPLE_TOLERANCE", "AnyGrid", "AutoGrid", "GradedGrid", "Grading", "Grid", "UniformGrid", "YeeGrid",
+    "AXES",
+    "SAMPLE_TOLERANCE",
+    "AnyGrid",
+    "AutoGrid",
+    "GradedGrid",
+    "Grading",
+    "Grid",
+    "UniformGrid",
+    "YeeGrid",
     "is_half",
-]  # fmt: skip
+]
 
 MOST_CELLS = 10**10  # 300 GB of single-precision state; more is a slip of the pen
 MOST_LINES = 10**6  # along one axis

@@ -136,11 +136,16 @@ def narrowness(along: np.ndarray, ratio: np.ndarray) -> np.ndarray:
 
 
 def weigh(
-    at: tuple[np.ndarray, np.ndarray], parts: np.ndarray, normal: np.ndarray, lengths: np.ndarray, own: int,
-    relative: np.ndarray, contrast: Contrast, thin: np.ndarray,
-) -> Weights:  # fmt: skip
-    """What media make of samples along axis `own`, given what is `Crossed`; `thin`: where 1/eps is a mean over a line.
-    """
+    at: tuple[np.ndarray, np.ndarray],
+    parts: np.ndarray,
+    normal: np.ndarray,
+    lengths: np.ndarray,
+    own: int,
+    relative: np.ndarray,
+    contrast: Contrast,
+    thin: np.ndarray,
+) -> Weights:
+    """Means at samples along axis `own`, given what is `Crossed`; `thin`: where 1/eps is a mean over a line."""
     parts, square = np.round(parts, DIGITS), np.round(normal**2, DIGITS)
     aslant = square.max(axis=1) < ALIGNED
     rows = np.nonzero(thin & aslant & ((parts > 0.0).sum(axis=1) == 2))[0]

@@ -10,9 +10,7 @@ from nearfield.lumped import functional
 from nearfield.plan import Context, Functional
 
 
-def line_voltage(
-    context: Context, block: EdgeBlock, along: int, node: int, middle: tuple[float, ...]
-) -> Functional:
+def line_voltage(context: Context, block: EdgeBlock, along: int, node: int, middle: tuple[float, ...]) -> Functional:
     """V (V) from ground to strip, -sum E length, at the strip's middle in the plane of grid line `node`.
 
     `block` is the feeding sheet, whose rows of edges reach from ground to strip. A middle between two grid lines takes

@@ -33,9 +33,14 @@ class MediaMeans:
     """
 
     def __init__(
-        self, grid: YeeGrid, interior, painted: Sequence[tuple[Solid, int]], table: np.ndarray,
-        contrasts: tuple[Contrast, Contrast], averaging: str,
-    ) -> None:  # fmt: skip
+        self,
+        grid: YeeGrid,
+        interior,
+        painted: Sequence[tuple[Solid, int]],
+        table: np.ndarray,
+        contrasts: tuple[Contrast, Contrast],
+        averaging: str,
+    ) -> None:
         self.grid, self.contrasts, self.averaging = grid, contrasts, averaging
         self._sizes = table.shape[1]  # the column of E's, then what it mixes; those of H
         self.table = table = np.column_stack([table, *(part for own in contrasts for part in (own.sizes, own.mixes))])
@@ -195,8 +200,7 @@ class MediaMeans:
         return (~self.contrasts[0].remembers & (self.table[:, CONDUCTIVITY] == 0.0)).astype(float)
 
     def _crossed(self, nodes: Sequence[bool], contrast: Contrast, axis: int, plane: int, window: Window):
-        """What is `Crossed` of the samples of a window, about nodes or in cells along each axis; None where nothing is.
-        """
+        """What is `Crossed` of a window, about nodes or in cells along each axis; None where nothing is."""
         axes, ranges = tuple((axis + n) % 3 for n in range(3)), ((plane, plane + 1), *window)
         groups = tuple(self._cuts[a].groups(*part, nodes[a]) for a, part in zip(axes, ranges))
         spans = self._spans(axis, window)

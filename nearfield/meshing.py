@@ -89,8 +89,10 @@ def extent(auto: AutoGrid, simulation, boundaries: Boundaries, background: Mediu
     found = []
     for side, value in enumerate(given):
         if value is None and not places:
-            raise ModelError("the automatic grid has nothing to span: there is no structure, port, source or monitor; "
-                             "give AutoGrid `lower` and `upper`")  # fmt: skip
+            raise ModelError(
+                "the automatic grid has nothing to span: there is no structure, port, source or monitor; "
+                "give AutoGrid `lower` and `upper`"
+            )
         if value is None:
             outward = pad if boundaries.cpml_cells(axis)[side] else 0.0
             value = max(places) + outward if side else min(places) - outward
@@ -207,8 +209,9 @@ def with_thirds(lines: list[tuple[float, int]], wishes: Wishes, space, closest: 
         places |= {first, last}
         limits.append((first, last, size))
     ordered = sorted(places)
-    spans = [min((s for a, b, s in limits if a <= left and right <= b), default=np.inf)
-             for left, right in pairwise(ordered)]  # fmt: skip
+    spans = [
+        min((s for a, b, s in limits if a <= left and right <= b), default=np.inf) for left, right in pairwise(ordered)
+    ]
     return ordered, np.array(spans) * (1.0 + 1e-9)
 
 

@@ -44,7 +44,8 @@ def innermost(messages: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
     """Drop what a union says about its other branches: a complaint on an entry that has complaints inside it."""
     places = tuple(messages)
     return [
-        (place, found) for place, found in messages.items()
+        (place, found)
+        for place, found in messages.items()
         if not place or not any(other.startswith((f"{place}.", f"{place}[")) for other in places)
     ]
 

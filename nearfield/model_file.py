@@ -1,7 +1,7 @@
 """The TOML form of a Simulation: the same schema as in Python, read, checked and written.
 
-    simulation = load("patch.toml")          # ModelError: file, place, what was given, what is allowed
-    text = dumps(simulation)                 # loads(text) == simulation
+simulation = load("patch.toml")          # ModelError: file, place, what was given, what is allowed
+text = dumps(simulation)                 # loads(text) == simulation
 """
 
 from __future__ import annotations

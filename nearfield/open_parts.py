@@ -236,9 +236,14 @@ class OpenParts:
         return found
 
     def _rim(
-        self, normal: int, plane: int, window: Window, intervals: list[Interval], cut: np.ndarray,
+        self,
+        normal: int,
+        plane: int,
+        window: Window,
+        intervals: list[Interval],
+        cut: np.ndarray,
         given_up: np.ndarray | None,
-    ) -> tuple[list[Side], list[Corner]]:  # fmt: skip
+    ) -> tuple[list[Side], list[Corner]]:
         """The sides of cut faces, and the corners between them.
 
         A corner between two closed sides is the rim's where the face is open beside it.
@@ -303,8 +308,7 @@ class OpenParts:
         return self._kept[key]
 
     def _interval(self, component: int, plane: int, window: Window) -> Interval | None:
-        """Where edges along an axis begin and end to be open, 0 to 1, one edge more after the window; None if all are.
-        """
+        """Where edges along an axis begin and end to be open, 0 to 1, one edge past the window; None: all are."""
         return self._known(self._draw_interval, component, plane, window)
 
     def _draw_interval(self, component: int, plane: int, window: Window) -> Interval | None:

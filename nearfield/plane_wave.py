@@ -26,7 +26,7 @@ ROUNDING = 1e-12
 
 
 def _vector(value: Any) -> tuple[float, ...]:
-    """"+z", three components, or two angles (rad)."""
+    """ "+z", three components, or two angles (rad)."""
     if isinstance(value, str) and len(value) == 2 and value[0] in "+-" and value[1] in AXES:
         return tuple(float(value[0] + "1") * (axis == value[1]) for axis in AXES)
     values = value.tolist() if isinstance(value, np.ndarray) else value
@@ -152,9 +152,17 @@ class PlaneWave(ImpressedCurrent):
         if self.axis_number is not None:
             return self._along_axis(context, first, last, found)
         return oblique_terms(
-            context, self.place, self.travels, self.electric, first, last, found, self.signal, self.waveform.end,
+            context,
+            self.place,
+            self.travels,
+            self.electric,
+            first,
+            last,
+            found,
+            self.signal,
+            self.waveform.end,
             SOURCES,
-        )  # fmt: skip
+        )
 
     def signal(self, t: np.ndarray) -> np.ndarray:
         """E (V/m) where it enters the box."""
@@ -163,9 +171,7 @@ class PlaneWave(ImpressedCurrent):
     def illumination(self, grid: YeeGrid, boundaries: Boundaries, alone: bool) -> Illumination:
         """What monitors need to know of it."""
         first, last = self.corners(grid, boundaries)
-        corner = tuple(
-            float(line[a if u >= 0 else b]) for line, a, b, u in zip(grid.lines, first, last, self.travels)
-        )
+        corner = tuple(float(line[a if u >= 0 else b]) for line, a, b, u in zip(grid.lines, first, last, self.travels))
         known = None if isinstance(self.waveform, ContinuousWave) else self.waveform.spectrum
         return Illumination(first, last, self.travels, self.electric, corner, self.amplitude, known, alone)
 

@@ -61,9 +61,7 @@ def build_plan(
     terms: tuple[Term, ...] = (),
 ) -> Plan:
     """Gather what an engine needs."""
-    active = tuple(
-        n + (boundaries.face(axis, "high") == "pmc") for axis, n in enumerate(grid.cells)
-    )
+    active = tuple(n + (boundaries.face(axis, "high") == "pmc") for axis, n in enumerate(grid.cells))
     unit = unit_length(grid)
     return Plan(
         cells=grid.cells,

@@ -25,10 +25,13 @@ REMEMBERED = 0.2  # of each number that it keeps
 
 def kept_numbers(plan: Plan, lower=(0, 0, 0), upper=None) -> np.ndarray:
     """Numbers that dispersive media keep in a cell, on an even lattice of cells in a box along x, y, z."""
-    return kept_numbers_at(plan, [
-        np.unique(np.linspace(low, high - 1, min(LOOKED_AT, high - low)).round().astype(int))
-        for low, high in zip(lower, upper or plan.active)
-    ])
+    return kept_numbers_at(
+        plan,
+        [
+            np.unique(np.linspace(low, high - 1, min(LOOKED_AT, high - low)).round().astype(int))
+            for low, high in zip(lower, upper or plan.active)
+        ],
+    )
 
 
 def kept_numbers_at(plan: Plan, index: Sequence[np.ndarray]) -> np.ndarray:
@@ -66,8 +69,9 @@ def surface_samples(coefficients: Coefficients, axes: Sequence[int]) -> list[tup
         places = np.unique(np.linspace(0, len(firsts) - 1, min(MOST_PLANES, len(firsts))).round().astype(int))
         blocks = []
         for plane in firsts[places]:
-            parts = [surface.part(3 * surface.magnetic + n, axes[0], plane, [(0, size) for size in across])
-                     for n in range(3)]  # fmt: skip
+            parts = [
+                surface.part(3 * surface.magnetic + n, axes[0], plane, [(0, size) for size in across]) for n in range(3)
+            ]
             touched = np.stack([np.broadcast_to(part, across) for part in parts]) != 0.0
             blocks.append(np.logical_or.reduceat(touched, np.arange(0, across[1], LANES), axis=-1).sum())
         alike = np.diff(firsts, append=count)
@@ -85,8 +89,9 @@ def surfaces(setup: Discretization) -> tuple[int, float]:
     if model.metal == "conformal" and coefficients.remembering_surfaces:
         structures = [structure for structure in model.structures if structure.shape.kind != "wire"]
         band = setup.lowest_frequency, setup.highest_frequency
-        coefficients = Coefficients(setup.grid, structures, model.media, model.background, model.boundaries,
-                                    setup.time_step, band=band)  # fmt: skip
+        coefficients = Coefficients(
+            setup.grid, structures, model.media, model.background, model.boundaries, setup.time_step, band=band
+        )
     found, whole = surface_samples(coefficients, plan.storage_axes), math.prod(setup.grid.cells)
     numbers = sum(samples * states for samples, states in found) * math.prod(plan.cells) / whole
     cost = sum(samples * (DISPERSIVE / 3 + REMEMBERED * states) for samples, states in found) / whole

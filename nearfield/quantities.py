@@ -59,8 +59,12 @@ class Dimension:
 
 
 LENGTH = Dimension(
-    "a length", "m", "meter", {**scaled("m", "mpnuk"), "cm": -2},
-    {"in": 0.0254, "inch": 0.0254, "mil": 0.0254e-3, "ft": 0.3048}, "12.45 mm",
+    "a length",
+    "m",
+    "meter",
+    {**scaled("m", "mpnuk"), "cm": -2},
+    {"in": 0.0254, "inch": 0.0254, "mil": 0.0254e-3, "ft": 0.3048},
+    "12.45 mm",
 )
 FREQUENCY = Dimension("a frequency", "Hz", "hertz", scaled("Hz", "kMGT"), {}, "7.5 GHz")
 TIME = Dimension("a time", "s", "second", scaled("s", "munpf"), {}, "10 ns")
@@ -89,13 +93,32 @@ RATE = Dimension(
     "a rate", "1/s", "1/second", {"1/s": 0, "1/ms": 3, "1/us": 6, "1/ns": 9, "1/ps": 12, "1/fs": 15}, {}, "20 1/ns"
 )
 WAVE_NUMBER = Dimension(
-    "a wave number", "rad/m", "radian/meter",
-    {"rad/m": 0, "1/m": 0, "rad/cm": 2, "1/cm": 2, "rad/mm": 3, "1/mm": 3, "rad/um": 6, "1/um": 6}, {}, "100 rad/m",
+    "a wave number",
+    "rad/m",
+    "radian/meter",
+    {"rad/m": 0, "1/m": 0, "rad/cm": 2, "1/cm": 2, "rad/mm": 3, "1/mm": 3, "rad/um": 6, "1/um": 6},
+    {},
+    "100 rad/m",
 )
 NUMBER = Dimension("a number", "", "dimensionless", {}, {}, "1.5")
 DIMENSIONS = (
-    LENGTH, FREQUENCY, TIME, RESISTANCE, INDUCTANCE, CAPACITANCE, CURRENT, VOLTAGE, CONDUCTIVITY,
-    MAGNETIC_CONDUCTIVITY, CURRENT_MOMENT, VOLTAGE_MOMENT, SHEET_CURRENT, ELECTRIC_FIELD, ANGLE, WAVE_NUMBER, RATE,
+    LENGTH,
+    FREQUENCY,
+    TIME,
+    RESISTANCE,
+    INDUCTANCE,
+    CAPACITANCE,
+    CURRENT,
+    VOLTAGE,
+    CONDUCTIVITY,
+    MAGNETIC_CONDUCTIVITY,
+    CURRENT_MOMENT,
+    VOLTAGE_MOMENT,
+    SHEET_CURRENT,
+    ELECTRIC_FIELD,
+    ANGLE,
+    WAVE_NUMBER,
+    RATE,
 )
 
 

@@ -174,8 +174,9 @@ def refuse_overlaps(simulation: Simulation, grid: YeeGrid) -> None:
     shape = tuple(count + 1 for count in grid.cells)
     found = [
         (who, component, np.ravel_multi_index(tuple(index), shape).ravel())
-        for who, entry in features(simulation, ("port", "element")) for component, *index in edges_of(entry, grid)
-    ]  # fmt: skip
+        for who, entry in features(simulation, ("port", "element"))
+        for component, *index in edges_of(entry, grid)
+    ]
     if not found:
         return
     owner = np.repeat(np.arange(len(found)), [edges.size for _, _, edges in found])

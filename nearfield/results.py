@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from nearfield.grid import YeeGrid
 
+
 class ExcitationResult:
     """What was recorded while one port, or the sources, were on: `excitation["monitor"]`."""
 
@@ -141,8 +142,13 @@ def _far_field(excitation: ExcitationResult, monitor: MonitorRecord) -> Any:
 
 
 PRESENTED = {
-    "probe": _series, "voltage": _series, "current": _series, "snapshot": _snapshot,
-    "field-dft": _field_dft, "flux": _flux, "far-field": _far_field,
+    "probe": _series,
+    "voltage": _series,
+    "current": _series,
+    "snapshot": _snapshot,
+    "field-dft": _field_dft,
+    "flux": _flux,
+    "far-field": _far_field,
 }
 
 

@@ -95,9 +95,7 @@ def _add(found: np.ndarray, values: np.ndarray, first: tuple[int, ...], window: 
         found[there] += values[tuple(slice(low - a, high - a) for (low, high), a in zip(cut, first))]
 
 
-def sheet_surfaces(
-    grid: YeeGrid, interior, structures: Sequence[tuple[Solid, object]]
-) -> list[SheetSurface]:
+def sheet_surfaces(grid: YeeGrid, interior, structures: Sequence[tuple[Solid, object]]) -> list[SheetSurface]:
     """The sheets among some shapes with their media, in the order in which they are drawn."""
     sheets = [medium for _, medium in structures if isinstance(medium, ResistiveSheet)]
     if not sheets:

@@ -43,9 +43,14 @@ class SkinSurface:
     magnetic = True
 
     def __init__(
-        self, root: float, band: tuple[float, float], grid: YeeGrid, conductors: Conductors,
-        own_openings: Openings | None, openings: Openings | None,
-    ) -> None:  # fmt: skip
+        self,
+        root: float,
+        band: tuple[float, float],
+        grid: YeeGrid,
+        conductors: Conductors,
+        own_openings: Openings | None,
+        openings: Openings | None,
+    ) -> None:
         self.grid, self._conductors, self._own, self._openings = grid, conductors, own_openings, openings
         low = 2.0 * np.pi * band[0]
         terms, unit = impedance_terms(round(band[1] / band[0], 6)), root * low**0.5 / VACUUM_PERMEABILITY
@@ -184,9 +189,15 @@ def _shared(below, length_below, above, length_above) -> np.ndarray:
 
 
 def skin_surfaces(
-    grid: YeeGrid, boundaries: Boundaries, interior, stepped: Sequence[Owned], cutting: Sequence[Owned],
-    openings: Openings | None, light: float, band: tuple[float, float],
-) -> list[SkinSurface]:  # fmt: skip
+    grid: YeeGrid,
+    boundaries: Boundaries,
+    interior,
+    stepped: Sequence[Owned],
+    cutting: Sequence[Owned],
+    openings: Openings | None,
+    light: float,
+    band: tuple[float, float],
+) -> list[SkinSurface]:
     """The surfaces of the conductors among bodies on whole cells, among those that cut cells, and of the walls.
 
     `openings`: of all that cuts cells; `light`: see `OpenParts`; `band` (Hz): see `fit_band`.

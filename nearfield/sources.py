@@ -50,9 +50,7 @@ def current_term(
     return [CurrentTerm(part, i, j, k, share, waveform) for part, share in parts]
 
 
-def spread(
-    context: Context, component: int, position: tuple[float, ...]
-) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+def spread(context: Context, component: int, position: tuple[float, ...]) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """Samples about a point and what a unit moment there is as a density (1/m^3) in each.
 
     The shares are those by which a field is interpolated to the point, so that the power the current delivers is that

@@ -41,9 +41,13 @@ def refuse_active(name: str, medium: Medium) -> None:
     """Refuse a medium that gives energy to some field."""
     for what, poles, instant, loss in (
         ("permittivity", medium.poles, medium.permittivity, medium.conductivity / VACUUM_PERMITTIVITY),
-        ("permeability", medium.magnetic_poles, medium.permeability,
-         medium.magnetic_conductivity / VACUUM_PERMEABILITY),
-    ):  # fmt: skip
+        (
+            "permeability",
+            medium.magnetic_poles,
+            medium.permeability,
+            medium.magnetic_conductivity / VACUUM_PERMEABILITY,
+        ),
+    ):
         found = gain(poles, instant, loss)
         if found:
             frequency, value = found

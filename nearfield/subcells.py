@@ -34,9 +34,7 @@ class CutAxis:
     Before the first piece of a closed axis stand those of the last half cell once more: they lie about the first node.
     """
 
-    def __init__(
-        self, line: np.ndarray, interior: tuple[int, int], faces: list[float], closed: bool = False
-    ) -> None:
+    def __init__(self, line: np.ndarray, interior: tuple[int, int], faces: list[float], closed: bool = False) -> None:
         low, high = interior
         middles = 0.5 * (line[1:] + line[:-1])
         base = np.sort(np.concatenate((line, middles)))

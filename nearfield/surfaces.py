@@ -117,8 +117,11 @@ def surface_variables(
             axes = region.coordinates(context.grid)
             variables |= {dim: axes[dim] for dim in dims}
             attributes = {
-                "units": unit_of(component) + " s", "axis": AXES[axis], "outward": SIDES[place.side],
-                "position": float(context.grid.lines[axis][place.node]), "cells_beside": [below, above],
+                "units": unit_of(component) + " s",
+                "axis": AXES[axis],
+                "outward": SIDES[place.side],
+                "position": float(context.grid.lines[axis][place.node]),
+                "cells_beside": [below, above],
                 "time_step": context.time_step,
             }
             variables[place.name(component)] = Variable(("frequency", *dims), values, attributes)
@@ -152,9 +155,12 @@ def _read_face(variables: Variables, suffix: str) -> Face:
 
     attributes = variables[f"E{AXES[b]}_{suffix}"].attributes
     return Face(
-        axis, int(attributes["outward"]), float(attributes["position"]),
+        axis,
+        int(attributes["outward"]),
+        float(attributes["position"]),
         tuple(float(length) for length in attributes["cells_beside"]),
         (variables[AXES[b]].array, variables[AXES[c]].array),
-        (field("E", b), field("E", c)), (field("H", b), field("H", c)),
+        (field("E", b), field("E", c)),
+        (field("H", b), field("H", c)),
         time_factor(variables["frequency"].array, float(attributes["time_step"])),
     )

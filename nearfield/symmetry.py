@@ -169,13 +169,15 @@ def folded_plan(plan: Plan, grid: YeeGrid) -> Plan:
     ]
     terms = [folded_term(term, plan, grid) for term in plan.terms]
     return replace(
-        plan, cells=tuple(n - first for n, first in zip(plan.cells, start)),
+        plan,
+        cells=tuple(n - first for n, first in zip(plan.cells, start)),
         active=tuple(n - first for n, first in zip(plan.active, start)),
         cpml=tuple((0 if kind else low, high) for (low, high), kind in zip(plan.cpml, grid.mirrors)),
-        profiles=tuple(profiles), coefficients=FoldedCoefficients(plan.coefficients, grid, start, plan.active),
+        profiles=tuple(profiles),
+        coefficients=FoldedCoefficients(plan.coefficients, grid, start, plan.active),
         terms=tuple(term for term in terms if term is not None),
         coupling=plan.coupling and folded_coupling(plan.coupling, plan, grid),
-    )  # fmt: skip
+    )
 
 
 def folded_profile(profile: AxisProfile, first: int, last: int, kind: Kind) -> AxisProfile:

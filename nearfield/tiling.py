@@ -265,8 +265,10 @@ def widths(rows: int, threads: int) -> list[int]:
 
 def fastest(tilings: Iterable[Tiling], rows: Rows, machine: Machine) -> Tiling:
     """The fastest of some tiles by the model. Only those are replayed that could still win were they in balance."""
-    costs = sorted((seconds_per_cell(tiling, rows, machine), tiling.footprint(rows), tiling.depth, tiling.width)
-                   for tiling in tilings)  # fmt: skip
+    costs = sorted(
+        (seconds_per_cell(tiling, rows, machine), tiling.footprint(rows), tiling.depth, tiling.width)
+        for tiling in tilings
+    )
     best, least = STEPWISE, float("inf")
     for seconds, _, depth, width in costs:
         if seconds >= least:

@@ -36,9 +36,15 @@ class TimeLoop:
     """One excitation: advance in blocks, feed the guard, tell the progress."""
 
     def __init__(
-        self, setup: Discretization, tuner: RunTuner, ranks: Alone, excitation: str, progress,
-        checkpoints: Checkpoints, fields: FieldStreams,
-    ) -> None:  # fmt: skip
+        self,
+        setup: Discretization,
+        tuner: RunTuner,
+        ranks: Alone,
+        excitation: str,
+        progress,
+        checkpoints: Checkpoints,
+        fields: FieldStreams,
+    ) -> None:
         self.setup, self.tuner, self.excitation, self.progress = setup, tuner, excitation, progress
         self.checkpoints, self.fields = checkpoints, fields
         self.engine, self.ranks = tuner.engine, ranks
@@ -161,8 +167,9 @@ def media_table(simulation: Simulation) -> dict[str, dict]:
 def media_row(medium: Medium) -> dict:
     """A medium's constants."""
     row = {name: getattr(medium, name) for name in type(medium).model_fields}
-    return {name: inline(plain(value)) if isinstance(value, tuple) else value
-            for name, value in row.items() if value != ()}  # fmt: skip
+    return {
+        name: inline(plain(value)) if isinstance(value, tuple) else value for name, value in row.items() if value != ()
+    }
 
 
 def run(
@@ -183,9 +190,14 @@ def run(
     setup = setup or Discretization(simulation, world())
     warnings = cautions(setup)
     record = RunRecord(
-        model_text=simulation.to_toml(), grid=setup.grid, media=media_table(simulation), facts=machine_facts(),
-        status="failed", excitations={}, title=simulation.title,
-    )  # fmt: skip
+        model_text=simulation.to_toml(),
+        grid=setup.grid,
+        media=media_table(simulation),
+        facts=machine_facts(),
+        status="failed",
+        excitations={},
+        title=simulation.title,
+    )
     started = start(setup.plan, threads, simulation.schedule, tiling, parallel)
     root = started.ranks.rank == 0
     checkpoints = checkpoints or Checkpoints()
@@ -275,12 +287,19 @@ def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) ->
     core = engine.facts()
     cells = int(np.prod(setup.plan.cells, dtype=np.int64))
     return {
-        "cells": cells, "shape": list(setup.grid.cells), "time_step": setup.time_step,
+        "cells": cells,
+        "shape": list(setup.grid.cells),
+        "time_step": setup.time_step,
         "precision": setup.plan.precision,
-        "engine": "cpu", "isa": core["isa"], "threads": core["threads"],
-        "bytes": core["bytes"], "bytes_per_cell": core["bytes"] / cells, "palette_blocks": core["palette_blocks"],
-        "unit_stride_axis": "xyz"[engine.plan.unit_axis], "warnings": warnings,
-    }  # fmt: skip
+        "engine": "cpu",
+        "isa": core["isa"],
+        "threads": core["threads"],
+        "bytes": core["bytes"],
+        "bytes_per_cell": core["bytes"] / cells,
+        "palette_blocks": core["palette_blocks"],
+        "unit_stride_axis": "xyz"[engine.plan.unit_axis],
+        "warnings": warnings,
+    }
 
 
 def run_facts(loop: TimeLoop, ended: str) -> dict:
@@ -288,9 +307,13 @@ def run_facts(loop: TimeLoop, ended: str) -> dict:
     steps = loop.engine.step
     cells = float(np.prod(loop.setup.plan.cells, dtype=float))
     return {
-        "ended": ended, "steps": steps, "seconds": loop.seconds, "simulated_time": steps * loop.setup.time_step,
-        "mcells_per_second": cells * steps / max(loop.seconds, 1e-9) / 1e6, "energy_ratio": loop.guard.ratio,
-    }  # fmt: skip
+        "ended": ended,
+        "steps": steps,
+        "seconds": loop.seconds,
+        "simulated_time": steps * loop.setup.time_step,
+        "mcells_per_second": cells * steps / max(loop.seconds, 1e-9) / 1e6,
+        "energy_ratio": loop.guard.ratio,
+    }
 
 
 def ending_warnings(record: RunRecord, setup: Discretization) -> list[str]:

@@ -49,8 +49,10 @@ def too_many_threads(threads: int) -> list[str]:
     if threads <= cores:
         return []
     if threads <= processors:
-        return [f"{threads} threads on {cores} physical cores: hyper-threads share a core's arithmetic and caches, "
-                f"{cores} threads are usually as fast"]  # fmt: skip
+        return [
+            f"{threads} threads on {cores} physical cores: hyper-threads share a core's arithmetic and caches, "
+            f"{cores} threads are usually as fast"
+        ]
     return [f"{threads} threads on {cores} cores: they will hinder each other"]
 
 

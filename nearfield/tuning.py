@@ -37,8 +37,17 @@ from nearfield.topology import available_threads
 from nearfield.wording import memory
 
 TILES = MachineFile("tiles.json")
-TILE_FACTS = ("schedule", "tile_depth", "tile_width", "tile_segment", "tile_choice", "tile_bytes",
-              "tile_share_of_cache", "predicted_gain", "tile_trial")  # fmt: skip
+TILE_FACTS = (
+    "schedule",
+    "tile_depth",
+    "tile_width",
+    "tile_segment",
+    "tile_choice",
+    "tile_bytes",
+    "tile_share_of_cache",
+    "predicted_gain",
+    "tile_trial",
+)
 ROUNDS = 3
 TURN_SECONDS = 0.2  # of a candidate in a round
 SHARES = (0.2, 0.35, 0.85)  # of L2, tried beside the model's: what tiles can hold of it is what the model knows least
@@ -71,19 +80,23 @@ class Choice:
         tile, machine = self.tiling.footprint(self.rows), self.machine
         levels = {
             "L1": (LIVE_ROWS * self.rows.segment_bytes(self.tiling.segment), machine.l1),
-            "L2": (tile, machine.l2), "L3": (tile * machine.threads, machine.l3),
-        }  # fmt: skip
+            "L2": (tile, machine.l2),
+            "L3": (tile * machine.threads, machine.l3),
+        }
         return {name: level for name, level in levels.items() if self.tiling.depth and level[1]}
 
     def facts(self) -> dict:
         """What a result keeps of it."""
         return {
             "schedule": "tiled" if self.tiling.depth else "stepwise",
-            "tile_depth": self.tiling.depth, "tile_width": self.tiling.width, "tile_segment": self.tiling.segment,
-            "tile_choice": self.how, "tile_bytes": {name: need for name, (need, _) in self.footprint.items()},
+            "tile_depth": self.tiling.depth,
+            "tile_width": self.tiling.width,
+            "tile_segment": self.tiling.segment,
+            "tile_choice": self.how,
+            "tile_bytes": {name: need for name, (need, _) in self.footprint.items()},
             "tile_share_of_cache": {name: need / size for name, (need, size) in self.footprint.items()},
             "predicted_gain": self.predicted_gain,
-        }  # fmt: skip
+        }
 
     def __str__(self) -> str:
         return described(self.facts())
@@ -93,17 +106,22 @@ def described(facts: dict) -> str:
     """The facts of a choice in one line."""
     if facts["schedule"] == "stepwise":
         return "none: stepwise"
-    levels = [f"{memory(need)} = {100 * facts['tile_share_of_cache'][name]:.0f} % of {name}"
-              for name, need in facts["tile_bytes"].items()]  # fmt: skip
+    levels = [
+        f"{memory(need)} = {100 * facts['tile_share_of_cache'][name]:.0f} % of {name}"
+        for name, need in facts["tile_bytes"].items()
+    ]
     tiling = Tiling(facts["tile_depth"], facts["tile_width"], facts["tile_segment"])
     how = {"model": "by the cost model", "measured": "by a trial here"}.get(facts["tile_choice"], facts["tile_choice"])
     return f"{tiling}, {how}; {', '.join(levels)}; predicted {facts['predicted_gain']:.1f} times stepwise"
 
 
 def choose(
-    plan: Plan, threads: int | None = None, schedule: str = "tiled", tiling: str | Tiling | None = None,
+    plan: Plan,
+    threads: int | None = None,
+    schedule: str = "tiled",
+    tiling: str | Tiling | None = None,
     available: int | None = None,
-) -> Choice:  # fmt: skip
+) -> Choice:
     """The tiles of a run of this plan, on so many threads (None: as many of those available as serve it).
 
     Error: wrong tiles.
@@ -144,8 +162,10 @@ def key(rows: Rows, machine: Machine) -> str:
     """What a measured choice holds for; sizes by half octaves."""
     sizes = (2 ** (round(2 * math.log2(size)) / 2) for size in (rows.record_bytes, rows.rows, rows.planes))
     record, count, planes = (f"{size:.0f}" for size in sizes)
-    return f"{nearfield.__version__}/{machine.isa}/{rows.precision}/{machine.threads} threads/" \
+    return (
+        f"{nearfield.__version__}/{machine.isa}/{rows.precision}/{machine.threads} threads/"
         f"{record} B/{count} rows/{planes} planes/L2 {machine.l2}"
+    )
 
 
 def stored_tiling(rows: Rows, machine: Machine) -> Tiling | None:

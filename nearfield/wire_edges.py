@@ -49,9 +49,7 @@ class WireEdges:
     factors: np.ndarray
 
 
-def wire_edges(
-    samples: SampleNumbers, chains: Sequence[Chain], gaps: Iterable[Edges], conducts: Conducts
-) -> WireEdges:
+def wire_edges(samples: SampleNumbers, chains: Sequence[Chain], gaps: Iterable[Edges], conducts: Conducts) -> WireEdges:
     """All edges; where several wires share one, the thinnest counts. Later bodies may have taken some away.
 
     Errors: a radius over half a cell, wires one cell apart.
@@ -84,8 +82,11 @@ def conducting(samples: SampleNumbers, edges: np.ndarray, conducts: Conducts) ->
 
 def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges]) -> None:
     """Add the gaps that touch wires, or gaps which do; only lines of edges are gaps."""
-    lines = [samples.number(component, np.stack(index, axis=-1)) for component, *index in gaps
-             if all(np.ptp(part) == 0 for axis, part in enumerate(index) if axis != component)]  # fmt: skip
+    lines = [
+        samples.number(component, np.stack(index, axis=-1))
+        for component, *index in gaps
+        if all(np.ptp(part) == 0 for axis, part in enumerate(index) if axis != component)
+    ]
     wires = np.array(list(found), dtype=np.int64)
     owners = {node: found[edge] for edge, pair in zip(found, samples.ends_of(wires).tolist()) for node in pair}
     pending = True

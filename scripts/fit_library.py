@@ -1,6 +1,6 @@
 """Rewrites nearfield/media/fitted.toml: the media of the library that are fits to their source's formula.
 
-    .venv/bin/python -m scripts.fit_library
+.venv/bin/python -m scripts.fit_library
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ def fit(entry: Entry) -> MediumFit:
     """Poles near the entry's source: Debye's, of metals Drude's and Lorentz's."""
     frequency, family = entry.points(POINTS), entry.family
     return fit_medium(
-        frequency, permittivity=entry.published(frequency), poles=POLES[family],
-        kinds=["drude", "lorentz"] if family == "metals" else ["debye"], conductivity=family in ("tissues", "walls"),
+        frequency,
+        permittivity=entry.published(frequency),
+        poles=POLES[family],
+        kinds=["drude", "lorentz"] if family == "metals" else ["debye"],
+        conductivity=family in ("tissues", "walls"),
         loss_weight=LOSS_WEIGHT.get(family, 1.0),
     )
 

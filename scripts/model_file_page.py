@@ -78,8 +78,11 @@ def reference() -> str:
             parts += ["## shape = { ... }", *(entry_text(shape) for shape in shapes)]
         if name == "background":
             poles = schemas_in(hints(entries[0])["poles"])
-            parts += ["## poles = [{ ... }]", "Of a medium, and `magnetic_poles` likewise. A complex rate is "
-                      "`[real part, imaginary part]`.", *(entry_text(pole) for pole in poles)]  # fmt: skip
+            parts += [
+                "## poles = [{ ... }]",
+                "Of a medium, and `magnetic_poles` likewise. A complex rate is `[real part, imaginary part]`.",
+                *(entry_text(pole) for pole in poles),
+            ]
         if name == "boundaries":
             layers = [entry for entry in schemas_in(hints(entries[0])["all"]) if kind_of(entry)]
             parts += [entry_text(layer) for layer in layers]

@@ -13,8 +13,11 @@ from pathlib import Path
 def requirements() -> list[str]:
     """Build, run and test requirements in this order."""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
-    return [*project["build-system"]["requires"], *project["project"]["dependencies"],
-            *project["dependency-groups"]["test"]]
+    return [
+        *project["build-system"]["requires"],
+        *project["project"]["dependencies"],
+        *project["dependency-groups"]["test"],
+    ]
 
 
 def lowest(requirement: str) -> str:

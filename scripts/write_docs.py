@@ -30,9 +30,29 @@ MARKER = "<!-- below: written from the code by scripts/write_docs.py -->"
 SECTIONS = {
     "Simulation": ("Simulation", "load", "resume", "Check", "Solver", "Parallel"),
     "Grids": ("Grid", "UniformGrid", "GradedGrid", "Grading", "AutoGrid", "YeeGrid"),
-    "Media and geometry": ("Medium", "Debye", "Drude", "Lorentz", "PoleResidue", "ResistiveSheet", "Conductor",
-                           "Structure", "Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Revolved", "Mesh",
-                           "Layout", "gds", "Voxels", "PEC", "PMC"),
+    "Media and geometry": (
+        "Medium",
+        "Debye",
+        "Drude",
+        "Lorentz",
+        "PoleResidue",
+        "ResistiveSheet",
+        "Conductor",
+        "Structure",
+        "Box",
+        "Sphere",
+        "Cylinder",
+        "Sheet",
+        "Wire",
+        "Polygon",
+        "Revolved",
+        "Mesh",
+        "Layout",
+        "gds",
+        "Voxels",
+        "PEC",
+        "PMC",
+    ),
     "Real media": ("library", "fit_medium"),
     "Boundaries": ("Boundaries", "CPML", "Bloch", "PERIODIC", "Symmetry"),
     "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
@@ -49,13 +69,61 @@ GIVEN_BY_RESULTS = {  # classes that users hold without importing them
     "MediumFit": "nearfield.media.fit",
 }
 LOWERING = {  # methods of model entries that only the program itself calls
-    "along", "angles", "block", "box", "bytes", "circuit", "collect", "constant_along", "current_region", "edges",
-    "grid_span", "loads", "model_post_init", "normal", "place", "places", "plane_node", "positions", "reach", "regions",
-    "setup", "shape", "sign", "signal", "source", "steps", "terms", "walls", "axis_number",
-    "axis", "flat_distance", "lateral_distance", "signed_distance", "refuse_box", "shares", "weights",
-    "step", "susceptibility", "fraction",
-    "corners", "illumination", "blocks", "by_number", "faces", "flat_bounds", "levels", "numbers", "outlines",
-    "refuse_unnamed", "surface", "counts", "channels", "line", "mode", "opening",
+    "along",
+    "angles",
+    "block",
+    "box",
+    "bytes",
+    "circuit",
+    "collect",
+    "constant_along",
+    "current_region",
+    "edges",
+    "grid_span",
+    "loads",
+    "model_post_init",
+    "normal",
+    "place",
+    "places",
+    "plane_node",
+    "positions",
+    "reach",
+    "regions",
+    "setup",
+    "shape",
+    "sign",
+    "signal",
+    "source",
+    "steps",
+    "terms",
+    "walls",
+    "axis_number",
+    "axis",
+    "flat_distance",
+    "lateral_distance",
+    "signed_distance",
+    "refuse_box",
+    "shares",
+    "weights",
+    "step",
+    "susceptibility",
+    "fraction",
+    "corners",
+    "illumination",
+    "blocks",
+    "by_number",
+    "faces",
+    "flat_bounds",
+    "levels",
+    "numbers",
+    "outlines",
+    "refuse_unnamed",
+    "surface",
+    "counts",
+    "channels",
+    "line",
+    "mode",
+    "opening",
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',
@@ -67,8 +135,11 @@ CONSTANTS = {
 def literal(value: Any) -> str:
     """A default value as it would be typed."""
     if isinstance(value, Schema):
-        given = [f"{name}={literal(getattr(value, name))}" for name in type(value).model_fields
-                 if name in value.model_fields_set and name != "kind"]
+        given = [
+            f"{name}={literal(getattr(value, name))}"
+            for name in type(value).model_fields
+            if name in value.model_fields_set and name != "kind"
+        ]
         return f"{type(value).__name__}({', '.join(given)})"
     return repr(value)
 
@@ -197,8 +268,10 @@ def api_reference() -> str:
         pages.append(f"## {title}")
         pages += [entry_page(name, getattr(nearfield, name)) for name in names]
         if title == "Results":
-            pages += [entry_page(name, getattr(importlib.import_module(home), name))
-                      for name, home in GIVEN_BY_RESULTS.items()]
+            pages += [
+                entry_page(name, getattr(importlib.import_module(home), name))
+                for name, home in GIVEN_BY_RESULTS.items()
+            ]
     return "\n\n".join(pages) + "\n"
 
 

@@ -31,14 +31,22 @@ def rich(**entries) -> nf.Simulation:
     return nf.Simulation(
         grid=nf.Grid.uniform(MM, (18, 20, 36)),
         boundaries=nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC, y_high=nf.PMC),
-        structures=[nf.Structure(nf.Box((8 * MM, 8 * MM, 12 * MM), (11 * MM, 12 * MM, 20 * MM)),
-                                 nf.Medium(2.2, 1.0, 0.05, poles=nf.Drude(5e9, 1e10),
-                                           magnetic_poles=nf.Debye(0.5, 1e-11))),
-                    nf.Structure(nf.Sphere((9 * MM, 10 * MM, 18 * MM), 2.3 * MM),
-                                 nf.Medium(2.0, poles=[nf.Debye(3.0, 9e-12), nf.Lorentz(1.0, 10e9, 2e9)]))],
+        structures=[
+            nf.Structure(
+                nf.Box((8 * MM, 8 * MM, 12 * MM), (11 * MM, 12 * MM, 20 * MM)),
+                nf.Medium(2.2, 1.0, 0.05, poles=nf.Drude(5e9, 1e10), magnetic_poles=nf.Debye(0.5, 1e-11)),
+            ),
+            nf.Structure(
+                nf.Sphere((9 * MM, 10 * MM, 18 * MM), 2.3 * MM),
+                nf.Medium(2.0, poles=[nf.Debye(3.0, 9e-12), nf.Lorentz(1.0, 10e9, 2e9)]),
+            ),
+        ],
         sources=[nf.CurrentSheet((6 * MM, 6 * MM, 22 * MM), (12 * MM, 12 * MM, 22 * MM), "x", nf.Gaussian(20e9))],
-        ports=[nf.LumpedPort("feed", (7 * MM, 9 * MM, 14 * MM), (7 * MM, 9 * MM, 18 * MM), "z", inductance=1e-9,
-                             capacitance=1e-12)],
+        ports=[
+            nf.LumpedPort(
+                "feed", (7 * MM, 9 * MM, 14 * MM), (7 * MM, 9 * MM, 18 * MM), "z", inductance=1e-9, capacitance=1e-12
+            )
+        ],
         monitors=[
             nf.Probe("tip", (9.2 * MM, 9.3 * MM, 11.9 * MM), "Ez"),
             nf.Voltage("u", (6 * MM, 9 * MM, 17 * MM), (12 * MM, 9 * MM, 17 * MM)),
@@ -46,17 +54,21 @@ def rich(**entries) -> nf.Simulation:
             nf.FieldDFT("plane", (5 * MM, 9 * MM, 5 * MM), (13 * MM, 9 * MM, 30 * MM), BAND),
             nf.FarField("pattern", BAND, theta=(0.0, 0.6), phi=(3.5,)),
         ],
-        waveform=nf.Gaussian(20e9), **(defaults | entries),
-    )  # fmt: skip
+        waveform=nf.Gaussian(20e9),
+        **(defaults | entries),
+    )
 
 
 def tiny(steps: int = 30, **entries) -> nf.Simulation:
     """A current in a closed box of a few cells."""
     return nf.Simulation(
-        grid=nf.Grid.uniform(MM, (4, 4, 4)), boundaries=nf.Boundaries(all=nf.PEC), steps=steps,
-        sources=[nf.PointCurrent((2 * MM,) * 3, "z", nf.Gaussian(15e9))], monitors=[nf.Probe("tip", (2.2 * MM,) * 3)],
+        grid=nf.Grid.uniform(MM, (4, 4, 4)),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        steps=steps,
+        sources=[nf.PointCurrent((2 * MM,) * 3, "z", nf.Gaussian(15e9))],
+        monitors=[nf.Probe("tip", (2.2 * MM,) * 3)],
         **entries,
-    )  # fmt: skip
+    )
 
 
 def kept_on_the_way(simulation: nf.Simulation, folder: Path, every: int) -> list[Path]:

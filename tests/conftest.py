@@ -6,11 +6,22 @@ import pytest
 
 HERE = Path(__file__).parent
 ALONE = (
-    "engine/test_stops", "machine/test_binding", "machine/test_pages", "machine/test_probe", "machine/test_processors",
-    "output/test_direct", "output/test_field_faults", "output/test_field_streams", "output/test_output_sweep",
-    "parallel/test_cluster", "parallel/test_fields_on_cluster", "stream", "test_checkpoint_faults", "test_cli",
+    "engine/test_stops",
+    "machine/test_binding",
+    "machine/test_pages",
+    "machine/test_probe",
+    "machine/test_processors",
+    "output/test_direct",
+    "output/test_field_faults",
+    "output/test_field_streams",
+    "output/test_output_sweep",
+    "parallel/test_cluster",
+    "parallel/test_fields_on_cluster",
+    "stream",
+    "test_checkpoint_faults",
+    "test_cli",
     "test_tuning",
-)  # fmt: skip
+)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -93,7 +93,13 @@ class Space:
     @property
     def context(self) -> Context:
         return Context(
-            self.grid, self.time_step, Medium(self.permittivity), self.boundaries, 1e9, "double", steps=100,
+            self.grid,
+            self.time_step,
+            Medium(self.permittivity),
+            self.boundaries,
+            1e9,
+            "double",
+            steps=100,
         )
 
     def spectrum(self, term: DFTBox, dipoles: list[Dipole]) -> Recording:

@@ -129,8 +129,7 @@ def random_coefficients(rng, cells, active, walls, media: str, metal: float) -> 
 
 
 def random_poles(rng, active, magnetic: bool) -> tuple[PoleMedium, np.ndarray]:
-    """Recursions of some number, that decay by themselves, and what they weigh: in part of a box, the same in the rest.
-    """
+    """Some recursions that decay by themselves, and their weights: random in part of a box, equal elsewhere."""
     firsts, seconds = int(rng.integers(0, 4)), int(rng.integers(0, 3))
     medium = PoleMedium(
         magnetic,
@@ -206,9 +205,17 @@ def make_plan(
     scale = VACUUM_SPEED * time_step / unit
     closed = tuple(phase if pair[0] == "periodic" else None for phase, pair in zip(phases, walls))
     bare = Plan(
-        tuple(cells), active, slabs, profiles, coefficients, time_step, precision, scale=scale, phases=closed,
+        tuple(cells),
+        active,
+        slabs,
+        profiles,
+        coefficients,
+        time_step,
+        precision,
+        scale=scale,
+        phases=closed,
         complex_fields=complex_fields,
-    )  # fmt: skip
+    )
     bare = replace(bare, pole_media=coefficients.pole_media)
     bare = replace(bare, terms=terms(rng, bare))
     return replace(bare, coupling=coupling(rng, bare, coupled)) if coupled else bare
@@ -291,12 +298,19 @@ def circuit(rng, plan: Plan, count=3, driven=True) -> tuple:
     feedback = rng.uniform(0.1, 2.0, edges) / (admittance * factor)
     return (
         CircuitTerm(
-            component, *samples.T, admittance, factor, feedback, 1 / (1 + feedback * admittance * factor),
-            rng.uniform(-1e-3, 1e-3, edges), admittance[:, None] * rng.uniform(-0.5, 0.5, (edges, 2)),
-            rng.uniform(-0.5, 0.5, (edges, 2)), rng.uniform(-0.45, 0.45, (edges, 2, 2)),
+            component,
+            *samples.T,
+            admittance,
+            factor,
+            feedback,
+            1 / (1 + feedback * admittance * factor),
+            rng.uniform(-1e-3, 1e-3, edges),
+            admittance[:, None] * rng.uniform(-0.5, 0.5, (edges, 2)),
+            rng.uniform(-0.5, 0.5, (edges, 2)),
+            rng.uniform(-0.45, 0.45, (edges, 2, 2)),
             pulse(rng, plan) if driven else None,
         ),
-    )  # fmt: skip
+    )
 
 
 def functional(rng, plan: Plan, half=None, count=12, stride=None) -> tuple:

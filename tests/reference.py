@@ -95,8 +95,9 @@ class ReferenceEngine:
         self.psi = {pair: np.zeros(plan.active, plan.dtype) for pair in pairs}
         self.pole_states = {
             (n, c + 6 * part): np.zeros((plan.pole_media[n].states, *plan.active), plan.dtype)
-            for n, c in self.pole_cells for part in self.parts
-        }  # fmt: skip
+            for n, c in self.pole_cells
+            for part in self.parts
+        }
         self.circuit_states = {n: np.zeros((len(t.i), 2)) for n, t in self._numbered(CircuitTerm)}
         self.samples = {n: [] for n, _ in self._numbered(Functional)}
         self.sums = {n: self._empty((len(t.frequencies), 2), t) for n, t in self._numbered(DFTBox)}

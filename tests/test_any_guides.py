@@ -28,11 +28,16 @@ def test_counted_modes_of_a_rectangle_are_those_of_its_names():
     count = 8
     model = guide(count=count)
     numbers = [(m, n) for m in range(6) for n in range(6)]
-    square = {(m, n): sum((2 / MM * np.sin(0.5 * np.pi * i / c)) ** 2 for i, c in ((m, 12), (n, 7)))
-              for m, n in numbers}  # fmt: skip
-    wanted = sorted([*(("TE", np.sqrt(square[m, n])) for m, n in numbers if m or n),
-                     *(("TM", np.sqrt(square[m, n])) for m, n in numbers if m and n)],
-                    key=lambda each: (round(each[1], 6), each[0]))  # fmt: skip
+    square = {
+        (m, n): sum((2 / MM * np.sin(0.5 * np.pi * i / c)) ** 2 for i, c in ((m, 12), (n, 7))) for m, n in numbers
+    }
+    wanted = sorted(
+        [
+            *(("TE", np.sqrt(square[m, n])) for m, n in numbers if m or n),
+            *(("TM", np.sqrt(square[m, n])) for m, n in numbers if m and n),
+        ],
+        key=lambda each: (round(each[1], 6), each[0]),
+    )
     found = modes(model)
     assert [mode.family for mode in found] == [family for family, _ in wanted[:count]]
     assert np.allclose([mode.cutoff for mode in found], [cutoff for _, cutoff in wanted[:count]], rtol=1e-12)
@@ -44,9 +49,13 @@ def test_counted_modes_of_a_rectangle_are_those_of_its_names():
     assert np.abs(overlaps - np.eye(count)).max() < 1e-11
 
 
-@pytest.mark.parametrize("metal, allowed", [
-    ("staircase", 0.1), pytest.param("conformal", 0.02, marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "metal, allowed",
+    [
+        ("staircase", 0.1),
+        pytest.param("conformal", 0.02, marks=pytest.mark.slow),
+    ],
+)
 def test_modes_of_a_circle_have_the_zeros_of_bessel_functions(metal, allowed):
     """A staircase's radius is uncertain by a quarter of a cell in 6; (k d)^2/24 is 1.5 % for TM11."""
     hole = nf.Structure(nf.Cylinder((7 * MM, 7 * MM, 0), (7 * MM, 7 * MM, 1), 6 * MM), nf.Medium())
@@ -67,8 +76,9 @@ def ridge_cutoff(width, height, ridge, gap, modes=24):
     m, n = np.arange(modes), np.arange(max(2, round(modes * gap / height)))
     km, kn = np.pi * m / height, np.pi * n / gap
     norms = np.sqrt(np.where(m == 0, 1, 2) / height), np.sqrt(np.where(n == 0, 1, 2) / gap)
-    overlap = np.array([[0.5 * gap * (np.sinc((a - b) * gap / np.pi) + np.sinc((a + b) * gap / np.pi)) for b in kn]
-                        for a in km]) * np.outer(*norms)  # fmt: skip
+    overlap = np.array(
+        [[0.5 * gap * (np.sinc((a - b) * gap / np.pi) + np.sinc((a + b) * gap / np.pi)) for b in kn] for a in km]
+    ) * np.outer(*norms)
 
     def determinant(k):
         gm, gn = (np.sqrt((each**2 - k**2).astype(complex)) for each in (km, kn))

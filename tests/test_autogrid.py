@@ -64,8 +64,9 @@ def structure(draw):
 @given(st.lists(structure(), min_size=1, max_size=5), st.floats(1.15, 2.5), st.booleans())
 def test_any_model_gets_a_gently_graded_and_fine_enough_grid(structures, ratio, thirds):
     boundaries = nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC)
-    grid = resolved(structures, boundaries, maximum_ratio=ratio, thirds_rule=thirds, lower=(-5e-3,) * 3,
-                    upper=(35e-3,) * 3)  # fmt: skip
+    grid = resolved(
+        structures, boundaries, maximum_ratio=ratio, thirds_rule=thirds, lower=(-5e-3,) * 3, upper=(35e-3,) * 3
+    )
     for axis in range(3):
         line = grid.lines[axis]
         assert (np.diff(line) > 0).all() and np.diff(line).max() <= CELL * (1 + 1e-6)
@@ -142,8 +143,10 @@ def test_the_space_spans_the_model_with_padding_at_cpml_faces():
 
 
 def test_details_below_the_smallest_cell_share_a_line():
-    films = [nf.Structure(nf.Box((0, 0, 0), (9e-3, 9e-3, 5e-3)), nf.Medium(2)),
-             nf.Structure(nf.Box((0, 0, 5e-3), (9e-3, 9e-3, 5.001e-3)), nf.Medium(3))]  # fmt: skip
+    films = [
+        nf.Structure(nf.Box((0, 0, 0), (9e-3, 9e-3, 5e-3)), nf.Medium(2)),
+        nf.Structure(nf.Box((0, 0, 5e-3), (9e-3, 9e-3, 5.001e-3)), nf.Medium(3)),
+    ]
     grid = resolved(films, lower=(0, 0, 0), upper=(9e-3, 9e-3, 10e-3))
     assert min(np.diff(line).min() for line in grid.lines) > CELL / np.sqrt(3) / 50 / 2
     fine = resolved(films, lower=(0, 0, 0), upper=(9e-3, 9e-3, 10e-3), minimum_cell=1e-7)

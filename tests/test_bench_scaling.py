@@ -31,10 +31,15 @@ def predicted(point: Point, boxes: tuple[int, int, int], depth: int = 1) -> floa
 
 def test_schemes_of_the_same_cores_are_run_once():
     assert schemes_of(TWO_SOCKETS) == {
-        "node": ["node"], "socket": ["socket", "numa", "l3"], "core": ["core"], "none": ["none"]
+        "node": ["node"],
+        "socket": ["socket", "numa", "l3"],
+        "core": ["core"],
+        "none": ["none"],
     }
-    assert schemes_of(from_synthetic("pack:1 core:1 pu:1")) == {"node": ["node", "socket", "numa", "core"],
-                                                                 "none": ["none"]}  # fmt: skip
+    assert schemes_of(from_synthetic("pack:1 core:1 pu:1")) == {
+        "node": ["node", "socket", "numa", "core"],
+        "none": ["none"],
+    }
     assert schemes_of(TWO_SOCKETS, ["numa", "l3"]) == {"numa": ["numa"], "l3": ["l3"]}
     with pytest.raises(ModelError, match="binding 'sockets' is unknown"):
         schemes_of(TWO_SOCKETS, ["sockets"])
@@ -62,8 +67,24 @@ def test_the_antenna_makes_as_many_updates_as_the_box():
 
 def test_a_point_is_started_as_a_user_would():
     line = box_point("core", 2, 3).command()
-    assert line == [sys.executable, "-m", "nearfield", "bench", "box", "--cells", "48", "--steps", "10",
-                    "--bind", "core", "--ranks", "2", "--threads", "3", "--json"]  # fmt: skip
+    assert line == [
+        sys.executable,
+        "-m",
+        "nearfield",
+        "bench",
+        "box",
+        "--cells",
+        "48",
+        "--steps",
+        "10",
+        "--bind",
+        "core",
+        "--ranks",
+        "2",
+        "--threads",
+        "3",
+        "--json",
+    ]
 
 
 def test_predictions_use_the_cores_that_binding_gives():
@@ -78,13 +99,28 @@ def test_predictions_use_the_cores_that_binding_gives():
     assert predicted(box_point("core", 9, 1), (9, 1, 1)) < 0.65 * eight
 
 
-@pytest.mark.parametrize("rounds, chosen", [
-    (1, "box"), pytest.param(2, "box,antenna", marks=pytest.mark.slow)
-])  # fmt: skip
+@pytest.mark.parametrize("rounds, chosen", [(1, "box"), pytest.param(2, "box,antenna", marks=pytest.mark.slow)])
 def test_the_table_of_points_keeps_its_contract(rounds, chosen, capsys, tmp_path):
     several = importlib.util.find_spec("mpi4py") is not None
-    line = ["bench", "scaling", "--cells", "24", "--steps", "4", "--rounds", str(rounds), "--bind", "node", "--threads",
-            "1", "--ranks", "1,2" if several else "1", "--json", "--plot", str(tmp_path / "scaling.png")]  # fmt: skip
+    line = [
+        "bench",
+        "scaling",
+        "--cells",
+        "24",
+        "--steps",
+        "4",
+        "--rounds",
+        str(rounds),
+        "--bind",
+        "node",
+        "--threads",
+        "1",
+        "--ranks",
+        "1,2" if several else "1",
+        "--json",
+        "--plot",
+        str(tmp_path / "scaling.png"),
+    ]
     assert main([*line, "--case", chosen]) == 0
     found = json.loads(capsys.readouterr().out)
     ranks = (1, 2) if several else (1,)
@@ -109,11 +145,17 @@ def test_a_point_that_is_refused_is_said_in_its_line_and_not_tried_again(capsys,
     assert "none            2 x 1" in table and "refused: too thin" in table and len(tried) == 1
 
 
-@pytest.mark.parametrize("given, said", [
-    (["--ranks", "1;2"], "give whole numbers"), (["--threads", "0"], "give whole numbers"),
-    (["--ranks", "1,4000"], "stall"), (["--plot", "rates.pdf"], ".png"),
-    (["--case", "horn"], "box, antenna"), (["--antenna", "none.toml"], "none.toml"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (["--ranks", "1;2"], "give whole numbers"),
+        (["--threads", "0"], "give whole numbers"),
+        (["--ranks", "1,4000"], "stall"),
+        (["--plot", "rates.pdf"], ".png"),
+        (["--case", "horn"], "box, antenna"),
+        (["--antenna", "none.toml"], "none.toml"),
+    ],
+)
 def test_wrong_arguments_are_refused_before_anything_runs(given, said, capsys):
     assert main(["bench", "scaling", "--cells", "16", *given]) == 2
     assert said in capsys.readouterr().err

@@ -61,7 +61,7 @@ def test_a_lossless_layer_only_stretches():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: nf.Boundaries(all="pecc"), "allowed: \"pec\", \"pmc\", \"periodic\", a CPML or a Bloch"),
+        (lambda: nf.Boundaries(all="pecc"), 'allowed: "pec", "pmc", "periodic", a CPML or a Bloch'),
         (lambda: nf.CPML(0), "cells"),
         (lambda: nf.CPML(kappa_maximum=0.5), "between 1 and 1000"),
         (lambda: nf.Boundaries(all=nf.CPML(15)).interior(CUBE), r"takes 15 \+ 15 cells along x, but .* only 30"),

@@ -22,10 +22,11 @@ MILLIMETRE = 1e-3
 def model(**changes) -> nf.Simulation:
     """A small box without any warning, with changes."""
     entries = {
-        "grid": nf.Grid.uniform(MILLIMETRE, (30, 31, 32)), "boundaries": nf.Boundaries(nf.CPML(6)),
+        "grid": nf.Grid.uniform(MILLIMETRE, (30, 31, 32)),
+        "boundaries": nf.Boundaries(nf.CPML(6)),
         "sources": [nf.PointCurrent((15e-3, 15e-3, 15.5e-3), "z", PULSE)],
         "monitors": [nf.Probe("tip", (12e-3, 12e-3, 12e-3))],
-    }  # fmt: skip
+    }
     return nf.Simulation(**(entries | changes))
 
 
@@ -119,13 +120,18 @@ STEEP = np.concatenate((np.arange(0, 15), np.arange(16, 40, 2))) * MILLIMETRE
         ({"monitors": [nf.Flux("f", (8e-3, 8e-3, 15e-3), (20e-3, 20e-3, 15e-3), [30e9])]}, "30 GHz lies outside"),
         ({"monitors": [nf.Probe("in", (3e-3, 12e-3, 12e-3))]}, "reaches into the CPML along x"),
         ({"structures": [nf.Structure(nf.Sphere((15e-3,) * 3, 4e-3), nf.PEC)]}, "lies in a conductor"),
-        ({"structures": [nf.Structure(nf.Box((9e-3,) * 3, (15e-3,) * 3), nf.PEC)],
-          "monitors": [nf.Probe("in", (12e-3,) * 3, "Ex")]}, "'in' lies in a conductor, where Ex is zero"),
+        (
+            {
+                "structures": [nf.Structure(nf.Box((9e-3,) * 3, (15e-3,) * 3), nf.PEC)],
+                "monitors": [nf.Probe("in", (12e-3,) * 3, "Ex")],
+            },
+            "'in' lies in a conductor, where Ex is zero",
+        ),
         ({"monitors": [nf.Flux("f", (9e-3,) * 3, (15e-3, 15e-3, 20e-3), [10e9])]}, "its surface cuts the samples"),
         ({"ports": [nf.LumpedPort("p", (15e-3, 12e-3, 12e-3), (15e-3, 12e-3, 13e-3), "z")]}, "lower end at z=0.012 m"),
         ({"structures": [FOIL, *LAYERS]}, "and 1 more: 15 um of copper are less than 3 skin depths below 174.7 MHz"),
     ],
-)  # fmt: skip
+)
 def test_what_looks_wrong_is_said(changes, words):
     assert words in warnings(**changes)
 
@@ -171,10 +177,15 @@ def test_thousands_of_ports_are_set_up_in_seconds():
     """Pairwise work takes a minute here; process time, for other processes do not count."""
     wall = nf.Boundaries(all=nf.PEC)
     ports = [
-        nf.LumpedPort(f"p{i}-{j}", ((2 * i + 1) * MILLIMETRE, (2 * j + 1) * MILLIMETRE, 0.0),
-                      ((2 * i + 1) * MILLIMETRE, (2 * j + 1) * MILLIMETRE, MILLIMETRE), "z")
-        for i in range(50) for j in range(50)
-    ]  # fmt: skip
+        nf.LumpedPort(
+            f"p{i}-{j}",
+            ((2 * i + 1) * MILLIMETRE, (2 * j + 1) * MILLIMETRE, 0.0),
+            ((2 * i + 1) * MILLIMETRE, (2 * j + 1) * MILLIMETRE, MILLIMETRE),
+            "z",
+        )
+        for i in range(50)
+        for j in range(50)
+    ]
     simulation = nf.Simulation(
         grid=nf.Grid.uniform(MILLIMETRE, (101, 101, 3)), boundaries=wall, ports=ports, waveform=PULSE, steps=10
     )

@@ -22,9 +22,17 @@ from nearfield.parallel.transport import Alone
 
 @pytest.mark.parametrize(
     ("text", "seconds", "steps"),
-    [("every 10 min", 600, None), ("10 min", 600, None), ("every 1000 steps", None, 1000), ("1000 steps", None, 1000),
-     ("every 1 step", None, 1), ("every 1.5 hours", 5400, None), ("20s", 20, None), ("every 1e3 steps", None, 1000)],
-)  # fmt: skip
+    [
+        ("every 10 min", 600, None),
+        ("10 min", 600, None),
+        ("every 1000 steps", None, 1000),
+        ("1000 steps", None, 1000),
+        ("every 1 step", None, 1),
+        ("every 1.5 hours", 5400, None),
+        ("20s", 20, None),
+        ("every 1e3 steps", None, 1000),
+    ],
+)
 def test_a_schedule_is_a_time_or_a_number_of_steps(text, seconds, steps):
     found = Schedule.of(text)
     assert (found.seconds, found.steps) == (seconds, steps) and Schedule.of(str(found)) == found
@@ -77,9 +85,12 @@ def attributes(path: Path) -> dict[str, dict]:
 
 
 WAYS = (
-    {"threads": 1}, {"threads": 3, "tiling": "5x4"}, {"parallel": nf.Parallel(domains="2x1x2"), "threads": 2},
-    {"parallel": nf.Parallel(domains="1x3x1"), "threads": 1}, {"checkpoint": "every 7 steps"},
-)  # fmt: skip
+    {"threads": 1},
+    {"threads": 3, "tiling": "5x4"},
+    {"parallel": nf.Parallel(domains="2x1x2"), "threads": 2},
+    {"parallel": nf.Parallel(domains="1x3x1"), "threads": 1},
+    {"checkpoint": "every 7 steps"},
+)
 
 
 def test_a_run_goes_on_from_any_checkpoint_in_any_domains_and_tiles_with_the_same_bytes(whole, kept):

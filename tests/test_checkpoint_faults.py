@@ -182,8 +182,11 @@ def refuse(patch, call: str, code: int, number: int) -> list[int]:
 
     if call == "mkdir":
         real = Path.mkdir
-        patch.setattr(Path, "mkdir", lambda path, *rest, **named: (
-            failing(real) if path.name.endswith(".part") else real)(path, *rest, **named))  # fmt: skip
+        patch.setattr(
+            Path,
+            "mkdir",
+            lambda path, *rest, **named: (failing(real) if path.name.endswith(".part") else real)(path, *rest, **named),
+        )
     elif call == "write":
         patch.setattr(store.ChunkedFile, "_flush", failing(store.ChunkedFile._flush))
     elif call == "open":
@@ -276,10 +279,12 @@ def test_the_command_line_names_what_is_wrong_with_checkpoints(capsys):
     Path("model.toml").write_text(tiny().to_toml())
     Path("empty").mkdir()
     wrong = [
-        (["model.toml", "--checkpoint", "often"], "every 10 min"), (["--resume", "empty"], "holds no checkpoint"),
-        (["--resume", "nowhere"], "no folder"), ([], "a model is missing"),
+        (["model.toml", "--checkpoint", "often"], "every 10 min"),
+        (["--resume", "empty"], "holds no checkpoint"),
+        (["--resume", "nowhere"], "no folder"),
+        ([], "a model is missing"),
         (["--resume", "empty", "--output", "other"], "leave --output out"),
-    ]  # fmt: skip
+    ]
     for arguments, named in wrong:
         assert main(["run", *arguments]) == 2
         said = capsys.readouterr()

@@ -170,9 +170,13 @@ def test_a_capacitor_charges_through_a_resistor(lumped):
 
 
 DAMPED = (
-    ((300.0, 1e-9, None), "parallel"), ((100.0, 1e-9, 3e-14), "parallel"), ((300.0, None, 3e-14), "parallel"),
-    ((200.0, 1e-9, None), "series"), ((200.0, 1e-9, 3e-14), "series"), ((200.0, None, 3e-14), "series"),
-)  # fmt: skip
+    ((300.0, 1e-9, None), "parallel"),
+    ((100.0, 1e-9, 3e-14), "parallel"),
+    ((300.0, None, 3e-14), "parallel"),
+    ((200.0, 1e-9, None), "series"),
+    ((200.0, 1e-9, 3e-14), "series"),
+    ((200.0, None, 3e-14), "series"),
+)
 
 
 @pytest.mark.parametrize(("elements", "connection"), DAMPED)

@@ -62,16 +62,36 @@ def python_process(*arguments: str) -> subprocess.Popen:
 @pytest.mark.parametrize(
     "arguments",
     [
-        [], ["fly"], ["run"], ["check"], ["check", "a", "b"], ["check", "missing.toml"], ["check", "."], ["check", ""],
-        ["run", "missing.toml"], ["show", "missing.h5"], ["show", "tiny.toml"], ["show", "."], ["new"], ["new", "horn"],
-        ["bench"], ["bench", "box", "--cells", "0"], ["bench", "box", "--cells", "many"],
-        ["bench", "box", "--boundary", "glass"], ["bench", "box", "--cells", "20", "--boundary", "cpml"],
-        ["bench", "box", "--schedule", "none"], ["bench", "box", "--threads", "0"], ["run", "tiny.toml", "--threads"],
-        ["run", "tiny.toml", "--output", "tiny.toml"], ["run", "tiny.toml", "--colour"], ["check", "a\0b"],
-        ["run", "tiny.toml", "--output", "/dev/null/x"], ["run", "tiny.toml", "--output", "long" * 99],
+        [],
+        ["fly"],
+        ["run"],
+        ["check"],
+        ["check", "a", "b"],
+        ["check", "missing.toml"],
+        ["check", "."],
+        ["check", ""],
+        ["run", "missing.toml"],
+        ["show", "missing.h5"],
+        ["show", "tiny.toml"],
+        ["show", "."],
+        ["new"],
+        ["new", "horn"],
+        ["bench"],
+        ["bench", "box", "--cells", "0"],
+        ["bench", "box", "--cells", "many"],
+        ["bench", "box", "--boundary", "glass"],
+        ["bench", "box", "--cells", "20", "--boundary", "cpml"],
+        ["bench", "box", "--schedule", "none"],
+        ["bench", "box", "--threads", "0"],
+        ["run", "tiny.toml", "--threads"],
+        ["run", "tiny.toml", "--output", "tiny.toml"],
+        ["run", "tiny.toml", "--colour"],
+        ["check", "a\0b"],
+        ["run", "tiny.toml", "--output", "/dev/null/x"],
+        ["run", "tiny.toml", "--output", "long" * 99],
         ["new", "box", "--output", "no/such/folder.toml"],
     ],
-)  # fmt: skip
+)
 def test_wrong_usage_is_one_message_and_exit_code_2(arguments, capsys):
     assert main(arguments) == 2
     captured = capsys.readouterr()
@@ -246,8 +266,9 @@ def test_an_interrupt_while_the_result_is_written_waits_for_it(monkeypatch, caps
 
 def test_an_interrupted_run_keeps_what_it_recorded():
     Path("endless.toml").write_text(ENDLESS)
-    process = python_process("-m", "nearfield", "run", "endless.toml", "--threads", "1", "--json", "--checkpoint",
-                             "every 100 steps")  # fmt: skip
+    process = python_process(
+        "-m", "nearfield", "run", "endless.toml", "--threads", "1", "--json", "--checkpoint", "every 100 steps"
+    )
     awaited("out/endless/checkpoint-*")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -287,9 +308,19 @@ def test_bench_box_keeps_its_contract(boundary, capsys):
     assert main([*arguments, "--schedule", "stepwise", "--precision", "double"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert set(answer) >= {
-        "cells", "steps", "threads", "boundary", "precision", "isa", "schedule", "seconds", "mcells_per_second",
-        "bytes_per_cell", "traffic_bytes_per_cell", "checksum",
-    }  # fmt: skip
+        "cells",
+        "steps",
+        "threads",
+        "boundary",
+        "precision",
+        "isa",
+        "schedule",
+        "seconds",
+        "mcells_per_second",
+        "bytes_per_cell",
+        "traffic_bytes_per_cell",
+        "checksum",
+    }
     assert answer["cells"] == 24**3 and answer["boundary"] == boundary and answer["precision"] == "double"
     assert len(answer["checksum"]) == 64
 

@@ -74,10 +74,12 @@ def assert_agrees_with_samples(grid, structures, boundaries, background):
             missing = any(n >= size for n, size in zip(index, shape))
             on_wall = component < 3 and any(
                 axis != component
-                and ((index[axis] == 0 and boundaries.face(axis, "low") != "pmc")
-                     or (index[axis] == grid.cells[axis] and boundaries.face(axis, "high") != "pmc"))
+                and (
+                    (index[axis] == 0 and boundaries.face(axis, "low") != "pmc")
+                    or (index[axis] == grid.cells[axis] and boundaries.face(axis, "high") != "pmc")
+                )
                 for axis in range(3)
-            )  # fmt: skip
+            )
             expected = 0.0, 0.0
             if not missing and not on_wall:
                 relative = sample_mean(grid, media[store], component, index, series=True)
@@ -109,8 +111,9 @@ def test_random_overlapping_boxes_agree_with_pointwise_definitions(seed):
     random = np.random.default_rng(seed)
     grid = random_grid(random, (4, 3, 5))
     faces = random.choice(["pec", "pmc"], 6)
-    boundaries = nf.Boundaries(x_low=faces[0], x_high=faces[1], y_low=faces[2], y_high=faces[3], z_low=faces[4],
-                               z_high=faces[5])  # fmt: skip
+    boundaries = nf.Boundaries(
+        x_low=faces[0], x_high=faces[1], y_low=faces[2], y_high=faces[3], z_low=faces[4], z_high=faces[5]
+    )
     background = nf.Medium(2.0, 1.5, 0.01, 100.0)
     assert_agrees_with_samples(grid, random_boxes(random, grid, 4), boundaries, background)
 
@@ -137,11 +140,14 @@ def every_kind_of_structure():
     ]
 
 
-@pytest.mark.parametrize("boundaries", [
-    PEC_WALLS,
-    nf.Boundaries(all=nf.PMC, x_low=nf.PEC),
-    nf.Boundaries(all=nf.CPML(1), y_low=nf.PMC),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "boundaries",
+    [
+        PEC_WALLS,
+        nf.Boundaries(all=nf.PMC, x_low=nf.PEC),
+        nf.Boundaries(all=nf.CPML(1), y_low=nf.PMC),
+    ],
+)
 def test_planes_dense_and_at_agree(boundaries):
     grid = nf.Grid.uniform(1e-3, (6, 7, 8)).resolve()
     load = EdgeLoad(2, np.array([3, 3]), np.array([2, 3]), np.array([5, 5]), 0.2, np.array([1.0, 2.0]))
@@ -289,9 +295,10 @@ def test_a_later_body_frees_what_it_holds_and_no_more():
     block = nf.Structure(nf.Box((1, 1, 1), (7, 7, 7)), nf.PEC)
     hole = nf.Structure(nf.Box((3, 3, 3), (5, 5, 7)), nf.Medium(2))  # open at the top
     inside = {
-        edge for edge in edges_between([(3, 5), (3, 5), (3, 7)])
+        edge
+        for edge in edges_between([(3, 5), (3, 5), (3, 7)])
         if all(a == edge[0] or 3 < edge[1 + a] < 5 for a in (0, 1)) and (edge[0] == 2 or edge[3] > 3)
-    }  # fmt: skip
+    }
     assert metal(grid, [block, hole]) == edges_between([(1, 7)] * 3) - inside
     assert metal(grid, [hole, block]) == edges_between([(1, 7)] * 3)
     sheet = nf.Structure(nf.Sheet((1, 1, 4), (7, 7, 4)), nf.PEC)

@@ -116,8 +116,12 @@ def test_a_face_inside_cells_opens_their_part_of_edges_and_faces():
 
 def test_metal_on_grid_lines_is_the_same_by_both_methods():
     grid = cube(6, 6.0)
-    bodies = [metal(nf.Box((1, 1, 0), (5, 5, 2))), metal(nf.Box((2, 2, 1), (3, 3, 2)), nf.Medium(2.0)),
-              metal(nf.Box((1, 1, 3), (5, 5, 6))), metal(nf.Sheet((0, 0, 2), (1, 6, 2)))]  # fmt: skip
+    bodies = [
+        metal(nf.Box((1, 1, 0), (5, 5, 2))),
+        metal(nf.Box((2, 2, 1), (3, 3, 2)), nf.Medium(2.0)),
+        metal(nf.Box((1, 1, 3), (5, 5, 6))),
+        metal(nf.Sheet((0, 0, 2), (1, 6, 2))),
+    ]
     step = 0.5 * grid.maximum_time_step()
     both = [coefficients(grid, bodies, step=step, kind=kind) for kind in ("conformal", "staircase")]
     for component in range(6):
@@ -184,8 +188,9 @@ def test_shapes_over_a_seam_are_those_in_the_middle():
     grids = nf.Boundaries(nf.PEC, x="periodic")
     found = []
     for centre in (3.1, 0.1):
-        sim = nf.Simulation(nf.Grid(lines, lines, lines), [metal(nf.Sphere((centre, 3, 3), 1.8))], grids,
-                            metal="conformal", steps=1)  # fmt: skip
+        sim = nf.Simulation(
+            nf.Grid(lines, lines, lines), [metal(nf.Sphere((centre, 3, 3), 1.8))], grids, metal="conformal", steps=1
+        )
         found.append([sim.setup().coefficients.dense(component)[1] for component in range(6)])
     for middle, seam in zip(*found):
         np.testing.assert_allclose(np.roll(seam, 3, 0), middle, atol=2e-5)
@@ -196,12 +201,18 @@ def guide(n, courant):
     size = 1.2
     sim = nf.Simulation(
         grid=nf.Grid.uniform(1 / n, (round(2 * size * n), round(2 * size * n), 1), (-size, -size, 0)),
-        structures=[metal(nf.Box((-size, -size, 0), (size, size, 1 / n))),
-                    metal(nf.Cylinder((0.03, 0.017, 0), (0.03, 0.017, 1 / n), 1.0), nf.Medium())],
-        boundaries=PEC_WALLS, precision="double", metal="conformal", courant=courant, duration=4e-7,
+        structures=[
+            metal(nf.Box((-size, -size, 0), (size, size, 1 / n))),
+            metal(nf.Cylinder((0.03, 0.017, 0), (0.03, 0.017, 1 / n), 1.0), nf.Medium()),
+        ],
+        boundaries=PEC_WALLS,
+        precision="double",
+        metal="conformal",
+        courant=courant,
+        duration=4e-7,
         sources=[nf.PointCurrent((0.2, 0.1, 0.5 / n), "z", nf.ModulatedGaussian(115e6, 80e6))],
         monitors=[nf.Probe("ringing", (-0.3, 0.3, 0.5 / n), "Ez")],
-    )  # fmt: skip
+    )
     modes = nf.resonances(sim.run(threads=1), (107e6, 122e6), probe="ringing")
     return float(modes.frequency[np.argmax(np.abs(modes.amplitude.values))])
 
@@ -226,12 +237,21 @@ def small_model(precision="single", **options):
             metal(nf.Polygon("z", wall, 6.3 * MM, 8.8 * MM)),
             nf.Structure(nf.Box((4 * MM, 8 * MM, 2.4 * MM), (8 * MM, 12 * MM, 5 * MM)), nf.Medium(3.0, 1.0, 0.02)),
         ],
-        ports=[nf.LumpedPort("feed", (6 * MM, 10 * MM, 2 * MM), (6 * MM, 10 * MM, 5 * MM), "z", inductance=1e-9,
-                             waveform=PULSE)],
-        monitors=[nf.Probe("e", (8 * MM, 4.7 * MM, 3.6 * MM), "Ez"), nf.Snapshot("all", (0, 0, 0), (14 * MM, 12 * MM,
-                  11 * MM), every=5), nf.Flux("out", (4 * MM, MM, MM), (10 * MM, 8 * MM, 8 * MM), 1e10)],
-        precision=precision, metal="conformal", steps=20, **options,
-    )  # fmt: skip
+        ports=[
+            nf.LumpedPort(
+                "feed", (6 * MM, 10 * MM, 2 * MM), (6 * MM, 10 * MM, 5 * MM), "z", inductance=1e-9, waveform=PULSE
+            )
+        ],
+        monitors=[
+            nf.Probe("e", (8 * MM, 4.7 * MM, 3.6 * MM), "Ez"),
+            nf.Snapshot("all", (0, 0, 0), (14 * MM, 12 * MM, 11 * MM), every=5),
+            nf.Flux("out", (4 * MM, MM, MM), (10 * MM, 8 * MM, 8 * MM), 1e10),
+        ],
+        precision=precision,
+        metal="conformal",
+        steps=20,
+        **options,
+    )
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

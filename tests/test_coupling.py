@@ -122,9 +122,17 @@ def test_a_uniform_field_sees_the_tensor_of_a_slanting_plane():
     middle = np.array([8.13, 7.71])
     corners = [tuple(middle + 40 * (a * along - b * normal)) for a, b in ((-1, 0), (1, 0), (1, 1), (-1, 1))]
     slope = nf.Structure(nf.Polygon("z", corners, -1.0, 20.0), nf.Medium(8.0))
-    plan = nf.Simulation(
-        nf.Grid(lines, lines, lines), structures=[slope], boundaries=nf.Boundaries(nf.PEC), averaging="tensor", steps=1
-    ).setup().plan  # fmt: skip
+    plan = (
+        nf.Simulation(
+            nf.Grid(lines, lines, lines),
+            structures=[slope],
+            boundaries=nf.Boundaries(nf.PEC),
+            averaging="tensor",
+            steps=1,
+        )
+        .setup()
+        .plan
+    )
     engine = ReferenceEngine(plan)
     engine.fields[3] = np.broadcast_to(np.arange(16.0), plan.active).astype(plan.dtype)  # H_x grows along z: D_y alone
     engine._couple()
@@ -140,14 +148,20 @@ def test_a_uniform_field_sees_the_tensor_of_a_slanting_plane():
     assert not engine.fields[2].any()
 
 
-@pytest.mark.parametrize("options", [
-    {"structures": [nf.Structure(nf.Box((2.2e-3,) * 3, (7.1e-3,) * 3), nf.Medium(8.0))]},
-    {"structures": [nf.Structure(nf.Sphere((6e-3,) * 3, 3e-3), nf.Medium(8.0, conductivity=0.1))]},
-    {"structures": [nf.Structure(nf.Sphere((6e-3,) * 3, 3e-3), nf.Medium(4.0, poles=[nf.Debye(2.0, 1e-11)]))]},
-    {"structures": [nf.Structure(nf.Sphere((6e-3,) * 3, 3e-3), "pec")]},
-    {"boundaries": nf.Boundaries(nf.CPML(5)), "structures": [
-        nf.Structure(nf.Cylinder((0, 6e-3, 6e-3), (1e-2, 6e-3, 6e-3), 5.5e-3), nf.Medium(8.0))]},
-], ids=["flat faces", "loss", "poles", "metal", "in the CPML"])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"structures": [nf.Structure(nf.Box((2.2e-3,) * 3, (7.1e-3,) * 3), nf.Medium(8.0))]},
+        {"structures": [nf.Structure(nf.Sphere((6e-3,) * 3, 3e-3), nf.Medium(8.0, conductivity=0.1))]},
+        {"structures": [nf.Structure(nf.Sphere((6e-3,) * 3, 3e-3), nf.Medium(4.0, poles=[nf.Debye(2.0, 1e-11)]))]},
+        {"structures": [nf.Structure(nf.Sphere((6e-3,) * 3, 3e-3), "pec")]},
+        {
+            "boundaries": nf.Boundaries(nf.CPML(5)),
+            "structures": [nf.Structure(nf.Cylinder((0, 6e-3, 6e-3), (1e-2, 6e-3, 6e-3), 5.5e-3), nf.Medium(8.0))],
+        },
+    ],
+    ids=["flat faces", "loss", "poles", "metal", "in the CPML"],
+)
 def test_what_has_no_slanting_surface_of_lossless_media_is_not_coupled(options):
     assert balls(0, **options).setup().plan.coupling is None
 
@@ -177,13 +191,19 @@ def test_engines_make_the_bits_of_the_oracle(tiling, precision):
 @pytest.mark.parametrize("planes", [{"x": "electric"}, {"x": "electric", "y": "magnetic"}, {"z": "magnetic"}])
 def test_a_half_couples_as_the_whole(planes):
     """A sphere on all planes, off the nodes' symmetry along none; a dipole along x."""
+
     def run(symmetry):
         return nf.Simulation(
-            nf.Grid.uniform(1e-3, (16, 14, 12), (-8e-3, -7e-3, -6e-3)), boundaries=nf.Boundaries(nf.CPML(3)),
-            structures=[nf.Structure(nf.Sphere((0, 0, 0), 2.7e-3), nf.Medium(8.0))], symmetry=nf.Symmetry(**symmetry),
-            sources=[nf.PointCurrent((0, 0, 0), "x", nf.Gaussian(6e9))], averaging="tensor", precision="double",
-            monitors=[nf.Snapshot("all", (-8e-3, -7e-3, -6e-3), (8e-3, 7e-3, 6e-3), every=100)], steps=100,
-        ).run(threads=1)["all"]  # fmt: skip
+            nf.Grid.uniform(1e-3, (16, 14, 12), (-8e-3, -7e-3, -6e-3)),
+            boundaries=nf.Boundaries(nf.CPML(3)),
+            structures=[nf.Structure(nf.Sphere((0, 0, 0), 2.7e-3), nf.Medium(8.0))],
+            symmetry=nf.Symmetry(**symmetry),
+            sources=[nf.PointCurrent((0, 0, 0), "x", nf.Gaussian(6e9))],
+            averaging="tensor",
+            precision="double",
+            monitors=[nf.Snapshot("all", (-8e-3, -7e-3, -6e-3), (8e-3, 7e-3, 6e-3), every=100)],
+            steps=100,
+        ).run(threads=1)["all"]
 
     whole, part = run({}), run(planes)
     for name in whole:
@@ -199,11 +219,19 @@ def test_a_lattice_may_be_cut_into_cells_anywhere(phases):
 
     def ringing(by: np.ndarray) -> list[np.ndarray]:
         source = nf.PointCurrent(tuple((np.array((1.0, 7.0, 1.0)) + by) % cells), "x", nf.Gaussian(2e7))
-        plan = nf.Simulation(
-            nf.Grid.uniform(1.0, tuple(cells.tolist())), boundaries=nf.Boundaries(**faces), averaging="tensor",
-            structures=[nf.Structure(nf.Sphere(tuple(ball + by), 2.7), nf.Medium(8.0))], sources=[source], steps=60,
-            precision="double",
-        ).setup().plan  # fmt: skip
+        plan = (
+            nf.Simulation(
+                nf.Grid.uniform(1.0, tuple(cells.tolist())),
+                boundaries=nf.Boundaries(**faces),
+                averaging="tensor",
+                structures=[nf.Structure(nf.Sphere(tuple(ball + by), 2.7), nf.Medium(8.0))],
+                sources=[source],
+                steps=60,
+                precision="double",
+            )
+            .setup()
+            .plan
+        )
         engine = CpuEngine(plan, 2)
         engine.advance(60, "sources")
         assert (plan.coupling.tap_at == -1).any() == by.any()

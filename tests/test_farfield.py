@@ -228,13 +228,15 @@ def test_a_guide_may_leave_through_the_surface_behind_its_port_alone():
     def warnings(place, way):
         simulation = nf.Simulation(
             grid=nf.Grid.uniform(1e-3, (40, 36, 40)),
-            structures=[nf.Structure(nf.Box((0.01, 0.01, -1), (0.03, 0.026, 0.026)), nf.PEC, name="guide"),
-                        nf.Structure(nf.Box((0.014, 0.014, -1), (0.026, 0.022, 1)), nf.Medium())],
+            structures=[
+                nf.Structure(nf.Box((0.01, 0.01, -1), (0.03, 0.026, 0.026)), nf.PEC, name="guide"),
+                nf.Structure(nf.Box((0.014, 0.014, -1), (0.026, 0.022, 1)), nf.Medium()),
+            ],
             boundaries=nf.Boundaries(all=nf.CPML(6)),
             ports=[nf.WaveguidePort("in", (0.014, 0.014, place), (0.026, 0.022, place), way, "TE10")],
             waveform=nf.ModulatedGaussian(16e9, 4e9),
             monitors=[nf.FarField("pattern", [16e9], lower=(8e-3, 8e-3, 10e-3), upper=(32e-3, 28e-3, 30e-3))],
-        )  # fmt: skip
+        )
         return [text for text in simulation.check().warnings if "missing from the pattern" in text]
 
     assert not any("'guide'" in text for text in warnings(14e-3, "+z"))
@@ -258,8 +260,9 @@ def test_a_part_of_the_sphere_stands_for_all_where_planes_of_symmetry_make_it():
         grid=nf.Grid.uniform(5e-3, (32, 32, 32), (-80e-3,) * 3),
         sources=[nf.PointCurrent((0, 0, 10e-3), "x", nf.GaussianDerivative(3e9))],
         monitors=[nf.FarField("far", [3e9], theta=[0.0], phi=[0.0])],
-        symmetry=nf.Symmetry(x="electric", y="magnetic"), steps=300,
-    ).run(threads=1)["far"]  # fmt: skip
+        symmetry=nf.Symmetry(x="electric", y="magnetic"),
+        steps=300,
+    ).run(threads=1)["far"]
     assert far.exterior.mirrors == (0, 1)
     whole = sphere_power(far.faces, replace(far.exterior, mirrors=()), far.frequencies)
     np.testing.assert_allclose(far.radiated_power, whole, rtol=1e-12)

@@ -28,22 +28,102 @@ SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 2 else []) for s
 FILES_PER_SEED = 100
 PROCESSES = 6
 WORDS = [
-    "true", "false", "nan", "inf", "-inf", "0", "-1", "1e308", "-1e-308", "1e-320", "9" * 30, "9" * 5000, '""', '"pec"',
-    '"pmc"', '"cpml"', '"auto"', '"uniform"', '"lines"', '"graded"', '"1 mm"', '"-1 mm"', '"1 fm"', '"1 km"', '"1 GHz"',
+    "true",
+    "false",
+    "nan",
+    "inf",
+    "-inf",
+    "0",
+    "-1",
+    "1e308",
+    "-1e-308",
+    "1e-320",
+    "9" * 30,
+    "9" * 5000,
+    '""',
+    '"pec"',
+    '"pmc"',
+    '"cpml"',
+    '"auto"',
+    '"uniform"',
+    '"lines"',
+    '"graded"',
+    '"1 mm"',
+    '"-1 mm"',
+    '"1 fm"',
+    '"1 km"',
+    '"1 GHz"',
     '"1 THz"',
-    "[]", "{}", "[0, 0, 0]", "[[]]", "[1e9, 1e9, 1e9]", "1979-05-27", "07:32:00", "'\u00e9'", '"a/b"', '"\\u0000"',
-    "kind", "{ kind = \"cpml\", cells = 1000 }", "1_000", "0x10", "\"\"\"", "#", "=", "[", "]]", "[[ports]]", "[grid]",
-    "medium", "\x00", "\r", "steps = 1", "time_step = 1e-30", "precision = \"double\"", "excitations = [\"feed\"]",
-]  # fmt: skip
+    "[]",
+    "{}",
+    "[0, 0, 0]",
+    "[[]]",
+    "[1e9, 1e9, 1e9]",
+    "1979-05-27",
+    "07:32:00",
+    "'\u00e9'",
+    '"a/b"',
+    '"\\u0000"',
+    "kind",
+    '{ kind = "cpml", cells = 1000 }',
+    "1_000",
+    "0x10",
+    '"""',
+    "#",
+    "=",
+    "[",
+    "]]",
+    "[[ports]]",
+    "[grid]",
+    "medium",
+    "\x00",
+    "\r",
+    "steps = 1",
+    "time_step = 1e-30",
+    'precision = "double"',
+    'excitations = ["feed"]',
+]
 SHIPPED = [template_text(name) for name in ("patch", "dipole", "box")]
 EXAMPLES = Path(nearfield.__file__).parents[1] / "examples"
 SHIPPED += [path.read_text() for path in sorted(EXAMPLES.glob("*.toml"))]
 ODD = [
-    0, -1, 1, 3, 1e-30, 1e30, -0.0, float("nan"), float("inf"), 10**30, True, "", "x", "pec", "pmc", "cpml", "z", "-y",
-    "1 mm", "-3 mm", "1e9 km", "7 GHz", "1 fF", "sources", "feed", [], {}, [0, 0, 0], [[0, 0], [1, 0], [0, 1]],
-    {"kind": "cpml"}, {"kind": "box"}, {"kind": "samples", "file": "no.txt"}, {"kind": "samples", "file": "/"},
-    {"kind": "continuous-wave", "frequency": 1e9}, {"kind": "gaussian", "maximum_frequency": 1e300}, "x" * 300,
-]  # fmt: skip
+    0,
+    -1,
+    1,
+    3,
+    1e-30,
+    1e30,
+    -0.0,
+    float("nan"),
+    float("inf"),
+    10**30,
+    True,
+    "",
+    "x",
+    "pec",
+    "pmc",
+    "cpml",
+    "z",
+    "-y",
+    "1 mm",
+    "-3 mm",
+    "1e9 km",
+    "7 GHz",
+    "1 fF",
+    "sources",
+    "feed",
+    [],
+    {},
+    [0, 0, 0],
+    [[0, 0], [1, 0], [0, 1]],
+    {"kind": "cpml"},
+    {"kind": "box"},
+    {"kind": "samples", "file": "no.txt"},
+    {"kind": "samples", "file": "/"},
+    {"kind": "continuous-wave", "frequency": 1e9},
+    {"kind": "gaussian", "maximum_frequency": 1e300},
+    "x" * 300,
+]
 RICH = """
 media = {glass = {permittivity = 4, conductivity = "1 mS/m"}}
 background = {permittivity = 1.2}
@@ -94,7 +174,7 @@ def broken(choose: random.Random) -> bytes:
     content = text.encode("utf-8", "surrogatepass")
     if choose.random() < 0.1:
         at = choose.randrange(len(content) + 1)
-        content = content[:at] + choose.randbytes(choose.randint(1, 8)) + content[at + choose.randint(0, 3):]
+        content = content[:at] + choose.randbytes(choose.randint(1, 8)) + content[at + choose.randint(0, 3) :]
     return content[: choose.randrange(len(content) + 1)] if choose.random() < 0.1 else content
 
 
@@ -169,18 +249,18 @@ def change_line(text: str, choose: random.Random) -> str:
 def change_letter(text: str, choose: random.Random) -> str:
     """One character changed."""
     at = choose.randrange(len(text) + 1)
-    return text[:at] + choose.choice('"[]{}=.,#\n\\ aZ0-\u00b5\x7f') + text[at + choose.randint(0, 1):]
+    return text[:at] + choose.choice('"[]{}=.,#\n\\ aZ0-\u00b5\x7f') + text[at + choose.randint(0, 1) :]
 
 
 def swap_pieces(text: str, choose: random.Random) -> str:
     """The end of another model behind the beginning of this one."""
     other = choose.choice(SHIPPED)
-    return text[: choose.randrange(len(text) + 1)] + other[choose.randrange(len(other) + 1):]
+    return text[: choose.randrange(len(text) + 1)] + other[choose.randrange(len(other) + 1) :]
 
 
 def replace(text: str, match: re.Match, word: str) -> str:
     """The text with one piece replaced."""
-    return text[: match.start()] + word + text[match.end():]
+    return text[: match.start()] + word + text[match.end() :]
 
 
 @pytest.fixture(autouse=True)

@@ -20,8 +20,13 @@ def test_components_lie_at_their_yee_positions():
     grid = nf.Grid.uniform((1e-3, 2e-3, 3e-3), (4, 5, 6), origin=(1e-3, 0, 0)).resolve()
     assert grid.cells == (4, 5, 6)
     assert [grid.component_shape(c) for c in range(6)] == [
-        (4, 6, 7), (5, 5, 7), (5, 6, 6), (5, 5, 6), (4, 6, 6), (4, 5, 7),
-    ]  # fmt: skip
+        (4, 6, 7),
+        (5, 5, 7),
+        (5, 6, 6),
+        (5, 5, 6),
+        (4, 6, 6),
+        (4, 5, 7),
+    ]
     for component in range(6):
         for axis, samples in enumerate(grid.component_axes(component)):
             first = grid.lines[axis][0] + 0.5 * grid.primary(axis)[0] * is_half(component, axis)

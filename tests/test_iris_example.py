@@ -34,8 +34,9 @@ def test_the_model_file_is_that_of_the_script(case):
     loaded, made = nf.load(FOLDER / f"{case}.toml"), CASES[case][0]()
     assert loaded.check().warnings == ()
     assert loaded.grid.cells == made.grid.cells
-    for one, other in zip((*loaded.ports, *(s.shape for s in loaded.structures)),
-                          (*made.ports, *(s.shape for s in made.structures))):  # fmt: skip
+    for one, other in zip(
+        (*loaded.ports, *(s.shape for s in loaded.structures)), (*made.ports, *(s.shape for s in made.structures))
+    ):
         assert np.allclose([one.lower, one.upper], [other.lower, other.upper])
     for one, other in zip(loaded.ports, made.ports):
         assert (one.name, one.direction, one.modes) == (other.name, other.direction, other.modes)

@@ -84,8 +84,11 @@ def static_ratio(section, area, cb):
     energies = []
     for open_parts in (cb, np.ones_like(cb)):  # area/open part weighs the static problem: eps_r area
         parts = np.split(open_parts, [section.live_u.size])
-        filling = replace(section.filling, open_u=parts[0].reshape(section.live_u.shape),
-                          open_v=parts[1].reshape(section.live_v.shape))  # fmt: skip
+        filling = replace(
+            section.filling,
+            open_u=parts[0].reshape(section.live_u.shape),
+            open_v=parts[1].reshape(section.live_v.shape),
+        )
         (electric,) = static_fields(replace(section, filling=filling))
         energies.append(np.sum(area / open_parts * electric**2))
     return energies[0] / energies[1]
@@ -94,7 +97,7 @@ def static_ratio(section, area, cb):
 LEAKS = {
     "slab": lambda: guide([slab()], length=110, steps=230, pulse=PULSE),
     "corner": lambda: guide([slab(0, 5, height=3)], length=110, steps=260, pulse=nf.ModulatedGaussian(14e9, 8e9)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", LEAKS)
@@ -136,15 +139,21 @@ def test_a_loaded_guide_along_any_axis_either_way_gives_the_same_waves(direction
         ends = (14, 26) if not turned else (26, 14)
         other = {"+": "-", "-": "+"}[way[0]] + way[1]
         at = [np.roll([[0, 0, z], [10, 5, z]], by, axis=1) * MM for z in ends]
-        ports = [nf.WaveguidePort(name, *corners.tolist(), d, 1, "any")
-                 for name, corners, d in (("in", at[0], way), ("out", at[1], other))]  # fmt: skip
+        ports = [
+            nf.WaveguidePort(name, *corners.tolist(), d, 1, "any")
+            for name, corners, d in (("in", at[0], way), ("out", at[1], other))
+        ]
         body = np.roll([[3, 0, 0], [6, 5, 1000]], by, axis=1) * MM
         model = nf.Simulation(
-            grid=nf.Grid.uniform(MM, tuple(int(n) for n in np.roll((10, 5, 40), by))), ports=ports, precision="double",
-            structures=[nf.Structure(nf.Box(*body.tolist()), nf.Medium(3.0))], waveform=nf.ModulatedGaussian(18e9, 8e9),
-            boundaries=nf.Boundaries(nf.PEC, **{f"{way[1]}_{side}": nf.CPML(6) for side in ("low", "high")}), steps=250,
+            grid=nf.Grid.uniform(MM, tuple(int(n) for n in np.roll((10, 5, 40), by))),
+            ports=ports,
+            precision="double",
+            structures=[nf.Structure(nf.Box(*body.tolist()), nf.Medium(3.0))],
+            waveform=nf.ModulatedGaussian(18e9, 8e9),
+            boundaries=nf.Boundaries(nf.PEC, **{f"{way[1]}_{side}": nf.CPML(6) for side in ("low", "high")}),
+            steps=250,
             excitations=("in",),
-        )  # fmt: skip
+        )
         run = model.run(threads=1).excitation("in")
         found.append([run.port(name)[part].values for name in ("in", "out") for part in ("voltage", "current")])
     for one, other in zip(*found):
@@ -162,14 +171,20 @@ def test_half_of_a_loaded_guide_tells_of_the_whole():
 
 
 WRONG = {
-    "a crossing": (lambda: guide([slab(0, 5, height=3)], pulse=nf.ModulatedGaussian(24e9, 12e9)), {"modes": ("2",)},
-                   "change so fast within the pulse's band"),
+    "a crossing": (
+        lambda: guide([slab(0, 5, height=3)], pulse=nf.ModulatedGaussian(24e9, 12e9)),
+        {"modes": ("2",)},
+        "change so fast within the pulse's band",
+    ),
     "a name": (lambda: guide([slab()], pulse=PULSE), {"modes": ("TE10",), "shape": "rectangular"}, "filled unevenly"),
     "too many": (lambda: guide([slab(0, 1, height=2)], (2, 2), pulse=PULSE), {"modes": ("9",)}, "the grid has 4 modes"),
     "a loss": (lambda: guide([slab(conductivity=0.1)], pulse=PULSE), {}, "loses power"),
-    "an end": (lambda: guide([nf.Structure(nf.Box((0, 0, 12.5 * MM), (5 * MM, 7 * MM, 1)), nf.Medium(2.0))],
-                             pulse=PULSE), {}, "changes within a cell"),
-}  # fmt: skip
+    "an end": (
+        lambda: guide([nf.Structure(nf.Box((0, 0, 12.5 * MM), (5 * MM, 7 * MM, 1)), nf.Medium(2.0))], pulse=PULSE),
+        {},
+        "changes within a cell",
+    ),
+}
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -34,8 +34,10 @@ def test_the_model_file_is_that_of_the_script():
     assert loaded.check().warnings == ()
     for one, other in zip(loaded.setup().grid.lines, made.setup().grid.lines):
         assert np.allclose(one, other, atol=1e-9)
-    for one, other in zip((*(s.shape for s in loaded.structures), *loaded.ports, *loaded.monitors),
-                          (*(s.shape for s in made.structures), *made.ports, *made.monitors)):  # fmt: skip
+    for one, other in zip(
+        (*(s.shape for s in loaded.structures), *loaded.ports, *loaded.monitors),
+        (*(s.shape for s in made.structures), *made.ports, *made.monitors),
+    ):
         assert np.allclose([one.lower, one.upper], [other.lower, other.upper], atol=1e-9)
     for one, other in zip(loaded.ports, made.ports):
         assert (one.name, one.propagation, one.resistance) == (other.name, other.propagation, other.resistance)

@@ -18,8 +18,17 @@ def test_labels_name_or_describe():
     assert nf.Medium(2.2, 3, conductivity=0.1).label() == "eps_r 2.2, mu_r 3, 0.1 S/m"
 
 
-@pytest.mark.parametrize("values", [{"permittivity": 0}, {"permeability": -1}, {"conductivity": -1}, {"epsilon": 2},
-                                    {"permittivity": float("nan")}, {"permittivity": 1e-9}])  # fmt: skip
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"permittivity": 0},
+        {"permeability": -1},
+        {"conductivity": -1},
+        {"epsilon": 2},
+        {"permittivity": float("nan")},
+        {"permittivity": 1e-9},
+    ],
+)
 def test_impossible_media_are_refused(values):
     with pytest.raises(nf.ModelError):
         nf.Medium(**values)

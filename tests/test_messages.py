@@ -15,9 +15,11 @@ GLASS = nf.Structure(nf.Box((10e-3, 10e-3, 10e-3), (20e-3, 20e-3, 20e-3)), nf.Me
 def model(**changes) -> nf.Simulation:
     """A small box that runs, with changes."""
     entries = {
-        "grid": nf.Grid.uniform(1e-3, (30, 30, 30)), "boundaries": nf.Boundaries(nf.CPML(6)), "sources": [SOURCE],
+        "grid": nf.Grid.uniform(1e-3, (30, 30, 30)),
+        "boundaries": nf.Boundaries(nf.CPML(6)),
+        "sources": [SOURCE],
         "steps": 10,
-    }  # fmt: skip
+    }
     return nf.Simulation(**(entries | changes))
 
 
@@ -46,14 +48,16 @@ AT_THE_DOOR = {
         ["element 'r'", "CPML"],
     ),
     "overlapping ports": (
-        {"ports": [port("a", z=(14e-3, 17e-3)), port("b")]}, ["port 'b' overlaps port 'a'", "one circuit only", "Move"]
+        {"ports": [port("a", z=(14e-3, 17e-3)), port("b")]},
+        ["port 'b' overlaps port 'a'", "one circuit only", "Move"],
     ),
     "port over an element": (
         {"ports": [port()], "elements": [nf.LumpedElement((15e-3,) * 3, (15e-3, 15e-3, 16e-3), "z", resistance=5)]},
         ["elements[0] overlaps port 'p'"],
     ),
     "name used twice": (
-        {"ports": [port("tip")], "monitors": [nf.Probe("tip", (15e-3,) * 3)]}, ["'tip'", "more than one", "Rename"]
+        {"ports": [port("tip")], "monitors": [nf.Probe("tip", (15e-3,) * 3)]},
+        ["'tip'", "more than one", "Rename"],
     ),
     "reserved name": ({"ports": [port("sources")]}, ["'sources'", "Rename the port"]),
     "unknown medium": (
@@ -61,14 +65,17 @@ AT_THE_DOOR = {
         ["structure 'lens'", "'glas' is not defined", "pec, pmc, glass", "Did you mean 'glass'?"],
     ),
     "unknown medium without a neighbour": (
-        {"structures": [nf.Structure(BLOCK.shape, "copper")]}, ["structures[0]", "'copper'", "Define it under `media`"]
+        {"structures": [nf.Structure(BLOCK.shape, "copper")]},
+        ["structures[0]", "'copper'", "Define it under `media`"],
     ),
     "thick CPML": (
-        {"boundaries": nf.Boundaries(nf.CPML(15)), "sources": []}, ["15 + 15 cells along x", "30", "thinner"]
+        {"boundaries": nf.Boundaries(nf.CPML(15)), "sources": []},
+        ["15 + 15 cells along x", "30", "thinner"],
     ),
     "monitor outside": ({"monitors": [nf.Probe("tip", (1, 0, 0))]}, ["tip", "outside the grid", "x 0 to 0.03"]),
     "source outside": (
-        {"sources": [nf.PointCurrent((1, 0, 0), "z", PULSE)]}, ["sources[0]", "(1, 0, 0) m lies outside the grid"]
+        {"sources": [nf.PointCurrent((1, 0, 0), "z", PULSE)]},
+        ["sources[0]", "(1, 0, 0) m lies outside the grid"],
     ),
     "unknown excitation": ({"excitations": ["nobody"]}, ["'nobody'", "sources"]),
     "no excitation": ({"excitations": []}, ["excitations is empty"]),
@@ -77,10 +84,8 @@ AT_THE_DOOR = {
         {"sources": [nf.PointCurrent((15e-3,) * 3, "z", nf.ContinuousWave(1e9))], "steps": None},
         ["never ends", "`steps` or `duration`"],
     ),
-    "a port without a waveform": (
-        {"ports": [port()], "sources": []}, ["no waveform", "Gaussian(20e9)"]
-    ),
-}  # fmt: skip
+    "a port without a waveform": ({"ports": [port()], "sources": []}, ["no waveform", "Gaussian(20e9)"]),
+}
 
 
 @pytest.mark.parametrize("case", AT_THE_DOOR)
@@ -115,7 +120,8 @@ ENTRIES = {
     "places that fall": (lambda: nf.Grading((0, 2, 1), (0.1, 0.1, 0.1)), ["places must increase", "1 m follows 2 m"]),
     "cells without size": (lambda: nf.Grading((0, 1), (0.1, 0)), ["size", "must be positive"]),
     "too many graded cells": (
-        lambda: nf.GradedGrid(*[nf.Grading((0, 1), (1e-5, 1e-5))] * 3), ["cells", "at most 1e+10"],
+        lambda: nf.GradedGrid(*[nf.Grading((0, 1), (1e-5, 1e-5))] * 3),
+        ["cells", "at most 1e+10"],
     ),
     "too many cells": (lambda: nf.Grid.uniform(1, (10**5, 10**5, 10**5)), ["cells", "at most 1e+10"]),
 }

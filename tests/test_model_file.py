@@ -29,22 +29,29 @@ def everything() -> nf.Simulation:
         ],
         boundaries=nf.Boundaries(nf.CPML(4), x_low=nf.PMC, z_high=nf.PEC),
         sources=[
-            nf.PointCurrent((0, 0, 0), "x", pulse), nf.MagneticPointCurrent((0, 0, 0), "y", nf.Ricker(1e9)),
+            nf.PointCurrent((0, 0, 0), "x", pulse),
+            nf.MagneticPointCurrent((0, 0, 0), "y", nf.Ricker(1e9)),
             nf.LineCurrent((0, 0, 0), (0, 0, 1e-3), nf.ContinuousWave(1e9)),
             nf.CurrentSheet((0, 0, 0), (1e-3, 1e-3, 0), "x", nf.ModulatedGaussian(5e9, 1e9)),
         ],
         ports=[nf.LumpedPort("p", (0, 0, 0), (0, 0, 1e-3), "z", waveform=nf.GaussianDerivative(1e9))],
         elements=[nf.LumpedElement((1e-3, 0, 0), (1e-3, 0, 1e-3), "z", inductance="2 nH")],
         monitors=[
-            nf.Probe("a", (0, 0, 0), "Hx"), nf.Voltage("b", (0, 0, 0), (0, 0, 1e-3)),
-            nf.Current("c", (0, 0, 0), (1e-3, 1e-3, 0)), nf.Snapshot("d", (0, 0, 0), (1e-3, 0, 1e-3), every=10),
+            nf.Probe("a", (0, 0, 0), "Hx"),
+            nf.Voltage("b", (0, 0, 0), (0, 0, 1e-3)),
+            nf.Current("c", (0, 0, 0), (1e-3, 1e-3, 0)),
+            nf.Snapshot("d", (0, 0, 0), (1e-3, 0, 1e-3), every=10),
             nf.FieldDFT("e", (0, 0, 0), (1e-3, 0, 1e-3), frequencies=[1e9]),
             nf.Flux("f", (0, 0, 0), (1e-3, 1e-3, 0), frequencies=[1e9], direction="-"),
             nf.FarField("g", frequencies=[1e9], theta=["0 deg", "90 deg"], phi=[0]),
         ],
-        media={"glass": nf.Medium(4), "a.b c": nf.Medium(5)}, title="\u00fcber \u2603 \x7f \t", precision="double",
-        waveform=nf.Samples(times=[0, 1e-9], values=[0, 1]), excitations=["sources", "p"], steps=7,
-    )  # fmt: skip
+        media={"glass": nf.Medium(4), "a.b c": nf.Medium(5)},
+        title="\u00fcber \u2603 \x7f \t",
+        precision="double",
+        waveform=nf.Samples(times=[0, 1e-9], values=[0, 1]),
+        excitations=["sources", "p"],
+        steps=7,
+    )
 
 
 def test_a_model_survives_writing_and_reading():

@@ -106,9 +106,12 @@ def test_a_snapshot_takes_each_component_on_its_own_positions_at_its_own_times()
 def test_what_lies_on_a_wall_is_zero_at_the_times_of_the_rest():
     wall = nf.Snapshot("s", (5e-3, 0, 0), (5e-3, 5e-3, 5e-3), ("Ex", "Ey", "Hy", "Hx"), every=4)
     model = nf.Simulation(
-        nf.Grid.uniform(1e-3, (5, 5, 5)), boundaries=nf.Boundaries(all="pec"), monitors=[wall], steps=9,
+        nf.Grid.uniform(1e-3, (5, 5, 5)),
+        boundaries=nf.Boundaries(all="pec"),
+        monitors=[wall],
+        steps=9,
         sources=[nf.PointCurrent((2e-3,) * 3, "z", nf.Gaussian(30e9))],
-    )  # fmt: skip
+    )
     found = model.run(threads=1)["s"]
     assert found["Ex"].values.any() and found["Ey"].shape == (2, 1, 5, 6) and not found["Ey"].values.any()
     assert np.array_equal(found["Ey"]["time"], found["Ex"]["time"])
@@ -128,9 +131,7 @@ def test_spectra_of_a_box_at_a_high_wall_get_its_zeros_back():
     terms = box.terms(space.context)
     assert all(isinstance(term, DFTBox) for term in terms)
     assert terms[0].upper == (5, 4, 6) and terms[1].upper == (6, 4, 6)
-    recordings = [
-        Recording(np.zeros(0), np.ones((2, *np.subtract(term.upper, term.lower)), complex)) for term in terms
-    ]
+    recordings = [Recording(np.zeros(0), np.ones((2, *np.subtract(term.upper, term.lower)), complex)) for term in terms]
     variables = box.collect(space.context, recordings)
     assert variables["Ex"].array.shape == (2, 2, 3, 4)
     assert not variables["Ex"].array[:, :, -1].any() and not variables["Ex"].array[:, :, :, -1].any()

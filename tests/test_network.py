@@ -72,9 +72,14 @@ def test_the_line_impedance_of_a_coaxial_guide_converges_to_its_closed_form():
             solids.append(nf.Structure(nf.Cylinder((0, 0, 0), (0, 0, end), radius), medium))
         port = nf.WaveguidePort("p", (-6e-3, -6e-3, 20 * cell), (6e-3, 6e-3, 20 * cell), "+z", "TEM", "coaxial", 2.4e-3)
         model = nf.Simulation(
-            nf.Grid.uniform(cell, (round(2 * half / cell),) * 2 + (40,), (-half, -half, 0)), solids, ports=[port],
-            boundaries=nf.Boundaries(nf.PEC, z=nf.CPML(8)), waveform=nf.Gaussian(5e9), metal="conformal", steps=1,
-        )  # fmt: skip
+            nf.Grid.uniform(cell, (round(2 * half / cell),) * 2 + (40,), (-half, -half, 0)),
+            solids,
+            ports=[port],
+            boundaries=nf.Boundaries(nf.PEC, z=nf.CPML(8)),
+            waveform=nf.Gaussian(5e9),
+            metal="conformal",
+            steps=1,
+        )
         return float(model.guide_modes(1e9).line_impedance[0]) / wanted - 1
 
     coarse, fine = miss(1 * MM), miss(0.5 * MM)

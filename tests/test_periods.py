@@ -30,10 +30,14 @@ def cell(by, boundaries, **options) -> nf.Simulation:
         ],
         boundaries=boundaries,
         sources=[nf.PointCurrent(shifted((6.3e-3, 5e-3, 7.5e-3), by), "z", nf.Gaussian(30e9))],
-        monitors=[nf.Probe("p", shifted((3e-3, 8e-3, 10.5e-3), by), "Ez"),
-                  nf.Probe("q", shifted((4.2e-3, 8.1e-3, 10.2e-3), by), "Hx")],
-        steps=STEPS, precision="double", **options,
-    )  # fmt: skip
+        monitors=[
+            nf.Probe("p", shifted((3e-3, 8e-3, 10.5e-3), by), "Ez"),
+            nf.Probe("q", shifted((4.2e-3, 8.1e-3, 10.2e-3), by), "Hx"),
+        ],
+        steps=STEPS,
+        precision="double",
+        **options,
+    )
 
 
 MOVES = [(5e-3, 0, 0), (0, 7e-3, 0), (0, 0, 10e-3), (10e-3, 4e-3, 13e-3)]
@@ -75,8 +79,10 @@ def test_a_graded_cell_may_begin_anywhere():
             structures=[nf.Structure(nf.Box((bar, -1, -1), (bar + 2.2e-3, 1, 1)), nf.Medium(3.0, permeability=2.0))],
             boundaries=nf.Boundaries(all="periodic"),
             sources=[nf.CurrentSheet((place, 0, 0), (place, 3e-3, 3e-3), "z", nf.Gaussian(20e9))],
-            monitors=[nf.Probe("p", (place, 1e-3, 1.5e-3), "Ez")], steps=100, precision="double",
-        )  # fmt: skip
+            monitors=[nf.Probe("p", (place, 1e-3, 1.5e-3), "Ez")],
+            steps=100,
+            precision="double",
+        )
         return simulation.run(threads=1)["p"].values
 
     runs = [run(first) for first in (0, 2, 3, 5, 6)]
@@ -91,8 +97,9 @@ def test_a_sheet_over_a_period_radiates_plane_waves():
         boundaries=nf.Boundaries(x="periodic", y="periodic", z=nf.CPML(10)),
         sources=[nf.CurrentSheet((0, 0, 20e-3), (1.5e-3, 0.5e-3, 20e-3), "x", pulse, density)],
         monitors=[nf.Probe("p", (0.25e-3, 0, 30e-3), "Ex"), nf.Probe("edge", (1.25e-3, 0.5e-3, 30e-3), "Ex")],
-        duration="0.5 ns", precision="double",
-    )  # fmt: skip
+        duration="0.5 ns",
+        precision="double",
+    )
     result = simulation.run(threads=1)
     time = result["p"]["time"].values
     expected = -0.5 * 376.730313668 * density * pulse.value(time - 10e-3 / 299792458.0)
@@ -108,12 +115,15 @@ def test_power_that_goes_round_a_cell_is_not_lost():
         nf.Grid.uniform(1e-3, (8, 6, 40)),
         boundaries=nf.Boundaries(x="periodic", y=nf.Bloch(phase="50 deg"), z=nf.CPML(8)),
         sources=[nf.PointCurrent((3e-3, 5e-3, 20e-3), "x", nf.Gaussian(20e9))],
-        monitors=[nf.Flux("box", (0, 0, 12e-3), (8e-3, 6e-3, 28e-3), **waves),
-                  nf.Flux("up", (0, 0, 28e-3), (8e-3, 6e-3, 28e-3), **waves),
-                  nf.Flux("down", (0, 0, 12e-3), (8e-3, 6e-3, 12e-3), **waves),
-                  nf.FieldDFT("cut", (0, 0, 28e-3), (8e-3, 6e-3, 28e-3), **waves)],
-        steps=200, precision="double",
-    )  # fmt: skip
+        monitors=[
+            nf.Flux("box", (0, 0, 12e-3), (8e-3, 6e-3, 28e-3), **waves),
+            nf.Flux("up", (0, 0, 28e-3), (8e-3, 6e-3, 28e-3), **waves),
+            nf.Flux("down", (0, 0, 12e-3), (8e-3, 6e-3, 12e-3), **waves),
+            nf.FieldDFT("cut", (0, 0, 28e-3), (8e-3, 6e-3, 28e-3), **waves),
+        ],
+        steps=200,
+        precision="double",
+    )
     result = simulation.run(threads=1)
     power = {n: np.asarray(getattr(result[n], "power", result[n])) for n in ("box", "up", "down")}
     assert np.allclose(power["box"], power["up"] - power["down"], rtol=1e-12)
@@ -147,8 +157,11 @@ def test_a_plane_on_the_last_line_is_that_on_the_first():
 
 @pytest.mark.parametrize("faces", [{"all": "periodic"}, {"all": "periodic", "x": nf.Bloch(phase=1.0)}])
 def test_a_run_goes_on_from_a_checkpoint_with_the_same_bits(faces, tmp_path):
-    monitors = [nf.Probe("p", (3e-3, 8e-3, 10.5e-3), "Ez"), nf.Snapshot("s", (0, 0, 0), (12e-3, 10e-3, 0), every=40),
-                nf.FieldDFT("d", (0, 0, 7e-3), LENGTHS, "8 GHz", "Ey")]  # fmt: skip
+    monitors = [
+        nf.Probe("p", (3e-3, 8e-3, 10.5e-3), "Ez"),
+        nf.Snapshot("s", (0, 0, 0), (12e-3, 10e-3, 0), every=40),
+        nf.FieldDFT("d", (0, 0, 7e-3), LENGTHS, "8 GHz", "Ey"),
+    ]
     simulation = cell((0, 0, 0), nf.Boundaries(**faces), check_every=30)
     assert_goes_on(simulation.model_copy(update={"monitors": tuple(monitors)}), tmp_path, 60)
 
@@ -186,10 +199,17 @@ def test_boundaries_that_cannot_be_are_refused(make, message):
 
 
 def refused(monitors=(), ports=(), boundaries=None):
-    return nf.Simulation(
-        nf.Grid.uniform(1e-3, (8, 8, 30)), monitors=monitors, ports=ports, steps=1,
-        boundaries=boundaries or nf.Boundaries(x="periodic", y="periodic"),
-    ).setup().plan  # fmt: skip
+    return (
+        nf.Simulation(
+            nf.Grid.uniform(1e-3, (8, 8, 30)),
+            monitors=monitors,
+            ports=ports,
+            steps=1,
+            boundaries=boundaries or nf.Boundaries(x="periodic", y="periodic"),
+        )
+        .setup()
+        .plan
+    )
 
 
 def test_monitors_and_ports_that_make_no_sense_are_refused(tmp_path):

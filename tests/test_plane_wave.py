@@ -55,8 +55,10 @@ def test_layers_and_a_graded_grid_leak_no_more(precision, limit):
     lossy = nf.Medium(4.0, conductivity=0.3)
     magnetic = nf.Medium(2.0, 3.0, magnetic_conductivity=100.0)
     z = lines[2][[18, 21]].tolist()
-    layers = [nf.Structure(nf.Box((-1, -1, z[0]), (1, 1, z[1])), lossy),
-              nf.Structure(nf.Box((-1, -1, z[1] + 1.3 * CELL), (1, 1, 1)), magnetic)]  # fmt: skip
+    layers = [
+        nf.Structure(nf.Box((-1, -1, z[0]), (1, 1, z[1])), lossy),
+        nf.Structure(nf.Box((-1, -1, z[1] + 1.3 * CELL), (1, 1, 1)), magnetic),
+    ]
     assert leak(in_box("+z", (1, 2, 0), precision, lines, structures=layers)) < limit
 
 
@@ -104,12 +106,16 @@ def line_model(structures, far="cpml", cells=300, box=(60, 250), direction="+z")
     return nf.Simulation(
         grid=nf.Grid.uniform(CELL, (1, 1, cells)),
         boundaries=nf.Boundaries(x_low="pec", x_high="pec", y_low="pmc", y_high="pmc", z_low="cpml", z_high=far),
-        structures=structures, sources=[nf.PlaneWave(lower, upper, direction, "x", nf.Gaussian(8e9))],
-        monitors=[nf.Probe("front", (0.5 * CELL, 0, box[0] * CELL), "Ex"),
-                  nf.Probe("behind", (0.5 * CELL, 0, 240 * CELL), "Ex"),
-                  nf.Probe("outside", (0.5 * CELL, 0, 40 * CELL), "Ex")],
-        precision="double", steps=4000,
-    )  # fmt: skip
+        structures=structures,
+        sources=[nf.PlaneWave(lower, upper, direction, "x", nf.Gaussian(8e9))],
+        monitors=[
+            nf.Probe("front", (0.5 * CELL, 0, box[0] * CELL), "Ex"),
+            nf.Probe("behind", (0.5 * CELL, 0, 240 * CELL), "Ex"),
+            nf.Probe("outside", (0.5 * CELL, 0, 40 * CELL), "Ex"),
+        ],
+        precision="double",
+        steps=4000,
+    )
 
 
 def test_layers_pass_what_the_closed_form_says():
@@ -149,8 +155,14 @@ def cell(across, width=6, direction="+z", **entries) -> nf.Simulation:
     """A cell of 6 x 6 between walls or images, the box all across or less along x."""
     wave = nf.PlaneWave((0, 0, 20 * CELL), (width * CELL, 6 * CELL, 60 * CELL), direction, "y", SMOOTH)
     walls = nf.Boundaries(x=across, y="periodic", z=nf.CPML(8)) if across != "pec" else nf.Boundaries(x="pec", y="pmc")
-    return nf.Simulation(grid=nf.Grid.uniform(CELL, (6, 6, 80)), boundaries=walls, sources=[wave], steps=300,
-                         precision="double", **entries)  # fmt: skip
+    return nf.Simulation(
+        grid=nf.Grid.uniform(CELL, (6, 6, 80)),
+        boundaries=walls,
+        sources=[wave],
+        steps=300,
+        precision="double",
+        **entries,
+    )
 
 
 def test_a_periodic_cell_carries_the_wave_without_a_leak():
@@ -178,14 +190,18 @@ def sphere(direction, polarisation, medium, radius=8) -> nf.Simulation:
     half = radius + 2 + 5 + 7
     box = (radius + 2) * CELL
     return nf.Simulation(
-        grid=nf.Grid.uniform(CELL, (2 * half,) * 3, (-half * CELL,) * 3), boundaries=nf.Boundaries(all=nf.CPML(7)),
+        grid=nf.Grid.uniform(CELL, (2 * half,) * 3, (-half * CELL,) * 3),
+        boundaries=nf.Boundaries(all=nf.CPML(7)),
         structures=[nf.Structure(nf.Sphere((0, 0, 0), radius * CELL), medium)],
         sources=[nf.PlaneWave((-box,) * 3, (box,) * 3, direction, polarisation, nf.GaussianDerivative(6e9), 2.0)],
-        monitors=[nf.FarField("far", [4e9, 8e9], theta=["0 deg", "90 deg"], phi=[0]),
-                  nf.Probe("inside", (0, 0, 0)), nf.Probe("beside", (0, 0, (radius + 4) * CELL)),
-                  nf.FieldDFT("across", (-half * CELL / 2, 0, 0), (half * CELL / 2, 0, 0), [4e9])],
+        monitors=[
+            nf.FarField("far", [4e9, 8e9], theta=["0 deg", "90 deg"], phi=[0]),
+            nf.Probe("inside", (0, 0, 0)),
+            nf.Probe("beside", (0, 0, (radius + 4) * CELL)),
+            nf.FieldDFT("across", (-half * CELL / 2, 0, 0), (half * CELL / 2, 0, 0), [4e9]),
+        ],
         decay=1e-5,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("direction, polarisation", [("+z", "x"), (("50 deg", "20 deg"), "10 deg")])
@@ -304,10 +320,14 @@ def test_a_wave_in_periodic_cells_is_the_one_between_walls_that_images_allow():
         patch = nf.Structure(nf.Box((2e-3, 2e-3, 20e-3), (4e-3, 6e-3, 22e-3)), nf.Medium(9.0))
         wave = nf.PlaneWave((0, 0, 15e-3), (6e-3, 8e-3, 30e-3), "+z", "x", nf.Gaussian(20e9))
         simulation = nf.Simulation(
-            nf.Grid.uniform(1e-3, (6, 8, 45)), boundaries=nf.Boundaries(nf.CPML(10), **lateral), sources=[wave],
-            structures=[patch], monitors=[nf.Probe("ahead", (3.5e-3, 4e-3, 12e-3), "Ex")], steps=300,
+            nf.Grid.uniform(1e-3, (6, 8, 45)),
+            boundaries=nf.Boundaries(nf.CPML(10), **lateral),
+            sources=[wave],
+            structures=[patch],
+            monitors=[nf.Probe("ahead", (3.5e-3, 4e-3, 12e-3), "Ex")],
+            steps=300,
             precision="double",
-        )  # fmt: skip
+        )
         return simulation.run(threads=1)["ahead"].values
 
     periodic = scattered(x_low="periodic", x_high="periodic", y_low="periodic", y_high="periodic")

@@ -17,9 +17,13 @@ NUMBERS = 3 * (3 + 1)
 
 def model(*structures, background=None, cells=(30, 26, 60), precision="single") -> nf.Simulation:
     return nf.Simulation(
-        nf.Grid.uniform(MM, cells), structures, nf.Boundaries(all=nf.PEC), background=background or nf.Medium(),
-        precision=precision, steps=10,
-    )  # fmt: skip
+        nf.Grid.uniform(MM, cells),
+        structures,
+        nf.Boundaries(all=nf.PEC),
+        background=background or nf.Medium(),
+        precision=precision,
+        steps=10,
+    )
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -57,10 +61,13 @@ COPPER, GRAPHENE = nf.Conductor(5.8e7), nf.ResistiveSheet(100.0, 1e-10)
 BODIES = {
     "walls": ([], {"conductor": COPPER}, {}),
     "box": ([nf.Structure(nf.Box((9 * MM, 8 * MM, 9 * MM), (20 * MM, 19 * MM, 42 * MM)), COPPER)], {}, {}),
-    "half a ball": ([nf.Structure(nf.Sphere((15 * MM, 13 * MM, 30 * MM), 9 * MM), COPPER)], {},
-                    {"symmetry": nf.Symmetry(z="electric"), "metal": "conformal"}),
+    "half a ball": (
+        [nf.Structure(nf.Sphere((15 * MM, 13 * MM, 30 * MM), 9 * MM), COPPER)],
+        {},
+        {"symmetry": nf.Symmetry(z="electric"), "metal": "conformal"},
+    ),
     "sheet": ([nf.Structure(nf.Sheet((MM, 8 * MM, 5 * MM), (29 * MM, 8 * MM, 55 * MM)), GRAPHENE)], {}, {}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("structures", "walls", "more"), BODIES.values(), ids=BODIES)

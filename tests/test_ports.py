@@ -65,10 +65,14 @@ def test_voltage_is_positive_when_the_upper_terminal_is():
 
 
 CIRCUITS = [
-    dict(), dict(inductance=2e-9), dict(capacitance=1e-13), dict(inductance=2e-9, capacitance=1e-13),
-    dict(inductance=2e-9, connection="parallel"), dict(capacitance=1e-13, connection="parallel"),
+    dict(),
+    dict(inductance=2e-9),
+    dict(capacitance=1e-13),
+    dict(inductance=2e-9, capacitance=1e-13),
+    dict(inductance=2e-9, connection="parallel"),
+    dict(capacitance=1e-13, connection="parallel"),
     dict(inductance=2e-9, capacitance=1e-13, connection="parallel"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("circuit", CIRCUITS, ids=str)
@@ -126,10 +130,17 @@ def line(cells=60, d=1e-3, resistances=(None, None), reference=None, waveforms=(
     """A parallel-plate line of impedance eta0 along y with a port at each end."""
     grid = nf.Grid.uniform(d, (1, cells, 1)).resolve()
     ports = [
-        nf.LumpedPort(name, (0, y, 0), (d, y, d), "z", resistance or VACUUM_IMPEDANCE, reference_impedance=reference,
-                      waveform=waveform)
+        nf.LumpedPort(
+            name,
+            (0, y, 0),
+            (d, y, d),
+            "z",
+            resistance or VACUUM_IMPEDANCE,
+            reference_impedance=reference,
+            waveform=waveform,
+        )
         for name, y, resistance, waveform in zip(("in", "out"), (0.0, cells * d), resistances, waveforms)
-    ]  # fmt: skip
+    ]
     return grid, ports
 
 

@@ -15,13 +15,17 @@ def point_current():
     cell = WAVELENGTH / 20
     corner = -22 * cell
     boxes = {"small": 4 * cell, "big": 9 * cell}
-    return nf.Simulation(
-        grid=nf.Grid.uniform(cell, (44, 44, 44), origin=(corner, corner, corner)),
-        sources=[nf.PointCurrent((0, 0, cell / 2), "z", nf.GaussianDerivative(FREQUENCY), moment=1e-3)],
-        monitors=[nf.FarField("pattern", [FREQUENCY])]
-        + [nf.Flux(name, (-size,) * 3, (size,) * 3, [FREQUENCY]) for name, size in boxes.items()],
-        precision="double",
-    ).run().per_source()
+    return (
+        nf.Simulation(
+            grid=nf.Grid.uniform(cell, (44, 44, 44), origin=(corner, corner, corner)),
+            sources=[nf.PointCurrent((0, 0, cell / 2), "z", nf.GaussianDerivative(FREQUENCY), moment=1e-3)],
+            monitors=[nf.FarField("pattern", [FREQUENCY])]
+            + [nf.Flux(name, (-size,) * 3, (size,) * 3, [FREQUENCY]) for name, size in boxes.items()],
+            precision="double",
+        )
+        .run()
+        .per_source()
+    )
 
 
 def test_radiated_power_of_a_current_moment_is_the_closed_form_and_the_grid_s_dispersion(point_current):

@@ -61,12 +61,17 @@ def test_a_small_dish_has_the_directivity_of_physical_optics():
     result = nf.Simulation(
         grid=nf.Grid.uniform(cell, (72, 72, 50), (-36 * cell, -36 * cell, -32 * cell)),
         structures=[nf.Structure(nf.Revolved("z", face + [(r, z - 3 * cell) for r, z in face[::-1]]), nf.PEC)],
-        sources=paraboloid.currents(feed), monitors=[nf.FarField("far", [12e9], theta=[0.0], phi=[0.0])],
-        symmetry=nf.Symmetry(x="electric", y="magnetic"), metal="conformal", decay=1e-4,
-    ).run(threads=2)  # fmt: skip
+        sources=paraboloid.currents(feed),
+        monitors=[nf.FarField("far", [12e9], theta=[0.0], phi=[0.0])],
+        symmetry=nf.Symmetry(x="electric", y="magnetic"),
+        metal="conformal",
+        decay=1e-4,
+    ).run(threads=2)
     axis = np.zeros(1)
-    both = zip(Paraboloid(diameter, focal_length).far_fields(feed.magnetic_field, 12e9, axis, axis),
-               feed.far_fields(axis, axis))  # fmt: skip
+    both = zip(
+        Paraboloid(diameter, focal_length).far_fields(feed.magnetic_field, 12e9, axis, axis),
+        feed.far_fields(axis, axis),
+    )
     expected = 4 * math.pi * intensity(*(sum(pair) for pair in both), ETA)[0] / feed.power()
     found = float(result["far"].directivity.values.max())
     assert 10 * math.log10(found / expected) == pytest.approx(0, abs=0.45)

@@ -38,15 +38,18 @@ def made_result(ports=1, frequencies=50, status="done", value=0.3, signal=1.0, t
     signals = {**series("voltage", times, wave, "V"), **series("current", times, wave / 50, "A")}
     recorded = dict.fromkeys(names, signals)
     excitations = {
-        name: ExcitationRecord(series("energy", times[::50], np.abs(signal) * np.exp(-times[::50] / 1e-10), "J"),
-                               recorded, monitors or {}) for name in names
-    }  # fmt: skip
+        name: ExcitationRecord(
+            series("energy", times[::50], np.abs(signal) * np.exp(-times[::50] / 1e-10), "J"), recorded, monitors or {}
+        )
+        for name in names
+    }
     parameters = {
         "sparameters": Variable(("frequency", "to", "source"), np.full((frequencies, ports, ports), value, complex)),
         "frequency": Variable(("frequency",), np.linspace(1e9, 2e10, frequencies), {"units": "Hz"}),
-        "to": Variable(("to",), np.array(names)), "source": Variable(("source",), np.array(names)),
+        "to": Variable(("to",), np.array(names)),
+        "source": Variable(("source",), np.array(names)),
         "reference_impedance": Variable(("to",), np.full(ports, 50.0), {"units": "ohm"}),
-    }  # fmt: skip
+    }
     text = 'steps = 5\n[grid]\nkind = "uniform"\nspacing = 1e-3\ncells = [20, 30, 10]\n'
     record = RunRecord(text, GRID, {}, facts or {}, status, excitations, parameters if ports else None, title)
     return Result(record)
@@ -76,8 +79,10 @@ def small_run():
             nf.Probe("tip", (12e-3, 12e-3, 20e-3)),
             nf.Voltage("path", (12e-3, 12e-3, 12e-3), (12e-3, 12e-3, 14e-3)),
         ],
-        waveform=nf.Gaussian(15e9), steps=400, title="Dipole <script>alert('x')</script> $\\frac{",
-    ).run(threads=1)  # fmt: skip
+        waveform=nf.Gaussian(15e9),
+        steps=400,
+        title="Dipole <script>alert('x')</script> $\\frac{",
+    ).run(threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -118,18 +123,28 @@ def test_page_holds_model_facts_pictures_and_checks(small_page, small_run):
 
 
 ODD = [
-    {"ports": 0}, {"ports": 7}, {"frequencies": 1}, {"value": np.nan, "status": "diverged"}, {"value": 0.0},
-    {"signal": np.inf}, {"title": "\x00\n漢字 $_{" + 300 * "x"},
-]  # fmt: skip
+    {"ports": 0},
+    {"ports": 7},
+    {"frequencies": 1},
+    {"value": np.nan, "status": "diverged"},
+    {"value": 0.0},
+    {"signal": np.inf},
+    {"title": "\x00\n漢字 $_{" + 300 * "x"},
+]
 ODD_TOO = [
-    {"ports": 2}, {"frequencies": 1000}, {"signal": np.nan, "status": "diverged"}, {"signal": 0.0}, {"title": ""},
-]  # fmt: skip
+    {"ports": 2},
+    {"frequencies": 1000},
+    {"signal": np.nan, "status": "diverged"},
+    {"signal": 0.0},
+    {"title": ""},
+]
 
 
 @pytest.mark.parametrize(
-    "options", [*ODD, *(pytest.param(each, marks=pytest.mark.slow) for each in ODD_TOO)],
+    "options",
+    [*ODD, *(pytest.param(each, marks=pytest.mark.slow) for each in ODD_TOO)],
     ids=lambda options: " ".join(f"{key}={str(value)[:8]!r}" for key, value in options.items()),
-)  # fmt: skip
+)
 @pytest.mark.filterwarnings("error")
 def test_odd_results_are_drawn(options, tmp_path):
     with np.errstate(invalid="ignore", over="ignore"):
@@ -148,8 +163,10 @@ def test_result_without_any_excitation_and_with_unreadable_model_still_gives_a_p
 
 def test_checks_handed_in_or_kept_in_the_facts_are_in_the_table():
     facts = {"checks": [{"quantity": "dip", "published": "7.5 GHz", "found": "7.9 GHz", "passed": False}]}
-    rows = check_rows(made_result(facts=facts), [SimpleNamespace, {"quantity": "peak", "expected": 2.15, "found": 2.1,
-                                                                  "unit": "dBi", "passed": True}])
+    rows = check_rows(
+        made_result(facts=facts),
+        [SimpleNamespace, {"quantity": "peak", "expected": 2.15, "found": 2.1, "unit": "dBi", "passed": True}],
+    )
     verdicts = {row.quantity: (row.expected, row.found, row.verdict) for row in rows}
     assert verdicts["dip"] == ("7.5 GHz", "7.9 GHz", "FAIL") and verdicts["peak"] == ("2.15 dBi", "2.1 dBi", "PASS")
 
@@ -171,22 +188,33 @@ def dipole_pattern(power=1.0, theta=THETA, phi=PHI):
     field = np.cos(np.pi / 2 * np.cos(theta)) / sine * np.ones((1, phi.size, 1))
     field = np.moveaxis(field, 1, 2)
     coordinates = {"frequency": [1e9], "theta": theta, "phi": phi}
-    made = {name: xarray.DataArray(values, coordinates, list(coordinates)) for name, values in
-            (("e_theta", field + 0j), ("e_phi", 0j * field), ("directivity", 1.6409 * field**2 * power))}
+    made = {
+        name: xarray.DataArray(values, coordinates, list(coordinates))
+        for name, values in (("e_theta", field + 0j), ("e_phi", 0j * field), ("directivity", 1.6409 * field**2 * power))
+    }
     return SimpleNamespace(**made)
 
 
 def test_dipole_cuts_are_e_plane_along_theta_and_h_plane_along_phi():
-    pattern, = patterns(dipole_pattern())
+    (pattern,) = patterns(dipole_pattern())
     first, second = cuts(pattern)
     assert first.name == "E-plane, φ = 0°" and second.name == "H-plane, θ = 90°"
     assert np.degrees(first.beamwidth) == pytest.approx(78.1, abs=0.3)  # Balanis: 78 degrees
     assert pattern.maximum == pytest.approx(2.15, abs=0.01) and second.beamwidth is None
 
 
-@pytest.mark.parametrize("shape", [{}, {"power": np.nan}, {"power": 0.0}, {"phi": np.array([0.0])},
-                                   {"theta": np.array([np.pi / 2])}, {"theta": np.radians(np.arange(0, 91, 2))}],
-                         ids=["sphere", "nan", "silent", "one phi", "one theta", "half space"])  # fmt: skip
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {},
+        {"power": np.nan},
+        {"power": 0.0},
+        {"phi": np.array([0.0])},
+        {"theta": np.array([np.pi / 2])},
+        {"theta": np.radians(np.arange(0, 91, 2))},
+    ],
+    ids=["sphere", "nan", "silent", "one phi", "one theta", "half space"],
+)
 @pytest.mark.filterwarnings("error")
 def test_any_set_of_angles_gives_a_picture(shape):
     class Stand(Result):
@@ -233,7 +261,9 @@ def test_quantities_read_as_engineers_write_them():
 
 
 def test_matplotlib_is_imported_late_and_pyplot_never():
-    code = ("import sys, nearfield.report.show; assert 'matplotlib' not in sys.modules, 'early';"
-            "from nearfield.report.style import blank, png_bytes; png_bytes(blank());"
-            "assert 'matplotlib.pyplot' not in sys.modules")  # fmt: skip
+    code = (
+        "import sys, nearfield.report.show; assert 'matplotlib' not in sys.modules, 'early';"
+        "from nearfield.report.style import blank, png_bytes; png_bytes(blank());"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -145,11 +145,14 @@ def box(conductivity: float) -> nf.Result:
 def model(conductivity: float) -> nf.Simulation:
     """A metal box of 12 x 10 x 8 mm, filled, rung by a current and heard at a point that lies on no node of a mode."""
     return nf.Simulation(
-        nf.Grid.uniform(SIZE, CELLS), boundaries=nf.Boundaries(all=nf.PEC), precision="double", steps=4000,
+        nf.Grid.uniform(SIZE, CELLS),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        precision="double",
+        steps=4000,
         background=nf.Medium(2.0, conductivity=conductivity),
         sources=[nf.PointCurrent((5e-3, 4e-3, 2.5e-3), "z", nf.GaussianDerivative(25e9))],
         monitors=[nf.Probe("tip", (7e-3, 3e-3, 1.5e-3), "Ez")],
-    )  # fmt: skip
+    )
 
 
 def grid_modes(result: nf.Result, low: float, high: float) -> np.ndarray:

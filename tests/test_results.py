@@ -46,7 +46,9 @@ def record(status="done"):
     names = Variable(("to",), np.array(["feed", "öther"]), {"units": ""})
     matrix = Variable(("frequency", "to", "source"), rng.normal(size=(2, 2, 2)) + 0j, {"units": ""})
     scattering = axis("frequency", [1e9, 2e9], "Hz") | {
-        "to": names, "source": Variable(("source",), names.values, {"units": ""}), "sparameters": matrix,
+        "to": names,
+        "source": Variable(("source",), names.values, {"units": ""}),
+        "sparameters": matrix,
         "reference_impedance": Variable(("to",), np.array([50.0, 75.0]), {"units": "ohm"}),
     }
     excitations = {
@@ -97,9 +99,11 @@ def test_the_file_is_plain_hdf5_with_units_dims_and_scales(saved):
         assert file["excitations/feed/monitors/tip"].attrs["kind"] == "probe"
         unlabelled = []
         file.visititems(
-            lambda name, item: unlabelled.append(name)
-            if isinstance(item, h5py.Dataset) and not {"units", "dims"} <= set(item.attrs)
-            else None
+            lambda name, item: (
+                unlabelled.append(name)
+                if isinstance(item, h5py.Dataset) and not {"units", "dims"} <= set(item.attrs)
+                else None
+            )
         )
         assert unlabelled == []
 

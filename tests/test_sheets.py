@@ -111,9 +111,12 @@ def small_model(precision="single", **options):
         ],
     }
     return nf.Simulation(
-        grid=nf.Grid.uniform(MM, (14, 12, 11)), sources=[nf.PointCurrent((6 * MM, 5.5 * MM, 5 * MM), "x", PULSE)],
-        precision=precision, steps=20, **entries | options,
-    )  # fmt: skip
+        grid=nf.Grid.uniform(MM, (14, 12, 11)),
+        sources=[nf.PointCurrent((6 * MM, 5.5 * MM, 5 * MM), "x", PULSE)],
+        precision=precision,
+        steps=20,
+        **entries | options,
+    )
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -143,11 +146,18 @@ def test_planes_along_any_axis_single_samples_and_boxes_of_ranks_are_the_same():
 
 def test_half_a_model_about_a_sheet_in_its_plane_of_symmetry_is_the_whole():
     walls = nf.Boundaries(all=nf.PEC)
-    model = {"boundaries": walls, "structures": [sheet((2 * MM, 0, 5 * MM), (9 * MM, 12 * MM, 5 * MM), 60.0)],
-             "grid": nf.Grid.uniform(MM, (14, 12, 10)), "monitors": [nf.Probe("e", (8 * MM, 4.7 * MM, 7 * MM), "Ex")],
-             "sources": [nf.PointCurrent((6.5 * MM, 5 * MM, 5 * MM), "x", PULSE)], "precision": "double", "steps": 200}
-    whole, half = (nf.Simulation(**model, symmetry=nf.Symmetry(z=kind)).run(threads=1)["e"].values
-                   for kind in (None, "magnetic"))  # fmt: skip
+    model = {
+        "boundaries": walls,
+        "structures": [sheet((2 * MM, 0, 5 * MM), (9 * MM, 12 * MM, 5 * MM), 60.0)],
+        "grid": nf.Grid.uniform(MM, (14, 12, 10)),
+        "monitors": [nf.Probe("e", (8 * MM, 4.7 * MM, 7 * MM), "Ex")],
+        "sources": [nf.PointCurrent((6.5 * MM, 5 * MM, 5 * MM), "x", PULSE)],
+        "precision": "double",
+        "steps": 200,
+    }
+    whole, half = (
+        nf.Simulation(**model, symmetry=nf.Symmetry(z=kind)).run(threads=1)["e"].values for kind in (None, "magnetic")
+    )
     assert np.abs(whole).max() > 0 and half == pytest.approx(whole, abs=1e-12 * np.abs(whole).max())
 
 
@@ -181,8 +191,12 @@ def test_a_model_file_holds_sheets_and_names_them_among_the_media():
         (lambda: nf.ResistiveSheet(-1.0), "zero or positive|non-negative|negative"),
         (lambda: nf.Structure(nf.Box((0, 0, 0), (1, 1, 1)), nf.ResistiveSheet(5)), "a box cannot be a resistive sheet"),
         (lambda: nf.Structure(nf.Wire([(0, 0, 0), (1, 0, 0)]), nf.ResistiveSheet(50)), "a wire cannot be"),
-        (lambda: small_model(media={"film": nf.ResistiveSheet(5.0)}, structures=[
-            nf.Structure(nf.Sphere((0, 0, 0), 1), "film")]).setup(), "medium 'film': a sphere cannot be"),
+        (
+            lambda: small_model(
+                media={"film": nf.ResistiveSheet(5.0)}, structures=[nf.Structure(nf.Sphere((0, 0, 0), 1), "film")]
+            ).setup(),
+            "medium 'film': a sphere cannot be",
+        ),
         (lambda: small_model(background=nf.ResistiveSheet(5.0)), "background"),
     ],
 )

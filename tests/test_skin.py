@@ -98,10 +98,14 @@ def small_model(precision="single", kind="conformal", **options):
         ],
     }
     return nf.Simulation(
-        grid=nf.Grid.uniform(MM, (14, 12, 11)), sources=[nf.PointCurrent((6 * MM, 5.5 * MM, 5 * MM), "x", PULSE)],
-        monitors=[nf.Probe("h", (4 * MM, 4.7 * MM, 4.6 * MM), "Hy")], metal=kind,
-        precision=precision, steps=20, **entries | options,
-    )  # fmt: skip
+        grid=nf.Grid.uniform(MM, (14, 12, 11)),
+        sources=[nf.PointCurrent((6 * MM, 5.5 * MM, 5 * MM), "x", PULSE)],
+        monitors=[nf.Probe("h", (4 * MM, 4.7 * MM, 4.6 * MM), "Hy")],
+        metal=kind,
+        precision=precision,
+        steps=20,
+        **entries | options,
+    )
 
 
 @pytest.mark.parametrize(("precision", "kind"), [("single", "conformal"), ("double", "staircase")])
@@ -131,12 +135,18 @@ def test_planes_along_any_axis_and_the_boxes_of_ranks_are_the_same():
 
 
 def test_half_a_model_about_its_plane_of_symmetry_is_the_whole():
-    model = {"boundaries": nf.Boundaries(all=nf.PEC, conductor=METAL), "grid": nf.Grid.uniform(MM, (12, 10, 10)),
-             "structures": [nf.Structure(nf.Box((2 * MM, 0, 3 * MM), (5 * MM, 6 * MM, 7 * MM)), METAL)],
-             "monitors": [nf.Probe("e", (8 * MM, 4.7 * MM, 7 * MM), "Ex")], "precision": "double", "steps": 200,
-             "sources": [nf.PointCurrent((7.5 * MM, 5 * MM, 5 * MM), "x", PULSE)]}  # fmt: skip
-    whole, half = (nf.Simulation(**model, symmetry=nf.Symmetry(z=kind)).run(threads=1)["e"].values
-                   for kind in (None, "magnetic"))  # fmt: skip
+    model = {
+        "boundaries": nf.Boundaries(all=nf.PEC, conductor=METAL),
+        "grid": nf.Grid.uniform(MM, (12, 10, 10)),
+        "structures": [nf.Structure(nf.Box((2 * MM, 0, 3 * MM), (5 * MM, 6 * MM, 7 * MM)), METAL)],
+        "monitors": [nf.Probe("e", (8 * MM, 4.7 * MM, 7 * MM), "Ex")],
+        "precision": "double",
+        "steps": 200,
+        "sources": [nf.PointCurrent((7.5 * MM, 5 * MM, 5 * MM), "x", PULSE)],
+    }
+    whole, half = (
+        nf.Simulation(**model, symmetry=nf.Symmetry(z=kind)).run(threads=1)["e"].values for kind in (None, "magnetic")
+    )
     assert np.abs(whole).max() > 0 and half == pytest.approx(whole, abs=1e-12 * np.abs(whole).max())
 
 
@@ -164,8 +174,10 @@ def test_a_wall_reflects_what_its_impedance_says_whatever_the_cell():
                 nf.Grid.uniform(cell, (1, 1, 40 + round(distance / cell))),
                 boundaries=nf.Boundaries(nf.PEC, x="periodic", y="periodic", z_low=nf.CPML(20), conductor=metal),
                 sources=[nf.CurrentSheet((0, 0, at), (cell, cell, at), "x", nf.GaussianDerivative(10e9))],
-                monitors=[nf.Probe("e", (0.5 * cell, 0, 25 * cell), "Ex")], precision="double", duration=2e-9,
-            ).run(threads=1)["e"]  # fmt: skip
+                monitors=[nf.Probe("e", (0.5 * cell, 0, 25 * cell), "Ex")],
+                precision="double",
+                duration=2e-9,
+            ).run(threads=1)["e"]
             found.append(fourier_integral(e.time.values, e.values, f))
         way = np.exp(-4j * np.pi * f * distance / C)
         r = (found[1] * (1 - way) / found[0] - 1) / way
@@ -191,9 +203,12 @@ def test_a_model_file_holds_conductors_and_names_them_among_the_media():
 
 def test_voxels_and_automatic_grids_take_conductors():
     sim = nf.Simulation(
-        nf.AutoGrid(maximum_frequency="10 GHz"), [nf.Structure(nf.Sheet((0, 0, 0), (MM, MM, 0)), METAL)],
-        waveform=nf.Gaussian(10e9), sources=[nf.PointCurrent((0, 0, 2 * MM), "z", nf.Gaussian(10e9))], steps=2,
-    )  # fmt: skip
+        nf.AutoGrid(maximum_frequency="10 GHz"),
+        [nf.Structure(nf.Sheet((0, 0, 0), (MM, MM, 0)), METAL)],
+        waveform=nf.Gaussian(10e9),
+        sources=[nf.PointCurrent((0, 0, 2 * MM), "z", nf.Gaussian(10e9))],
+        steps=2,
+    )
     pec = sim.model_copy(update={"structures": (nf.Structure(sim.structures[0].shape, "pec"),)})
     for mine, other in zip(sim.setup().grid.lines, pec.setup().grid.lines):
         np.testing.assert_array_equal(mine, other)

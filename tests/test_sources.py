@@ -115,8 +115,11 @@ def test_source_work_equals_field_energy_for_a_point_between_samples():
 def test_current_in_metal_is_left_out():
     grid = graded()
     box = SmallFDTD(grid, nf.Boundaries(all="pec"), 1e-13)
-    on_wall = nf.LineCurrent((grid.lines[0][0],) * 1 + (grid.lines[1][2], grid.lines[2][1]),
-                             (grid.lines[0][0], grid.lines[1][2], grid.lines[2][3]), SIGNAL)  # fmt: skip
+    on_wall = nf.LineCurrent(
+        (grid.lines[0][0],) * 1 + (grid.lines[1][2], grid.lines[2][1]),
+        (grid.lines[0][0], grid.lines[1][2], grid.lines[2][3]),
+        SIGNAL,
+    )
     assert on_wall.terms(box.context) == []
 
 

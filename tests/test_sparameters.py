@@ -51,10 +51,11 @@ def test_waves_carry_the_power_of_voltage_and_current():
     random = np.random.default_rng(1)
     time = 1e-12 * np.arange(300)
     variables = {
-        "time": Variable(("time",), time), "voltage": Variable(("time",), random.normal(size=300)),
+        "time": Variable(("time",), time),
+        "voltage": Variable(("time",), random.normal(size=300)),
         "time_half": Variable(("time_half",), time + 0.5e-12),
         "current": Variable(("time_half",), random.normal(size=300)),
-    }  # fmt: skip
+    }
     a, b = port_waves(variables, F, 75.0)
     voltage = fourier_integral(time, variables["voltage"].array, F)
     current = fourier_integral(time + 0.5e-12, variables["current"].array, F)

@@ -44,8 +44,12 @@ poles = st.lists(
 )
 media = st.builds(
     lambda eps, mu, e, h, sigma: nf.Medium(eps, mu, sigma, poles=tuple(e), magnetic_poles=tuple(h)),
-    st.floats(0.3, 5.0), st.floats(0.3, 5.0), poles, poles, st.sampled_from([0.0, 0.1, 30.0]),
-)  # fmt: skip
+    st.floats(0.3, 5.0),
+    st.floats(0.3, 5.0),
+    poles,
+    poles,
+    st.sampled_from([0.0, 0.1, 30.0]),
+)
 
 
 def largest_root(medium: nf.Medium, time_step: float, curls) -> float:

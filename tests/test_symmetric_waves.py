@@ -21,14 +21,22 @@ def ball(symmetry, direction, polarisation, precision="double", lower=(-6 * MM,)
     """A dielectric sphere with a metal plate in it, three cells more along z than along x so that rows lie alike."""
     half = np.array([15, 16, 18])
     return nf.Simulation(
-        nf.Grid.uniform(MM, tuple(2 * half), tuple(-half * MM)), boundaries=nf.Boundaries(all=nf.CPML(5)),
-        structures=[nf.Structure(nf.Sphere((0, 0, 0), 4 * MM), nf.Medium(2.4)),
-                    nf.Structure(nf.Box((-2 * MM, -2 * MM, -MM), (2 * MM, 2 * MM, MM)), "pec")],
+        nf.Grid.uniform(MM, tuple(2 * half), tuple(-half * MM)),
+        boundaries=nf.Boundaries(all=nf.CPML(5)),
+        structures=[
+            nf.Structure(nf.Sphere((0, 0, 0), 4 * MM), nf.Medium(2.4)),
+            nf.Structure(nf.Box((-2 * MM, -2 * MM, -MM), (2 * MM, 2 * MM, MM)), "pec"),
+        ],
         sources=[nf.PlaneWave(lower, (6 * MM,) * 3, direction, polarisation, nf.GaussianDerivative(8e9), 2.0)],
-        monitors=[nf.FarField("far", BAND, theta=(0.0, 0.7, 2.5), phi=(0.3, 2.0, 4.5)),
-                  nf.FieldDFT("cut", (-7 * MM, -8 * MM, -3 * MM), (7 * MM, 8 * MM, 2 * MM), BAND)],
-        steps=260, precision=precision, symmetry=nf.Symmetry(**symmetry), **more,
-    )  # fmt: skip
+        monitors=[
+            nf.FarField("far", BAND, theta=(0.0, 0.7, 2.5), phi=(0.3, 2.0, 4.5)),
+            nf.FieldDFT("cut", (-7 * MM, -8 * MM, -3 * MM), (7 * MM, 8 * MM, 2 * MM), BAND),
+        ],
+        steps=260,
+        precision=precision,
+        symmetry=nf.Symmetry(**symmetry),
+        **more,
+    )
 
 
 # sums of some hundred steps, halved or not: rounding, and what is lost where small fields are left of large ones
@@ -57,7 +65,7 @@ def test_halves_and_quarters_scatter_as_the_whole_does(symmetry, direction, pola
 @pytest.mark.parametrize(
     "symmetry, direction, polarisation, lower, words",
     [
-        ({"x": "electric"}, "+z", "y", -6, 'must travel along the plane, and E be across it'),
+        ({"x": "electric"}, "+z", "y", -6, "must travel along the plane, and E be across it"),
         ({"x": "electric"}, "+z", "y", -6, 'x = "magnetic" fits it'),
         ({"x": "magnetic"}, "+z", "x", -6, 'x = "electric" fits it'),
         ({"y": "magnetic"}, "+z", (1, 1, 0), -6, "leave the plane out, or choose"),
@@ -65,7 +73,7 @@ def test_halves_and_quarters_scatter_as_the_whole_does(symmetry, direction, pola
         ({"x": "electric"}, (0.1, 0, 1), "x", -6, "leave the plane out, or choose"),
         ({"x": "electric"}, "+z", "x", 2, "nothing above the plane of symmetry at 0 m, or does not touch it"),
     ],
-)  # fmt: skip
+)
 def test_waves_that_planes_do_not_mirror_are_refused_in_words(symmetry, direction, polarisation, lower, words):
     with pytest.raises(ModelError) as error:
         assert ball(symmetry, direction, polarisation, lower=(lower * MM,) * 3).setup().plan is None

@@ -23,7 +23,9 @@ def dipole(symmetry: dict, **options) -> nf.Simulation:
     faces = nf.Boundaries(all=nf.CPML(6))
     gap = float(x[19])
     return nf.Simulation(
-        nf.Grid(x, y, z), boundaries=faces, symmetry=nf.Symmetry(**symmetry),
+        nf.Grid(x, y, z),
+        boundaries=faces,
+        symmetry=nf.Symmetry(**symmetry),
         structures=[
             nf.Structure(nf.Box((-6e-3, -3.3e-3, -3e-3), (6e-3, 3.3e-3, -1e-3)), nf.Medium(3.0, conductivity=0.02)),
             nf.Structure(nf.Sheet((-7e-3, -1e-3, 0), (-gap, 1e-3, 0)), "pec"),
@@ -31,7 +33,8 @@ def dipole(symmetry: dict, **options) -> nf.Simulation:
         ],
         ports=[nf.LumpedPort("feed", (-gap, -1e-3, 0), (gap, 1e-3, 0), "x", inductance=0.3e-9, resistance=70.0)],
         monitors=[
-            nf.Probe("above", (-3.2e-3, 2.1e-3, 4.1e-3), "Ex"), nf.Probe("below", (3.2e-3, -2.1e-3, -4.1e-3), "Hz"),
+            nf.Probe("above", (-3.2e-3, 2.1e-3, 4.1e-3), "Ex"),
+            nf.Probe("below", (3.2e-3, -2.1e-3, -4.1e-3), "Hz"),
             nf.Voltage("u", (-5e-3, -4e-3, 1e-3), (4e-3, -4e-3, 1e-3)),
             nf.Current("i", (2.5e-3, -2e-3, -1e-3), (2.5e-3, 2e-3, 1e-3)),
             nf.Snapshot("part", (-8e-3, -6e-3, -5e-3), (2e-3, 4e-3, 5e-3), every=100),
@@ -40,8 +43,11 @@ def dipole(symmetry: dict, **options) -> nf.Simulation:
             nf.Flux("out", (-9e-3, -6e-3, -5e-3), (9e-3, 6e-3, 5e-3), BAND),
             nf.FarField("pattern", BAND, theta=(0.0, 0.6, 2.5), phi=(0.2, 2.0, 4.5)),
         ],
-        waveform=nf.Gaussian(15e9), steps=400, precision="double", **options,
-    )  # fmt: skip
+        waveform=nf.Gaussian(15e9),
+        steps=400,
+        precision="double",
+        **options,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +95,13 @@ def test_eighths_of_a_dipole_s_field(component):
     position = [0.0, 0.0, 0.0]
     monitors = [nf.FieldDFT("f", (-4 * MM,) * 3, (5 * MM,) * 3, BAND), nf.Probe("p", (-2 * MM, 1 * MM, -3 * MM), "Ex")]
     model = nf.Simulation(
-        nf.Grid(lines, lines, lines), boundaries=nf.Boundaries(all=nf.CPML(5)), monitors=monitors, steps=200,
-        sources=[nf.PointCurrent(position, component, nf.Gaussian(15e9))], precision="double",
-    )  # fmt: skip
+        nf.Grid(lines, lines, lines),
+        boundaries=nf.Boundaries(all=nf.CPML(5)),
+        monitors=monitors,
+        steps=200,
+        sources=[nf.PointCurrent(position, component, nf.Gaussian(15e9))],
+        precision="double",
+    )
     whole, eighth = model.run(threads=1), model.model_copy(update={"symmetry": nf.Symmetry(**kinds)}).run(threads=1)
     for field, peak in (("E", 0.0), ("H", 0.0)):
         names = [field + axis for axis in "xyz"]
@@ -115,9 +125,11 @@ def test_a_quarter_goes_on_from_a_checkpoint_with_the_same_bits(tmp_path):
 def test_an_automatic_grid_gets_a_line_in_each_plane():
     ball = nf.Structure(nf.Sphere((1 * MM, 0, 0), 2.2 * MM), nf.Medium(4.0))
     simulation = nf.Simulation(
-        nf.AutoGrid(maximum_frequency=20e9, padding=(5e-3, 5e-3, 5e-3)), structures=[ball], steps=1,
+        nf.AutoGrid(maximum_frequency=20e9, padding=(5e-3, 5e-3, 5e-3)),
+        structures=[ball],
+        steps=1,
         symmetry=nf.Symmetry(x="magnetic", z="electric"),
-    )  # fmt: skip
+    )
     grid = simulation.setup().grid
     for axis, middle in ((0, 1 * MM), (2, 0.0)):
         assert np.isclose(grid.lines[axis][grid.cells[axis] // 2], middle, atol=1e-12)
@@ -138,10 +150,12 @@ def model(grid=None, boundaries=None, symmetry=None, **options):
         ({"boundaries": nf.Boundaries(all="pec", x_low="pmc")}, "x_low and x_high differ"),
         ({"boundaries": nf.Boundaries(all="periodic")}, "a plane and fields that repeat"),
         ({"sources": [nf.PointCurrent((-2 * MM, 0, 0), "z", nf.Gaussian(9e9))]}, "nothing above the plane of symmetry"),
-        ({"sources": [nf.PointCurrent((0, 0, 0), "z", nf.Gaussian(9e9))], "symmetry": nf.Symmetry(x="electric")},
-         "E along an electric plane being zero"),
+        (
+            {"sources": [nf.PointCurrent((0, 0, 0), "z", nf.Gaussian(9e9))], "symmetry": nf.Symmetry(x="electric")},
+            "E along an electric plane being zero",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_symmetric_is_refused(options, message):
     with pytest.raises(nf.ModelError, match=message):
         model(**options).setup()

@@ -35,10 +35,16 @@ def turned(at, wall):
 @pytest.mark.parametrize("shell", [ball, can, turned])
 def test_nothing_leaves_a_closed_shell(shell, wall):
     at = tuple(0.5 * CELLS + np.random.default_rng(int(100 * wall)).uniform(-0.5, 0.5, 3))
-    solver = nf.Solver(nf.Simulation(
-        grid=nf.Grid.uniform(1.0, (CELLS,) * 3), structures=shell(at, wall), boundaries=PEC_WALLS, metal="conformal",
-        sources=[nf.PointCurrent(tuple(q + 0.3 for q in at), "z", nf.Gaussian(60e6))], steps=90,
-    ))  # fmt: skip
+    solver = nf.Solver(
+        nf.Simulation(
+            grid=nf.Grid.uniform(1.0, (CELLS,) * 3),
+            structures=shell(at, wall),
+            boundaries=PEC_WALLS,
+            metal="conformal",
+            sources=[nf.PointCurrent(tuple(q + 0.3 for q in at), "z", nf.Gaussian(60e6))],
+            steps=90,
+        )
+    )
     solver.advance(90)
     for component in ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz"):
         field, near = solver.field(component), slice(CELLS // 2 - 2, CELLS // 2 + 3)
@@ -91,11 +97,16 @@ def test_a_resonance_in_a_thin_wall_is_right_to_a_part_of_a_cell(wall):
     radius, exact = 6.0, 2.7437072 * VACUUM_SPEED / (2 * np.pi * 6.0)
     at, size = (8.3, 8.17, 8.41), (17,) * 3
     sim = nf.Simulation(
-        grid=nf.Grid.uniform(1.0, size), boundaries=PEC_WALLS, metal="conformal", duration=1.2e-6, courant=0.7,
-        structures=[metal(nf.Sphere(at, radius + wall)), metal(nf.Sphere(at, radius), VACUUM)], precision="double",
+        grid=nf.Grid.uniform(1.0, size),
+        boundaries=PEC_WALLS,
+        metal="conformal",
+        duration=1.2e-6,
+        courant=0.7,
+        structures=[metal(nf.Sphere(at, radius + wall)), metal(nf.Sphere(at, radius), VACUUM)],
+        precision="double",
         sources=[nf.PointCurrent((8, 8, 9.5), "z", nf.ModulatedGaussian(exact, 0.5 * exact))],
         monitors=[nf.Probe("ringing", (8, 8, 6.5), "Ez")],
-    )  # fmt: skip
+    )
     modes = nf.resonances(sim.run(threads=1), (0.93 * exact, 1.07 * exact), probe="ringing")
     found = float(modes.frequency[np.argmax(np.abs(modes.amplitude.values))])
     assert abs(found / exact - 1.0) < 0.1 / radius  # a tenth of a cell; TM101 between whole cells is a quarter off

@@ -137,11 +137,11 @@ def test_no_face_counts_with_more_than_the_least_of_its_live_edges(seed):
     """What the proof asks for, sample by sample."""
     grid, found = made(seed)
     samples, drive = SampleNumbers(grid), [np.asarray(found.dense(component)[1]) for component in range(6)]
-    number = np.concatenate([
-        samples.number(c, np.stack(np.nonzero(drive[c] != 0), axis=-1)) for c in range(3)
-    ])  # fmt: skip
-    part = {n: 1.0 / drive[c][tuple(index)] for n, (c, index) in
-            zip(number.tolist(), zip(*(p.tolist() for p in samples.place(number))))}  # fmt: skip
+    number = np.concatenate([samples.number(c, np.stack(np.nonzero(drive[c] != 0), axis=-1)) for c in range(3)])
+    part = {
+        n: 1.0 / drive[c][tuple(index)]
+        for n, (c, index) in zip(number.tolist(), zip(*(p.tolist() for p in samples.place(number))))
+    }
     for component in range(3, 6):
         index = np.stack(np.nonzero(drive[component] != 1.0), axis=-1)
         faces = samples.number(component, index)
@@ -153,9 +153,12 @@ def test_the_energy_of_wires_in_a_box_stays_bounded_over_a_hundred_thousand_step
     bent = [(3 * MM, 3 * MM, 2 * MM), (3 * MM, 3 * MM, 7 * MM), (7 * MM, 3 * MM, 7 * MM)]
     thick = [(3 * MM, 7 * MM, 0), (3 * MM, 7 * MM, 8 * MM), (8 * MM, 7 * MM, 8 * MM)]
     sim = nf.Simulation(
-        nf.Grid.uniform(MM, (10, 9, 9)), structures=[wire(bent, 1e-4 * MM), wire(thick, 0.5 * MM)],
-        boundaries=nf.Boundaries(nf.PEC), steps=100_000, precision="double",
-    )  # fmt: skip
+        nf.Grid.uniform(MM, (10, 9, 9)),
+        structures=[wire(bent, 1e-4 * MM), wire(thick, 0.5 * MM)],
+        boundaries=nf.Boundaries(nf.PEC),
+        steps=100_000,
+        precision="double",
+    )
     solver = nf.Solver(sim, threads=1)
     random = np.random.default_rng(1)
     for name, component in (("Ex", 0), ("Ey", 1), ("Ez", 2)):
@@ -184,8 +187,10 @@ def small_model(precision="double", **options):
         ports=[nf.LumpedPort("feed", at(5, 5, 0), at(5, 5, 1), "z", waveform=PULSE)],
         elements=[nf.LumpedElement(at(5, 5, 5), at(6, 5, 5), "x", 30.0, 1e-9)],
         monitors=[nf.Probe("e", at(6, 6, 3), "Ex"), nf.Current("i", at(4, 4, 3), at(6, 6, 3))],
-        precision=precision, steps=20, **options,
-    )  # fmt: skip
+        precision=precision,
+        steps=20,
+        **options,
+    )
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -281,7 +286,7 @@ def test_a_wire_over_a_seam_is_one_in_the_middle():
         ([wire([(4 * MM, 4 * MM, MM), (4 * MM, 4 * MM, 5 * MM)], 0.6 * MM)], ["0.0006 m", "half", "Cylinder"]),
         ([wire([(n * MM, 4 * MM, MM), (n * MM, 4 * MM, 5 * MM)], 0.1 * MM) for n in (3, 4)], ["one cell apart", "z"]),
     ],
-)  # fmt: skip
+)
 def test_too_thick_and_too_near_wires_are_refused(wires, words):
     sim = nf.Simulation(nf.Grid.uniform(MM, (8, 8, 8)), structures=wires, boundaries=nf.Boundaries(nf.PEC), steps=1)
     with pytest.raises(nf.ModelError) as refused:
@@ -307,11 +312,20 @@ def test_planes_of_symmetry_through_along_and_beside_wires_change_nothing():
         ways = (1,) if half else (1, -1)
         rods += [wire([(0, 0, way * 3 * MM), (0, 0, way * reach)], 0.05 * MM) for way in ways]
         sources = [nf.LineCurrent((0, -reach, way * 2 * MM), (0, reach, way * 2 * MM), pulse) for way in ways]
-        return nf.Simulation(
-            nf.Grid.uniform(MM, (16, 16, 16), origin=(-8 * MM,) * 3), structures=rods, sources=sources,
-            boundaries=nf.Boundaries(nf.CPML(3)), monitors=[nf.Probe("at", (MM, 2.5 * MM, 2 * MM), "Ey")],
-            symmetry=nf.Symmetry(**planes), precision="double", steps=90,
-        ).run(threads=1)["at"].values  # fmt: skip
+        return (
+            nf.Simulation(
+                nf.Grid.uniform(MM, (16, 16, 16), origin=(-8 * MM,) * 3),
+                structures=rods,
+                sources=sources,
+                boundaries=nf.Boundaries(nf.CPML(3)),
+                monitors=[nf.Probe("at", (MM, 2.5 * MM, 2 * MM), "Ey")],
+                symmetry=nf.Symmetry(**planes),
+                precision="double",
+                steps=90,
+            )
+            .run(threads=1)["at"]
+            .values
+        )
 
     whole = probed(False)
     assert np.abs(whole).max() > 0
@@ -322,13 +336,18 @@ def test_planes_of_symmetry_through_along_and_beside_wires_change_nothing():
 def test_the_wave_along_a_wire_is_a_mode_of_the_grid_that_a_port_launches_and_takes_in():
     side, ends = 8 * MM, (12 * MM, 28 * MM)
     sim = nf.Simulation(
-        nf.Grid.uniform(MM, (8, 8, 40)), background=nf.Medium(2.2), precision="double",
+        nf.Grid.uniform(MM, (8, 8, 40)),
+        background=nf.Medium(2.2),
+        precision="double",
         structures=[wire([(4 * MM, 4 * MM, 0), (4 * MM, 4 * MM, 40 * MM)], 0.05 * MM)],
         boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(10), z_high=nf.CPML(10)),
-        ports=[nf.WaveguidePort(name, (0, 0, z), (side, side, z), way, "1", "any")
-               for name, z, way in zip(("in", "out"), ends, ("+z", "-z"))],
-        waveform=nf.ModulatedGaussian(5e9, 4e9), excitations=["in"],
-    )  # fmt: skip
+        ports=[
+            nf.WaveguidePort(name, (0, 0, z), (side, side, z), way, "1", "any")
+            for name, z, way in zip(("in", "out"), ends, ("+z", "-z"))
+        ],
+        waveform=nf.ModulatedGaussian(5e9, 4e9),
+        excitations=["in"],
+    )
     s = sim.run(threads=1).sparameters.sel(source="in").sel(frequency=5e9, method="nearest")
     assert abs(s.sel(to="in").item()) < 3e-5  # what the CPML behind the other port sends back, -90 dB
     delay = 2 * np.pi * float(s.frequency) * 16 * MM * 2.2**0.5 / 299792458.0

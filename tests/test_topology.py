@@ -35,8 +35,16 @@ PAIRS = ["0,4", "1,5", "2,6", "3,7"] * 2  # four cores of two hyper-threads
 def hyper_threaded(system: Path) -> Path:
     """A desktop: 32 KiB and 512 KiB a core, two groups of two cores with 16 MiB each."""
     third = ["0-1,4-5", "0-1,4-5", "2-3,6-7", "2-3,6-7"] * 2
-    return record(system, PAIRS, [("1", "Data", "32K", PAIRS), ("1", "Instruction", "64K", PAIRS),
-                                  ("2", "Unified", "512K", PAIRS), ("3", "Unified", "16M", third)])  # fmt: skip
+    return record(
+        system,
+        PAIRS,
+        [
+            ("1", "Data", "32K", PAIRS),
+            ("1", "Instruction", "64K", PAIRS),
+            ("2", "Unified", "512K", PAIRS),
+            ("3", "Unified", "16M", third),
+        ],
+    )
 
 
 def test_hyper_threads_share_a_core_and_its_caches(tmp_path):
@@ -73,11 +81,16 @@ def test_no_more_cores_than_the_control_group_grants(limit, cores, tmp_path):
 @pytest.mark.parametrize(
     ("own", "above", "limit"),
     [
-        ("max 100000", None, None), ("200000 100000", None, 2), ("150000 100000", "max 100000", 1),
-        ("10000 100000", None, 1), ("max 100000", "300000 100000", 3), ("800000 100000", "300000 100000", 3),
-        ("nonsense", "1 0", None), (None, None, None),
+        ("max 100000", None, None),
+        ("200000 100000", None, 2),
+        ("150000 100000", "max 100000", 1),
+        ("10000 100000", None, 1),
+        ("max 100000", "300000 100000", 3),
+        ("800000 100000", "300000 100000", 3),
+        ("nonsense", "1 0", None),
+        (None, None, None),
     ],
-)  # fmt: skip
+)
 def test_the_tightest_control_group_counts_in_whole_processors(own, above, limit, tmp_path):
     for folder, text in (("jobs/mine", own), ("jobs", above)):
         if text:

@@ -56,10 +56,11 @@ def box(cells: int = 20, **entries) -> nf.Simulation:
     """A cube with a current and a probe."""
     middle = cells // 2 * 1e-3
     given = {
-        "boundaries": nf.Boundaries(all=nf.PEC), "steps": 60,
+        "boundaries": nf.Boundaries(all=nf.PEC),
+        "steps": 60,
         "sources": [nf.PointCurrent((middle, middle, middle), "z", nf.Gaussian(15e9))],
         "monitors": [nf.Probe("tip", (4e-3, 4e-3, 4e-3))],
-    }  # fmt: skip
+    }
     return nf.Simulation(grid=nf.Grid.uniform(1e-3, (cells,) * 3), **given | entries)
 
 
@@ -128,22 +129,42 @@ def test_a_measured_choice_serves_rows_alike_and_no_others():
     tuning.remember(Choice(C, "measured", ROWS, MACHINE), {C: 12.0})
     assert stored_tiling(ROWS, MACHINE) == C
     assert stored_tiling(Rows(205, 198, 200, 5760, cpml=0.1), MACHINE) == C
-    others = [Rows(200, 200, 400, 11000), Rows(50, 200, 200, 5760), Rows(200, 400, 200, 5760),
-              Rows(200, 200, 200, 5760, "double")]  # fmt: skip
-    machines = [Machine(1, MACHINE.l1, MACHINE.l2, MACHINE.l3, 1.0), Machine(2, MACHINE.l1, 2**20, MACHINE.l3, 1.0),
-                Machine(2, MACHINE.l1, MACHINE.l2, MACHINE.l3, 1.0, "avx2")]  # fmt: skip
+    others = [
+        Rows(200, 200, 400, 11000),
+        Rows(50, 200, 200, 5760),
+        Rows(200, 400, 200, 5760),
+        Rows(200, 200, 200, 5760, "double"),
+    ]
+    machines = [
+        Machine(1, MACHINE.l1, MACHINE.l2, MACHINE.l3, 1.0),
+        Machine(2, MACHINE.l1, 2**20, MACHINE.l3, 1.0),
+        Machine(2, MACHINE.l1, MACHINE.l2, MACHINE.l3, 1.0, "avx2"),
+    ]
     assert not any(stored_tiling(rows, MACHINE) for rows in others)
     assert not any(stored_tiling(ROWS, machine) for machine in machines)
     assert tuning.forget() == 1 and stored_tiling(ROWS, MACHINE) is None and tuning.forget() == 0
 
 
-@pytest.mark.parametrize("entry", [
-    None, 5, "8x16", [], {}, {"depth": 8}, {"depth": 8, "width": "16", "segment": 0},
-    {"depth": 0, "width": 16, "segment": 0}, {"depth": 2, "width": 16, "segment": 0},
-    {"depth": 8, "width": 0, "segment": 0}, {"depth": 8, "width": -4, "segment": 0},
-    {"depth": True, "width": 16, "segment": 0}, {"depth": 8.0, "width": 16, "segment": 0},
-    {"depth": 900000, "width": 900000, "segment": 0}, {"depth": 8, "width": 16, "segment": 1},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "entry",
+    [
+        None,
+        5,
+        "8x16",
+        [],
+        {},
+        {"depth": 8},
+        {"depth": 8, "width": "16", "segment": 0},
+        {"depth": 0, "width": 16, "segment": 0},
+        {"depth": 2, "width": 16, "segment": 0},
+        {"depth": 8, "width": 0, "segment": 0},
+        {"depth": 8, "width": -4, "segment": 0},
+        {"depth": True, "width": 16, "segment": 0},
+        {"depth": 8.0, "width": 16, "segment": 0},
+        {"depth": 900000, "width": 900000, "segment": 0},
+        {"depth": 8, "width": 16, "segment": 1},
+    ],
+)
 def test_an_entry_that_is_no_choice_is_ignored(entry):
     TILES.keep({key(ROWS, MACHINE): entry})
     assert stored_tiling(ROWS, MACHINE) is None
@@ -247,10 +268,15 @@ def test_a_long_run_tries_tiles_with_its_own_steps_and_leaves_the_same_bits(hurr
     assert again.facts["tile_depth"] == facts["tile_depth"]
 
 
-@pytest.mark.parametrize("entries", [
-    {"steps": 90}, {"steps": 2000, "check_every": 10}, {"steps": 2000, "tiling": "5x7"},
-    {"steps": 2000, "schedule": "stepwise"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"steps": 90},
+        {"steps": 2000, "check_every": 10},
+        {"steps": 2000, "tiling": "5x7"},
+        {"steps": 2000, "schedule": "stepwise"},
+    ],
+)
 def test_no_trial_for_short_runs_tiles_cut_by_checks_or_fixed_choices(entries, hurried):
     tiling = entries.pop("tiling", None)
     facts = box(**entries).run(threads=1, tiling=tiling).facts
@@ -329,12 +355,19 @@ def test_bench_takes_fixed_tiles_with_the_same_fields(capsys):
     assert sums[0]["checksum"] == sums[1]["checksum"] and sums[1]["tile_depth"] == 5 and sums[1]["tile_width"] == 7
 
 
-@pytest.mark.parametrize("arguments", [
-    ["run", "model.toml", "--tiles", "8"], ["run", "model.toml", "--tiles", "8x0"],
-    ["run", "model.toml", "--tiles", "8x16x1"], ["bench", "box", "--cells", "8", "--tiles", "axb"],
-    ["bench", "box", "--cells", "8", "--schedule", "stepwise", "--tiles", "8x8"], ["tune", "--cells", "0"],
-    ["tune", "missing.toml"], ["tune", "stepwise.toml"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "model.toml", "--tiles", "8"],
+        ["run", "model.toml", "--tiles", "8x0"],
+        ["run", "model.toml", "--tiles", "8x16x1"],
+        ["bench", "box", "--cells", "8", "--tiles", "axb"],
+        ["bench", "box", "--cells", "8", "--schedule", "stepwise", "--tiles", "8x8"],
+        ["tune", "--cells", "0"],
+        ["tune", "missing.toml"],
+        ["tune", "stepwise.toml"],
+    ],
+)
 def test_wrong_tiles_are_one_message_and_exit_code_2(arguments, capsys):
     Path("model.toml").write_text(box().to_toml())
     Path("stepwise.toml").write_text(box(schedule="stepwise").to_toml())

@@ -24,8 +24,10 @@ def test_the_uwb_pulse_keeps_within_what_is_known_of_its_media():
     assert not [warning for warning in uwb_pulse.model().check().warnings if "is known from" in warning]
 
 
-@pytest.mark.parametrize("place, most", [("before the wall", 0.002), ("behind the wall", 0.005),
-                                         ("in the soil", 0.008), ("in the water", 0.06)])  # fmt: skip
+@pytest.mark.parametrize(
+    "place, most",
+    [("before the wall", 0.002), ("behind the wall", 0.005), ("in the soil", 0.008), ("in the water", 0.06)],
+)
 def test_the_distorted_uwb_pulse_is_the_closed_forms(place, most):
     # 11 cells of 1 mm a wavelength in water at 3 GHz lag by (pi/11)^2/6 of the phase, 0.15 rad in 2 cm; that grows with
     # the cube of the frequency, and is 0.05 rad at the middle of the band, 2 GHz

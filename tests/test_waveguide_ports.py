@@ -101,8 +101,10 @@ def test_metal_that_cuts_cells_moves_the_cutoff_as_a_wall_there_does(mode, numbe
     assert np.sum(part * area * electric**2) == pytest.approx(1.0, rel=1e-12) == np.sum(part * area * beside**2)
 
 
-@pytest.mark.parametrize("mode, wanted", [("TE11", 1.841183781), ("TM01", 2.404825558), ("TE01", 3.831705970),
-                                          ("TM11", 3.831705970), ("TE21", 3.054236928)])  # fmt: skip
+@pytest.mark.parametrize(
+    "mode, wanted",
+    [("TE11", 1.841183781), ("TM01", 2.404825558), ("TE01", 3.831705970), ("TM11", 3.831705970), ("TE21", 3.054236928)],
+)
 def test_round_modes_are_found_near_their_cutoffs(mode, wanted):
     """The theory to its digits; the staircase, whose radius is uncertain by a quarter of a cell in 6, to 8 %."""
     opening = Opening("circular", (0.0, 0.0), (2.0, 2.0))
@@ -168,8 +170,9 @@ def test_below_the_cutoff_s_is_the_ratio_of_decaying_amplitudes():
 def test_a_step_in_a_guide_keeps_the_power_of_all_its_modes():
     """TE10 and TE20 go on, off a post that is not in the middle: the columns of S are orthonormal."""
     post = nf.Structure(nf.Box((2 * MM, 0, 30 * MM), (4 * MM, 7 * MM, 33 * MM)), nf.PEC)
-    model = rectangular(("TE10", "TE20"), length=60, pulse=nf.ModulatedGaussian(30e9, 3e9), structures=[post],
-                        duration=3e-9)  # fmt: skip
+    model = rectangular(
+        ("TE10", "TE20"), length=60, pulse=nf.ModulatedGaussian(30e9, 3e9), structures=[post], duration=3e-9
+    )
     result = model.run(threads=1)
     s = result.sparameters.sel(frequency=slice(29e9, 31e9))
     assert list(s.to.values) == ["in:TE10", "in:TE20", "out:TE10", "out:TE20"] == list(result.excitations)
@@ -198,10 +201,14 @@ def test_a_guide_along_any_axis_either_way_gives_the_same_waves(along, sign):
             ports.append(nf.WaveguidePort(name, *corners.tolist(), way, "TE10"))
         faces = {f"{direction[1]}_{side}": nf.CPML(6) for side in ("low", "high")}
         model = nf.Simulation(
-            grid=nf.Grid.uniform(MM, tuple(int(n) for n in np.roll(cells, by))), ports=ports, precision="double",
-            boundaries=nf.Boundaries(nf.PEC, **faces), waveform=nf.ModulatedGaussian(25e9, 8e9), steps=300,
+            grid=nf.Grid.uniform(MM, tuple(int(n) for n in np.roll(cells, by))),
+            ports=ports,
+            precision="double",
+            boundaries=nf.Boundaries(nf.PEC, **faces),
+            waveform=nf.ModulatedGaussian(25e9, 8e9),
+            steps=300,
             excitations=("in",),
-        )  # fmt: skip
+        )
         excitation = model.run(threads=1).excitation("in")
         found.append([excitation.port(name)[part].values for name in ("in", "out") for part in ("voltage", "current")])
     for one, other in zip(*found):
@@ -210,10 +217,14 @@ def test_a_guide_along_any_axis_either_way_gives_the_same_waves(along, sign):
         assert difference < 1e-12 * np.abs(one).max()
 
 
-@pytest.mark.parametrize("mode, planes", [
-    ("TE11x", {"x": "electric", "y": "magnetic"}), ("TM01", {"x": "magnetic"}),
-    pytest.param("TE11y", {"x": "magnetic", "y": "electric"}, marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "mode, planes",
+    [
+        ("TE11x", {"x": "electric", "y": "magnetic"}),
+        ("TM01", {"x": "magnetic"}),
+        pytest.param("TE11y", {"x": "magnetic", "y": "electric"}, marks=pytest.mark.slow),
+    ],
+)
 def test_a_quarter_of_a_guide_tells_of_the_whole(mode, planes):
     model = round_guide(mode, length=50, steps=200, excitations=("in",))
     whole = model.run(threads=1).excitation("in")
@@ -243,18 +254,20 @@ def test_a_filled_guide_has_the_modes_of_its_filling():
 
 def moved(**changes):
     """The first port of the rectangular guide, changed."""
+
     def made():
         model = rectangular()
         fields = {name: getattr(model.ports[0], name) for name in ("lower", "upper", "direction", "modes")}
         port = nf.WaveguidePort("in", **fields | changes)
         return model.model_copy(update={"ports": (port,)})
+
     return made
 
 
 IRIS = nf.Structure(nf.Sheet((0, 0, 21 * MM), (3 * MM, 7 * MM, 21 * MM)), nf.PEC)
 WRONG = {
     "no such mode": (moved(modes="TM10"), "both numbers of a TM mode"),
-    "no mode at all": (moved(modes="TE"), "allowed: \"TEM\""),
+    "no mode at all": (moved(modes="TE"), 'allowed: "TEM"'),
     "a number for a name": (moved(modes="10"), "modes are counted from 1"),
     "a name for a number": (moved(shape="any"), "modes are counted from 1"),
     "a high number": (moved(shape="any", modes=("1", 900)), "99 at most"),
@@ -265,19 +278,23 @@ WRONG = {
     "an inner radius": (moved(inner_radius=1e-3), "goes with shape"),
     "in the CPML": (moved(lower=(0, 0, 8e-3), upper=(12e-3, 7e-3, 8e-3)), "or in a CPML; allowed: 0.009 to 0.111"),
     "too small": (moved(upper=(6e-3, 7e-3, 20e-3)), "is not closed by metal|no mode of the guide"),
-    "a body there": (lambda: rectangular(structures=[nf.Structure(nf.Box((0, 0, 0), (4e-3, 7e-3, 1)), nf.Medium(2))]),
-                     "filled unevenly"),
+    "a body there": (
+        lambda: rectangular(structures=[nf.Structure(nf.Box((0, 0, 0), (4e-3, 7e-3, 1)), nf.Medium(2))]),
+        "filled unevenly",
+    ),
     "a lossy filling": (lambda: rectangular(background=nf.Medium(1.0, conductivity=0.1)), "loses power"),
     "an iris there": (lambda: rectangular(structures=[IRIS]), "cross-section changes"),
     "a PMC wall": (lambda: rectangular(boundaries=nf.Boundaries(nf.PEC, x_low=nf.PMC, **FACES)), "not closed by metal"),
-    "solid metal": (lambda: rectangular(structures=[nf.Structure(nf.Box((0, 0, 0), (1, 1, 1)), nf.PEC)]),
-                    "lies in metal"),
+    "solid metal": (
+        lambda: rectangular(structures=[nf.Structure(nf.Box((0, 0, 0), (1, 1, 1)), nf.PEC)]),
+        "lies in metal",
+    ),
     "the wrong plane": (lambda: round_guide("TE11x", symmetry=nf.Symmetry(x="magnetic")), "has no magnetic plane"),
     "a plane along it": (lambda: round_guide("TE11x", symmetry=nf.Symmetry(z="magnetic")), "would mirror the port"),
     "a plane in metres": (moved(reference_plane=20.0), "reference_plane z=20 m lies outside the grid, 0 to 0.12 m"),
     "no modes": (moved(modes=()), r"modes: given \(\); needs 1 or more entries"),
     "no pulse": (lambda: rectangular(pulse=None), "a guide carries waves above its cut-off"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -317,14 +334,18 @@ def test_what_an_open_guide_takes_back_is_no_part_of_what_it_radiates():
     """Accepted, surface and radiated power agree, though the reflected wave leaves through the surface."""
     cell, a, b, f = 2.5e-3, 20e-3, 10e-3, 10e9
     z = cell * np.array([-30, -10, 0, 24])  # the CPML's end, the port, the mouth, the other end
-    guide = [nf.Structure(nf.Box((-0.5 * a - w, -0.5 * b - w, -1), (0.5 * a + w, 0.5 * b + w, end)), medium)
-             for w, end, medium in ((2 * cell, z[2], nf.PEC), (0.0, z[3], nf.Medium()))]  # fmt: skip
+    guide = [
+        nf.Structure(nf.Box((-0.5 * a - w, -0.5 * b - w, -1), (0.5 * a + w, 0.5 * b + w, end)), medium)
+        for w, end, medium in ((2 * cell, z[2], nf.PEC), (0.0, z[3], nf.Medium()))
+    ]
     result = nf.Simulation(
-        grid=nf.Grid.uniform(cell, (40, 36, 54), (-20 * cell, -18 * cell, z[0])), structures=guide,
+        grid=nf.Grid.uniform(cell, (40, 36, 54), (-20 * cell, -18 * cell, z[0])),
+        structures=guide,
         ports=[nf.WaveguidePort("in", (-0.5 * a, -0.5 * b, z[1]), (0.5 * a, 0.5 * b, z[1]), "+z", "TE10")],
-        symmetry=nf.Symmetry(x="magnetic", y="electric"), waveform=nf.ModulatedGaussian(f, 4e9),
+        symmetry=nf.Symmetry(x="magnetic", y="electric"),
+        waveform=nf.ModulatedGaussian(f, 4e9),
         monitors=[nf.FarField("far", [f])],
-    ).run()  # fmt: skip
+    ).run()
     back = abs(result.sparameters.interp(frequency=f).item()) ** 2
     far = result["far"]
     efficiency, surface = far.radiation_efficiency.item(), (far.surface_power / far.radiated_power).item()

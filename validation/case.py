@@ -38,16 +38,18 @@ class Case:
         """Where the case's one figure goes."""
         return self.folder / "figure.png"
 
-    def compare(self, quantity: str, expected: float, found: float, tolerance: float, *,
-                absolute: bool = False, unit: str = "") -> bool:
+    def compare(
+        self, quantity: str, expected: float, found: float, tolerance: float, *, absolute: bool = False, unit: str = ""
+    ) -> bool:
         """|found - expected| <= tolerance (absolute), or <= tolerance |expected| (relative, the default)."""
         allowed = tolerance if absolute else tolerance * abs(expected)
         passed = math.isfinite(found) and abs(found - expected) <= allowed
         rule = f"± {tolerance:g}{' ' + unit if unit else ''}" if absolute else f"± {100 * tolerance:g} %"
         return self._add(quantity, expected, found, rule, passed, unit)
 
-    def between(self, quantity: str, lower: float, upper: float, found: float, *, expected: float | None = None,
-                unit: str = "") -> bool:
+    def between(
+        self, quantity: str, lower: float, upper: float, found: float, *, expected: float | None = None, unit: str = ""
+    ) -> bool:
         """lower <= found <= upper, for tolerances that are not symmetric; `expected` left out is their middle."""
         passed = math.isfinite(found) and lower <= found <= upper
         expected = 0.5 * (lower + upper) if expected is None else expected
@@ -62,17 +64,32 @@ class Case:
         return self._add(quantity, limit, found, "at least", math.isfinite(found) and found >= limit, unit)
 
     def _add(self, quantity: str, expected: float, found: float, tolerance: str, passed: bool, unit: str) -> bool:
-        self.rows.append({
-            "quantity": quantity, "unit": unit, "expected": float(expected),
-            "found": float(found) if math.isfinite(found) else None, "tolerance": tolerance, "passed": bool(passed),
-        })
+        self.rows.append(
+            {
+                "quantity": quantity,
+                "unit": unit,
+                "expected": float(expected),
+                "found": float(found) if math.isfinite(found) else None,
+                "tolerance": tolerance,
+                "passed": bool(passed),
+            }
+        )
         return bool(passed)
 
     def finish(self) -> NoReturn:
         """Print the case as one JSON object, the last line of stdout; exit 0 if every row passed, else 1."""
         passed = bool(self.rows) and all(row["passed"] for row in self.rows)
         seconds = round(time.perf_counter() - self._start, 1)
-        print(json.dumps({
-            "case": self.folder.name, "title": self.title, "rows": self.rows, "passed": passed, "seconds": seconds,
-        }), flush=True)
+        print(
+            json.dumps(
+                {
+                    "case": self.folder.name,
+                    "title": self.title,
+                    "rows": self.rows,
+                    "passed": passed,
+                    "seconds": seconds,
+                }
+            ),
+            flush=True,
+        )
         sys.exit(0 if passed else 1)

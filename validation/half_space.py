@@ -21,8 +21,9 @@ def expected(frequencies: np.ndarray, medium: nf.Medium) -> np.ndarray:
     return (impedance - 1) / (impedance + 1)
 
 
-def found(frequencies: np.ndarray, medium: nf.Medium, cell: float, highest: float, duration: float,
-          depth: int = 600) -> np.ndarray:
+def found(
+    frequencies: np.ndarray, medium: nf.Medium, cell: float, highest: float, duration: float, depth: int = 600
+) -> np.ndarray:
     """abs r, from a pulse up to `highest` (Hz), recorded for `duration` (s); `depth` cells of the medium."""
     reach = math.ceil(0.5 * duration * C / cell) + 30  # the way to the near end and back takes longer
     front = reach + 60

@@ -16,8 +16,16 @@ from nearfield.analysis.spectra import fourier_integral
 ETA = 376.730313412  # ohm
 
 
-def line(cell: float, cells: int, waveform: Any, probes: dict[str, int], source: int,
-         end: Any = None, permittivity: float = 1.0, **more: Any) -> nf.Simulation:
+def line(
+    cell: float,
+    cells: int,
+    waveform: Any,
+    probes: dict[str, int],
+    source: int,
+    end: Any = None,
+    permittivity: float = 1.0,
+    **more: Any,
+) -> nf.Simulation:
     """A line of square section, one cell wide, that ends in CPML or, at its far end, in the boundary `end`.
 
     The current sheet stands at grid line `source`, each probe of E at the grid line named for it.

@@ -32,8 +32,12 @@ class Paraboloid:
         turns = 16 + 2 * int(4 * np.pi * rim / wavelength)  # twice the highest order of exp(j k r sin(theta) cos(phi))
         node, weight = np.polynomial.legendre.leggauss(rings)
         half = 0.5 * (rim - self.blocked)
-        r, phi = (grid.ravel() for grid in np.meshgrid(
-            self.blocked + half * (1 + node), 2 * np.pi * np.arange(turns) / turns, indexing="ij"))  # fmt: skip
+        r, phi = (
+            grid.ravel()
+            for grid in np.meshgrid(
+                self.blocked + half * (1 + node), 2 * np.pi * np.arange(turns) / turns, indexing="ij"
+            )
+        )
         area = np.repeat(half * weight, turns) * 2 * np.pi / turns * r
         place = np.stack((r * np.cos(phi), r * np.sin(phi), r**2 / (4 * self.focal_length) - self.focal_length), -1)
         slope = r / (2 * self.focal_length)

@@ -31,8 +31,13 @@ def case_names() -> list[str]:
 def run_case(name: str) -> dict[str, Any]:
     """The case's JSON object; a case that breaks is one that failed, with what it said."""
     try:
-        done = subprocess.run([sys.executable, "-m", f"validation.{name}.run"], cwd=FOLDER.parent,
-                              stdout=subprocess.PIPE, text=True, timeout=LONGEST_SECONDS)
+        done = subprocess.run(
+            [sys.executable, "-m", f"validation.{name}.run"],
+            cwd=FOLDER.parent,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=LONGEST_SECONDS,
+        )
     except subprocess.TimeoutExpired:
         return broken(name, f"took longer than {LONGEST_SECONDS} s")
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
@@ -59,19 +64,28 @@ def table(cases: list[dict[str, Any]]) -> str:
     verdicts = [row["passed"] for case in cases for row in case["rows"]] + [False for case in cases if not case["rows"]]
     lines = [
         f"{len(cases)} cases, {sum(verdicts)} of {len(verdicts)} comparisons pass, "
-        f"{sum(case['seconds'] for case in cases):.0f} s.", "",
-        cells("case", "quantity", "expected", "found", "tolerance", "", "seconds"), "|---" * 7 + "|",
-    ]  # fmt: skip
+        f"{sum(case['seconds'] for case in cases):.0f} s.",
+        "",
+        cells("case", "quantity", "expected", "found", "tolerance", "", "seconds"),
+        "|---" * 7 + "|",
+    ]
     for case in cases:
         head = f"[{case['title']}]({case['case']}/README.md)", case["seconds"]
         if not case["rows"]:
             lines.append(cells(head[0], "", "", "", "", "**FAIL**", ""))
         for row in case["rows"]:
             unit = f" {row['unit']}" if row["unit"] else ""
-            lines.append(cells(
-                head[0], row["quantity"], number(row["expected"]) + unit, number(row["found"]) + unit,
-                row["tolerance"], "PASS" if row["passed"] else "**FAIL**", head[1],
-            ))  # fmt: skip
+            lines.append(
+                cells(
+                    head[0],
+                    row["quantity"],
+                    number(row["expected"]) + unit,
+                    number(row["found"]) + unit,
+                    row["tolerance"],
+                    "PASS" if row["passed"] else "**FAIL**",
+                    head[1],
+                )
+            )
             head = "", ""
     return "\n".join(lines)
 

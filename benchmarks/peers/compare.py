@@ -48,25 +48,62 @@ class Peer:
 
 def plain(script: str) -> Command:
     def command(interpreter: str, given: argparse.Namespace, boundary: str) -> list[str]:
-        return [interpreter, str(FOLDER / script), "--cells", str(given.cells), "--steps", str(given.steps),
-                "--threads", str(given.threads), "--boundary", boundary]
+        return [
+            interpreter,
+            str(FOLDER / script),
+            "--cells",
+            str(given.cells),
+            "--steps",
+            str(given.steps),
+            "--threads",
+            str(given.threads),
+            "--boundary",
+            boundary,
+        ]
+
     return command
 
 
 def meep_command(interpreter: str, given: argparse.Namespace, boundary: str) -> list[str]:
     steps = max(10, round(given.steps * PEERS["meep"].steps_share))
-    return ["mpirun", "--allow-run-as-root", "-np", str(given.threads), interpreter, str(FOLDER / "meep_box.py"),
-            "--cells", str(given.cells), "--steps", str(steps), "--boundary", boundary]
+    return [
+        "mpirun",
+        "--allow-run-as-root",
+        "-np",
+        str(given.threads),
+        interpreter,
+        str(FOLDER / "meep_box.py"),
+        "--cells",
+        str(given.cells),
+        "--steps",
+        str(steps),
+        "--boundary",
+        boundary,
+    ]
 
 
 DEBIAN = "apt-get install --no-install-recommends"
 PEERS = {
-    "openems": Peer("openEMS", "openEMS", "single", "/usr/bin/python3", f"{DEBIAN} python3-openems",
-                    plain("openems_box.py")),
-    "meep": Peer("Meep", "meep", "double", "/usr/bin/python3",
-                 f"{DEBIAN} python3-meep-openmpi python3-mpi4py openmpi-bin", meep_command, steps_share=0.2),
-    "gprmax": Peer("gprMax", "gprMax", "single", "build/gprmax/bin/python",
-                   "python3 -m venv build/gprmax && build/gprmax/bin/pip install gprMax", plain("gprmax_box.py")),
+    "openems": Peer(
+        "openEMS", "openEMS", "single", "/usr/bin/python3", f"{DEBIAN} python3-openems", plain("openems_box.py")
+    ),
+    "meep": Peer(
+        "Meep",
+        "meep",
+        "double",
+        "/usr/bin/python3",
+        f"{DEBIAN} python3-meep-openmpi python3-mpi4py openmpi-bin",
+        meep_command,
+        steps_share=0.2,
+    ),
+    "gprmax": Peer(
+        "gprMax",
+        "gprMax",
+        "single",
+        "build/gprmax/bin/python",
+        "python3 -m venv build/gprmax && build/gprmax/bin/pip install gprMax",
+        plain("gprmax_box.py"),
+    ),
 }
 
 
@@ -90,8 +127,22 @@ def speed(command: list[str]) -> float:
 def box_commands(peer: Peer, given: argparse.Namespace, boundary: str) -> tuple[list[str], list[str]]:
     """Nearfield and the peer on the empty box."""
     program = str(Path(sys.executable).parent / "nearfield")
-    ours = [program, "bench", "box", "--cells", str(given.cells), "--steps", str(given.steps), "--threads",
-            str(given.threads), "--boundary", boundary, "--precision", peer.precision, "--json"]
+    ours = [
+        program,
+        "bench",
+        "box",
+        "--cells",
+        str(given.cells),
+        "--steps",
+        str(given.steps),
+        "--threads",
+        str(given.threads),
+        "--boundary",
+        boundary,
+        "--precision",
+        peer.precision,
+        "--json",
+    ]
     return ours, peer.command(peer.interpreter, given, boundary)
 
 
@@ -107,14 +158,21 @@ def compare(peer: Peer, given: argparse.Namespace, what: str, commands: tuple[li
     """Pairs of runs; each ratio is of two neighbours in time."""
     found = in_turn(given.pairs, lambda: speed(commands[0]), lambda: speed(commands[1]))
     row = {
-        "peer": peer.title, "precision": peer.precision, "boundary": what,
-        "nearfield_mcells_per_second": found["first"], "peer_mcells_per_second": found["second"],
+        "peer": peer.title,
+        "precision": peer.precision,
+        "boundary": what,
+        "nearfield_mcells_per_second": found["first"],
+        "peer_mcells_per_second": found["second"],
         "median_ratio": round(found["ratio"], 2),
-        "lowest_ratio": round(found["lowest"], 2), "highest_ratio": round(found["highest"], 2),
-    }  # fmt: skip
-    print(f"{peer.title:8} {what:5} {peer.precision:7} nearfield {median(found['first']):7.1f}  "
-          f"{peer.title} {median(found['second']):7.1f} Mcells/s  ratio {row['median_ratio']} "
-          f"({row['lowest_ratio']} to {row['highest_ratio']})", flush=True)
+        "lowest_ratio": round(found["lowest"], 2),
+        "highest_ratio": round(found["highest"], 2),
+    }
+    print(
+        f"{peer.title:8} {what:5} {peer.precision:7} nearfield {median(found['first']):7.1f}  "
+        f"{peer.title} {median(found['second']):7.1f} Mcells/s  ratio {row['median_ratio']} "
+        f"({row['lowest_ratio']} to {row['highest_ratio']})",
+        flush=True,
+    )
     return row
 
 

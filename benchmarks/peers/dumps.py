@@ -30,9 +30,11 @@ from nearfield.monitors import FieldFile, Snapshot
 from nearfield.simulation import Simulation
 
 RATIOS = {
-    "nearfield_kept": ("nearfield", "nearfield_plain"), "openems_kept": ("openems", "openems_plain"),
-    "nearfield_over_openems": ("nearfield", "openems"), "plain_over_plain": ("nearfield_plain", "openems_plain"),
-}  # fmt: skip
+    "nearfield_kept": ("nearfield", "nearfield_plain"),
+    "openems_kept": ("openems", "openems_plain"),
+    "nearfield_over_openems": ("nearfield", "openems"),
+    "plain_over_plain": ("nearfield_plain", "openems_plain"),
+}
 
 
 def nearfield(given: argparse.Namespace, dumps: bool) -> tuple[float, int]:
@@ -51,8 +53,18 @@ def nearfield(given: argparse.Namespace, dumps: bool) -> tuple[float, int]:
 
 def openems(given: argparse.Namespace, dumps: bool) -> tuple[float, int]:
     """Mcells/s and bytes of dumps."""
-    command = [PEERS["openems"].interpreter, str(FOLDER / "openems_box.py"), "--cells", str(given.cells), "--steps",
-               str(given.steps - 1), "--threads", str(given.threads), "--every", str(given.every)]  # fmt: skip
+    command = [
+        PEERS["openems"].interpreter,
+        str(FOLDER / "openems_box.py"),
+        "--cells",
+        str(given.cells),
+        "--steps",
+        str(given.steps - 1),
+        "--threads",
+        str(given.threads),
+        "--every",
+        str(given.every),
+    ]
     done = subprocess.run([*command, *(["--dumps", given.folder] if dumps else [])], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"openEMS ended with exit code {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}")
@@ -62,8 +74,12 @@ def openems(given: argparse.Namespace, dumps: bool) -> tuple[float, int]:
 
 def measure(given: argparse.Namespace) -> dict[str, Any]:
     """Rates and bytes of the four runs, and the ratios of runs that are neighbours in time."""
-    runs = {"nearfield": (nearfield, True), "nearfield_plain": (nearfield, False), "openems": (openems, True),
-            "openems_plain": (openems, False)}  # fmt: skip
+    runs = {
+        "nearfield": (nearfield, True),
+        "nearfield_plain": (nearfield, False),
+        "openems": (openems, True),
+        "openems_plain": (openems, False),
+    }
     rounds = [{name: code(given, dumps) for name, (code, dumps) in runs.items()} for _ in range(given.pairs)]
     found: dict[str, Any] = {
         "mcells_per_second": {name: [round(each[name][0], 1) for each in rounds] for name in runs},
@@ -71,8 +87,11 @@ def measure(given: argparse.Namespace) -> dict[str, Any]:
     }
     for name, (above, below) in RATIOS.items():
         ratios = sorted(each[above][0] / each[below][0] for each in rounds)
-        found[name] = {"median": round(median(ratios), 3), "lowest": round(ratios[0], 3),
-                       "highest": round(ratios[-1], 3)}  # fmt: skip
+        found[name] = {
+            "median": round(median(ratios), 3),
+            "lowest": round(ratios[0], 3),
+            "highest": round(ratios[-1], 3),
+        }
     return found
 
 

@@ -17,17 +17,19 @@ REPORT = re.compile(r"Time taken: ([\d.]+) seconds")
 def model(cells, steps, boundary):
     """The input file: 1 mm cells."""
     side, middle = cells * 1e-3, cells * 0.5e-3
-    return "\n".join([
-        "#title: box",
-        f"#domain: {side} {side} {side}",
-        "#dx_dy_dz: 0.001 0.001 0.001",
-        f"#time_window: {steps}",
-        f"#pml_cells: {0 if boundary == 'pec' else 10}",
-        "#waveform: gaussiandot 1 5e9 pulse",
-        f"#hertzian_dipole: z {middle} {middle} {middle} pulse",
-        f"#rx: {middle} {middle} {middle}",
-        "",
-    ])
+    return "\n".join(
+        [
+            "#title: box",
+            f"#domain: {side} {side} {side}",
+            "#dx_dy_dz: 0.001 0.001 0.001",
+            f"#time_window: {steps}",
+            f"#pml_cells: {0 if boundary == 'pec' else 10}",
+            "#waveform: gaussiandot 1 5e9 pulse",
+            f"#hertzian_dipole: z {middle} {middle} {middle} pulse",
+            f"#rx: {middle} {middle} {middle}",
+            "",
+        ]
+    )
 
 
 def main():
@@ -41,17 +43,30 @@ def main():
         path = os.path.join(folder, "box.in")
         with open(path, "w", encoding="utf-8") as file:
             file.write(model(given.cells, given.steps, given.boundary))
-        done = subprocess.run([sys.executable, "-m", "gprMax", path], capture_output=True, text=True,
-                              env={**os.environ, "OMP_NUM_THREADS": str(given.threads)})
+        done = subprocess.run(
+            [sys.executable, "-m", "gprMax", path],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": str(given.threads)},
+        )
     found = REPORT.search(done.stdout + done.stderr)
     if not found:
         sys.exit("gprMax did not report a time:\n" + (done.stdout + done.stderr)[-2000:])
     seconds = float(found[1])
-    print(json.dumps({
-        "code": "gprMax", "precision": "single", "cells": given.cells**3, "steps": given.steps,
-        "threads": given.threads, "boundary": given.boundary, "seconds": seconds,
-        "mcells_per_second": given.cells**3 * given.steps / seconds / 1e6,
-    }))
+    print(
+        json.dumps(
+            {
+                "code": "gprMax",
+                "precision": "single",
+                "cells": given.cells**3,
+                "steps": given.steps,
+                "threads": given.threads,
+                "boundary": given.boundary,
+                "seconds": seconds,
+                "mcells_per_second": given.cells**3 * given.steps / seconds / 1e6,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

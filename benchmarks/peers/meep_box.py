@@ -16,7 +16,9 @@ def simulation(cells, boundary):
     side = cells / RESOLUTION
     pulse = meep.GaussianSource(1.0, fwidth=1.0)
     return meep.Simulation(
-        cell_size=meep.Vector3(side, side, side), resolution=RESOLUTION, eps_averaging=False,
+        cell_size=meep.Vector3(side, side, side),
+        resolution=RESOLUTION,
+        eps_averaging=False,
         boundary_layers=[meep.PML(10 / RESOLUTION)] if boundary == "cpml" else [],
         sources=[meep.Source(pulse, component=meep.Ez, center=meep.Vector3())],
     )
@@ -37,11 +39,20 @@ def main():
         box.fields.step()
     seconds = time.perf_counter() - start
     if meep.am_master():
-        print(json.dumps({
-            "code": "Meep", "precision": "double", "cells": given.cells**3, "steps": given.steps,
-            "threads": meep.count_processors(), "boundary": given.boundary, "seconds": seconds,
-            "mcells_per_second": given.cells**3 * given.steps / seconds / 1e6,
-        }))
+        print(
+            json.dumps(
+                {
+                    "code": "Meep",
+                    "precision": "double",
+                    "cells": given.cells**3,
+                    "steps": given.steps,
+                    "threads": meep.count_processors(),
+                    "boundary": given.boundary,
+                    "seconds": seconds,
+                    "mcells_per_second": given.cells**3 * given.steps / seconds / 1e6,
+                }
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -22,16 +22,24 @@ def model(steps):
 def description(antenna):
     port = antenna.ports[0]
     bodies = [
-        {"lower": body.shape.lower, "upper": body.shape.upper,
-         "permittivity": None if body.medium == "pec" else body.medium.permittivity}
+        {
+            "lower": body.shape.lower,
+            "upper": body.shape.upper,
+            "permittivity": None if body.medium == "pec" else body.medium.permittivity,
+        }
         for body in antenna.structures
-    ]  # fmt: skip
+    ]
     return {
-        "lines": [list(line) for line in antenna.grid.resolve(antenna).lines], "bodies": bodies,
-        "port": {"lower": port.lower, "upper": port.upper, "reference_plane": port.reference_plane,
-                 "resistance": port.resistance},
+        "lines": [list(line) for line in antenna.grid.resolve(antenna).lines],
+        "bodies": bodies,
+        "port": {
+            "lower": port.lower,
+            "upper": port.upper,
+            "reference_plane": port.reference_plane,
+            "resistance": port.resistance,
+        },
         "highest_frequency": antenna.waveform.maximum_frequency,
-    }  # fmt: skip
+    }
 
 
 def main():
@@ -46,11 +54,22 @@ def main():
         return
     facts = antenna.run(threads=given.threads).facts
     run = facts["runs"]["feed"]
-    print(json.dumps({
-        "code": "Nearfield", "precision": facts["precision"], "cells": facts["cells"], "steps": run["steps"],
-        "threads": facts["threads"], "schedule": facts["schedule"], "tile_depth": facts["tile_depth"],
-        "tile_width": facts["tile_width"], "seconds": run["seconds"], "mcells_per_second": run["mcells_per_second"],
-    }))
+    print(
+        json.dumps(
+            {
+                "code": "Nearfield",
+                "precision": facts["precision"],
+                "cells": facts["cells"],
+                "steps": run["steps"],
+                "threads": facts["threads"],
+                "schedule": facts["schedule"],
+                "tile_depth": facts["tile_depth"],
+                "tile_width": facts["tile_width"],
+                "seconds": run["seconds"],
+                "mcells_per_second": run["mcells_per_second"],
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

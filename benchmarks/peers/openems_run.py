@@ -25,8 +25,17 @@ def report(cells, **facts):
     if not found:
         sys.exit("openEMS did not report a speed:\n" + (done.stdout + done.stderr)[-2000:])
     steps, seconds = int(found[1]), float(found[3])
-    print(json.dumps({
-        "code": "openEMS", "precision": "single", "cells": cells, "steps": steps, **facts, "seconds": seconds,
-        "dumped_bytes": int(DUMPED.search(done.stdout)[1]),
-        "mcells_per_second": cells * steps / seconds / 1e6,
-    }))
+    print(
+        json.dumps(
+            {
+                "code": "openEMS",
+                "precision": "single",
+                "cells": cells,
+                "steps": steps,
+                **facts,
+                "seconds": seconds,
+                "dumped_bytes": int(DUMPED.search(done.stdout)[1]),
+                "mcells_per_second": cells * steps / seconds / 1e6,
+            }
+        )
+    )

@@ -106,9 +106,7 @@ def vectors_with_images(
     return n + sign * mirror * phase * n_image, l - sign * mirror * phase * l_image
 
 
-def radiation_vectors(
-    faces: list[Face], wavenumbers: np.ndarray, radial: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def radiation_vectors(faces: list[Face], wavenumbers: np.ndarray, radial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """N (A m) and L (V m) of the faces towards the directions `radial`, each (frequency, directions, 3)."""
     n = np.zeros((wavenumbers.size, len(radial), 3), dtype=complex)
     l = np.zeros_like(n)

@@ -221,7 +221,8 @@ def pattern_variables(
         name: Variable(tuple(AXES), values.reshape(shape), notes) for name, values in zip(("e_theta", "e_phi"), fields)
     }
     return variables | {
-        "theta": Variable(("theta",), theta, {"units": "rad"}), "phi": Variable(("phi",), phi, {"units": "rad"}),
+        "theta": Variable(("theta",), theta, {"units": "rad"}),
+        "phi": Variable(("phi",), phi, {"units": "rad"}),
     }
 
 

@@ -89,8 +89,10 @@ def roots(samples: np.ndarray, pencil: int) -> np.ndarray:
     windows = np.lib.stride_tricks.sliding_window_view(samples, pencil + 1)
     _, singular, right = np.linalg.svd(windows, full_matrices=False)
     # noise fills the lower half, unless signals do: then it is only at the very end, where its own values are small
-    floor = min(NOISE_MARGIN * np.median(singular[n:]) * factor for n, factor in
-                ((singular.size // 2, 1.0), (9 * singular.size // 10, 15.0)))  # fmt: skip
+    floor = min(
+        NOISE_MARGIN * np.median(singular[n:]) * factor
+        for n, factor in ((singular.size // 2, 1.0), (9 * singular.size // 10, 15.0))
+    )
     order = int(np.count_nonzero(singular > max(floor, ROUNDING * singular[0])))
     basis = right[: min(max(order, 1), singular.size - 1)].T
     z = np.linalg.eigvals(np.linalg.lstsq(basis[:-1], basis[1:], rcond=None)[0])

@@ -23,8 +23,13 @@ OFF = 1e-9  # of its peak: a source below is off
 
 
 def resonances(
-    signal: Any, band: tuple[Any, Any], time_step: float | None = None, probe: str | None = None,
-    start: float | None = None, end: float | None = None, smallest_q: float = 10.0,
+    signal: Any,
+    band: tuple[Any, Any],
+    time_step: float | None = None,
+    probe: str | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    smallest_q: float = 10.0,
 ) -> xarray.Dataset:
     """The resonances in a signal that rings on its own, by harmonic inversion (matrix pencil in sub-bands).
 
@@ -152,8 +157,13 @@ def rows_of(part: Exponentials, first: float, last: float, smallest_q: float, st
 
 
 def labelled(
-    found: list[tuple[float, float, Exponentials]], band: tuple[float, float], factor: float, smallest_q: float,
-    steady: float, origin: float, unit: str,
+    found: list[tuple[float, float, Exponentials]],
+    band: tuple[float, float],
+    factor: float,
+    smallest_q: float,
+    steady: float,
+    origin: float,
+    unit: str,
 ) -> xarray.Dataset:
     """The modes of all parts as a Dataset; one that lies on a border is found twice and kept once."""
     import xarray
@@ -174,10 +184,14 @@ def labelled(
     quality_error = np.full(decay.shape, np.inf)
     quality_error[loses] = (quality * rate_error / decay)[loses]
     columns = {
-        "frequency": (frequency, "Hz"), "decay_rate": (decay, "1/s"), "quality_factor": (quality, "1"),
-        "amplitude": (factor * amplitude, unit), "frequency_error": (rate_error / (2 * np.pi), "Hz"),
-        "decay_rate_error": (rate_error, "1/s"), "quality_factor_error": (quality_error, "1"),
+        "frequency": (frequency, "Hz"),
+        "decay_rate": (decay, "1/s"),
+        "quality_factor": (quality, "1"),
+        "amplitude": (factor * amplitude, unit),
+        "frequency_error": (rate_error / (2 * np.pi), "Hz"),
+        "decay_rate_error": (rate_error, "1/s"),
+        "quality_factor_error": (quality_error, "1"),
         "amplitude_error": (factor * amplitude_error, unit),
-    }  # fmt: skip
+    }
     data = {name: ("mode", array, {"units": units}) for name, (array, units) in columns.items()}
     return xarray.Dataset(data, {"mode": np.arange(frequency.size)}, {"time_origin": origin})

@@ -28,8 +28,16 @@ if TYPE_CHECKING:
     from nearfield.records import RunRecord
     from nearfield.simulation import Simulation
 
-__all__ = ["frequency_axis", "input_impedance", "port_spectra", "port_waves", "renormalised", "scattering",
-           "scattering_variables", "write_touchstone"]
+__all__ = [
+    "frequency_axis",
+    "input_impedance",
+    "port_spectra",
+    "port_waves",
+    "renormalised",
+    "scattering",
+    "scattering_variables",
+    "write_touchstone",
+]
 
 DRIVE_FLOOR = 1e-3  # -60 dB of the incident wave's peak: below, recordings in single precision say too little
 
@@ -97,8 +105,10 @@ def scattering(
             incident[:, row, column], outgoing[:, row, column] = waves
     matrix = scattering_matrix(incident, outgoing, [names.index(name) for name in excitations])
     complete = len(excitations) == len(names)
-    method = "S = B A^-1 from all excitations" if complete else (
-        f"b/a of each excitation ({', '.join(excitations)}); the other ports end in their own terminations"
+    method = (
+        "S = B A^-1 from all excitations"
+        if complete
+        else (f"b/a of each excitation ({', '.join(excitations)}); the other ports end in their own terminations")
     )
     label = np.array(names)
     return {

@@ -9,9 +9,7 @@ import numpy as np
 PAIRS_PER_LINE = 4  # the format's limit
 
 
-def touchstone_text(
-    frequencies: np.ndarray, matrix: np.ndarray, impedance: float, comments: Sequence[str] = ()
-) -> str:
+def touchstone_text(frequencies: np.ndarray, matrix: np.ndarray, impedance: float, comments: Sequence[str] = ()) -> str:
     """S (frequency, to, source) over Hz as Touchstone 1: real and imaginary parts, one reference impedance (ohm).
 
     One port: a line each frequency. Two ports: one line, in the format's own order S11 S21 S12 S22. More: the matrix

@@ -41,9 +41,14 @@ class Checkpoints:
     """
 
     def __init__(
-        self, folder: Path | None = None, schedule: Schedule | None = None, resumed: Checkpoint | None = None,
-        stem: str = "", result: str = "result.h5", tell: Callable[[str], None] = warnings.warn,
-    ) -> None:  # fmt: skip
+        self,
+        folder: Path | None = None,
+        schedule: Schedule | None = None,
+        resumed: Checkpoint | None = None,
+        stem: str = "",
+        result: str = "result.h5",
+        tell: Callable[[str], None] = warnings.warn,
+    ) -> None:
         self.folder, self.schedule, self.resumed, self.tell = folder, schedule, resumed, tell
         self.names = {"stem": stem, "result": result}
         self.made = self.stands_at = 0  # steps of all excitations; those of the newest checkpoint
@@ -186,13 +191,30 @@ class Checkpoints:
         guard = [Piece(f"guard: {name}", np.array(getattr(loop.guard, name), float)) for name in ("times", "energies")]
         files = {name: entry for each in gathered for name, entry in each.items()}
         files["run.bin"] = write_arrays(part / "run.bin", [*guard, *shelf.pieces])
-        write_manifest(part, json_data({
-            "format": FORMAT, "nearfield": nearfield.__version__, **self.names, "checkpoint": str(self.schedule),
-            "model": self._model, "model_text": self.record.model_text, "plan": self._fingerprint,
-            "excitation": loop.excitation, "step": loop.engine.step, "steps_made": self.made,
-            "ended": loop.ended, "seconds": loop.seconds, "runs": runs, "finished": finished,
-            "resumed": self.record.facts.get("resumed", []), "files": files,
-        }, float))  # fmt: skip
+        write_manifest(
+            part,
+            json_data(
+                {
+                    "format": FORMAT,
+                    "nearfield": nearfield.__version__,
+                    **self.names,
+                    "checkpoint": str(self.schedule),
+                    "model": self._model,
+                    "model_text": self.record.model_text,
+                    "plan": self._fingerprint,
+                    "excitation": loop.excitation,
+                    "step": loop.engine.step,
+                    "steps_made": self.made,
+                    "ended": loop.ended,
+                    "seconds": loop.seconds,
+                    "runs": runs,
+                    "finished": finished,
+                    "resumed": self.record.facts.get("resumed", []),
+                    "files": files,
+                },
+                float,
+            ),
+        )
         put_in_place(part, place)
 
     def _give_up(self, part: Path, why: str) -> None:
@@ -211,7 +233,13 @@ class Checkpoints:
         if not self.schedule:
             return {}
         newest = checkpoints(self.folder)[:1] if self.ranks.rank == 0 else []
-        return {"checkpoints": {
-            "schedule": str(self.schedule), "written": self._written, "seconds": self._seconds, "bytes": self._bytes,
-            "newest": newest[0].name if newest else None, "ended_by": "SIGTERM" if self.asked else None,
-        }}  # fmt: skip
+        return {
+            "checkpoints": {
+                "schedule": str(self.schedule),
+                "written": self._written,
+                "seconds": self._seconds,
+                "bytes": self._bytes,
+                "newest": newest[0].name if newest else None,
+                "ended_by": "SIGTERM" if self.asked else None,
+            }
+        }

@@ -21,9 +21,14 @@ if TYPE_CHECKING:
 
 
 def run_with_checkpoints(
-    simulation: Simulation, schedule: str, threads: int | None, output: str | Path | None,
-    progress: Callable[[ProgressInfo], None] | None, tiling: str | Tiling | None, parallel: Parallel | None,
-) -> Result:  # fmt: skip
+    simulation: Simulation,
+    schedule: str,
+    threads: int | None,
+    output: str | Path | None,
+    progress: Callable[[ProgressInfo], None] | None,
+    tiling: str | Tiling | None,
+    parallel: Parallel | None,
+) -> Result:
     """`Simulation.run` with checkpoints in the output's folder. Error: there are some of a run that did not end."""
     from nearfield.checkpoint.keeper import Checkpoints
     from nearfield.checkpoint.schedule import Schedule

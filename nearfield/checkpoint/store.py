@@ -87,10 +87,16 @@ def write_arrays(path: Path, pieces: Iterable[Piece]) -> dict[str, Any]:
         for piece in pieces:
             values = piece.values
             order = sorted(range(values.ndim), key=lambda axis: -abs(values.strides[axis]))  # as it lies in memory
-            arrays.append({
-                "name": piece.name, "dtype": values.dtype.str, "shape": list(values.shape), "order": order,
-                "lower": None if piece.lower is None else [int(n) for n in piece.lower], "at": file.bytes,
-            })  # fmt: skip
+            arrays.append(
+                {
+                    "name": piece.name,
+                    "dtype": values.dtype.str,
+                    "shape": list(values.shape),
+                    "order": order,
+                    "lower": None if piece.lower is None else [int(n) for n in piece.lower],
+                    "at": file.bytes,
+                }
+            )
             laid = values.transpose(order)
             for part in laid if laid.ndim > 1 else (laid,):
                 file.write(memoryview(np.ascontiguousarray(part).reshape(-1).view(np.uint8)))
@@ -127,8 +133,10 @@ def verify(folder: Path, name: str, entry: dict[str, Any]) -> None:
                 raise Damaged(f"{name} has {size} bytes, {entry['bytes']} were written")
             for number, wanted in enumerate(entry["crc32"]):
                 if zlib.crc32(file.read(CHUNK)) != wanted:
-                    raise Damaged(f"{name} does not agree with its checksum in bytes {number * CHUNK} to "
-                                  f"{min(size, (number + 1) * CHUNK) - 1}")  # fmt: skip
+                    raise Damaged(
+                        f"{name} does not agree with its checksum in bytes {number * CHUNK} to "
+                        f"{min(size, (number + 1) * CHUNK) - 1}"
+                    )
     except OSError as error:
         raise Damaged(f"{name} cannot be read: {error.strerror}") from None
 

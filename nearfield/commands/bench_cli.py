@@ -28,15 +28,22 @@ bench = typer.Typer(help="Measure the speed of this machine.", no_args_is_help=T
 
 
 @bench.command()
-def box(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the cube.")] = 128,
-        steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps to take.")] = 100,
-        threads: Threads = None,
-        boundary: Annotated[Wall, typer.Option(help="All six walls; a CPML takes 10 cells inside.")] = Wall.pec,
-        schedule: Annotated[Schedule, typer.Option(help="Order of the updates.")] = Schedule.tiled,
-        tiles: Tiles = "auto",
-        precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
-        ranks: Ranks = None, domains: Domains = None, bind: Bind = None, memory: Memory = None,
-        halo_depth: HaloDepth = None, overlap: Overlap = "split", as_json: Json = False) -> int:
+def box(
+    cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the cube.")] = 128,
+    steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps to take.")] = 100,
+    threads: Threads = None,
+    boundary: Annotated[Wall, typer.Option(help="All six walls; a CPML takes 10 cells inside.")] = Wall.pec,
+    schedule: Annotated[Schedule, typer.Option(help="Order of the updates.")] = Schedule.tiled,
+    tiles: Tiles = "auto",
+    precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
+    ranks: Ranks = None,
+    domains: Domains = None,
+    bind: Bind = None,
+    memory: Memory = None,
+    halo_depth: HaloDepth = None,
+    overlap: Overlap = "split",
+    as_json: Json = False,
+) -> int:
     """Time an empty cube with a point current in the middle."""
     from nearfield.commands.bench import measure_box
     from nearfield.parallel.launch import relaunch
@@ -45,15 +52,33 @@ def box(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along e
     ended = relaunch(ranks)
     if ended is not None:
         return ended
-    return measure_box(cells, steps, threads, boundary.value, schedule.value, tiles, precision.value, as_json,
-                       Parallel(domains, bind, memory, halo_depth, overlap))  # fmt: skip
+    return measure_box(
+        cells,
+        steps,
+        threads,
+        boundary.value,
+        schedule.value,
+        tiles,
+        precision.value,
+        as_json,
+        Parallel(domains, bind, memory, halo_depth, overlap),
+    )
 
 
 @bench.command("model")
-def bench_model(model: Model, steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps to take.")] = 100,
-                threads: Threads = None, tiles: Tiles = "auto", ranks: Ranks = None, domains: Domains = None,
-                bind: Bind = None, memory: Memory = None, halo_depth: HaloDepth = None, overlap: Overlap = "split",
-                as_json: Json = False) -> int:
+def bench_model(
+    model: Model,
+    steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps to take.")] = 100,
+    threads: Threads = None,
+    tiles: Tiles = "auto",
+    ranks: Ranks = None,
+    domains: Domains = None,
+    bind: Bind = None,
+    memory: Memory = None,
+    halo_depth: HaloDepth = None,
+    overlap: Overlap = "split",
+    as_json: Json = False,
+) -> int:
     """Time the steps of a model; nothing is written."""
     from nearfield.commands.bench import measure_model
     from nearfield.parallel.launch import relaunch
@@ -67,19 +92,23 @@ def bench_model(model: Model, steps: Annotated[int, typer.Option(min=1, max=10**
 
 
 @bench.command()
-def scaling(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 128,
-            steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps of the box; the antenna makes as many "
-                                                                      "cell updates.")] = 100,
-            rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often all points are taken in turn.")] = 3,
-            case: Annotated[str, typer.Option(help="box, antenna, or both.")] = "box,antenna",
-            antenna: Annotated[Path | None, typer.Option(help="Model file; left out, the template `patch`.")] = None,
-            bind: Annotated[str | None, typer.Option(help="Schemes, as node,core; left out, all that differ.")] = None,
-            ranks: Annotated[str | None, typer.Option(help="As 1,2,4; left out, up to one more than cores.")] = None,
-            threads: Annotated[str | None, typer.Option(help="Of a rank, as 1,2; left out, 1 and what fills the "
-                                                             "cores.")] = None,
-            profile: Annotated[Path | None, typer.Option(help="What `nearfield probe` found; left out, here.")] = None,
-            plot: Annotated[Path | None, typer.Option(help="Draw it too, into this .png.")] = None,
-            as_json: Json = False) -> int:
+def scaling(
+    cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 128,
+    steps: Annotated[
+        int, typer.Option(min=1, max=10**9, help="Steps of the box; the antenna makes as many cell updates.")
+    ] = 100,
+    rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often all points are taken in turn.")] = 3,
+    case: Annotated[str, typer.Option(help="box, antenna, or both.")] = "box,antenna",
+    antenna: Annotated[Path | None, typer.Option(help="Model file; left out, the template `patch`.")] = None,
+    bind: Annotated[str | None, typer.Option(help="Schemes, as node,core; left out, all that differ.")] = None,
+    ranks: Annotated[str | None, typer.Option(help="As 1,2,4; left out, up to one more than cores.")] = None,
+    threads: Annotated[
+        str | None, typer.Option(help="Of a rank, as 1,2; left out, 1 and what fills the cores.")
+    ] = None,
+    profile: Annotated[Path | None, typer.Option(help="What `nearfield probe` found; left out, here.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw it too, into this .png.")] = None,
+    as_json: Json = False,
+) -> int:
     """Time binding schemes x ranks x threads, each point in a process of its own, beside the predicted rates."""
     from nearfield.commands.scaling import Request, measure_scaling
 
@@ -88,14 +117,17 @@ def scaling(cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells alo
 
 
 @bench.command()
-def features(cells: Annotated[int, typer.Option(min=32, max=10000, help="Cells along each side of the cube.")] = 128,
-             steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps of each run.")] = 100,
-             threads: Threads = None,
-             precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
-             as_json: Json = False,
-             rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often each is taken in turn.")] = 5,
-             case: Annotated[list[str] | None, typer.Option(help="A case by its name; may be given several times. Left "
-                                                                 "out, all.")] = None) -> int:
+def features(
+    cells: Annotated[int, typer.Option(min=32, max=10000, help="Cells along each side of the cube.")] = 128,
+    steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps of each run.")] = 100,
+    threads: Threads = None,
+    precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
+    as_json: Json = False,
+    rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often each is taken in turn.")] = 5,
+    case: Annotated[
+        list[str] | None, typer.Option(help="A case by its name; may be given several times. Left out, all.")
+    ] = None,
+) -> int:
     """Time what each feature costs, in turn with the empty cube."""
     from nearfield.commands.bench import measure_features
 

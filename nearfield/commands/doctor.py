@@ -212,10 +212,15 @@ def readable(found: dict[str, Any]) -> str:
     memory = f"{found['memory_bytes'] / 2**30:.1f} GiB free" if found["memory_bytes"] else "unknown"
     rate = found["memory_gigabytes_per_second"]
     lines = {
-        "nearfield": found["nearfield"], "python": found["python"], "system": found["system"],
-        "processor": found["processor"], "instruction set": sets, "cores": cores,
+        "nearfield": found["nearfield"],
+        "python": found["python"],
+        "system": found["system"],
+        "processor": found["processor"],
+        "instruction set": sets,
+        "cores": cores,
         "caches": f"L1 {first}, L2 {second} a core; L3 {third} for all",
-        "NUMA nodes": found["numa_nodes"], "memory": memory,
+        "NUMA nodes": found["numa_nodes"],
+        "memory": memory,
         "memory rate": f"{rate} GB/s (triad, all usable cores)" if rate else "unknown",
         "MPI": mpi_words(found),
         "GPU": found["gpu"] or "none (not needed yet: runs use the processor)",

@@ -52,8 +52,9 @@ def rows(hardware: Hardware, nodes: int) -> dict[str, str]:
     """The rows of a cluster's table; all nodes are alike. What is not known says so."""
     known = hardware.facts
     cores, processors = len(hardware.cores), len(hardware.processors)
-    caches = ", ".join(f"{name} {size(of)}" for name, of in
-                       (("L1", hardware.l1), ("L2", hardware.l2), ("L3", hardware.l3)) if of)  # fmt: skip
+    caches = ", ".join(
+        f"{name} {size(of)}" for name, of in (("L1", hardware.l1), ("L2", hardware.l2), ("L3", hardware.l3)) if of
+    )
     memory = f"{size(hardware.memory)} in {len(hardware.numa)} NUMA node{'s' * (len(hardware.numa) > 1)}"
     return {
         "Machine": hardware.name + (", SIMULATED: not this machine" if hardware.simulated else ""),
@@ -79,32 +80,65 @@ def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
     scheme, reason = default_scheme(hardware)
     known = hardware.facts
     return {
-        "name": hardware.name, "simulated": hardware.simulated, "nodes": nodes,
-        "processor": known.processor or None, "clock_hertz": known.clock or None,
-        "system": known.system or None, "network": list(known.network),
-        "packages": len(hardware.packages()), "cores": len(hardware.cores), "processors": len(hardware.processors),
+        "name": hardware.name,
+        "simulated": hardware.simulated,
+        "nodes": nodes,
+        "processor": known.processor or None,
+        "clock_hertz": known.clock or None,
+        "system": known.system or None,
+        "network": list(known.network),
+        "packages": len(hardware.packages()),
+        "cores": len(hardware.cores),
+        "processors": len(hardware.processors),
         "memory_bytes": hardware.memory or None,
         "caches": {"L1": hardware.l1, "L2": hardware.l2, "L3": hardware.l3},
-        "numa_nodes": [{"index": node.index, "os_index": node.os_index, "memory_bytes": node.memory or None,
-                        "cores": list(node.cores)} for node in hardware.numa],
-        "core_list": [{"index": core.index, "processors": list(core.processors), "package": core.package,
-                       "numa": core.numa, "l3": core.l3} for core in hardware.cores],
-        "distances": hardware.distances, "bind": scheme, "reason": reason, "table": rows(hardware, nodes),
-    }  # fmt: skip
+        "numa_nodes": [
+            {
+                "index": node.index,
+                "os_index": node.os_index,
+                "memory_bytes": node.memory or None,
+                "cores": list(node.cores),
+            }
+            for node in hardware.numa
+        ],
+        "core_list": [
+            {
+                "index": core.index,
+                "processors": list(core.processors),
+                "package": core.package,
+                "numa": core.numa,
+                "l3": core.l3,
+            }
+            for core in hardware.cores
+        ],
+        "distances": hardware.distances,
+        "bind": scheme,
+        "reason": reason,
+        "table": rows(hardware, nodes),
+    }
 
 
 def check_machine(topology: str | None, as_json: bool) -> int:
     """Print what this process is bound to and what of the system bears on where threads and pages go."""
     if topology is not None:
-        raise ModelError(f"topology={topology}: --check looks at this process on this machine; a SIMULATED one has "
-                         "nothing to check. Leave the topology or --check out")  # fmt: skip
+        raise ModelError(
+            f"topology={topology}: --check looks at this process on this machine; a SIMULATED one has "
+            "nothing to check. Leave the topology or --check out"
+        )
     found = checks(load(None))
     with console(as_json) as out:
         out.answer(found)
         if not as_json:
             words = {True: "on", False: "off"}
-            out.say(readable({name.replace("_", " "): str(words.get(value, value))
-                              for name, value in found.items() if value != "" and name != "simulated"}))  # fmt: skip
+            out.say(
+                readable(
+                    {
+                        name.replace("_", " "): str(words.get(value, value))
+                        for name, value in found.items()
+                        if value != "" and name != "simulated"
+                    }
+                )
+            )
     return 0
 
 
@@ -119,10 +153,13 @@ def checks(hardware: Hardware) -> dict[str, Any]:
     except ImportError:
         found |= {"this_process": "unknown: nearfield/machine/processors.py is missing from this installation"}
     return found | {
-        "binding_threads": binding_of_threads(hardware), "memory_policies": memory_policies(hardware),
-        "default_binding": scheme, "reason": reason, "default_memory": memory_policy(scheme),
+        "binding_threads": binding_of_threads(hardware),
+        "memory_policies": memory_policies(hardware),
+        "default_binding": scheme,
+        "reason": reason,
+        "default_memory": memory_policy(scheme),
         "default_threads": available_threads(),
-    }  # fmt: skip
+    }
 
 
 def binding_of_threads(hardware: Hardware) -> str:

@@ -15,8 +15,9 @@ from nearfield.model_file import key, plain, table
 from nearfield.wording import counted, quantity
 
 
-def fit_table(path: Path, name: str | None, kinds: str | None, options: dict[str, Any], plot: Path | None,
-              as_json: bool) -> int:  # fmt: skip
+def fit_table(
+    path: Path, name: str | None, kinds: str | None, options: dict[str, Any], plot: Path | None, as_json: bool
+) -> int:
     """Fit a medium to a table and print it as an entry of a model file."""
     if plot is not None and plot.suffix.lower() not in (".png", ".svg"):
         raise ModelError(f"--plot: given {plot}; allowed: a name that ends in .png or .svg")
@@ -37,11 +38,18 @@ def fit_table(path: Path, name: str | None, kinds: str | None, options: dict[str
 def facts(fit: MediumFit, name: str, plot: Path | None) -> dict[str, Any]:
     """The fit as plain numbers."""
     return {
-        "name": name, "medium": plain(fit.medium), "toml": fit.to_toml(name), "rows": fit.frequencies.size,
-        "poles": len(fit.medium.poles), "rms_error": fit.rms_error, "largest_error": fit.largest_error,
-        "largest_error_at_hertz": fit.largest_error_at, "band_hertz": [fit.frequencies[0], fit.frequencies[-1]],
-        "passive": True, "plot": None if plot is None else str(plot),
-    }  # fmt: skip
+        "name": name,
+        "medium": plain(fit.medium),
+        "toml": fit.to_toml(name),
+        "rows": fit.frequencies.size,
+        "poles": len(fit.medium.poles),
+        "rms_error": fit.rms_error,
+        "largest_error": fit.largest_error,
+        "largest_error_at_hertz": fit.largest_error_at,
+        "band_hertz": [fit.frequencies[0], fit.frequencies[-1]],
+        "passive": True,
+        "plot": None if plot is None else str(plot),
+    }
 
 
 def summary(fit: MediumFit) -> str:
@@ -67,11 +75,16 @@ def show_media(name: str | None, as_json: bool) -> int:
 def described(entry: Entry) -> dict[str, Any]:
     """An entry as plain data."""
     return {
-        "name": entry.name, "family": entry.family, "title": entry.title, "source": entry.source,
+        "name": entry.name,
+        "family": entry.family,
+        "title": entry.title,
+        "source": entry.source,
         "checked": entry.checked,
-        "band_hertz": list(entry.valid_band), "error": entry.error, "medium": plain(entry.medium),
+        "band_hertz": list(entry.valid_band),
+        "error": entry.error,
+        "medium": plain(entry.medium),
         "model_file": f'medium = "{LIBRARY}{entry.name}"',
-    }  # fmt: skip
+    }
 
 
 def listing(entries: list[Entry]) -> str:
@@ -79,16 +92,24 @@ def listing(entries: list[Entry]) -> str:
     lines = []
     for family in dict.fromkeys(entry.family for entry in entries):
         lines.append(f"{family}:")
-        lines += [f"  {entry.name:21} {band_of(entry):24} {nearness(entry):14} {entry.title}"
-                  for entry in entries if entry.family == family]  # fmt: skip
+        lines += [
+            f"  {entry.name:21} {band_of(entry):24} {nearness(entry):14} {entry.title}"
+            for entry in entries
+            if entry.family == family
+        ]
     return "\n".join([*lines, "", 'in a model file: medium = "library:NAME"; `nearfield media NAME` names the source'])
 
 
 def in_full(entry: Entry) -> str:
     """Source, band, error, and the entry of a model file."""
     checked = {"held against": entry.checked} if entry.checked else {}
-    rows = {"source": entry.source, **checked, "holds": band_of(entry), "deviation": nearness(entry),
-            "in a model file": f'medium = "{LIBRARY}{entry.name}"'}  # fmt: skip
+    rows = {
+        "source": entry.source,
+        **checked,
+        "holds": band_of(entry),
+        "deviation": nearness(entry),
+        "in a model file": f'medium = "{LIBRARY}{entry.name}"',
+    }
     head = [entry.title, *(f"{word:16} {value}" for word, value in rows.items()), ""]
     return "\n".join(head) + table(f"[media.{key(entry.name)}]", plain(entry.medium))
 

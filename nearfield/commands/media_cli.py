@@ -9,8 +9,10 @@ import typer
 
 from nearfield.commands.options import Json
 
-TABLE = "Text file: a line of column names, frequency_GHz or wavelength_um, then n and k, or eps_real and one of " \
+TABLE = (
+    "Text file: a line of column names, frequency_GHz or wavelength_um, then n and k, or eps_real and one of "
     "eps_imag, loss_tangent, conductivity; then numbers."
+)
 
 
 def fit_medium(
@@ -19,18 +21,25 @@ def fit_medium(
     error: Annotated[float | None, typer.Option(help="Enough poles for this rms deviation, as 0.01.")] = None,
     kinds: Annotated[str | None, typer.Option(help="Of debye,drude,lorentz; left out, all.")] = None,
     conductivity: Annotated[bool, typer.Option(help="Whether a constant one may help.")] = True,
-    infinity: Annotated[tuple[float, float],
-                        typer.Option(help="Range of the permittivity far above all poles.")] = (1.0, 1e9),
+    infinity: Annotated[tuple[float, float], typer.Option(help="Range of the permittivity far above all poles.")] = (
+        1.0,
+        1e9,
+    ),
     loss_weight: Annotated[float, typer.Option(help="How many times more the loss counts.")] = 1.0,
     name: Annotated[str | None, typer.Option(help="Of the medium; left out, the file's.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw table and fit into this .png or .svg.")] = None,
     as_json: Json = False,
-) -> int:  # fmt: skip
+) -> int:
     """Fit passive poles to a table of n, k or permittivity; print the medium as an entry of a model file."""
     from nearfield.commands.media import fit_table
 
-    options = {"poles": poles, "error": error, "conductivity": conductivity, "infinity": infinity,
-               "loss_weight": loss_weight}  # fmt: skip
+    options = {
+        "poles": poles,
+        "error": error,
+        "conductivity": conductivity,
+        "infinity": infinity,
+        "loss_weight": loss_weight,
+    }
     return fit_table(table, name, kinds, options, plot, as_json)
 
 
@@ -51,7 +60,7 @@ def list_resonances(
     end: Annotated[float | None, typer.Option(help="Use it up to here (s).")] = None,
     smallest_q: Annotated[float, typer.Option(help="Leave out modes of a lower Q.")] = 10.0,
     as_json: Json = False,
-) -> int:  # fmt: skip
+) -> int:
     """List the resonances in a recorded signal: frequency, Q, decay, amplitude, with errors."""
     from nearfield.commands.resonances import show_resonances
 

@@ -39,13 +39,22 @@ def place(model: Path | None, cluster: Cluster, emit: str | None, cut: dict[str,
     if given:
         raise ModelError(f"{given[0]} says how a model is cut up: name a model file, and leave --emit out")
     if cluster.topology is None and model is None and emit is None:
-        raise ModelError("nothing to place: name a model file, or a machine with --topology (an hwloc XML file or a "
-                         'synthetic string such as "pack:2 [numa] core:4 pu:1")')  # fmt: skip
+        raise ModelError(
+            "nothing to place: name a model file, or a machine with --topology (an hwloc XML file or a "
+            'synthetic string such as "pack:2 [numa] core:4 pu:1")'
+        )
     return place_ranks(cluster.topology, cluster.nodes, cluster.bind, emit, cluster.hosts, cluster.threads, as_json)
 
 
-def place_ranks(topology: str | None, nodes: int, bind: str | None, emit: str | None, hosts: str | None,
-                threads: int | None = None, as_json: bool = False) -> int:
+def place_ranks(
+    topology: str | None,
+    nodes: int,
+    bind: str | None,
+    emit: str | None,
+    hosts: str | None,
+    threads: int | None = None,
+    as_json: bool = False,
+) -> int:
     """Print the ranks of `nodes` hosts of this machine or of `topology`, or what launcher `emit` takes.
 
     Then stdout has that and nothing else, and nothing at all where anything is refused. More `threads` than a rank's
@@ -70,23 +79,39 @@ def place_ranks(topology: str | None, nodes: int, bind: str | None, emit: str | 
 def facts(hardware: Hardware, scheme: str, reason: str, placed: tuple[Rank, ...]) -> dict[str, Any]:
     """The ranks as plain data; cores and NUMA nodes by logical index, processors by the system's number."""
     return {
-        "machine": hardware.name, "simulated": hardware.simulated, "bind": scheme, "reason": reason,
+        "machine": hardware.name,
+        "simulated": hardware.simulated,
+        "bind": scheme,
+        "reason": reason,
         "memory": memory_policy(scheme),
-        "ranks": [{"rank": rank.number, "host": rank.host, "cores": list(rank.unit.cores),
-                   "numa": list(rank.unit.numa), "processors": list(hardware.processors_of(rank.unit))}
-                  for rank in placed],
-    }  # fmt: skip
+        "ranks": [
+            {
+                "rank": rank.number,
+                "host": rank.host,
+                "cores": list(rank.unit.cores),
+                "numa": list(rank.unit.numa),
+                "processors": list(hardware.processors_of(rank.unit)),
+            }
+            for rank in placed
+        ],
+    }
 
 
 def table(hardware: Hardware, scheme: str, reason: str, placed: tuple[Rank, ...]) -> str:
     """The ranks, a line each; of many only the first."""
     mark = "SIMULATED, not this machine: " if hardware.simulated else ""
-    lines = [f"{mark}{hardware.name}", f"binding {scheme}: each rank has {NAMES[scheme]} ({reason})",
-             f"memory  {memory_policy(scheme)}", "",
-             f"{'rank':>6}  {'host':14} {'threads':>7}  {'NUMA':8} processors"]  # fmt: skip
+    lines = [
+        f"{mark}{hardware.name}",
+        f"binding {scheme}: each rank has {NAMES[scheme]} ({reason})",
+        f"memory  {memory_policy(scheme)}",
+        "",
+        f"{'rank':>6}  {'host':14} {'threads':>7}  {'NUMA':8} processors",
+    ]
     for rank in placed[:SHOWN]:
-        lines.append(f"{rank.number:6d}  {rank.host:14} {len(rank.unit.cores):7d}  {ranges(rank.unit.numa):8} "
-                     f"{ranges(hardware.processors_of(rank.unit))}")  # fmt: skip
+        lines.append(
+            f"{rank.number:6d}  {rank.host:14} {len(rank.unit.cores):7d}  {ranges(rank.unit.numa):8} "
+            f"{ranges(hardware.processors_of(rank.unit))}"
+        )
     if len(placed) > SHOWN:
         lines.append(f"   ... and {len(placed) - SHOWN} more ranks")
     return "\n".join([*lines, "", "--emit rankfile, prrte, hydra or slurm writes what a launcher takes"])

@@ -124,8 +124,17 @@ def placed(plan: Plan, machine: Machine, profile: Profile, request: Request) -> 
     domains = parse_domains(request.domains if request.domains is not None else machine.ranks * max(1, spread))
     weights = Weights.of(plan)
     depths = depths_for(plan, request.depth) if request.depth or machine.ranks > 1 else [plan.reach]
-    halos = halo_costs(depths, profile, len(machine.hosts), len(machine.hardware.numa), machine.threads, machine.ranks,
-                       domains, BYTES_OF[plan.precision], reach=plan.reach)  # fmt: skip
+    halos = halo_costs(
+        depths,
+        profile,
+        len(machine.hosts),
+        len(machine.hardware.numa),
+        machine.threads,
+        machine.ranks,
+        domains,
+        BYTES_OF[plan.precision],
+        reach=plan.reach,
+    )
     tiles = Tiles.on(plan, machine.hardware, machine.threads)
     halo = cheapest(weights, domains, machine.ranks, halos, tiles)
     found = decompositions(weights, domains, machine.ranks, halo=halo)
@@ -140,20 +149,39 @@ def answer(request: Request, placing: Placing, sizes: list[HaloSize]) -> dict[st
     domains = []
     for number, index in enumerate(indices(best.arrangement.counts)):
         box, rank = best.arrangement.box(index), best.grouping.rank_of(index)
-        domains.append({
-            "domain": number, "rank": rank, "lower": box.lower, "upper": box.upper, "cells": box.size,
-            "cost": float(best.costs[index]), "relative_cost": float(best.costs[index] / best.costs.mean()),
-            **home(machine, rank, best.grouping.domains_of(rank).index(index), len(best.grouping.domains_of(rank))),
-        })  # fmt: skip
+        domains.append(
+            {
+                "domain": number,
+                "rank": rank,
+                "lower": box.lower,
+                "upper": box.upper,
+                "cells": box.size,
+                "cost": float(best.costs[index]),
+                "relative_cost": float(best.costs[index] / best.costs.mean()),
+                **home(machine, rank, best.grouping.domains_of(rank).index(index), len(best.grouping.domains_of(rank))),
+            }
+        )
     return {
-        "model": str(request.model), "samples": placing.plan.active, "hardware": machine.hardware.name,
-        "simulated": machine.hardware.simulated, "nodes": len(machine.hosts), "bind": machine.scheme,
-        "ranks": machine.ranks, "threads": machine.threads, "domains": domains,
-        "arrangement": best.arrangement.counts, "cuts": best.arrangement.cuts, "rank_arrangement": best.grouping.ranks,
-        "unit_axis": "xyz"[placing.plan.unit_axis], "imbalance": best.imbalance, "depth": placing.halo.depth,
-        "halo_bytes": sum(size.bytes_per_step for size in sizes), "halos": [size.as_dict() for size in sizes],
-        "why": "; ".join(why(placing)), "warnings": [*warnings(placing, sizes), *machine.crowding()],
-    }  # fmt: skip
+        "model": str(request.model),
+        "samples": placing.plan.active,
+        "hardware": machine.hardware.name,
+        "simulated": machine.hardware.simulated,
+        "nodes": len(machine.hosts),
+        "bind": machine.scheme,
+        "ranks": machine.ranks,
+        "threads": machine.threads,
+        "domains": domains,
+        "arrangement": best.arrangement.counts,
+        "cuts": best.arrangement.cuts,
+        "rank_arrangement": best.grouping.ranks,
+        "unit_axis": "xyz"[placing.plan.unit_axis],
+        "imbalance": best.imbalance,
+        "depth": placing.halo.depth,
+        "halo_bytes": sum(size.bytes_per_step for size in sizes),
+        "halos": [size.as_dict() for size in sizes],
+        "why": "; ".join(why(placing)),
+        "warnings": [*warnings(placing, sizes), *machine.crowding()],
+    }
 
 
 def home(machine: Machine, rank: int, domain: int, domains: int) -> dict[str, Any]:

@@ -29,9 +29,11 @@ def readable(request: Request, placing: Placing, sizes: Sequence[HaloSize]) -> s
         f"{request.model}: {times(placing.plan.active)} samples, rows along {unit}{where if machine.described else ''}",
         f"{counted(count, 'domain')}, {times(best.arrangement.counts)}{of_ranks}, "
         f"{counted(machine.threads, 'thread')} a rank",
-        "", *table(domain_rows(placing)), "",
+        "",
+        *table(domain_rows(placing)),
+        "",
         f"imbalance {best.imbalance:.3f} (slowest domain over the mean)",
-    ]  # fmt: skip
+    ]
     if machine.ranks > 1:
         text += ["", *table(halo_rows(placing, sizes)), ""]
     else:
@@ -64,8 +66,15 @@ def halo_rows(placing: Placing, sizes: Sequence[HaloSize]) -> list[list[str]]:
     depth = placing.halo.depth
     lines = [["rank", f"halo of {counted(depth, 'layer')}", "a step", "messages", "R"]]
     for size in sizes[:MOST_SHOWN]:
-        lines.append([str(size.rank), memory(size.bytes_per_exchange), memory(size.bytes_per_step),
-                      f"{size.messages / depth:.3g} a step", f"{size.surface_ratio:.1f}"])  # fmt: skip
+        lines.append(
+            [
+                str(size.rank),
+                memory(size.bytes_per_exchange),
+                memory(size.bytes_per_step),
+                f"{size.messages / depth:.3g} a step",
+                f"{size.surface_ratio:.1f}",
+            ]
+        )
     return more(lines, len(sizes), "ranks")
 
 
@@ -79,8 +88,10 @@ def table(lines: Sequence[Sequence[str]]) -> list[str]:
     """Columns, flush right."""
     full = [line for line in lines if len(line) == len(lines[0])]
     widths = [max(map(len, column)) for column in zip(*full)]
-    return ["  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths)) if len(line) > 1 else line[0]
-            for line in lines]  # fmt: skip
+    return [
+        "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths)) if len(line) > 1 else line[0]
+        for line in lines
+    ]
 
 
 def why(placing: Placing) -> list[str]:
@@ -91,8 +102,10 @@ def why(placing: Placing) -> list[str]:
     said = [chosen(placing.found), slowest(placing)]
     dear = placing.weights.total / math.prod(placing.weights.shape) - 1
     if dear > NOTABLE:
-        said.append(f"CPML, media and what is recorded make {percent(dear / (1 + dear))} of the work and lie unevenly; "
-                    "domains that hold more of it have fewer cells")  # fmt: skip
+        said.append(
+            f"CPML, media and what is recorded make {percent(dear / (1 + dear))} of the work and lie unevenly; "
+            "domains that hold more of it have fewer cells"
+        )
     said.append(rows(placing))
     if math.prod(best.grouping.ranks) > 1:
         how = "as asked for" if placing.depth_given else "of the depths that fit the fastest by latency and bandwidth"
@@ -108,9 +121,8 @@ def chosen(found: Sequence[Decomposition]) -> str:
     behind = second.slowest / first.slowest - 1
     dearer = float(second.costs.mean() / first.costs.mean()) - 1
     faces = "its faces or rows are dearer" if dearer > behind / 2 else f"its imbalance is {second.imbalance:.3f}"
-    return (
-        f"of {len(found)} arrangements worked out {named(first)} has the fastest slowest domain; next comes "
-        + (f"{named(second)}, {percent(behind)} slower: {faces}" if behind > 5e-4 else f"{named(second)}, as fast")
+    return f"of {len(found)} arrangements worked out {named(first)} has the fastest slowest domain; next comes " + (
+        f"{named(second)}, {percent(behind)} slower: {faces}" if behind > 5e-4 else f"{named(second)}, as fast"
     )
 
 
@@ -159,17 +171,23 @@ def warnings(placing: Placing, sizes: Sequence[HaloSize]) -> list[str]:
     short = [(size.surface_ratio / needed, size, needed) for size in sizes if (needed := least_ratio(placing, size))]
     worst, size, needed = min(short, key=lambda entry: entry[0], default=(1.0, None, 0.0))
     if size is not None and worst < 1:
-        said.append(f"rank {size.rank} has R = {size.surface_ratio:.1f} cells for each cell of its faces; below "
-                    f"{needed:.1f} the exchange lasts longer than the update and cannot hide under it. Use fewer ranks "
-                    "of more threads")  # fmt: skip
+        said.append(
+            f"rank {size.rank} has R = {size.surface_ratio:.1f} cells for each cell of its faces; below "
+            f"{needed:.1f} the exchange lasts longer than the update and cannot hide under it. Use fewer ranks "
+            "of more threads"
+        )
     repeated = [grown / size.cells - 1 for grown, size in zip(grown_cells(placing), sizes)]
     if max(repeated) > DOUBLE_WORK:
-        said.append(f"rank {repeated.index(max(repeated))} computes {percent(max(repeated))} more cells than it owns; "
-                    f"{halo.depth} layers are deep for so thin a box. Use --depth 1 or fewer ranks")  # fmt: skip
+        said.append(
+            f"rank {repeated.index(max(repeated))} computes {percent(max(repeated))} more cells than it owns; "
+            f"{halo.depth} layers are deep for so thin a box. Use --depth 1 or fewer ranks"
+        )
     units = len(machine.hardware.units(machine.scheme))
     if machine.described and machine.ranks_a_host > units:
-        said.append(f"{machine.ranks_a_host} ranks on {counted(units, 'unit')} of a host: they share cores. Use "
-                    f"--ranks {units * len(machine.hosts)} or smaller units (--bind)")  # fmt: skip
+        said.append(
+            f"{machine.ranks_a_host} ranks on {counted(units, 'unit')} of a host: they share cores. Use "
+            f"--ranks {units * len(machine.hosts)} or smaller units (--bind)"
+        )
     return said
 
 

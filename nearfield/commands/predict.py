@@ -58,11 +58,17 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
     with console(as_json) as out:
         assumed = profile.assumptions()
         answer = {
-            "model": str(request.model or BOX), "cells": job.cells, "hardware": hardware.name,
-            "simulated": hardware.simulated, "nodes": request.nodes, "profile": profile.name, "assumptions": assumed,
-            "memory": request.memory, "schemes": [each.as_dict() for each in best(found)],
+            "model": str(request.model or BOX),
+            "cells": job.cells,
+            "hardware": hardware.name,
+            "simulated": hardware.simulated,
+            "nodes": request.nodes,
+            "profile": profile.name,
+            "assumptions": assumed,
+            "memory": request.memory,
+            "schemes": [each.as_dict() for each in best(found)],
             "all": [each.as_dict() for each in found],
-        }  # fmt: skip
+        }
         if plot is not None:
             answer["files"] = draw(plot, best(found), job, cluster, schemes, request)
         out.answer(answer)
@@ -94,8 +100,12 @@ def job_of_simulation(simulation: Any, hardware: Hardware) -> Job:
 
     setup = simulation.setup()
     plan = setup.plan
-    return Job(plan_weights(plan), math.prod(plan.cells), BYTES_OF[plan.precision],
-               Tiles.on(plan, hardware, len(hardware.numa[0].cores) or 1))  # fmt: skip
+    return Job(
+        plan_weights(plan),
+        math.prod(plan.cells),
+        BYTES_OF[plan.precision],
+        Tiles.on(plan, hardware, len(hardware.numa[0].cores) or 1),
+    )
 
 
 def wanted(hardware: Hardware, bind: str | None) -> list[str]:
@@ -107,8 +117,21 @@ def wanted(hardware: Hardware, bind: str | None) -> list[str]:
     return [scheme for scheme in SCHEMES if scheme != "l3" or known_l3]
 
 
-HEADS = ("bind", "ranks x threads", "boxes", "halo", "compute ms", "halo ms", "busy ms", "waiting ms", "step ms",
-         "Mcells/s", "efficiency", "imbalance", "remote")  # fmt: skip
+HEADS = (
+    "bind",
+    "ranks x threads",
+    "boxes",
+    "halo",
+    "compute ms",
+    "halo ms",
+    "busy ms",
+    "waiting ms",
+    "step ms",
+    "Mcells/s",
+    "efficiency",
+    "imbalance",
+    "remote",
+)
 
 
 def row(each: Prediction) -> tuple[str, ...]:
@@ -116,17 +139,25 @@ def row(each: Prediction) -> tuple[str, ...]:
     halo = {"deep": f"{each.depth} layers", "layer": "1 layer", "blocking": "blocking"}[each.exchange]
     times = (f"{1e3 * seconds:.3g}" for seconds in (each.compute, each.halo, each.busy, each.waiting, each.step))
     return (
-        each.scheme, f"{each.ranks} x {each.threads}", " x ".join(map(str, each.counts)),
-        halo if each.ranks > 1 else "none", *times, f"{each.mcells_per_second:.0f}", f"{100 * each.efficiency:.1f} %",
-        f"{each.imbalance:.3f}", f"{100 * each.remote_share:.0f} %",
-    )  # fmt: skip
+        each.scheme,
+        f"{each.ranks} x {each.threads}",
+        " x ".join(map(str, each.counts)),
+        halo if each.ranks > 1 else "none",
+        *times,
+        f"{each.mcells_per_second:.0f}",
+        f"{100 * each.efficiency:.1f} %",
+        f"{each.imbalance:.3f}",
+        f"{100 * each.remote_share:.0f} %",
+    )
 
 
 def columns(lines: Sequence[Sequence[str]]) -> str:
     """Lines of cells in columns, right-aligned but for the first."""
     widths = [max(map(len, cells)) for cells in zip(*lines)]
-    aligned = [[cell.ljust(width) if n == 0 else cell.rjust(width) for n, (cell, width) in enumerate(zip(line, widths))]
-               for line in lines]  # fmt: skip
+    aligned = [
+        [cell.ljust(width) if n == 0 else cell.rjust(width) for n, (cell, width) in enumerate(zip(line, widths))]
+        for line in lines
+    ]
     return "\n".join("  ".join(line).rstrip() for line in aligned)
 
 
@@ -134,15 +165,25 @@ def readable(answer: dict[str, Any], predictions: Sequence[Prediction]) -> str:
     """The table, what it is of, and what was assumed."""
     fastest = min(predictions, key=lambda each: each.step)
     where = f"{answer['nodes']} x {answer['hardware']}{', SIMULATED' if answer['simulated'] else ''}"
-    text = [f"{answer['model']}: {answer['cells']:,} cells on {where}; profile: {answer['profile']}", "",
-            columns([HEADS, *map(row, predictions)]), "",
-            f"fastest: --bind {fastest.scheme}; times of a step of the slowest rank, a prediction"]  # fmt: skip
+    text = [
+        f"{answer['model']}: {answer['cells']:,} cells on {where}; profile: {answer['profile']}",
+        "",
+        columns([HEADS, *map(row, predictions)]),
+        "",
+        f"fastest: --bind {fastest.scheme}; times of a step of the slowest rank, a prediction",
+    ]
     text += [f"assumed: {each}" for each in answer["assumptions"]]
     return "\n".join(text)
 
 
-def draw(folder: Path, predictions: Sequence[Prediction], job: Job, cluster: Cluster, schemes: Sequence[str],
-         request: Request) -> list[str]:  # fmt: skip
+def draw(
+    folder: Path,
+    predictions: Sequence[Prediction],
+    job: Job,
+    cluster: Cluster,
+    schemes: Sequence[str],
+    request: Request,
+) -> list[str]:
     """What a step is made of, and rates over nodes; the files that were written."""
     from nearfield.report.prediction_plots import rates_over_nodes, step_parts
 
@@ -182,12 +223,19 @@ def predict_paper(folder: Path, as_json: bool) -> int:
     points, (stated, predicted) = paper.points(), paper.efficiencies()
     with console(as_json) as out:
         files = save(folder, paper_figures(paper))
-        out.answer({
-            "paper": paper.data["paper"], "hardware": paper.hardware.name, "profile": paper.profile.as_dict(),
-            "stated": paper.data["stated"], "points": [vars(point) | {"ratio": point.ratio} for point in points],
-            "efficiency_published_times": stated, "efficiency_predicted": predicted,
-            "cores_over_cpus": dict(paper.readings()), "files": files,
-        })  # fmt: skip
+        out.answer(
+            {
+                "paper": paper.data["paper"],
+                "hardware": paper.hardware.name,
+                "profile": paper.profile.as_dict(),
+                "stated": paper.data["stated"],
+                "points": [vars(point) | {"ratio": point.ratio} for point in points],
+                "efficiency_published_times": stated,
+                "efficiency_predicted": predicted,
+                "cores_over_cpus": dict(paper.readings()),
+                "files": files,
+            }
+        )
         if not as_json:
             say_paper(out, paper, stated, predicted, files)
     return 0
@@ -200,15 +248,27 @@ def say_paper(out: Console, paper: Any, stated: float, predicted: float, files: 
     for name, text in {**paper.data["stated"], **paper.profile.sources}.items():
         out.say(f"  {name:16} {text}")
     lines = [("figure", "case", "published", "predicted", "ratio")]
-    lines += [(f"Fig. {each.figure}", each.what, f"{each.published:.0f} {each.unit}",
-               f"{each.predicted:.0f} {each.unit}", f"{each.ratio:.2f}") for each in points]  # fmt: skip
+    lines += [
+        (
+            f"Fig. {each.figure}",
+            each.what,
+            f"{each.published:.0f} {each.unit}",
+            f"{each.predicted:.0f} {each.unit}",
+            f"{each.ratio:.2f}",
+        )
+        for each in points
+    ]
     out.say(f"\n{columns(lines)}\n")
     for each in points:
         if each.why:
             out.say(f"Fig. {each.figure}, {each.what}: {each.why}.")
-    out.say(f"Efficiency from 4 to 18 nodes: the published times give {100 * stated:.0f} %, the text says almost 90 %, "
-            f"predicted {100 * predicted:.0f} %. Nothing in these inputs gives more than 100 %; 2 hours, if rounded to "
-            f"whole hours, leave {100 * 0.75 * stated:.0f} to {100 * 1.25 * stated:.0f} %.")
-    out.say("Cores over CPUs, published 0.51, for other readings of the unknown box: "
-            + ", ".join(f"{name} {ratio:.2f}" for name, ratio in paper.readings()))  # fmt: skip
+    out.say(
+        f"Efficiency from 4 to 18 nodes: the published times give {100 * stated:.0f} %, the text says almost 90 %, "
+        f"predicted {100 * predicted:.0f} %. Nothing in these inputs gives more than 100 %; 2 hours, if rounded to "
+        f"whole hours, leave {100 * 0.75 * stated:.0f} to {100 * 1.25 * stated:.0f} %."
+    )
+    out.say(
+        "Cores over CPUs, published 0.51, for other readings of the unknown box: "
+        + ", ".join(f"{name} {ratio:.2f}" for name, ratio in paper.readings())
+    )
     out.say("\n" + "\n".join(files))

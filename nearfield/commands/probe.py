@@ -26,8 +26,9 @@ BETWEEN = WHERE | {"processes": "between processes that the system may move"}
 Finder = Callable[[], dict[str, Any] | None]
 
 
-def probe_machine(part: str | None, scale: bool, quick: bool, simulate: str | None, plot: Path | None,
-                  as_json: bool) -> int:  # fmt: skip
+def probe_machine(
+    part: str | None, scale: bool, quick: bool, simulate: str | None, plot: Path | None, as_json: bool
+) -> int:
     """Measure one part or all; what is found joins this machine's profile."""
     if part not in (None, *PARTS):
         raise ModelError(f"probe '{part}' is unknown; allowed: {', '.join(PARTS)}, or none for all of them")
@@ -75,8 +76,14 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate:
         if each is None:
             return None
         found["scale" if scale else name] = each
-    answer = {"machine": processor_name() if simulate is None else hardware.name, "simulated": simulate is not None,
-              "cores": len(hardware.cores), "numa_nodes": len(hardware.numa), "quick": quick, **found}  # fmt: skip
+    answer = {
+        "machine": processor_name() if simulate is None else hardware.name,
+        "simulated": simulate is not None,
+        "cores": len(hardware.cores),
+        "numa_nodes": len(hardware.numa),
+        "quick": quick,
+        **found,
+    }
     answer["omitted"] = omitted
     if simulate is None and not scale:
         profile = probe.profile_from(found, processor_name(), this_profile())
@@ -92,8 +99,10 @@ def placed(name: str, finder: Finder) -> dict[str, Any] | None:
         return finder()
     except OSError as error:
         why = error.strerror or error
-        raise ModelError(f"probe {name}: the system refuses what it needs, as placing threads or pages ({why}); this "
-                         "process may be confined, by a container or a control group") from None  # fmt: skip
+        raise ModelError(
+            f"probe {name}: the system refuses what it needs, as placing threads or pages ({why}); this "
+            "process may be confined, by a container or a control group"
+        ) from None
 
 
 def remember(found: dict[str, Any]) -> None:
@@ -163,8 +172,16 @@ def tell_stream(found: dict[str, Any]) -> str:
         lines = [("function", "best MB/s", "min s", "median s", "max s", "spread")]
         for loop in LOOPS:
             seconds = each[loop]["seconds"]
-            lines.append((loop, f"{1e3 * each[loop]['best_gb_per_second']:.1f}", f"{seconds['min']:.6f}",
-                          f"{seconds['median']:.6f}", f"{seconds['max']:.6f}", f"{100 * seconds['spread']:.1f} %"))
+            lines.append(
+                (
+                    loop,
+                    f"{1e3 * each[loop]['best_gb_per_second']:.1f}",
+                    f"{seconds['min']:.6f}",
+                    f"{seconds['median']:.6f}",
+                    f"{seconds['max']:.6f}",
+                    f"{100 * seconds['spread']:.1f} %",
+                )
+            )
         size = each["array_bytes"] / 1e6
         blocks.append(f"{name}: {each['placement']}; each array {size:.0f} MB\n{columns(lines)}")
     blocks.append(f"triad of all over the sum of the nodes: {100 * found['share_of_sum']:.0f} %")
@@ -176,19 +193,31 @@ def tell_scale(found: dict[str, Any]) -> str:
     lines = [("cores", "NUMA nodes", "best MB/s", "over 1 core", "min s", "median s", "max s", "placement")]
     for point in found["points"]:
         seconds = (f"{point['seconds'][name]:.6f}" for name in ("min", "median", "max"))
-        lines.append((str(point["cores"]), str(point["numa_nodes"]), f"{1e3 * point['best_gb_per_second']:.0f}",
-                      f"{point['over_first']:.2f}", *seconds, point["placement"]))  # fmt: skip
+        lines.append(
+            (
+                str(point["cores"]),
+                str(point["numa_nodes"]),
+                f"{1e3 * point['best_gb_per_second']:.0f}",
+                f"{point['over_first']:.2f}",
+                *seconds,
+                point["placement"],
+            )
+        )
     return f"triad over cores, best of {found['passes']}; {found['rule']}\n{columns(lines)}"
 
 
 def tell_latency(found: dict[str, Any]) -> str:
     """Both matrices, median with least and most."""
     blocks = []
-    for title, name, digits in (("read bandwidth, GB/s", "bandwidth_gb_per_second", 1),
-                                ("latency of a load, ns", "latency_ns", 0)):  # fmt: skip
+    for title, name, digits in (
+        ("read bandwidth, GB/s", "bandwidth_gb_per_second", 1),
+        ("latency of a load, ns", "latency_ns", 0),
+    ):
         head = ("cores of node \\ memory of node", *map(str, found["columns"]))
-        lines = [head, *((str(node), *(cell_text(cell, digits) for cell in row))
-                         for node, row in zip(found["rows"], found[name]))]  # fmt: skip
+        lines = [
+            head,
+            *((str(node), *(cell_text(cell, digits) for cell in row)) for node, row in zip(found["rows"], found[name])),
+        ]
         how = f"median (least..most) of {found['passes']}, {found['bytes'] / 2**20:.0f} MiB"
         blocks.append(f"{title}: {how}\n{columns(lines)}")
     blocks.append("\n".join(dict.fromkeys(found["placements"])))
@@ -226,8 +255,10 @@ def tell_fdtd(found: dict[str, Any]) -> str:
         for name in ("core", "numa"):
             rates = (f"{each[name]['mcells_per_second'][which]:.0f}" for which in ("median", "min", "max"))
             lines.append((boundary.upper(), *rates, f"{each[name]['placement']}, {each[name]['isa']}"))
-    head = f"update of a box of {found['cells']}^3 cells, {found['precision']} precision, " \
-           f"median of {found['passes']} runs of {found['steps']} steps"
+    head = (
+        f"update of a box of {found['cells']}^3 cells, {found['precision']} precision, "
+        f"median of {found['passes']} runs of {found['steps']} steps"
+    )
     return f"{head}\n{columns(lines)}"
 
 
@@ -235,8 +266,11 @@ def pictures(found: dict[str, Any]) -> dict[str, Any]:
     """One figure a part that has one."""
     from nearfield.report import probe_plots
 
-    drawers = {"stream": probe_plots.stream, "scale": probe_plots.scale, "latency": probe_plots.matrices,
-               "mpi": probe_plots.messages}  # fmt: skip
+    drawers = {
+        "stream": probe_plots.stream,
+        "scale": probe_plots.scale,
+        "latency": probe_plots.matrices,
+        "mpi": probe_plots.messages,
+    }
     note = "SIMULATED" if found["simulated"] else found["machine"]
     return {part: drawer(found[part], note) for part, drawer in drawers.items() if part in found}
-

@@ -76,8 +76,12 @@ class LiveProgress:
         from rich.progress import BarColumn, Progress, TextColumn
 
         self.bar = Progress(
-            TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[facts]}"),
-            console=Console(stderr=True), transient=False, refresh_per_second=4,
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[facts]}"),
+            console=Console(stderr=True),
+            transient=False,
+            refresh_per_second=4,
         )
         self.task = self.bar.add_task("running", total=1.0, facts="")
         self.outlook, self.broken = Outlook(decay), False

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     import xarray
 
 
-def show_resonances(
-    path: Path, probe: str, band: tuple[str, str], options: dict[str, Any], as_json: bool
-) -> int:
+def show_resonances(path: Path, probe: str, band: tuple[str, str], options: dict[str, Any], as_json: bool) -> int:
     """Print the resonances that a result's probe holds in a band."""
     from nearfield.analysis.resonances import resonances
 
@@ -24,8 +22,14 @@ def show_resonances(
     file, result = opened(path)
     with console(as_json) as out:
         modes = resonances(result, edges, probe=probe, **options)
-        out.answer({"result": str(file), "probe": probe, "time_origin_seconds": modes.attrs["time_origin"],
-                    "modes": rows(modes)})  # fmt: skip
+        out.answer(
+            {
+                "result": str(file),
+                "probe": probe,
+                "time_origin_seconds": modes.attrs["time_origin"],
+                "modes": rows(modes),
+            }
+        )
         if not as_json:
             out.say(text(modes))
     return 0
@@ -44,14 +48,19 @@ def rows(modes: xarray.Dataset) -> list[dict[str, float]]:
     unit = modes.amplitude.attrs["units"]
     return [
         {
-            "frequency_hertz": m.frequency.item(), "frequency_error_hertz": m.frequency_error.item(),
-            "quality_factor": m.quality_factor.item(), "quality_factor_error": m.quality_factor_error.item(),
-            "decay_rate_per_second": m.decay_rate.item(), "decay_rate_error_per_second": m.decay_rate_error.item(),
-            "amplitude": abs(m.amplitude.item()), "amplitude_error": m.amplitude_error.item(), "amplitude_unit": unit,
+            "frequency_hertz": m.frequency.item(),
+            "frequency_error_hertz": m.frequency_error.item(),
+            "quality_factor": m.quality_factor.item(),
+            "quality_factor_error": m.quality_factor_error.item(),
+            "decay_rate_per_second": m.decay_rate.item(),
+            "decay_rate_error_per_second": m.decay_rate_error.item(),
+            "amplitude": abs(m.amplitude.item()),
+            "amplitude_error": m.amplitude_error.item(),
+            "amplitude_unit": unit,
             "phase_radians": phase(m.amplitude.item()),
         }
         for m in (modes.isel(mode=n) for n in range(modes.sizes["mode"]))
-    ]  # fmt: skip
+    ]
 
 
 def text(modes: xarray.Dataset) -> str:
@@ -65,5 +74,10 @@ def text(modes: xarray.Dataset) -> str:
             f"{row['quality_factor']:12.6g} {row['quality_factor_error']:9.2g} {row['amplitude']:12.5g} "
             f"{row['amplitude_error']:9.2g}"
         )
-    return "\n".join([*lines, f"amplitudes in {modes.amplitude.attrs['units'] or 'the signal itself'}, at "
-                              f"{quantity(modes.attrs['time_origin'], 's')}"])  # fmt: skip
+    return "\n".join(
+        [
+            *lines,
+            f"amplitudes in {modes.amplitude.attrs['units'] or 'the signal itself'}, at "
+            f"{quantity(modes.attrs['time_origin'], 's')}",
+        ]
+    )

@@ -30,10 +30,19 @@ def list_rings(as_json: bool) -> int:
 def summary(one: Ring) -> dict[str, Any]:
     """A ring in a few entries; those of an unreadable one are null."""
     facts = one.facts
-    return {"name": one.name, "path": str(one.path), "state": one.state, "reason": one.reason or None,
-            "blocks": facts.get("ring_blocks"), "block_bytes": facts.get("block_bytes"),
-            "total_bytes": facts.get("total_bytes"), "writer": facts.get("writer"), "epoch": facts.get("epoch"),
-            "readers": len(facts["readers"]) if facts else None, "committed": facts.get("blocks")}  # fmt: skip
+    return {
+        "name": one.name,
+        "path": str(one.path),
+        "state": one.state,
+        "reason": one.reason or None,
+        "blocks": facts.get("ring_blocks"),
+        "block_bytes": facts.get("block_bytes"),
+        "total_bytes": facts.get("total_bytes"),
+        "writer": facts.get("writer"),
+        "epoch": facts.get("epoch"),
+        "readers": len(facts["readers"]) if facts else None,
+        "committed": facts.get("blocks"),
+    }
 
 
 def line_of(one: Ring) -> str:
@@ -43,8 +52,10 @@ def line_of(one: Ring) -> str:
     facts = one.facts
     alive = sum(reader["alive"] for reader in facts["readers"])
     writer = f"writer {facts['writer']['pid']}" if facts["writer"]["alive"] else "no writer"
-    return (f"{one.name:24} {one.state:10} {facts['ring_blocks']} x {facts['block_bytes']} bytes, {writer}, "
-            f"{alive} reader{'s' * (alive != 1)}, {facts['blocks']} blocks committed")  # fmt: skip
+    return (
+        f"{one.name:24} {one.state:10} {facts['ring_blocks']} x {facts['block_bytes']} bytes, {writer}, "
+        f"{alive} reader{'s' * (alive != 1)}, {facts['blocks']} blocks committed"
+    )
 
 
 def show_ring(name: str, as_json: bool) -> int:
@@ -54,8 +65,15 @@ def show_ring(name: str, as_json: bool) -> int:
         raise ModelError(one.reason)
     where = pages(one)
     with console(as_json) as out:
-        out.answer({"name": one.name, "state": one.state, **one.facts, "pages_per_node": where["by_node"],
-                    "pages": where["pages"]})  # fmt: skip
+        out.answer(
+            {
+                "name": one.name,
+                "state": one.state,
+                **one.facts,
+                "pages_per_node": where["by_node"],
+                "pages": where["pages"],
+            }
+        )
         if not as_json:
             out.say("\n".join(told(one, where)))
     return 0
@@ -77,9 +95,11 @@ def told(one: Ring, where: dict[str, Any]) -> list[str]:
         "in use   " + ", ".join(f"{n}: {times}" for n, times in enumerate(levels) if times) + " (blocks: how often)",
     ]
     for reader in facts["readers"]:
-        lines.append(f"reader   process {reader['pid']}{'' if reader['alive'] else ', ended'}, {reader['policy']}: "
-                     f"{reader['received']} received, {reader['dropped']} dropped, {reader['pending']} pending, "
-                     f"{reader['held']} held; waited for {reader['seconds_waited_for']:.3f} s")  # fmt: skip
+        lines.append(
+            f"reader   process {reader['pid']}{'' if reader['alive'] else ', ended'}, {reader['policy']}: "
+            f"{reader['received']} received, {reader['dropped']} dropped, {reader['pending']} pending, "
+            f"{reader['held']} held; waited for {reader['seconds_waited_for']:.3f} s"
+        )
     return lines
 
 

@@ -53,17 +53,21 @@ def bench_rings(todo: Sequence[Case], request: Request, as_json: bool) -> int:
     return 0 if all(row["verified"] for row in rows) else 1
 
 
-HEAD = (f"{'Test':20} {'':6} {'Memory':>6} {'Writer':>6} {'Reader':>6} {'MB/s':>8} {'in place':>9} {'of STREAM':>9} "
-        f"{'us':>6}  Pages by node")  # fmt: skip
+HEAD = (
+    f"{'Test':20} {'':6} {'Memory':>6} {'Writer':>6} {'Reader':>6} {'MB/s':>8} {'in place':>9} {'of STREAM':>9} "
+    f"{'us':>6}  Pages by node"
+)
 
 
 def line_of(row: dict[str, Any]) -> str:
     """A stream's row."""
     pages = " ".join(f"{node}:{count}" for node, count in enumerate(row["pages_per_node"]) if count)
-    return (f"{row['test']:20} {row['stream']:6} {row['memory']:6} {row['writer']:6} {row['reader']:6} "
-            f"{row['mb_per_second']:8.0f} {row['zero_copy_mb_per_second']:9.0f} {row['stream_copy_share']:9.0%} "
-            f"{row['latency_microseconds']:6.1f}  "
-            f"{pages}{', verified' if row['verified'] else ', NOT VERIFIED'}")  # fmt: skip
+    return (
+        f"{row['test']:20} {row['stream']:6} {row['memory']:6} {row['writer']:6} {row['reader']:6} "
+        f"{row['mb_per_second']:8.0f} {row['zero_copy_mb_per_second']:9.0f} {row['stream_copy_share']:9.0%} "
+        f"{row['latency_microseconds']:6.1f}  "
+        f"{pages}{', verified' if row['verified'] else ', NOT VERIFIED'}"
+    )
 
 
 def sums(measured: Sequence[tuple[Case, list[dict[str, Any]]]]) -> list[str]:
@@ -71,10 +75,13 @@ def sums(measured: Sequence[tuple[Case, list[dict[str, Any]]]]) -> list[str]:
     several = [(case, rows) for case, rows in measured if len(rows) > 1]
     lines = [""] * bool(several)
     for case, rows in several:
-        each = ", ".join(f"{row['stream']} ({stream.words()}) {row['mb_per_second']:.0f}"
-                         for row, stream in zip(rows, case.streams))  # fmt: skip
-        lines.append(f"{case.test}: {each}, sum {rows[0]['sum_mb_per_second']:.0f} MB/s; the slowest has "
-                     f"{rows[0]['fairness']:.0%} of the fastest")  # fmt: skip
+        each = ", ".join(
+            f"{row['stream']} ({stream.words()}) {row['mb_per_second']:.0f}" for row, stream in zip(rows, case.streams)
+        )
+        lines.append(
+            f"{case.test}: {each}, sum {rows[0]['sum_mb_per_second']:.0f} MB/s; the slowest has "
+            f"{rows[0]['fairness']:.0%} of the fastest"
+        )
     return lines
 
 

@@ -29,9 +29,11 @@ def stat(name: Name, as_json: Json = False) -> int:
 
 
 @ring.command()
-def rm(names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Rings to remove.")] = None,
-       stale: Annotated[bool, typer.Option("--stale", help="All rings that nobody uses.")] = False,
-       as_json: Json = False) -> int:
+def rm(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Rings to remove.")] = None,
+    stale: Annotated[bool, typer.Option("--stale", help="All rings that nobody uses.")] = False,
+    as_json: Json = False,
+) -> int:
     """Remove rings that dead processes left; one in use is refused."""
     from nearfield.commands.ring import remove_rings
 
@@ -39,18 +41,22 @@ def rm(names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", he
 
 
 @ring.command()
-def bench(memory: Annotated[int, typer.Option(min=0, help="NUMA node of the ring.")] = 0,
-          writer: Annotated[int, typer.Option(min=0, help="NUMA node of the writing process.")] = 0,
-          reader: Annotated[int, typer.Option(min=0, help="NUMA node of the reading process.")] = 0,
-          bytes: Annotated[float, typer.Option("--bytes", help="Through each ring, a pass.")] = 50e9,
-          streams: Annotated[str | None, typer.Option(help="At once, each NAME:MEMORY,WRITER,READER, such as "
-                                                      "'A:0,0,0 B:1,1,1'.")] = None,
-          suite: Annotated[str | None, typer.Option(help="single: all placements of one stream; dual: two streams on "
-                                                    "two nodes; gpu.")] = None,
-          blocks: Annotated[int, typer.Option(min=2, max=1024, help="Of a ring.")] = 8,
-          block_bytes: Annotated[int, typer.Option(min=4096, help="Of a block; a multiple of 8.")] = 4 << 20,
-          passes: Annotated[int, typer.Option(min=1, max=1000, help="Timed; their median counts.")] = 1,
-          as_json: Json = False) -> int:
+def bench(
+    memory: Annotated[int, typer.Option(min=0, help="NUMA node of the ring.")] = 0,
+    writer: Annotated[int, typer.Option(min=0, help="NUMA node of the writing process.")] = 0,
+    reader: Annotated[int, typer.Option(min=0, help="NUMA node of the reading process.")] = 0,
+    bytes: Annotated[float, typer.Option("--bytes", help="Through each ring, a pass.")] = 50e9,
+    streams: Annotated[
+        str | None, typer.Option(help="At once, each NAME:MEMORY,WRITER,READER, such as 'A:0,0,0 B:1,1,1'.")
+    ] = None,
+    suite: Annotated[
+        str | None, typer.Option(help="single: all placements of one stream; dual: two streams on two nodes; gpu.")
+    ] = None,
+    blocks: Annotated[int, typer.Option(min=2, max=1024, help="Of a ring.")] = 8,
+    block_bytes: Annotated[int, typer.Option(min=4096, help="Of a block; a multiple of 8.")] = 4 << 20,
+    passes: Annotated[int, typer.Option(min=1, max=1000, help="Timed; their median counts.")] = 1,
+    as_json: Json = False,
+) -> int:
     """Time bytes through rings: copied in and out by two processes, and written and read in place."""
     from nearfield.commands.ring_bench import bench_rings, cases, whole
     from nearfield.stream.bench import Request

@@ -53,8 +53,9 @@ def run_model(model: Path, output: Path | None, force: bool, options: Options) -
     refuse_overwriting(folder, force)
     with console(options.as_json) as out, requeued(folder, schedule is not None):
         kept = Checkpoints(folder, schedule, stem=model.stem, result=RESULT_NAME, tell=warning_to(out))
-        result = run_into(simulation, folder, options.threads, out, options.tiles, options.parallel, kept,
-                          options.space_check)  # fmt: skip
+        result = run_into(
+            simulation, folder, options.threads, out, options.tiles, options.parallel, kept, options.space_check
+        )
         return presented(result, simulation, folder, kept, {"model": str(model)}, out, options)
 
 
@@ -68,16 +69,22 @@ def resume_run(folder: Path, model: Path | None, output: Path | None, options: O
     with console(options.as_json) as out, requeued(folder, True), alone_in(folder, world()):
         kept, simulation = going_on(folder, given, options.checkpoint, warning_to(out))
         out.note(f"resumed from {kept.resumed.path} at {kept.resumed.place}")
-        result = run_into(simulation, folder, options.threads, out, options.tiles, options.parallel, kept,
-                          options.space_check)  # fmt: skip
+        result = run_into(
+            simulation, folder, options.threads, out, options.tiles, options.parallel, kept, options.space_check
+        )
         heading = {"model": str(model or kept.resumed.path), "resumed": str(kept.resumed.path)}
         return presented(result, simulation, folder, kept, heading, out, options)
 
 
 def presented(
-    result: Result, simulation: Simulation, folder: Path, kept: Checkpoints, heading: dict[str, str], out: Console,
+    result: Result,
+    simulation: Simulation,
+    folder: Path,
+    kept: Checkpoints,
+    heading: dict[str, str],
+    out: Console,
     options: Options,
-) -> int:  # fmt: skip
+) -> int:
     """Write the files of a run that has ended, and say what became of it; its exit code."""
     files = write_files(result, simulation, folder, kept.names["stem"], options.report, name=kept.names["result"])
     summary = summary_of(result, folder, files)
@@ -144,9 +151,15 @@ def make_folder(folder: Path) -> None:
 
 
 def run_into(
-    simulation: Simulation, folder: Path, threads: int | None, out: Console, tiles: str | None = None,
-    parallel: Parallel | None = None, kept: Checkpoints | None = None, space_check: bool = True,
-) -> Result:  # fmt: skip
+    simulation: Simulation,
+    folder: Path,
+    threads: int | None,
+    out: Console,
+    tiles: str | None = None,
+    parallel: Parallel | None = None,
+    kept: Checkpoints | None = None,
+    space_check: bool = True,
+) -> Result:
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     from nearfield.time_loop import run
 
@@ -163,8 +176,9 @@ def run_into(
         if ranks.rank == 0 and not kept.resumed:
             remove_all(folder)
         try:
-            result = run(simulation, threads, folder / kept.names["result"], display, setup, tiles, parallel, kept,
-                         space_check)  # fmt: skip
+            result = run(
+                simulation, threads, folder / kept.names["result"], display, setup, tiles, parallel, kept, space_check
+            )
         except DivergedError as error:
             if error.result is None:
                 raise
@@ -179,9 +193,14 @@ def run_into(
 
 
 def write_files(
-    result: Result, simulation: Simulation, folder: Path, stem: str, report: bool = True, checks: Sequence[Any] = (),
+    result: Result,
+    simulation: Simulation,
+    folder: Path,
+    stem: str,
+    report: bool = True,
+    checks: Sequence[Any] = (),
     name: str = RESULT_NAME,
-) -> list[Path]:  # fmt: skip
+) -> list[Path]:
     """Touchstone, plots and report of a run that ended as it should; returns all files of the folder."""
     files = [folder / name]
     if result.status != "done" or world().rank > 0:
@@ -208,9 +227,15 @@ def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any
     """What the run did, for the JSON object and the screen."""
     facts = result.facts
     return {
-        "status": result.status, "folder": str(folder), "files": [str(file) for file in files],
-        "cells": facts.get("cells"), "time_step": facts.get("time_step"), "threads": facts.get("threads"),
-        "isa": facts.get("isa"), "runs": facts.get("runs", {}), "warnings": facts.get("warnings", []),
+        "status": result.status,
+        "folder": str(folder),
+        "files": [str(file) for file in files],
+        "cells": facts.get("cells"),
+        "time_step": facts.get("time_step"),
+        "threads": facts.get("threads"),
+        "isa": facts.get("isa"),
+        "runs": facts.get("runs", {}),
+        "warnings": facts.get("warnings", []),
         **{name: facts[name] for name in (*TILE_FACTS, *PARALLEL_FACTS, "checkpoints", "fields") if name in facts},
     }
 
@@ -219,7 +244,8 @@ def readable(summary: dict[str, Any]) -> str:
     """The summary as lines."""
     lines = [
         f"{name}: {facts['steps']:,} steps in {duration(facts['seconds'])}, {facts['mcells_per_second']:.0f} Mcells/s, "
-        f"ended by {ENDED.get(facts['ended'], facts['ended'])}" for name, facts in summary["runs"].items()
+        f"ended by {ENDED.get(facts['ended'], facts['ended'])}"
+        for name, facts in summary["runs"].items()
     ]
     lines.append(f"tiles: {described(summary)}; {counted(summary['threads'], 'thread')}")
     lines += spread_lines(summary)
@@ -227,8 +253,16 @@ def readable(summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-PARALLEL_FACTS = ("ranks", "domains", "arrangement", "rank_arrangement", "imbalance", "halo_depth", "placement",
-                  "rank_seconds")  # fmt: skip
+PARALLEL_FACTS = (
+    "ranks",
+    "domains",
+    "arrangement",
+    "rank_arrangement",
+    "imbalance",
+    "halo_depth",
+    "placement",
+    "rank_seconds",
+)
 
 
 def spread_lines(summary: dict[str, Any]) -> list[str]:
@@ -238,8 +272,10 @@ def spread_lines(summary: dict[str, Any]) -> list[str]:
     if summary.get("domains", 1) > 1:
         times = " x ".join(map(str, summary["arrangement"]))
         halos = f", halos of {counted(summary['halo_depth'], 'layer')}" if summary["ranks"] > 1 else ""
-        lines.append(f"{summary['domains']} domains ({times}) on {counted(summary['ranks'], 'rank')}, "
-                     f"imbalance {summary['imbalance']:.3f}{halos}")  # fmt: skip
+        lines.append(
+            f"{summary['domains']} domains ({times}) on {counted(summary['ranks'], 'rank')}, "
+            f"imbalance {summary['imbalance']:.3f}{halos}"
+        )
     waits = summary.get("rank_seconds", {})
     if waits:
         total = [sum(parts) for parts in zip(waits["compute"], waits["pack"], waits["wait"])]
@@ -248,8 +284,10 @@ def spread_lines(summary: dict[str, Any]) -> list[str]:
     if fields := summary.get("fields"):
         spent = sum(facts["seconds"] for facts in summary["runs"].values())
         share = 100 * max(fields["stalled_seconds"]) / max(spent, 1e-9)
-        lines.append(f"fields: {memory(fields['bytes'])} into {Path(fields['folder']).name}; waiting for their writer: "
-                     f"{share:.1f} % of the steps' time")  # fmt: skip
+        lines.append(
+            f"fields: {memory(fields['bytes'])} into {Path(fields['folder']).name}; waiting for their writer: "
+            f"{share:.1f} % of the steps' time"
+        )
     for rank, own in enumerate(placed):
         name = f"rank {rank} on {own['host']}: " if len(placed) > 1 else ""
         lines += [name + line for line in own["header"].splitlines()]

@@ -41,12 +41,13 @@ def measure_scaling(request: Request, plot: Path | None, as_json: bool) -> int:
         raise ModelError(f"--plot {plot}: pictures are PNG; give a name that ends in .png")
     hardware, profile = this_machine(), load_profile(request.profile)
     same = schemes_of(hardware, names(request.bind))
-    chosen = cases(names(request.cases) or (), request.cells, request.steps, request.antenna or ANTENNA,
-                   hardware)  # fmt: skip
+    chosen = cases(names(request.cases) or (), request.cells, request.steps, request.antenna or ANTENNA, hardware)
     ranks, threads = counts("--ranks", request.ranks), counts("--threads", request.threads)
     if ranks and max(ranks) > MOST_A_CORE * len(hardware.cores):
-        raise ModelError(f"--ranks {max(ranks)}: that many ranks on {len(hardware.cores)} cores would stall this "
-                         f"machine; give at most {MOST_A_CORE * len(hardware.cores)}")  # fmt: skip
+        raise ModelError(
+            f"--ranks {max(ranks)}: that many ranks on {len(hardware.cores)} cores would stall this "
+            f"machine; give at most {MOST_A_CORE * len(hardware.cores)}"
+        )
     with console(as_json) as out:
         wanted = points(chosen, list(same), len(hardware.cores), ranks, threads)
         out.note(f"{len(wanted)} points, {request.rounds} rounds")
@@ -75,8 +76,18 @@ def counts(option: str, given: str | None) -> list[int] | None:
     return sorted({int(word) for word in words})
 
 
-HEADS = ("case", "bind", "ranks x threads", "boxes", "halo", "Mcells/s", "lowest", "highest", "predicted",
-         "predicted / measured")  # fmt: skip
+HEADS = (
+    "case",
+    "bind",
+    "ranks x threads",
+    "boxes",
+    "halo",
+    "Mcells/s",
+    "lowest",
+    "highest",
+    "predicted",
+    "predicted / measured",
+)
 
 
 def line(point: dict) -> Sequence[str]:
@@ -86,20 +97,28 @@ def line(point: dict) -> Sequence[str]:
         return (*how, *["-"] * 6, "refused")
     predicted, ratio = point["predicted_mcells_per_second"], point["predicted_over_measured"]
     return (
-        *how, " x ".join(map(str, point["rank_arrangement"])), str(point["halo_depth"] or "-"),
+        *how,
+        " x ".join(map(str, point["rank_arrangement"])),
+        str(point["halo_depth"] or "-"),
         *(f"{point[name]:.0f}" for name in ("mcells_per_second", "lowest", "highest")),
-        f"{predicted:.0f}" if predicted else "-", f"{ratio:.2f}" if ratio else "-",
-    )  # fmt: skip
+        f"{predicted:.0f}" if predicted else "-",
+        f"{ratio:.2f}" if ratio else "-",
+    )
 
 
 def readable(found: dict) -> str:
     """The table, what it is of, and what was refused or assumed."""
     text = [columns([HEADS, *map(line, found["points"])]), ""]
     text += [f"{name}: nearfield bench {words}" for name, words in found["cases"].items()]
-    text += [f"bind {first} stands for {', '.join(rest[1:])} too: the same cores here"
-             for first, rest in found["schemes"].items() if rest[1:]]  # fmt: skip
-    text.append(f"median of {found['rounds']} rounds, all points in turn; halo in layers; predicted from the profile: "
-                f"{found['profile']}")  # fmt: skip
+    text += [
+        f"bind {first} stands for {', '.join(rest[1:])} too: the same cores here"
+        for first, rest in found["schemes"].items()
+        if rest[1:]
+    ]
+    text.append(
+        f"median of {found['rounds']} rounds, all points in turn; halo in layers; predicted from the profile: "
+        f"{found['profile']}"
+    )
     text += [f"assumed: {each}" for each in found["assumptions"]]
     text += sorted({f"refused: {point['refused']}" for point in found["points"] if "refused" in point})
     if not found["checksums_agree"]:

@@ -65,18 +65,24 @@ def findings(choice: Choice, trial: Trial, cells: int) -> dict:
     def candidate(tiling: Tiling) -> dict:
         each = replace(choice, tiling=tiling)
         return {
-            "tiles": str(tiling), "mcells_per_second": cells * rates[tiling] / 1e6,
+            "tiles": str(tiling),
+            "mcells_per_second": cells * rates[tiling] / 1e6,
             "gain": rates[tiling] / rates[STEPWISE],
             "predicted_gain": predicted_gain(tiling, choice.rows, choice.machine),
             "share_of_cache": {name: need / size for name, (need, size) in each.footprint.items()},
-        }  # fmt: skip
+        }
 
     return {
-        "cells": cells, "threads": choice.machine.threads, "precision": choice.rows.precision,
-        "isa": choice.machine.isa, "candidates": [candidate(tiling) for tiling in rates],
-        "tiles": str(choice.tiling), **choice.facts(), "measured_gain": rates[choice.tiling] / rates[STEPWISE],
+        "cells": cells,
+        "threads": choice.machine.threads,
+        "precision": choice.rows.precision,
+        "isa": choice.machine.isa,
+        "candidates": [candidate(tiling) for tiling in rates],
+        "tiles": str(choice.tiling),
+        **choice.facts(),
+        "measured_gain": rates[choice.tiling] / rates[STEPWISE],
         "file": str(TILES.path),
-    }  # fmt: skip
+    }
 
 
 def readable(found: dict, choice: Choice) -> str:
@@ -89,8 +95,11 @@ def readable(found: dict, choice: Choice) -> str:
             f"{each['tiles']:10} {each['mcells_per_second']:9.0f} {each['gain']:12.2f} {each['predicted_gain']:10.2f}"
             + "".join(f"{100 * share:6.0f} %" if share is not None else f"{'':8}" for share in shares)
         )
-    return "\n".join([
-        *lines, "",
-        f"{found['cells']} cells, {found['threads']} threads, {found['precision']}, {found['isa']}",
-        f"tiles {choice}, measured {found['measured_gain']:.1f}; kept in {found['file']}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"{found['cells']} cells, {found['threads']} threads, {found['precision']}, {found['isa']}",
+            f"tiles {choice}, measured {found['measured_gain']:.1f}; kept in {found['file']}",
+        ]
+    )

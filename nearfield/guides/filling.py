@@ -97,9 +97,7 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
     return bool(np.abs(one - other).max() <= LOSSLESS * np.abs(one).max())
 
 
-def _drive(
-    context: Context, who: str, component: int, mask: np.ndarray, place: tuple, media: bool
-) -> np.ndarray:  # fmt: skip
+def _drive(context: Context, who: str, component: int, mask: np.ndarray, place: tuple, media: bool) -> np.ndarray:
     """Cb or Db where the mask is set, 1 elsewhere."""
     stay, found = coefficients_at(context, component, tuple(part[mask] for part in place), media)
     if np.abs(stay - 1.0).max(initial=0.0) > LOSSLESS:

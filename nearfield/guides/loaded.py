@@ -58,8 +58,10 @@ class Equations:
         inside = np.flatnonzero(section.cells.ravel())
         c, g = (differences(section, te)[0][self.live][:, part] for te, part in ((True, inside), (False, nodes)))
         cells, duals = np.outer(*section.primary).ravel()[inside], np.outer(*section.dual).ravel()[nodes]
-        cb, db = (np.concatenate([part.ravel() for part in both[:2]])[self.live]
-                  for both in (filling.electric, filling.magnetic))  # fmt: skip
+        cb, db = (
+            np.concatenate([part.ravel() for part in both[:2]])[self.live]
+            for both in (filling.electric, filling.magnetic)
+        )
         weight = diags(self.area)
         curl = c @ diags(filling.magnetic[2].ravel()[inside] / cells) @ c.T @ weight
         slope = g @ diags(filling.electric[2].ravel()[nodes] / duals) @ g.T @ weight

@@ -75,8 +75,8 @@ def guide_mode(section: Section, lines: tuple, opening: Opening, name: ModeName,
         low, high = section.filling.index
         raise ModelError(
             f"{who}: the guide is filled unevenly at the port (eps_r mu_r {low:.4g} to {high:.4g}), and "
-            f"{name.family}{name.m}{name.n} is a mode of one medium. Give shape = \"any\" and modes by their number, "
-            "\"1\" the one with the largest wave number; or, where a body only fills the guide, make that medium the "
+            f'{name.family}{name.m}{name.n} is a mode of one medium. Give shape = "any" and modes by their number, '
+            '"1" the one with the largest wave number; or, where a body only fills the guide, make that medium the '
             "background or let it reach into the metal around"
         )
     area, _, free = flat_edges(section)

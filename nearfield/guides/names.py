@@ -57,7 +57,7 @@ class ModeName:
         if shape == "any":
             return f"its number may be {LARGEST} at most" if self.n > LARGEST else None
         if self.family == "TEM":
-            return None if shape == "coaxial" else "a TEM wave needs two conductors: shape = \"coaxial\""
+            return None if shape == "coaxial" else 'a TEM wave needs two conductors: shape = "coaxial"'
         if max(self.m, self.n) > LARGEST:
             return f"its numbers may be {LARGEST} at most"
         if shape == "rectangular":

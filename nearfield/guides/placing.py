@@ -92,9 +92,7 @@ def mode_of(context: Context, port: WaveguidePort) -> Mode | LoadedMode:
 
 def _made(context: Context, port: WaveguidePort, section: Section) -> Mode | LoadedMode:
     place, name = section.place, ModeName.read(port.modes[0])
-    lines = tuple(
-        context.grid.lines[a][low : high + 1] for a, low, high in zip(place.across, place.first, place.last)
-    )
+    lines = tuple(context.grid.lines[a][low : high + 1] for a, low, high in zip(place.across, place.first, place.last))
     if port.shape == "any":
         band = context.minimum_frequency, context.maximum_frequency
         if section.filling.even:

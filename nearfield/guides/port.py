@@ -94,7 +94,7 @@ class WaveguidePort(Schema):
         if self.shape in ("circular", "coaxial") and abs(a - b) > ALIKE * a:
             raise ValueError(f"the square about a {self.shape} guide has sides {a:.6g} and {b:.6g} m; make them equal")
         if (self.inner_radius is None) == (self.shape == "coaxial"):
-            raise ValueError("inner_radius goes with shape = \"coaxial\", and with that alone")
+            raise ValueError('inner_radius goes with shape = "coaxial", and with that alone')
         if self.inner_radius is not None and not self.inner_radius < self.opening.radius:
             raise ValueError(f"inner_radius {self.inner_radius:.6g} m reaches the outer radius {0.5 * a:.6g} m")
         for text in self.modes:
@@ -168,10 +168,16 @@ class WaveguidePort(Schema):
         line, frame = self.line(context), self._frame(context)
         here = float(context.grid.lines[self.along][port_place(context, self).node])
         plane = here if self.reference_plane is None else self.reference_plane
-        return recorded(line, recordings, {
-            "mode": self.modes[0], "cutoff_frequency": line.cutoff_frequency, "reference_plane": plane,
-            "cells": self.sign * (plane - here) / frame.after,
-        })  # fmt: skip
+        return recorded(
+            line,
+            recordings,
+            {
+                "mode": self.modes[0],
+                "cutoff_frequency": line.cutoff_frequency,
+                "reference_plane": plane,
+                "cells": self.sign * (plane - here) / frame.after,
+            },
+        )
 
     def _frame(self, context: Context) -> Frame:
         return Frame.of(context, self.along, self.sign, port_place(context, self).node)

@@ -63,11 +63,15 @@ def guide_section(context: Context, who: str, place: Place, opening: Opening) ->
     nodes = [slice(low, high + 1) for low, high in zip(place.first, place.last)]
     grid = context.grid
     return Section(
-        place, live_u, live_v, live_n, cells,
+        place,
+        live_u,
+        live_v,
+        live_n,
+        cells,
         tuple(grid.primary(a)[span] for a, span in zip((u, v), spans)),
         tuple(grid.dual(a)[span] for a, span in zip((u, v), nodes)),
         filling_of(context, who, place, masks[0], cells),
-    )  # fmt: skip
+    )
 
 
 def ends_as_it_begins(context: Context, who: str, place: Place, opening: Opening, end: int) -> bool:

@@ -32,7 +32,7 @@ class Frame:
     @classmethod
     def of(cls, context: Context, axis: int, sign: int, node: int) -> Frame:
         """That of the plane of a node."""
-        lengths = [float(length) for length in context.grid.primary(axis)[[node - 1, node]]][:: sign]
+        lengths = [float(length) for length in context.grid.primary(axis)[[node - 1, node]]][::sign]
         halves = (node - 1, node)[::sign]
         return cls(axis, sign, *halves, *lengths, float(context.grid.dual(axis)[node]))
 

@@ -41,9 +41,17 @@ def column(context: Context, axis: int, polarised: int, first: Nodes) -> Column:
 
 
 def incident_line(
-    context: Context, who: str, axis: int, direction: int, polarised: int, first: Nodes, last: Nodes,
-    signal: Callable[[np.ndarray], np.ndarray], end: float, excitation: str,
-) -> IncidentLine:  # fmt: skip
+    context: Context,
+    who: str,
+    axis: int,
+    direction: int,
+    polarised: int,
+    first: Nodes,
+    last: Nodes,
+    signal: Callable[[np.ndarray], np.ndarray],
+    end: float,
+    excitation: str,
+) -> IncidentLine:
     """The wave of an axis; `signal(t)` is E (V/m) where it enters the box. Error: the way there is not plain."""
     grid, found = context.grid, column(context, axis, polarised, first)
     low, high = context.boundaries.interior(grid)[axis]
@@ -60,9 +68,16 @@ def incident_line(
     transit = float(np.sum(found.cells)) * index / VACUUM_SPEED
     offset = END - real[0]
     return IncidentLine(
-        profile, lambda t: signal(t + shift), context.time_step, direction, entry - direction + offset,
-        first[axis] + offset, last[axis] + offset, excitation, end + transit,
-    )  # fmt: skip
+        profile,
+        lambda t: signal(t + shift),
+        context.time_step,
+        direction,
+        entry - direction + offset,
+        first[axis] + offset,
+        last[axis] + offset,
+        excitation,
+        end + transit,
+    )
 
 
 def _front(who: str, axis: int, found: Column, node: int, half: int, before: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -87,14 +102,16 @@ def _uniform_row(cell: float, front: tuple[np.ndarray, np.ndarray], count: int) 
     return cells, np.full(cells.size + 1, cell), electric, magnetic
 
 
-def _model_row(
-    context: Context, axis: int, found: Column, front: tuple, real: tuple[int, int], forward: bool
-) -> tuple:
+def _model_row(context: Context, axis: int, found: Column, front: tuple, real: tuple[int, int], forward: bool) -> tuple:
     """The same in the model: behind a wall there is nothing, behind the last layer more of it."""
     begin, stop = real
-    cells = np.concatenate((np.full(END, found.cells[max(begin - 1, 0) if forward else begin]),
-                            found.cells[begin:stop],
-                            np.full(END, found.cells[stop - 1 if forward else stop])))  # fmt: skip
+    cells = np.concatenate(
+        (
+            np.full(END, found.cells[max(begin - 1, 0) if forward else begin]),
+            found.cells[begin:stop],
+            np.full(END, found.cells[stop - 1 if forward else stop]),
+        )
+    )
     dual = np.concatenate((cells[:1], 0.5 * (cells[1:] + cells[:-1]), cells[-1:]))
     electric, magnetic = (np.zeros((len(parts), cells.size + 1)) for parts in (found.electric, found.magnetic))
     electric[:, END : END + stop - begin + 1] = found.electric[:, begin : stop + 1]
@@ -125,7 +142,8 @@ def _profile(context: Context, cells, dual, electric, magnetic) -> LineProfile:
         across = np.array([0.0, 1.0])
         nodes, halves = cpml_profile(LAYER, LAYER, YeeGrid((line, across, across)), 0, context.time_step)
         for part, stretch, lengths, (stay, drive) in (
-            (parts[0], nodes, dual[row], electric[row][:2]), (parts[1], halves, cells[row], magnetic[row][:2]),
+            (parts[0], nodes, dual[row], electric[row][:2]),
+            (parts[1], halves, cells[row], magnetic[row][:2]),
         ):
             columns = (inverse_lengths(lengths * stretch.kappa, unit), stretch.decay, stretch.drive / scale)
             missing = stay.size - lengths.size

@@ -50,10 +50,17 @@ def uniform_medium(who: str, found: list[tuple[Reads, np.ndarray, np.ndarray]]) 
 
 
 def oblique_terms(
-    context: Context, who: str, travels: np.ndarray, electric: np.ndarray, first: Nodes, last: Nodes,
-    found: list[tuple[Reads, np.ndarray, np.ndarray]], signal: Callable[[np.ndarray], np.ndarray], end: float,
+    context: Context,
+    who: str,
+    travels: np.ndarray,
+    electric: np.ndarray,
+    first: Nodes,
+    last: Nodes,
+    found: list[tuple[Reads, np.ndarray, np.ndarray]],
+    signal: Callable[[np.ndarray], np.ndarray],
+    end: float,
     excitation: str,
-) -> list[IncidentTerm]:  # fmt: skip
+) -> list[IncidentTerm]:
     """The terms of a wave at an angle, for E and for H: samples that lie along rows, and those that end them."""
     cells = even_cells(context, who, first, last, travels)
     permittivity, permeability = uniform_medium(who, found)
@@ -80,10 +87,14 @@ def oblique_terms(
             column, share = places(across, corner, travels, wave, along, TAPS[context.precision])
             terms.append(
                 IncidentTerm(
-                    across.component[kept], *across.index[:, kept], (drive * across.factor)[kept], column[kept],
-                    share[kept], wave,
+                    across.component[kept],
+                    *across.index[:, kept],
+                    (drive * across.factor)[kept],
+                    column[kept],
+                    share[kept],
+                    wave,
                 )
-            )  # fmt: skip
+            )
     return [term for term in terms if term.weight.size]
 
 

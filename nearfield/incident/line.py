@@ -76,9 +76,14 @@ class LineMarch:
         self.line, self.dtype = line, dtype
         self._numbers = np.ascontiguousarray([line.profile.electric, line.profile.magnetic], dtype)
         self._recursions = [
-            (poles, np.concatenate((poles.medium.firsts.ravel(), poles.medium.seconds.ravel())).astype(dtype),
-             poles.at.astype(np.int64), np.ascontiguousarray(poles.cells, dtype)) for poles in line.profile.poles
-        ]  # fmt: skip
+            (
+                poles,
+                np.concatenate((poles.medium.firsts.ravel(), poles.medium.seconds.ravel())).astype(dtype),
+                poles.at.astype(np.int64),
+                np.ascontiguousarray(poles.cells, dtype),
+            )
+            for poles in line.profile.poles
+        ]
         self._restart()
 
     def _restart(self) -> None:
@@ -87,9 +92,15 @@ class LineMarch:
         self._states = np.zeros((2, 2, nodes + 1), self.dtype)  # E and H; row 0, row 1
         self._psi = np.zeros((2, 2, nodes), self.dtype)
         self._layers = [
-            (int(poles.medium.magnetic), len(poles.medium.firsts), len(poles.medium.seconds), *constants,
-             np.zeros((poles.medium.states, poles.at.size), self.dtype)) for poles, *constants in self._recursions
-        ]  # fmt: skip
+            (
+                int(poles.medium.magnetic),
+                len(poles.medium.firsts),
+                len(poles.medium.seconds),
+                *constants,
+                np.zeros((poles.medium.states, poles.at.size), self.dtype),
+            )
+            for poles, *constants in self._recursions
+        ]
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
         """See `nearfield.incident.term.March`; steps gone by are made again from rest."""
@@ -101,9 +112,17 @@ class LineMarch:
         now = np.arange(self.step + 1, first + steps) * line.time_step
         table = np.zeros((2, steps, line.last - line.first + 2), self.dtype)
         core().march_line(
-            self._numbers, self._states, self._psi, np.ascontiguousarray(line.signal(now), self.dtype),
-            skipped, table, line.entry, line.direction, line.first, line.last,
+            self._numbers,
+            self._states,
+            self._psi,
+            np.ascontiguousarray(line.signal(now), self.dtype),
+            skipped,
+            table,
+            line.entry,
+            line.direction,
+            line.first,
+            line.last,
             self._layers,
-        )  # fmt: skip
+        )
         self.step = first + steps - 1
         return table if table.any() else None

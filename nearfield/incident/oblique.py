@@ -115,9 +115,7 @@ class Combs:
         return place % self.teeth * self.length + place // self.teeth
 
 
-def make_combs(
-    cells, travels: np.ndarray, axis: int, extent: tuple[float, float], taps: int, fineness: int
-) -> Combs:
+def make_combs(cells, travels: np.ndarray, axis: int, extent: tuple[float, float], taps: int, fineness: int) -> Combs:
     """For samples that follow each other along an axis, and distances between the two given."""
     finest = min(cells)
     passed = abs(travels[axis]) * cells[axis]

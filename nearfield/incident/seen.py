@@ -62,6 +62,7 @@ def parts_seen(illumination: Illumination, terms: list[RecordingTerm]) -> str:
 
 def marked(variables: Variables, fields: str) -> Variables:
     """The variables of a monitor, each recorded one with the attribute `fields`."""
+
     def told(variable: Variable) -> Variable:
         return replace(variable, attributes=variable.attributes | {"fields": fields})
 

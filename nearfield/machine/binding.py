@@ -79,36 +79,47 @@ class Binding:
             counts = look()
         except OSError as refused:
             return Locality(1.0, reason="one NUMA node") if one_node() else Locality(None, reason=str(refused.strerror))
-        places = [[[node[processor] for processor in achieved.processors[thread]]
-                   for thread in threads_of(domain, len(counts), len(achieved.processors))]
-                  for domain in range(len(counts))]  # fmt: skip
+        places = [
+            [
+                [node[processor] for processor in achieved.processors[thread]]
+                for thread in threads_of(domain, len(counts), len(achieved.processors))
+            ]
+            for domain in range(len(counts))
+        ]
         return pages.locality(counts, places)
 
     def facts(self, achieved: Achieved | None = None, found: Locality | None = None) -> dict[str, Any]:
         """All of it as plain data; `verified` and `locality_share` are null where nothing was looked up."""
         return {
             "bind": {
-                "asked": self.asked, "scheme": self.scheme, "reason": self.reason, "process": self.bound.words(),
+                "asked": self.asked,
+                "scheme": self.scheme,
+                "reason": self.reason,
+                "process": self.bound.words(),
                 "threads": [spans(mine) for mine in self.processors],
                 "achieved": [spans(mine) for mine in achieved.processors] if achieved else None,
                 "verified": all(achieved.as_asked) if achieved else None,
             },
             "memory": {
-                "asked": self.memory_asked, "policy": self.memory, "reason": self.memory_reason,
+                "asked": self.memory_asked,
+                "policy": self.memory,
+                "reason": self.memory_reason,
                 "nodes": [list(nodes) for nodes in self.nodes],
                 "pages_by_node": list(found.by_node) if found else None,
-                "locality_share": found.share if found else None, **pages.system_facts(),
+                "locality_share": found.share if found else None,
+                **pages.system_facts(),
             },
-        }  # fmt: skip
+        }
 
     def header(self, achieved: Achieved | None = None, found: Locality | None = None) -> str:
         """One line on the threads and one on the memory."""
         state = f", {achieved.words()}" if achieved else ""
         share = f", {found.words()}" if found else ""
-        chosen = [why if asked else f"by default: {why}"
-                  for asked, why in ((self.asked, self.reason), (self.memory_asked, self.memory_reason))]  # fmt: skip
-        return (f"binding {self.scheme} ({chosen[0]}); {self.where()}{state}\n"
-                f"memory {self.memory} ({chosen[1]}){share}")  # fmt: skip
+        chosen = [
+            why if asked else f"by default: {why}"
+            for asked, why in ((self.asked, self.reason), (self.memory_asked, self.memory_reason))
+        ]
+        return f"binding {self.scheme} ({chosen[0]}); {self.where()}{state}\nmemory {self.memory} ({chosen[1]}){share}"
 
     def where(self) -> str:
         """Such as `4 threads, one each on processors 0-3`."""
@@ -145,8 +156,10 @@ def resolve(
     """
     scheme, wide = scheme_asked(bind)
     if hardware.simulated:
-        raise ModelError(f"binding is SIMULATED: {hardware.name} is not this machine, so nothing can be bound to it. "
-                         "Leave the topology out, or use `nearfield place`")  # fmt: skip
+        raise ModelError(
+            f"binding is SIMULATED: {hardware.name} is not this machine, so nothing can be bound to it. "
+            "Leave the topology out, or use `nearfield place`"
+        )
     bound = bound or processors.bound()
     alone = ranks_here == 1 or (len(set(map(tuple, ranks_bound))) > 1 if ranks_bound else bound.by_launcher)
     over = bool(bound.by) and (wide or (scheme not in (None, "none") and bound.by_launcher and alone))
@@ -169,8 +182,10 @@ def scheme_asked(bind: str | None) -> tuple[str | None, bool]:
     """The scheme, and whether a binding from outside is to be overridden."""
     scheme = bind.removesuffix("!") if bind else None
     if scheme is not None and scheme not in SCHEMES:
-        raise ModelError(f"bind='{bind}' is unknown: {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}; with ! at its end it "
-                         "overrides what a launcher or taskset has bound")  # fmt: skip
+        raise ModelError(
+            f"bind='{bind}' is unknown: {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}; with ! at its end it "
+            "overrides what a launcher or taskset has bound"
+        )
     return scheme, bool(bind) and bind != scheme
 
 
@@ -183,8 +198,13 @@ def machine_of(usable: Iterable[int]) -> Hardware:
 def require_binding(bind: str | None, places: Sequence[Processors]) -> None:
     """Refuse a binding that the system does not grant, before anything runs."""
     wanted = [place for place in places if place]
-    why = ("this system cannot bind threads" if wanted and not hasattr(os, "sched_setaffinity")
-           else processors.binding_refused(wanted) if wanted else "")  # fmt: skip
+    why = (
+        "this system cannot bind threads"
+        if wanted and not hasattr(os, "sched_setaffinity")
+        else processors.binding_refused(wanted)
+        if wanted
+        else ""
+    )
     if why:
         raise ModelError(f"binding '{bind or 'by default'}' cannot be honoured: {why}. Use --bind none")
 
@@ -203,8 +223,10 @@ def memory_chosen(memory: str | None, scheme: str, nodes: Nodes, hardware: Hardw
     if not refused:
         return policy, f"--memory {memory}" if memory else f"goes with {scheme}", nodes
     if memory:
-        raise ModelError(f"memory='{memory}' cannot be honoured: {refused}. Use --memory first-touch, which needs no "
-                         "permission and places pages as well, or --memory off")  # fmt: skip
+        raise ModelError(
+            f"memory='{memory}' cannot be honoured: {refused}. Use --memory first-touch, which needs no "
+            "permission and places pages as well, or --memory off"
+        )
     return "first-touch", f"the system refuses {refused}", nodes
 
 

@@ -19,10 +19,24 @@ if TYPE_CHECKING:
 
 SMALL = 32  # cores; above, equal siblings share a line
 MOST_DISTANCES = 16  # NUMA nodes whose distances are printed
-NAMES = {"machine": "machine", "group": "group", "package": "package", "die": "die", "core": "core", "pu": "processor",
-         "numa": "NUMA node"} | {cache: cache.upper() for cache in CACHES}  # fmt: skip
-FILL = {"machine": "#FFFFFF", "group": "#F1F3F5", "package": "#E3ECF4", "die": "#DCE6EF", "core": "#0072B2",
-        "pu": "#0072B2", "numa": "#E9C46A"} | dict.fromkeys(CACHES, "#CFE3D8")  # fmt: skip
+NAMES = {
+    "machine": "machine",
+    "group": "group",
+    "package": "package",
+    "die": "die",
+    "core": "core",
+    "pu": "processor",
+    "numa": "NUMA node",
+} | {cache: cache.upper() for cache in CACHES}
+FILL = {
+    "machine": "#FFFFFF",
+    "group": "#F1F3F5",
+    "package": "#E3ECF4",
+    "die": "#DCE6EF",
+    "core": "#0072B2",
+    "pu": "#0072B2",
+    "numa": "#E9C46A",
+} | dict.fromkeys(CACHES, "#CFE3D8")
 
 
 def size(number_of_bytes: int) -> str:
@@ -37,8 +51,9 @@ def size(number_of_bytes: int) -> str:
 def text(hardware: Hardware) -> str:
     """The tree, an object a line; memory stands with the object that it is local to."""
     root = hardware.tree()
-    title = " · ".join(["SIMULATED machine" if hardware.simulated else "machine",
-                        *(described(node, True) for node in root.memory)])  # fmt: skip
+    title = " · ".join(
+        ["SIMULATED machine" if hardware.simulated else "machine", *(described(node, True) for node in root.memory)]
+    )
     lines = branch(root.children, 1, len(hardware.cores) > SMALL, False)
     return "\n".join([title, *lines, *distance_lines(hardware)])
 
@@ -89,8 +104,12 @@ def described(thing: Object, numbered: bool = False) -> str:
 
 def shape(thing: Object) -> tuple:
     """What makes two objects equal: all but their numbers."""
-    return (thing.kind, thing.size, tuple((node.size, node.local) for node in thing.memory),
-            tuple((inner, len(list(alike))) for inner, alike in groupby(map(shape, thing.children))))  # fmt: skip
+    return (
+        thing.kind,
+        thing.size,
+        tuple((node.size, node.local) for node in thing.memory),
+        tuple((inner, len(list(alike))) for inner, alike in groupby(map(shape, thing.children))),
+    )
 
 
 def distance_lines(hardware: Hardware) -> list[str]:
@@ -157,15 +176,25 @@ def picture(hardware: Hardware) -> Figure:
             write(axes, *middle, described(node, True), scale, part.width, BANK)
         label(axes, hardware, left, top, part, scale)
     for order, (kind, shapes) in enumerate(patches.items()):
-        axes.add_collection(PatchCollection(shapes, facecolor=FILL[kind], edgecolor="#7B8794",
-                                            linewidth=min(0.8, scale / 60), zorder=order / 100))  # fmt: skip
+        axes.add_collection(
+            PatchCollection(
+                shapes, facecolor=FILL[kind], edgecolor="#7B8794", linewidth=min(0.8, scale / 60), zorder=order / 100
+            )
+        )
     axes.set(xlim=(-GAP, box.width + GAP), ylim=(box.height + GAP, -GAP), aspect="equal")
     axes.set_axis_off()
-    counts = {"package": hardware.packages(), "NUMA node": hardware.numa, "core": hardware.cores,
-              "processor": hardware.processors}  # fmt: skip
+    counts = {
+        "package": hardware.packages(),
+        "NUMA node": hardware.numa,
+        "core": hardware.cores,
+        "processor": hardware.processors,
+    }
     title = f"{'SIMULATED: ' if hardware.simulated else ''}{hardware.name.strip(chr(34))}"
-    headline(figure, clipped(title, int(8 * width)),
-             ", ".join(f"{len(things)} {name}{'s' * (len(things) != 1)}" for name, things in counts.items()))
+    headline(
+        figure,
+        clipped(title, int(8 * width)),
+        ", ".join(f"{len(things)} {name}{'s' * (len(things) != 1)}" for name, things in counts.items()),
+    )
     return figure
 
 

@@ -94,10 +94,14 @@ class Hardware:
         for core in self.cores:
             groups.setdefault(getattr(core, keys[scheme]) if scheme in keys else 0, []).append(core)
         if scheme == "l3" and -1 in groups:
-            raise ModelError(f"binding 'l3' needs third-level caches, and {self.name} shows none for some of its "
-                             "cores. Choose numa or socket")  # fmt: skip
-        return tuple(Unit(tuple(core.index for core in cores), tuple(sorted({core.numa for core in cores})))
-                     for cores in groups.values())  # fmt: skip
+            raise ModelError(
+                f"binding 'l3' needs third-level caches, and {self.name} shows none for some of its "
+                "cores. Choose numa or socket"
+            )
+        return tuple(
+            Unit(tuple(core.index for core in cores), tuple(sorted({core.numa for core in cores})))
+            for cores in groups.values()
+        )
 
     def processors_of(self, unit: Unit) -> tuple[int, ...]:
         """Numbers of the processors of a unit, hyper-threads counted."""
@@ -136,8 +140,9 @@ def from_xml(path: str | Path) -> Hardware:
     return assemble(root, Path(path).name, True, distances, facts)
 
 
-def assemble(root: Object, name: str, simulated: bool, distances: Mapping[tuple[int, int], float],
-             facts: Facts) -> Hardware:
+def assemble(
+    root: Object, name: str, simulated: bool, distances: Mapping[tuple[int, int], float], facts: Facts
+) -> Hardware:
     """Cores and memories of a tree in logical order; `distances` are by the operating system's numbers of nodes."""
     memories = list(memory_of(root))
     numbers = {id(node): index for index, (node, _) in enumerate(memories)}
@@ -160,16 +165,20 @@ def assemble(root: Object, name: str, simulated: bool, distances: Mapping[tuple[
 
     visit(root, -1, whole, -1)
     core_of = {number: core.index for core in cores for number in core.processors}
-    nodes = tuple(NumaNode(index, node.number, node.size, tuple(sorted({core_of[number] for number in covered})))
-                  for index, (node, covered) in enumerate(memories))  # fmt: skip
+    nodes = tuple(
+        NumaNode(index, node.number, node.size, tuple(sorted({core_of[number] for number in covered})))
+        for index, (node, covered) in enumerate(memories)
+    )
     nodes = nodes or (NumaNode(0, 0, 0, tuple(range(len(cores)))),)
     caches = {kind: cache_size(root, kind) for kind in CACHES[:3]}
-    return Hardware(name, simulated, tuple(cores), nodes, **caches, distances=matrix(nodes, distances), facts=facts,
-                    root=root)  # fmt: skip
+    return Hardware(
+        name, simulated, tuple(cores), nodes, **caches, distances=matrix(nodes, distances), facts=facts, root=root
+    )
 
 
 def tree_of(hardware: Hardware) -> Object:
     """Packages, third-level caches, cores and memories of hardware that was not read from a tree."""
+
     def covered(kind: str) -> dict[int, frozenset[int]]:
         found: dict[int, set[int]] = {}
         for core in hardware.cores:
@@ -180,9 +189,12 @@ def tree_of(hardware: Hardware) -> Object:
     parts += [(Object("l3", index, hardware.l3), inside) for index, inside in covered("l3").items()]
     parts += [(Object("core", core.index), frozenset(core.processors)) for core in hardware.cores]
     parts += [(Object("pu", number), frozenset({number})) for number in hardware.processors]
-    near = {Object("numa", node.os_index, node.memory):
-            frozenset(number for core in node.cores for number in hardware.cores[core].processors)
-            for node in hardware.numa}  # fmt: skip
+    near = {
+        Object("numa", node.os_index, node.memory): frozenset(
+            number for core in node.cores for number in hardware.cores[core].processors
+        )
+        for node in hardware.numa
+    }
     return nest(parts, near)
 
 
@@ -201,8 +213,9 @@ def cache_size(thing: Object, kind: str) -> int:
     return next((size for child in thing.children if (size := cache_size(child, kind))), 0)
 
 
-def matrix(nodes: tuple[NumaNode, ...], distances: Mapping[tuple[int, int], float]
-           ) -> tuple[tuple[float, ...], ...] | None:
+def matrix(
+    nodes: tuple[NumaNode, ...], distances: Mapping[tuple[int, int], float]
+) -> tuple[tuple[float, ...], ...] | None:
     """Distances by logical index; None unless every pair is known."""
     pairs = [[distances.get((one.os_index, other.os_index)) for other in nodes] for one in nodes]
     if any(value is None for row in pairs for value in row):

@@ -14,8 +14,15 @@ from xml.etree import ElementTree
 from nearfield.errors import ModelError
 from nearfield.machine.tree import Facts, Object
 
-KINDS = {"Machine": "machine", "Group": "group", "Package": "package", "Die": "die", "Core": "core", "PU": "pu",
-         "NUMANode": "numa"} | {f"L{level}Cache": f"l{level}" for level in range(1, 6)}  # fmt: skip
+KINDS = {
+    "Machine": "machine",
+    "Group": "group",
+    "Package": "package",
+    "Die": "die",
+    "Core": "core",
+    "PU": "pu",
+    "NUMANode": "numa",
+} | {f"L{level}Cache": f"l{level}" for level in range(1, 6)}
 NAMES = {kind: name for name, kind in KINDS.items()}
 HIGHEST = 1 << 20  # number of a processor or a node; past that a file is damaged
 NETWORK = ("2", "3")  # osdev_type of network cards and of InfiniBand
@@ -34,8 +41,10 @@ def read(path: Path) -> tuple[Object, dict[tuple[int, int], float], Facts]:
     machine = top.find("object")
     if top.tag != "topology" or machine is None or version.split(".")[0] not in ("2", "3"):
         what = f"a file of hwloc {version}" if top.tag == "topology" and machine is not None else "no topology"
-        raise ModelError(f"{path} holds {what}; allowed are files of hwloc 2 or later, which `lstopo {path.stem}.xml` "
-                         "of such a version writes")  # fmt: skip
+        raise ModelError(
+            f"{path} holds {what}; allowed are files of hwloc 2 or later, which `lstopo {path.stem}.xml` "
+            "of such a version writes"
+        )
     try:
         allowed = bitmap(machine.get("allowed_cpuset"))
         root = read_object(machine, allowed)

@@ -50,13 +50,19 @@ def slurm(hardware: Hardware, bound: bool, ranks: Sequence[Rank]) -> list[str]:
     """Slurm's host file, the mask of each rank behind the comment sign."""
     lines = [f"{rank.host}#{mask(hardware.processors_of(rank.unit))}" if bound else rank.host for rank in ranks]
     if max(map(len, lines)) > SLURM_LINE:
-        raise ModelError(f"processor {max(hardware.processors)} needs a mask longer than a line of Slurm's host file "
-                         f"({SLURM_LINE} characters). Use --bind none and let Nearfield bind by itself")  # fmt: skip
+        raise ModelError(
+            f"processor {max(hardware.processors)} needs a mask longer than a line of Slurm's host file "
+            f"({SLURM_LINE} characters). Use --bind none and let Nearfield bind by itself"
+        )
     return lines
 
 
 LAUNCHERS: dict[str, Callable[[Hardware, bool, Sequence[Rank]], list[str]]] = {
-    "rankfile": rankfile, "prrte": rankfile, "hydra": hydra, "slurm": slurm}
+    "rankfile": rankfile,
+    "prrte": rankfile,
+    "hydra": hydra,
+    "slurm": slurm,
+}
 
 
 def ranges(numbers: Iterable[int]) -> str:

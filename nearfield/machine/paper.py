@@ -71,8 +71,15 @@ class Paper:
         uniform = Weights.uniform(cells)
         return Job(Weights(cells, uniform.storage_axes, uniform.edges, uniform.values, row=0.0), int(prod(cells)))
 
-    def step(self, scheme: str, hosts: int, memory: str = "first-touch", case: str = "box",
-             cells: Sequence[int] | None = None, units: Sequence[Unit] | None = None) -> Prediction:  # fmt: skip
+    def step(
+        self,
+        scheme: str,
+        hosts: int,
+        memory: str = "first-touch",
+        case: str = "box",
+        cells: Sequence[int] | None = None,
+        units: Sequence[Unit] | None = None,
+    ) -> Prediction:
         """One step: slabs across the case's axis, a rank a unit."""
         job, cluster = self.job(case, cells), Cluster(self.hardware, hosts, self.profile)
         placed = place(cluster, scheme, memory, units)
@@ -94,8 +101,17 @@ class Paper:
             predicted = self.minutes(step) if timed else step.mcells_per_second
             published = given["minutes"] if timed else given["value"]
             off = abs(predicted / published - 1) > AGREES
-            found.append(Point(given["figure"], given["what"], given["hosts"], "min" if timed else "Mcells/s",
-                               published, predicted, given["why"] if off else ""))  # fmt: skip
+            found.append(
+                Point(
+                    given["figure"],
+                    given["what"],
+                    given["hosts"],
+                    "min" if timed else "Mcells/s",
+                    published,
+                    predicted,
+                    given["why"] if off else "",
+                )
+            )
         return found
 
     def efficiencies(self) -> tuple[float, float]:
@@ -109,8 +125,10 @@ class Paper:
         cores = [core for pair in zip(*(unit.cores for unit in self.hardware.packages())) for core in pair]
         units = [Unit((core,), (self.hardware.cores[core].numa,)) for core in cores]
         counts = range(1, 2 * len(units) + 1)
-        rates = [self.step("core", 1, units=[units[n % len(units)] for n in range(count)]).mcells_per_second
-                 for count in counts]  # fmt: skip
+        rates = [
+            self.step("core", 1, units=[units[n % len(units)] for n in range(count)]).mcells_per_second
+            for count in counts
+        ]
         return Curve("a thread a process", tuple(map(float, counts)), tuple(rates))
 
     def over_nodes(self, label: str, scheme: str, memory: str = "first-touch") -> Curve:
@@ -126,8 +144,11 @@ class Paper:
     def policy(self) -> list[Curve]:
         """Fig. 7, and all pages on one CPU of each node, which is what remains below."""
         without = self.over_nodes("without: half the pages remote", "none", "off")
-        return [self.over_nodes("with NUMA policy", "socket"), without,
-                Curve("without: all pages on one CPU", without.x, tuple(self.one_memory(int(n)) for n in without.x))]
+        return [
+            self.over_nodes("with NUMA policy", "socket"),
+            without,
+            Curve("without: all pages on one CPU", without.x, tuple(self.one_memory(int(n)) for n in without.x)),
+        ]
 
     def one_memory(self, hosts: int) -> float:
         """Mcells/s where one CPU's memory serves all cores of a node: one CPU's rate, its own halo."""

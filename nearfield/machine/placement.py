@@ -16,8 +16,14 @@ from nearfield.machine.hardware import Core, Hardware, Unit
 MOST_RANKS = 1 << 20
 LEVELS = ("package", "numa", "l3", "index")
 MEMORY = {"node": "first-touch", "none": "off"}  # of every other scheme: bind
-NAMES = {"node": "the whole machine", "socket": "a package", "numa": "a NUMA node", "l3": "a third-level cache",
-         "core": "a core", "none": "whatever the system gives"}  # fmt: skip
+NAMES = {
+    "node": "the whole machine",
+    "socket": "a package",
+    "numa": "a NUMA node",
+    "l3": "a third-level cache",
+    "core": "a core",
+    "none": "whatever the system gives",
+}
 
 
 @dataclass(frozen=True)
@@ -34,8 +40,10 @@ def default_scheme(hardware: Hardware) -> tuple[str, str]:
     """The scheme that suits the hardware, and why."""
     near = {core.numa for core in hardware.cores}
     if len(near) > 1:
-        return "numa", (f"{len(near)} NUMA nodes: one rank in each reads and writes memory of its own node, and its "
-                        "threads share it there")  # fmt: skip
+        return "numa", (
+            f"{len(near)} NUMA nodes: one rank in each reads and writes memory of its own node, and its "
+            "threads share it there"
+        )
     return "node", "one NUMA node: all memory is equally near to all cores, so one rank with a thread a core does it"
 
 
@@ -51,13 +59,17 @@ def host_names(nodes: int, hosts: str | Sequence[str] | None = None) -> tuple[st
     names = tuple(name.strip() for name in (hosts.split(",") if isinstance(hosts, str) else hosts))
     wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name)]
     if wrong:
-        raise ModelError(f"hosts={','.join(names)}: '{wrong[0]}' is no host name (letters, digits, - . _); names are "
-                         "separated by commas without spaces")  # fmt: skip
+        raise ModelError(
+            f"hosts={','.join(names)}: '{wrong[0]}' is no host name (letters, digits, - . _); names are "
+            "separated by commas without spaces"
+        )
     if len(set(names)) < len(names):
         raise ModelError(f"hosts={','.join(names)}: name each host once; --bind says how many ranks each gets")
     if len(names) != nodes:
-        raise ModelError(f"hosts={','.join(names)} names {len(names)} for nodes={nodes}; name as many hosts as there "
-                         "are nodes, or leave hosts out for host0, host1, ...")  # fmt: skip
+        raise ModelError(
+            f"hosts={','.join(names)} names {len(names)} for nodes={nodes}; name as many hosts as there "
+            "are nodes, or leave hosts out for host0, host1, ..."
+        )
     return names
 
 
@@ -68,10 +80,14 @@ def ranks(hardware: Hardware, scheme: str, hosts: Sequence[str]) -> tuple[Rank, 
     """
     units = hardware.units(scheme)
     if len(units) * len(hosts) > MOST_RANKS:
-        raise ModelError(f"{len(units)} ranks on each of {len(hosts)} hosts are more than {MOST_RANKS}; bind to larger "
-                         "units")  # fmt: skip
-    return tuple(Rank(host * len(units) + local, name, local, unit)
-                 for host, name in enumerate(hosts) for local, unit in enumerate(units))  # fmt: skip
+        raise ModelError(
+            f"{len(units)} ranks on each of {len(hosts)} hosts are more than {MOST_RANKS}; bind to larger units"
+        )
+    return tuple(
+        Rank(host * len(units) + local, name, local, unit)
+        for host, name in enumerate(hosts)
+        for local, unit in enumerate(units)
+    )
 
 
 def unit_of(hardware: Hardware, scheme: str, local_rank: int) -> Unit:
@@ -134,9 +150,13 @@ def crowding(hardware: Hardware, unit: Unit, threads: int) -> list[str]:
     if threads <= cores:
         return []
     slow = "they will hinder each other" if threads > processors else "pairs will share a core's arithmetic and caches"
-    return [framed(f"WARNING: {threads} threads on {cores} core{'s' * (cores > 1)} ({processors} processors): {slow}. "
-                   f"Use --threads {cores}, or bind to larger units (--bind), or have the launcher give each rank more "
-                   "processors.")]  # fmt: skip
+    return [
+        framed(
+            f"WARNING: {threads} threads on {cores} core{'s' * (cores > 1)} ({processors} processors): {slow}. "
+            f"Use --threads {cores}, or bind to larger units (--bind), or have the launcher give each rank more "
+            "processors."
+        )
+    ]
 
 
 def framed(text: str) -> str:

@@ -22,14 +22,17 @@ BLOCKING, LAYER = Exchange("blocking", overlap=False), Exchange("layer")
 EXCHANGES = (BLOCKING, LAYER, *(Exchange("deep", depth) for depth in (2, 4, 8, MOST_DEPTH)))
 
 
-def predict(job: Job, cluster: Cluster, placed: Placed, exchange: Exchange,
-            arrangements: Sequence[Arrangement] = ()) -> Prediction:  # fmt: skip
+def predict(
+    job: Job, cluster: Cluster, placed: Placed, exchange: Exchange, arrangements: Sequence[Arrangement] = ()
+) -> Prediction:
     """The step of a job with one rank a unit on every host, its boxes arranged as is fastest.
 
     `arrangements` to choose from; those of `arranged` where none are given. Error: none gives every rank a box.
     """
-    found = (Boxes(job, cluster, placed, each).predict(exchange)
-             for each in arrangements or arranged(job, cluster, placed, exchange))  # fmt: skip
+    found = (
+        Boxes(job, cluster, placed, each).predict(exchange)
+        for each in arrangements or arranged(job, cluster, placed, exchange)
+    )
     return min(found, key=lambda each: (each.step, each.halo, each.host_bytes))
 
 
@@ -54,8 +57,9 @@ def even(shape: Triple, counts: Triple) -> Arrangement:
     return Arrangement(tuple(cuts))
 
 
-def predict_all(job: Job, cluster: Cluster, schemes: Iterable[str], memory: str = "first-touch",
-                ranks: int | None = None) -> list[Prediction]:  # fmt: skip
+def predict_all(
+    job: Job, cluster: Cluster, schemes: Iterable[str], memory: str = "first-touch", ranks: int | None = None
+) -> list[Prediction]:
     """Every scheme with every exchange that its boxes are thick enough for; a single rank exchanges nothing.
 
     `ranks` on each host take the units of the scheme in turn; left out, one rank a unit.

@@ -64,8 +64,10 @@ def compiled_memory() -> Memory:
 
         machine.stream_seconds, machine.read_seconds, machine.chase_nanoseconds  # noqa: B018
     except (ImportError, AttributeError):
-        raise ModelError("the compiled core has no memory probe: it is older than the Python files beside it. Build it "
-                         "again with `make setup`") from None  # fmt: skip
+        raise ModelError(
+            "the compiled core has no memory probe: it is older than the Python files beside it. Build it "
+            "again with `make setup`"
+        ) from None
     return machine
 
 
@@ -115,8 +117,11 @@ def profile_from(found: dict[str, Any], name: str, before: Profile) -> Profile:
     sources = before.sources | {part: f"measured {when}" for part in found}
     if "stream" in found:
         per_node = [each["triad"]["best_gb_per_second"] for each in found["stream"]["nodes"]]
-        entries["triad"] = {"numa": per_node, "all": found["stream"]["all"]["triad"]["best_gb_per_second"],
-                            "core": found["stream"]["core"]["triad"]["best_gb_per_second"]}  # fmt: skip
+        entries["triad"] = {
+            "numa": per_node,
+            "all": found["stream"]["all"]["triad"]["best_gb_per_second"],
+            "core": found["stream"]["core"]["triad"]["best_gb_per_second"],
+        }
     if "latency" in found:
         rows, columns = found["latency"]["rows"], found["latency"]["columns"]
         for name, what in (("bandwidth", "bandwidth_gb_per_second"), ("latency", "latency_ns")):

@@ -38,7 +38,12 @@ def probe_latency(hardware: Hardware, memory: Memory, effort: Effort) -> dict[st
             for what, found in (("bandwidth", bandwidth), ("latency", latency)):
                 warnings += unsteady(f"{what}, node {row.index} from memory {column.index}", found[-1][-1])
     return {
-        "rows": [node.index for node in rows], "columns": [node.index for node in hardware.numa],
-        "bandwidth_gb_per_second": bandwidth, "latency_ns": latency, "bytes": size, "passes": passes,
-        "placements": placements, "warnings": warnings,
-    }  # fmt: skip
+        "rows": [node.index for node in rows],
+        "columns": [node.index for node in hardware.numa],
+        "bandwidth_gb_per_second": bandwidth,
+        "latency_ns": latency,
+        "bytes": size,
+        "passes": passes,
+        "placements": placements,
+        "warnings": warnings,
+    }

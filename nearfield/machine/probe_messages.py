@@ -63,8 +63,15 @@ def measure(communicator: Any, quick: bool, longest: int = SIZES[-1]) -> dict[st
     pairs = []
     for where, partner in partners.items():
         rows = [exchange(communicator, partner, size, quick) for size in SIZES if size <= longest]
-        pairs.append({"where": where, "ranks": [0, partner], "placement": [places[0], places[partner]], "sizes": rows,
-                      "busy": busy(communicator, partner, min(longest, HALO), quick)})  # fmt: skip
+        pairs.append(
+            {
+                "where": where,
+                "ranks": [0, partner],
+                "placement": [places[0], places[partner]],
+                "sizes": rows,
+                "busy": busy(communicator, partner, min(longest, HALO), quick),
+            }
+        )
     if communicator.rank:
         return None
     from mpi4py import MPI
@@ -190,8 +197,12 @@ def main(arguments: list[str]) -> int:
     world = MPI.COMM_WORLD
     if world.size < 2:
         started = started_ranks()
-        why = f"the launcher started {started}, but each is alone: it belongs to another MPI than mpi4py's library, " \
-              f"{MPI.Get_library_version().splitlines()[0]}" if started > 1 else "start it with mpiexec -n 2"
+        why = (
+            f"the launcher started {started}, but each is alone: it belongs to another MPI than mpi4py's library, "
+            f"{MPI.Get_library_version().splitlines()[0]}"
+            if started > 1
+            else "start it with mpiexec -n 2"
+        )
         print(f"two ranks are needed: {why}", file=sys.stderr)
         return 2
     options = dict(pairwise(arguments))

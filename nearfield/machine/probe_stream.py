@@ -32,14 +32,27 @@ def probe_stream(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str
     each = [measured(hardware, memory, effort, node.cores) | {"node": node.index} for node in nodes]
     whole = each[0] if len(each) == 1 else measured(hardware, memory, effort, everything)
     ideal = sum(found["triad"]["best_gb_per_second"] for found in each)
-    warnings = [text for found in each for loop in LOOPS
-                for text in unsteady(f"stream, node {found['node']}, {loop}", found[loop]["seconds"])]  # fmt: skip
+    warnings = [
+        text
+        for found in each
+        for loop in LOOPS
+        for text in unsteady(f"stream, node {found['node']}, {loop}", found[loop]["seconds"])
+    ]
     cache = cache_of(hardware, nodes[0].cores)
     if each[0]["array_bytes"] < 0.99 * ARRAYS_OVER_CACHE * cache:
-        warnings.append(f"stream: arrays of {each[0]['array_bytes'] / MIB:.0f} MiB are less than four times the caches "
-                        f"({cache / MIB:.0f} MiB), which may give part of the rate")  # fmt: skip
-    return {"rule": RULE, "passes": effort.passes, "core": core, "nodes": each, "all": whole,
-            "share_of_sum": whole["triad"]["best_gb_per_second"] / ideal, "warnings": warnings}  # fmt: skip
+        warnings.append(
+            f"stream: arrays of {each[0]['array_bytes'] / MIB:.0f} MiB are less than four times the caches "
+            f"({cache / MIB:.0f} MiB), which may give part of the rate"
+        )
+    return {
+        "rule": RULE,
+        "passes": effort.passes,
+        "core": core,
+        "nodes": each,
+        "all": whole,
+        "share_of_sum": whole["triad"]["best_gb_per_second"] / ideal,
+        "warnings": warnings,
+    }
 
 
 def probe_scale(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str, Any]:
@@ -47,8 +60,14 @@ def probe_scale(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str,
     points = []
     for cores in growing(hardware):
         found = measured(hardware, memory, effort, cores)
-        points.append({"cores": len(cores), "numa_nodes": len({hardware.cores[core].numa for core in cores}),
-                       "placement": found["placement"], **found["triad"]})  # fmt: skip
+        points.append(
+            {
+                "cores": len(cores),
+                "numa_nodes": len({hardware.cores[core].numa for core in cores}),
+                "placement": found["placement"],
+                **found["triad"],
+            }
+        )
     first = points[0]["best_gb_per_second"]
     for point in points:
         point["over_first"] = point["best_gb_per_second"] / first
@@ -73,8 +92,11 @@ def measured(hardware: Hardware, memory: Memory, effort: Effort, cores: Sequence
     workers: list[Worker] = near_workers(hardware, cores)
     elements = elements_each(hardware, effort, cores)
     seconds = memory.stream_seconds(workers, elements, effort.passes)
-    found: dict[str, Any] = {"placement": placement_of(workers), "threads": len(workers),
-                             "array_bytes": 8 * elements * len(workers)}  # fmt: skip
+    found: dict[str, Any] = {
+        "placement": placement_of(workers),
+        "threads": len(workers),
+        "array_bytes": 8 * elements * len(workers),
+    }
     for (loop, size), times in zip(LOOPS.items(), seconds):
         moved = size * elements * len(workers)
         later = times[1:] or times  # STREAM leaves the first pass out

@@ -29,20 +29,32 @@ def probe_fdtd(hardware: Hardware, effort: Effort) -> dict[str, Any]:
             warnings += unsteady(f"update, {boundary}, {found[name]['placement']}", found[name]["mcells_per_second"])
         rates = {name: found[name]["mcells_per_second"]["median"] for name in found}
         boundaries[boundary] = found | {"rates": rates | {"cores": len(node.cores), "cells": cells}}
-    return {"cells": cells, "steps": steps, "passes": passes, "precision": "single", "node": node.index,
-            "boundaries": boundaries, "warnings": warnings}  # fmt: skip
+    return {
+        "cells": cells,
+        "steps": steps,
+        "passes": passes,
+        "precision": "single",
+        "node": node.index,
+        "boundaries": boundaries,
+        "warnings": warnings,
+    }
 
 
-def measured(hardware: Hardware, cores: Sequence[int], boundary: str, cells: int, steps: int, passes: int
-             ) -> dict[str, Any]:  # fmt: skip
+def measured(
+    hardware: Hardware, cores: Sequence[int], boundary: str, cells: int, steps: int, passes: int
+) -> dict[str, Any]:
     """The box on these cores, a thread each, kept to their processors while it is built and run."""
     processors = [hardware.cores[core].processors[0] for core in cores]
     with kept_to(processors):
         timed = Timed(box(cells, steps, boundary), threads=len(cores))
         rates = [timed.rate(steps) for _ in range(passes)]
     facts = timed.facts()
-    return {"mcells_per_second": spread(rates), "threads": facts["threads"], "isa": facts["isa"],
-            "placement": f"{facts['threads']} thread{'s' * (facts['threads'] > 1)} on {named(processors)}"}  # fmt: skip
+    return {
+        "mcells_per_second": spread(rates),
+        "threads": facts["threads"],
+        "isa": facts["isa"],
+        "placement": f"{facts['threads']} thread{'s' * (facts['threads'] > 1)} on {named(processors)}",
+    }
 
 
 @contextlib.contextmanager

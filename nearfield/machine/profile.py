@@ -142,12 +142,16 @@ class Profile(Schema):
             said.append(f"update: {rate.mcells_per_second:.0f} Mcells/s a core, {rate.source}, and no limit of memory")
         elif self.rates().ceiling == float("inf"):
             cores = self.rates().cores
-            said.append(f"update: {cores} core{'s' * (cores > 1)} did not reach the limit of the memory; more cores of "
-                        "a NUMA node are taken to scale")  # fmt: skip
+            said.append(
+                f"update: {cores} core{'s' * (cores > 1)} did not reach the limit of the memory; more cores of "
+                "a NUMA node are taken to scale"
+            )
         for where, link in ASSUMED_LINKS.items():
             if where not in self.messages:
-                said.append(f"messages {WHERE[where]}: {link.latency * 1e6:g} us, {link.bandwidth / 1e9:g} GB/s, "
-                            f"{link.busy * 1e9:g} ns of the processor a byte ({LINK_NAMES[where]})")  # fmt: skip
+                said.append(
+                    f"messages {WHERE[where]}: {link.latency * 1e6:g} us, {link.bandwidth / 1e9:g} GB/s, "
+                    f"{link.busy * 1e9:g} ns of the processor a byte ({LINK_NAMES[where]})"
+                )
         if len(self.bandwidth) < 2:
             said.append(f"memory of another NUMA node: {ASSUMED_REMOTE:g} of the bandwidth of the own one")
         return tuple(said)

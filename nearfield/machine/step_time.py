@@ -175,12 +175,24 @@ class Boxes:
         total, step = self.work(0), float(spent[slowest])
         ideal = self.placed.ideal * self.cluster.hosts * self.unit
         return Prediction(
-            self.placed.scheme, exchange.name, depth, compute.size, self.placed.threads, tuple(self.counts), step,
-            float(compute[slowest]), float(halo[slowest]), float(busy[slowest]), float(waiting[slowest]),
+            self.placed.scheme,
+            exchange.name,
+            depth,
+            compute.size,
+            self.placed.threads,
+            tuple(self.counts),
+            step,
+            float(compute[slowest]),
+            float(halo[slowest]),
+            float(busy[slowest]),
+            float(waiting[slowest]),
             self.job.cells / step / 1e6,
-            self.job.work / ideal / step, float((total / self.speed).max() * self.speed.sum() / total.sum()),
-            float(messages[slowest]), host_bytes, self.placed.remote_share,
-        )  # fmt: skip
+            self.job.work / ideal / step,
+            float((total / self.speed).max() * self.speed.sum() / total.sum()),
+            float(messages[slowest]),
+            host_bytes,
+            self.placed.remote_share,
+        )
 
     def extra(self, exchange: Exchange) -> np.ndarray:
         """By what part a step takes longer in tiles that suit the halos."""

@@ -18,16 +18,31 @@ from nearfield.machine.tree import Object
 
 MOST = 1 << 17  # processors; past that a string is a mistake
 DEEPEST = 40  # levels
-WORD = re.compile(r"\[\s*(?P<memory>[a-z][a-z0-9]*)\s*(?:\((?P<inside>[^)]*)\))?\s*\]"
-                  r"|(?P<kind>[a-z][a-z0-9]*):(?P<count>\d+)(?:\((?P<attributes>[^)]*)\))?", re.IGNORECASE)  # fmt: skip
-KINDS = {"machine": r"machine", "group": r"group\d*", "package": r"pack(age)?|sock(et)?", "die": r"die",
-         "numa": r"(numa|node|numanode)", "core": r"core", "pu": r"pu|proc|thread",
-         "": r"l[1-5]i(cache)?"} | {f"l{level}": rf"l{level}[ud]?(cache)?" for level in range(1, 6)}  # fmt: skip
-UNITS = {"": 1} | {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)} | {
-    f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
-ALLOWED = ("allowed are kind:count words from the outside in, where kind is group, package (pack, socket), die, numa, "
-           "l1 to l5, core or pu, a cache with (size=8MB); [numa(memory=6GB)] or numa:2(memory=6GB) for memory; an XML "
-           'file of hwloc. For example "pack:2 [numa(memory=6GB)] l3:1(size=8MB) core:4 pu:1"')  # fmt: skip
+WORD = re.compile(
+    r"\[\s*(?P<memory>[a-z][a-z0-9]*)\s*(?:\((?P<inside>[^)]*)\))?\s*\]"
+    r"|(?P<kind>[a-z][a-z0-9]*):(?P<count>\d+)(?:\((?P<attributes>[^)]*)\))?",
+    re.IGNORECASE,
+)
+KINDS = {
+    "machine": r"machine",
+    "group": r"group\d*",
+    "package": r"pack(age)?|sock(et)?",
+    "die": r"die",
+    "numa": r"(numa|node|numanode)",
+    "core": r"core",
+    "pu": r"pu|proc|thread",
+    "": r"l[1-5]i(cache)?",
+} | {f"l{level}": rf"l{level}[ud]?(cache)?" for level in range(1, 6)}
+UNITS = (
+    {"": 1}
+    | {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)}
+    | {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
+)
+ALLOWED = (
+    "allowed are kind:count words from the outside in, where kind is group, package (pack, socket), die, numa, "
+    "l1 to l5, core or pu, a cache with (size=8MB); [numa(memory=6GB)] or numa:2(memory=6GB) for memory; an XML "
+    'file of hwloc. For example "pack:2 [numa(memory=6GB)] l3:1(size=8MB) core:4 pu:1"'
+)
 
 
 @dataclass
@@ -68,7 +83,7 @@ def levels_of(text: str) -> list[Level]:
     levels = [Level("machine", 1)]
     position = 0
     for word in WORD.finditer(text):
-        if text[position:word.start()].strip():
+        if text[position : word.start()].strip():
             break
         position = word.end()
         if word["memory"]:
@@ -175,8 +190,9 @@ def indexes_of(text: str, total: int) -> list[int]:
         if math.prod(count for _, count in loops) != total or any(step < 1 for step, _ in loops):
             raise ValueError(f"the loops of '{text}' do not number {total} objects")
         widths = [math.prod(count for _, count in loops[:place]) for place in range(len(loops))]
-        numbers = [sum(place // step % count * width for (step, count), width in zip(loops, widths))
-                   for place in range(total)]  # fmt: skip
+        numbers = [
+            sum(place // step % count * width for (step, count), width in zip(loops, widths)) for place in range(total)
+        ]
     elif re.fullmatch(r"\d+(,\d+)*", text):
         numbers = [int(number) for number in text.split(",")]
     else:

@@ -15,8 +15,9 @@ STATUS = Path("/proc/self/status")
 Part = tuple[Object, frozenset[int]]
 
 
-def examine(system: Path = SYSTEM, usable: frozenset[int] | None = None, allowed_memory: frozenset[int] | None = None
-            ) -> tuple[Object, dict[tuple[int, int], float], Facts]:
+def examine(
+    system: Path = SYSTEM, usable: frozenset[int] | None = None, allowed_memory: frozenset[int] | None = None
+) -> tuple[Object, dict[tuple[int, int], float], Facts]:
     """Tree, distances between NUMA nodes by their numbers, and facts; where files are missing, what is left of them."""
     usable = usable_processors() if usable is None else usable
     folder = system / "devices" / "system"
@@ -44,10 +45,13 @@ def parts_of(folder: Path, usable: frozenset[int]) -> list[Part]:
             if level in "12345" and level and size and text(index / "type") != "Instruction":
                 sharers = processors_in(text(index / "shared_cpu_list")) or core
                 caches.setdefault((int(level), sharers | {processor}), size)
-    found: list[Part] = [(Object("package", number, first=first_of[number]), frozenset(inside))
-                         for number, inside in packages.items()]  # fmt: skip
-    found += [(Object(f"l{level}", size=size, first=min(inside)), inside & usable)
-              for (level, inside), size in sorted(caches.items(), key=lambda cache: -cache[0][0])]  # fmt: skip
+    found: list[Part] = [
+        (Object("package", number, first=first_of[number]), frozenset(inside)) for number, inside in packages.items()
+    ]
+    found += [
+        (Object(f"l{level}", size=size, first=min(inside)), inside & usable)
+        for (level, inside), size in sorted(caches.items(), key=lambda cache: -cache[0][0])
+    ]
     found += [(Object("core", number, first=min(core)), core & usable) for core, number in cores.items()]
     return found + [(Object("pu", number), frozenset({number})) for number in sorted(usable)]
 
@@ -58,8 +62,9 @@ def listed(place: Path, *names: str) -> frozenset[int]:
     return next(filter(None, lists), frozenset())
 
 
-def memory_of(folder: Path, usable: frozenset[int], allowed: frozenset[int]
-              ) -> tuple[dict[Object, frozenset[int]], dict[tuple[int, int], float]]:
+def memory_of(
+    folder: Path, usable: frozenset[int], allowed: frozenset[int]
+) -> tuple[dict[Object, frozenset[int]], dict[tuple[int, int], float]]:
     """NUMA nodes that this process may use with the usable processors near each, and the distances between them."""
     nodes: dict[Object, frozenset[int]] = {}
     rows: dict[int, list[str]] = {}
@@ -73,8 +78,12 @@ def memory_of(folder: Path, usable: frozenset[int], allowed: frozenset[int]
         if (near & usable) or (not near and memory and (not allowed or number in allowed)):
             nodes[Object("numa", number, memory, first=min(near, default=-1))] = near & usable
     kept = {node.number for node in nodes}
-    distances = {(one, other): float(value) for one in kept for other, value in zip(present, rows[one])
-                 if other in kept and value.isdigit()}  # fmt: skip
+    distances = {
+        (one, other): float(value)
+        for one in kept
+        for other, value in zip(present, rows[one])
+        if other in kept and value.isdigit()
+    }
     return nodes, distances
 
 
@@ -108,8 +117,10 @@ def clock(system: Path, name: str) -> float:
         return float(named.group(1)) * 1e9
     if highest.isdigit():
         return float(highest) * 1e3
-    return max((float(value) * 1e6 for value in re.findall(r"^cpu MHz\s*:\s*([\d.]+)$", text(CPUINFO), re.MULTILINE)),
-               default=0.0)  # fmt: skip
+    return max(
+        (float(value) * 1e6 for value in re.findall(r"^cpu MHz\s*:\s*([\d.]+)$", text(CPUINFO), re.MULTILINE)),
+        default=0.0,
+    )
 
 
 def operating_system() -> str:

@@ -23,8 +23,15 @@ class Team:
     nodes: Nodes
 
 
-def team_of(hardware: Hardware, scheme: str | None, suited: str, sharers: int, rank: int, threads: int | None,
-            domains: int | None) -> Team:  # fmt: skip
+def team_of(
+    hardware: Hardware,
+    scheme: str | None,
+    suited: str,
+    sharers: int,
+    rank: int,
+    threads: int | None,
+    domains: int | None,
+) -> Team:
     """What one of so many ranks gets; `scheme` is None where the suited one is taken by default."""
     units = units_of_rank(hardware, scheme or suited, sharers, rank)
     cores = tuple(dict.fromkeys(core for unit in units for core in unit.cores))
@@ -33,8 +40,9 @@ def team_of(hardware: Hardware, scheme: str | None, suited: str, sharers: int, r
     if scheme is None and suited == "node" and threads * sharers > len(hardware.cores):
         units, cores = list(hardware.units("node")), tuple(range(len(hardware.cores)))  # the system shares out better
     parts = units_of_domains(hardware, units, domains or min(len(units), threads))
-    nodes = tuple(tuple(sorted({hardware.numa[hardware.cores[core].numa].os_index for core in part.cores}))
-                  for part in parts)  # fmt: skip
+    nodes = tuple(
+        tuple(sorted({hardware.numa[hardware.cores[core].numa].os_index for core in part.cores})) for part in parts
+    )
     if scheme == "none":
         return Team(cores, ((),) * threads, nodes)
     return Team(cores, processors_of(hardware, parts, threads, scheme is not None), nodes)
@@ -92,10 +100,17 @@ def crowded(hardware: Hardware, team: Team, sharers: int, bound: Bound) -> list[
     usable = sorted(processor for core in cores for processor in hardware.cores[core].processors)
     ranks = f" ({threads} in each of {sharers} ranks)" if sharers > 1 else ""
     by = f", bound by {bound.by}" if bound.by else ""
-    slow = ("hyper-threads share a core's arithmetic and caches" if threads * sharers <= len(usable)
-            else "they take turns and wait for each other")  # fmt: skip
+    slow = (
+        "hyper-threads share a core's arithmetic and caches"
+        if threads * sharers <= len(usable)
+        else "they take turns and wait for each other"
+    )
     advice = f"Use --threads {max(1, len(cores) // sharers)}" + (" and fewer ranks" if sharers > len(cores) else "")
     if by:
         advice += ", or have this process given more (mpiexec --bind-to none, srun --cpus-per-task)"
-    return [framed(f"MORE THREADS THAN CORES: {threads * sharers} threads{ranks} on {len(cores)} "
-                   f"core{'s' * (len(cores) > 1)} ({named(usable)}{by}): {slow}. {advice}.")]  # fmt: skip
+    return [
+        framed(
+            f"MORE THREADS THAN CORES: {threads * sharers} threads{ranks} on {len(cores)} "
+            f"core{'s' * (len(cores) > 1)} ({named(usable)}{by}): {slow}. {advice}."
+        )
+    ]

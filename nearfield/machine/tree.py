@@ -68,8 +68,11 @@ def nest(parts: Iterable[tuple[Object, frozenset[int]]], memory: Mapping[Object,
     parts, near = list(parts), {node: covered for node, covered in memory.items() if covered}
     everything = frozenset().union(*(covered for _, covered in parts))
     taken = {covered for _, covered in parts} | {everything}
-    groups = [(Object("group", first=node.first), covered)
-              for covered, node in {covered: node for node, covered in near.items()}.items() if covered not in taken]
+    groups = [
+        (Object("group", first=node.first), covered)
+        for covered, node in {covered: node for node, covered in near.items()}.items()
+        if covered not in taken
+    ]
     root = Span(Object("machine"), everything, [])
     innermost = dict.fromkeys(everything, root)
     for thing, covered in sorted(groups + parts, key=lambda part: -len(part[1])):

@@ -9,8 +9,11 @@ from nearfield.machine.hardware import Hardware
 from nearfield.machine.hwloc_xml import NAMES
 from nearfield.machine.tree import CACHES, Object
 
-HEADER = ('<?xml version="1.0" encoding="UTF-8"?>', '<!DOCTYPE topology SYSTEM "hwloc2.dtd">',
-          '<topology version="2.0">')  # fmt: skip
+HEADER = (
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<!DOCTYPE topology SYSTEM "hwloc2.dtd">',
+    '<topology version="2.0">',
+)
 CHUNK = 10  # values in one element, as hwloc writes them
 
 
@@ -29,8 +32,13 @@ def element(hardware: Hardware, thing: Object, memory: frozenset[int], depth: in
         attributes["os_index"] = str(thing.number)
     attributes |= sets(processors, memory, thing.kind == "machine")
     if thing.kind in CACHES:
-        attributes |= {"cache_size": str(thing.size), "depth": thing.kind[1], "cache_linesize": "64",
-                       "cache_associativity": "0", "cache_type": "1" if thing.kind == "l1" else "0"}  # fmt: skip
+        attributes |= {
+            "cache_size": str(thing.size),
+            "depth": thing.kind[1],
+            "cache_linesize": "64",
+            "cache_associativity": "0",
+            "cache_type": "1" if thing.kind == "l1" else "0",
+        }
     elif thing.kind == "group":
         attributes |= {"kind": "0", "subkind": "0"}
     yield f"{margin}<object {listed(attributes)}>"
@@ -64,7 +72,7 @@ def bitmap(numbers: Iterable[int]) -> str:
     """A set as 32-bit words in hexadecimal, the highest first."""
     digits = format(sum(1 << number for number in numbers), "x")
     digits = digits.zfill(-(-len(digits) // 8) * 8)
-    return ",".join(f"0x{digits[place:place + 8]}" for place in range(0, len(digits), 8))
+    return ",".join(f"0x{digits[place : place + 8]}" for place in range(0, len(digits), 8))
 
 
 def infos(hardware: Hardware, margin: str) -> Iterator[str]:
@@ -88,7 +96,7 @@ def distances(hardware: Hardware) -> Iterator[str]:
 def chunks(name: str, values: list[int]) -> Iterator[str]:
     """Values in elements of a few each, with the length of their text."""
     for place in range(0, len(values), CHUNK):
-        text = "".join(f"{value} " for value in values[place:place + CHUNK])
+        text = "".join(f"{value} " for value in values[place : place + CHUNK])
         yield f'    <{name} length="{len(text)}">{text}</{name}>'
 
 

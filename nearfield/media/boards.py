@@ -12,30 +12,40 @@ LAMINATES = {
     "fr4": (
         "FR-4, Isola 370HR",
         "Isola Group, 370HR laminate data sheet, permittivity 4.04 and loss tangent 0.0210 at 2 GHz",
-        (2 * GHZ, 4.04), (2 * GHZ, 0.0210),
+        (2 * GHZ, 4.04),
+        (2 * GHZ, 0.0210),
     ),
     "ro4003c": (
         "RO4003C",
         "Rogers Corporation, RO4000 series data sheet 92-004, process permittivity 3.38 at 10 GHz, loss tangent 0.0021 "
-        "at 2.5 GHz and 0.0027 at 10 GHz", (10 * GHZ, 3.38), (2.5 * GHZ, 0.0021), (10 * GHZ, 0.0027),
+        "at 2.5 GHz and 0.0027 at 10 GHz",
+        (10 * GHZ, 3.38),
+        (2.5 * GHZ, 0.0021),
+        (10 * GHZ, 0.0027),
     ),
     "ro4350b": (
         "RO4350B",
         "Rogers Corporation, RO4000 series data sheet 92-004, process permittivity 3.48 at 10 GHz, loss tangent 0.0031 "
-        "at 2.5 GHz and 0.0037 at 10 GHz", (10 * GHZ, 3.48), (2.5 * GHZ, 0.0031), (10 * GHZ, 0.0037),
+        "at 2.5 GHz and 0.0037 at 10 GHz",
+        (10 * GHZ, 3.48),
+        (2.5 * GHZ, 0.0031),
+        (10 * GHZ, 0.0037),
     ),
     "rt-duroid-5880": (
         "RT/duroid 5880",
         "Rogers Corporation, RT/duroid 5870/5880 data sheet 92-101, permittivity 2.20, loss tangent 0.0009 at 10 GHz",
-        (10 * GHZ, 2.20), (10 * GHZ, 0.0009),
+        (10 * GHZ, 2.20),
+        (10 * GHZ, 0.0009),
     ),
-}  # fmt: skip
+}
 SUMMARIES = "the permittivity and the loss at 10 GHz in Rogers' product selector guide and in summaries of dealers"
 NOT_FOUND = "; not the loss at 2.5 GHz: no copy of the data sheet itself was found"
 CHECKED = {
     "fr4": "the loss tangent in summaries of dealers; not the permittivity: no copy of the data sheet itself was found",
-    "ro4003c": SUMMARIES + NOT_FOUND, "ro4350b": SUMMARIES + NOT_FOUND, "rt-duroid-5880": SUMMARIES,
-}  # fmt: skip
+    "ro4003c": SUMMARIES + NOT_FOUND,
+    "ro4350b": SUMMARIES + NOT_FOUND,
+    "rt-duroid-5880": SUMMARIES,
+}
 TRANSCRIBED = "a transcription of table 3; the later recommendations P.2040-2 to -4 have other constants of concrete"
 CAUSAL = (
     "; over frequency by the causal wide-band model of A. R. Djordjevic, R. M. Biljic, V. D. Likar-Smiljanic, T. K. "
@@ -84,10 +94,23 @@ def exact(name: str) -> dict[str, float] | None:
 
 
 ENTRIES = (
-    *(Entry(name, title, source + CAUSAL, BAND, lambda f, name=name: laminate(name, f)).of("laminates")
-      .held_against(CHECKED[name])
-      for name, (title, source, *_) in LAMINATES.items()),
-    *(Entry(name, f"{name.replace('-', ' ').capitalize()} (ITU-R P.2040)", P2040, band,
-            lambda f, name=name: wall(name, f), exact(name)).of("walls").held_against(TRANSCRIBED)
-      for name, (*_, band) in WALLS.items()),
-)  # fmt: skip
+    *(
+        Entry(name, title, source + CAUSAL, BAND, lambda f, name=name: laminate(name, f))
+        .of("laminates")
+        .held_against(CHECKED[name])
+        for name, (title, source, *_) in LAMINATES.items()
+    ),
+    *(
+        Entry(
+            name,
+            f"{name.replace('-', ' ').capitalize()} (ITU-R P.2040)",
+            P2040,
+            band,
+            lambda f, name=name: wall(name, f),
+            exact(name),
+        )
+        .of("walls")
+        .held_against(TRANSCRIBED)
+        for name, (*_, band) in WALLS.items()
+    ),
+)

@@ -81,9 +81,19 @@ class MediumFit:
 
 
 def fit_medium(
-    frequency: Any = None, *, wavelength: Any = None, n: Any = None, k: Any = None, permittivity: Any = None,
-    poles: int | None = None, error: float | None = None, kinds: Sequence[str] = KINDS, conductivity: bool = True,
-    infinity: tuple[float, float] = (1.0, 1e9), loss_weight: float = 1.0, name: str | None = None,
+    frequency: Any = None,
+    *,
+    wavelength: Any = None,
+    n: Any = None,
+    k: Any = None,
+    permittivity: Any = None,
+    poles: int | None = None,
+    error: float | None = None,
+    kinds: Sequence[str] = KINDS,
+    conductivity: bool = True,
+    infinity: tuple[float, float] = (1.0, 1e9),
+    loss_weight: float = 1.0,
+    name: str | None = None,
 ) -> MediumFit:
     """A medium of few poles near a table, passive at every frequency: each pole is, and so is their sum.
 
@@ -111,7 +121,9 @@ def fit_medium(
     problem = Problem(TWO_PI * axis, table, size, size / weight, limits(infinity), bool(conductivity), kinds)
     found = search(problem, count, error)
     medium = Medium(
-        permittivity=found.infinity, conductivity=found.conductivity, name=name,
+        permittivity=found.infinity,
+        conductivity=found.conductivity,
+        name=name,
         poles=[pole_of(place, x) for place, x in zip(found.places, found.strengths) if x > 0],
         valid_band=(float(axis[0]), float(axis[-1])),
     )

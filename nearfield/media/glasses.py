@@ -39,20 +39,28 @@ def entry(name: str, title: str, source: str, shortest: float, longest: float, c
 
 ENTRIES = (
     entry(
-        "fused-silica", "Fused silica, 20 C (Malitson 1965)",
+        "fused-silica",
+        "Fused silica, 20 C (Malitson 1965)",
         "I. H. Malitson, Journal of the Optical Society of America 55 (1965) 1205-1208, dispersion formula, 20 C",
-        0.21, 3.71,
+        0.21,
+        3.71,
     ),
     entry(
-        "bk7", "N-BK7 glass (Schott)",
-        "Schott AG, data sheet N-BK7 517642.251, constants of the dispersion formula, 20 C", 0.3126, 2.325,
+        "bk7",
+        "N-BK7 glass (Schott)",
+        "Schott AG, data sheet N-BK7 517642.251, constants of the dispersion formula, 20 C",
+        0.3126,
+        2.325,
         "the constants in Schott's catalogue of 2017-01-20, as refractiveindex.info has it",
     ),
     entry(
-        "silicon", "Silicon, 26 C (Salzberg and Villa 1957)",
+        "silicon",
+        "Silicon, 26 C (Salzberg and Villa 1957)",
         "C. D. Salzberg, J. J. Villa, Journal of the Optical Society of America 47 (1957) 244-246, in the formula of "
-        "B. Tatian, Applied Optics 23 (1984) 4477-4485; 26 C", 1.357, 11.04,
+        "B. Tatian, Applied Optics 23 (1984) 4477-4485; 26 C",
+        1.357,
+        11.04,
         f"{INFO}; n is 0.002 to 0.003 above the values that H. H. Li recommends at 20 C, Journal of Physical and "
         "Chemical Reference Data 9 (1980) 561-658",
     ),
-)  # fmt: skip
+)

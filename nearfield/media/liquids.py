@@ -47,8 +47,10 @@ def sea_water(celsius: float, salinity: float) -> tuple[float, float, Debye]:
 def permittivity(infinity: float, conductivity: float, poles: tuple[Debye, ...], frequency: np.ndarray) -> np.ndarray:
     """Debye's formula."""
     s = 2j * np.pi * frequency
-    return infinity + conductivity / (s * VACUUM_PERMITTIVITY) + sum(
-        pole.strength / (1 + s * pole.relaxation_time) for pole in poles
+    return (
+        infinity
+        + conductivity / (s * VACUUM_PERMITTIVITY)
+        + sum(pole.strength / (1 + s * pole.relaxation_time) for pole in poles)
     )
 
 
@@ -78,7 +80,12 @@ P840 = (
 ENTRIES = (
     entry("water", "Water, 25 C (ITU-R P.840)", f"{P840}; 25 C", 1000 * GHZ, water(25.0)),
     entry("water-20c", "Water, 20 C (ITU-R P.840)", f"{P840}; 20 C", 1000 * GHZ, water(20.0)),
-    entry("sea-water", "Sea water, 20 C, 35 g/kg (Klein and Swift 1977)",
-          "L. A. Klein, C. T. Swift, IEEE Transactions on Antennas and Propagation 25 (1977) 104-111; 20 C, salinity "
-          "35 parts per thousand", 10 * GHZ, sea(20.0, 35.0)).held_against("a transcription of the formulas"),
-)  # fmt: skip
+    entry(
+        "sea-water",
+        "Sea water, 20 C, 35 g/kg (Klein and Swift 1977)",
+        "L. A. Klein, C. T. Swift, IEEE Transactions on Antennas and Propagation 25 (1977) 104-111; 20 C, salinity "
+        "35 parts per thousand",
+        10 * GHZ,
+        sea(20.0, 35.0),
+    ).held_against("a transcription of the formulas"),
+)

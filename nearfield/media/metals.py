@@ -19,13 +19,33 @@ SOURCE = (
 )
 # plasma frequency (eV); then strength, collision rate or width (eV), resonance (eV) of each term
 TABLES = {
-    "gold": (9.03, (0.760, 0.053, 0.0), (0.024, 0.241, 0.415), (0.010, 0.345, 0.830), (0.071, 0.870, 2.969),
-             (0.601, 2.494, 4.304), (4.384, 2.214, 13.32)),
-    "silver": (9.01, (0.845, 0.048, 0.0), (0.065, 3.886, 0.816), (0.124, 0.452, 4.481), (0.011, 0.065, 8.185),
-               (0.840, 0.916, 9.083), (5.646, 2.419, 20.29)),
-    "copper": (10.83, (0.575, 0.030, 0.0), (0.061, 0.378, 0.291), (0.104, 1.056, 2.957), (0.723, 3.213, 5.300),
-               (0.638, 4.305, 11.18)),
-}  # fmt: skip
+    "gold": (
+        9.03,
+        (0.760, 0.053, 0.0),
+        (0.024, 0.241, 0.415),
+        (0.010, 0.345, 0.830),
+        (0.071, 0.870, 2.969),
+        (0.601, 2.494, 4.304),
+        (4.384, 2.214, 13.32),
+    ),
+    "silver": (
+        9.01,
+        (0.845, 0.048, 0.0),
+        (0.065, 3.886, 0.816),
+        (0.124, 0.452, 4.481),
+        (0.011, 0.065, 8.185),
+        (0.840, 0.916, 9.083),
+        (5.646, 2.419, 20.29),
+    ),
+    "copper": (
+        10.83,
+        (0.575, 0.030, 0.0),
+        (0.061, 0.378, 0.291),
+        (0.104, 1.056, 2.957),
+        (0.723, 3.213, 5.300),
+        (0.638, 4.305, 11.18),
+    ),
+}
 BANDS = {"gold": (0.2, 5.0), "silver": (0.1, 5.0), "copper": (0.1, 6.0)}  # eV
 
 
@@ -72,16 +92,36 @@ def between_rows(name: str, frequency: np.ndarray) -> np.ndarray:
 def from_formula(name: str) -> Entry:
     """A metal of Rakic's."""
     band = tuple(energy * ELECTRONVOLT for energy in BANDS[name])
-    return Entry(name, f"{name.capitalize()} (Rakic 1998)", f"{SOURCE}; {wavelengths(name)}", band,
-                 partial(permittivity, name), {"poles": poles(name)}).of("metals").held_against(OWN_TABLE)  # fmt: skip
+    return (
+        Entry(
+            name,
+            f"{name.capitalize()} (Rakic 1998)",
+            f"{SOURCE}; {wavelengths(name)}",
+            band,
+            partial(permittivity, name),
+            {"poles": poles(name)},
+        )
+        .of("metals")
+        .held_against(OWN_TABLE)
+    )
 
 
 def from_table(name: str) -> Entry:
     """A metal of Johnson and Christy's."""
     rows = tuple(measured(name)[0].tolist())
     source = f"{MEASURED}; {VACUUM_SPEED / rows[-1] * 1e6:.4g} to {VACUUM_SPEED / rows[0] * 1e6:.4g} um"
-    return Entry(f"{name}-visible", f"{name.capitalize()} (Johnson and Christy 1972)", source, (rows[0], rows[-1]),
-                 partial(between_rows, name), rows=rows).of("metals").held_against(ALL_ROWS)  # fmt: skip
+    return (
+        Entry(
+            f"{name}-visible",
+            f"{name.capitalize()} (Johnson and Christy 1972)",
+            source,
+            (rows[0], rows[-1]),
+            partial(between_rows, name),
+            rows=rows,
+        )
+        .of("metals")
+        .held_against(ALL_ROWS)
+    )
 
 
 ENTRIES = (*map(from_formula, TABLES), *map(from_table, TABLES))

@@ -242,9 +242,7 @@ def with_one_more(problem: Problem, start: Solution, rounds: int) -> Solution:
     rest = columns - basis @ (basis.T @ columns)
     size = np.maximum(np.linalg.norm(rest, axis=0), 1e-9 * np.linalg.norm(columns, axis=0))
     gains = start.residual @ rest / size
-    tried = [
-        moved(problem, solved(problem, [*start.places, grid[n]]), rounds) for n in np.argsort(-gains)[:TRIED]
-    ]
+    tried = [moved(problem, solved(problem, [*start.places, grid[n]]), rounds) for n in np.argsort(-gains)[:TRIED]]
     return min([*tried, solved(problem, [*start.places, grid[int(np.argmax(gains))]])], key=lambda each: each.cost)
 
 

@@ -23,8 +23,10 @@ COLUMNS = {
     "loss_tangent": ("loss_tangent", "tan_delta", "df"),
     "conductivity": ("conductivity", "sigma"),
 }
-KNOWN = "frequency or wavelength with a unit, as frequency_GHz or 'wavelength (um)'; then n and k, or eps_real with " \
+KNOWN = (
+    "frequency or wavelength with a unit, as frequency_GHz or 'wavelength (um)'; then n and k, or eps_real with "
     "one of eps_imag, loss_tangent, conductivity (S/m)"
+)
 LARGEST_FILE = 2**22  # bytes
 UNITS = {"frequency": FREQUENCY, "wavelength": LENGTH}
 

@@ -37,10 +37,16 @@ TABLE = {
     "skin-wet": (4.0, 4e-4, (39.0, 7.958, 0.10), (280, 79.577, 0.0), (3e4, 1.592, 0.16), (3e4, 1.592, 0.20)),
 }
 TITLES = {
-    "bone-cancellous": "Bone, cancellous", "bone-cortical": "Bone, cortical", "brain-grey": "Brain, grey matter",
-    "brain-white": "Brain, white matter", "breast-fat": "Breast fat", "cerebro-spinal-fluid": "Cerebrospinal fluid",
-    "lung-inflated": "Lung, inflated", "skin-dry": "Skin, dry", "skin-wet": "Skin, wet",
-}  # fmt: skip
+    "bone-cancellous": "Bone, cancellous",
+    "bone-cortical": "Bone, cortical",
+    "brain-grey": "Brain, grey matter",
+    "brain-white": "Brain, white matter",
+    "breast-fat": "Breast fat",
+    "cerebro-spinal-fluid": "Cerebrospinal fluid",
+    "lung-inflated": "Lung, inflated",
+    "skin-dry": "Skin, dry",
+    "skin-wet": "Skin, wet",
+}
 
 
 def permittivity(name: str, frequency: np.ndarray) -> np.ndarray:
@@ -54,7 +60,14 @@ def permittivity(name: str, frequency: np.ndarray) -> np.ndarray:
 
 
 ENTRIES = tuple(
-    Entry(name, f"{TITLES.get(name, name.capitalize())} (Gabriel 1996)", SOURCE, BAND,
-          lambda f, name=name: permittivity(name, f)).of("tissues").held_against(CHECKED)
+    Entry(
+        name,
+        f"{TITLES.get(name, name.capitalize())} (Gabriel 1996)",
+        SOURCE,
+        BAND,
+        lambda f, name=name: permittivity(name, f),
+    )
+    .of("tissues")
+    .held_against(CHECKED)
     for name in TABLE
-)  # fmt: skip
+)

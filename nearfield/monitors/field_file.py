@@ -56,7 +56,7 @@ class FieldFile(Schema):
 
         of_points(((), (), ()), 0, **self.storage("single"))  # refuses what does not go together
         if self.positions == "yee" and self.at_cells(None):
-            raise ValueError(f"format {self.format!r} needs all components at the same points; positions = \"cells\"")
+            raise ValueError(f'format {self.format!r} needs all components at the same points; positions = "cells"')
         if self.per_domain and (self.at_cells(self.positions) or self.sample_every > 1):
             raise ValueError("files of domains hold Yee positions as they are; leave positions and sample_every out")
         return self
@@ -77,15 +77,22 @@ class FieldFile(Schema):
 
         lossy = self.absolute_error is not None or self.relative_error is not None
         found = {
-            "format": self.format, "precision": self.precision or precision, "codec": Codec.parse(self.codec),
+            "format": self.format,
+            "precision": self.precision or precision,
+            "codec": Codec.parse(self.codec),
             "bound": Bound(self.absolute_error, self.relative_error) if lossy else None,
-        }  # fmt: skip
+        }
         return found
 
     def description(
-        self, grid: YeeGrid, regions: Mapping[str, Region], positions: Variables, snapshots: int, precision: str,
+        self,
+        grid: YeeGrid,
+        regions: Mapping[str, Region],
+        positions: Variables,
+        snapshots: int,
+        precision: str,
         title: str,
-    ) -> FieldDescription:  # fmt: skip
+    ) -> FieldDescription:
         """What the file of these regions, with these coordinates of nodes and half nodes, will hold."""
         from nearfield.output.formats.description import of_points, of_regions
 

@@ -172,8 +172,10 @@ class FarField(Monitor):
                 )
         return tuple(
             Wall(
-                axis, float(context.grid.lines[axis][0 if side == "low" else -1]),
-                context.boundaries.face(axis, side), 1 if side == "low" else -1,
+                axis,
+                float(context.grid.lines[axis][0 if side == "low" else -1]),
+                context.boundaries.face(axis, side),
+                1 if side == "low" else -1,
             )
             for axis, side in sorted(found)
         )

@@ -54,8 +54,9 @@ class Line:
         return self.per_byte > 0 and self.errors()["per_byte_error"] < 0.5 * self.per_byte
 
 
-def fit(domains: Sequence[float], raw: Sequence[float], values: Sequence[float], typical: Sequence[float] | None = None
-        ) -> Line | None:  # fmt: skip
+def fit(
+    domains: Sequence[float], raw: Sequence[float], values: Sequence[float], typical: Sequence[float] | None = None
+) -> Line | None:
     """The line through values; `typical` are their expected sizes (default: themselves). None: too few to have errors.
 
     A column that does not vary (one number of domains) is left out, and so is, one by one, what comes out below zero.
@@ -86,20 +87,32 @@ def fits(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     rows, found = list(rows), []
     for key in dict.fromkeys((row["format"], row["codec"], row["mode"]) for row in rows):
-        mine = [row for row in rows if (row["format"], row["codec"]) == key[:2] and (
-                row["mode"] == key[2] or (key[2] == PER_DOMAIN and row["mode"] == SERVER and row["domains"] == 1))]
+        mine = [
+            row
+            for row in rows
+            if (row["format"], row["codec"]) == key[:2]
+            and (row["mode"] == key[2] or (key[2] == PER_DOMAIN and row["mode"] == SERVER and row["domains"] == 1))
+        ]
         domains, raw, size = ([row[name] for row in mine] for name in ("domains", "raw_bytes", "bytes"))
         seconds = fit(domains, raw, [statistics.median(row["output"]["values"]) for row in mine])
         sizes = fit(domains, raw, size)
         opening = [value for row in mine if row["mode"] == key[2] for value in row["opening"]["values"]]
         middle = statistics.median(opening)
         if seconds and sizes and seconds.per_byte > 0:
-            found.append({
-                "format": key[0], "codec": key[1], "mode": key[2], "opening": middle,
-                "opening_error": statistics.median(abs(value - middle) for value in opening),
-                "domains": sorted(set(domains)), "most_raw_bytes": max(raw), "reliable": seconds.reliable,
-                "seconds": asdict(seconds) | seconds.errors(), "bytes": asdict(sizes) | sizes.errors(),
-            })  # fmt: skip
+            found.append(
+                {
+                    "format": key[0],
+                    "codec": key[1],
+                    "mode": key[2],
+                    "opening": middle,
+                    "opening_error": statistics.median(abs(value - middle) for value in opening),
+                    "domains": sorted(set(domains)),
+                    "most_raw_bytes": max(raw),
+                    "reliable": seconds.reliable,
+                    "seconds": asdict(seconds) | seconds.errors(),
+                    "bytes": asdict(sizes) | sizes.errors(),
+                }
+            )
     return found
 
 
@@ -121,8 +134,10 @@ def kept() -> dict[str, Any]:
         entry = entries.get(fields)
         if isinstance(entry, dict) and entry.get("fits"):
             return entry
-    raise ModelError("nothing is known of output on this machine; run `nearfield bench output` first (minutes), in a "
-                     "folder on the disk that the runs will write to")  # fmt: skip
+    raise ModelError(
+        "nothing is known of output on this machine; run `nearfield bench output` first (minutes), in a "
+        "folder on the disk that the runs will write to"
+    )
 
 
 @dataclass(frozen=True)
@@ -149,10 +164,19 @@ def candidates(entry: dict[str, Any], ranks: int, points: int, steps: int, free:
         raw = points * steps * SAMPLE
         seconds, error = line_of(each["seconds"]).at(ranks, raw)
         size, size_error = line_of(each["bytes"]).at(ranks, raw)
-        found.append(Candidate(
-            each["format"], each["codec"], each["mode"], each["opening"] + seconds,
-            math.hypot(error, each["opening_error"]), size, size_error, each["reliable"], size < free,
-        ))  # fmt: skip
+        found.append(
+            Candidate(
+                each["format"],
+                each["codec"],
+                each["mode"],
+                each["opening"] + seconds,
+                math.hypot(error, each["opening_error"]),
+                size,
+                size_error,
+                each["reliable"],
+                size < free,
+            )
+        )
     return sorted(found, key=lambda each: each.seconds)
 
 
@@ -164,11 +188,17 @@ def best(found: Sequence[Candidate]) -> tuple[Candidate, str]:
     fitting = [each for each in found if each.fits_on_disk]
     if not fitting:
         least = min(found, key=lambda each: each.bytes)
-        raise ModelError(f"no format fits on the disk: the smallest, {name(least)}, takes {readable(least.bytes)}; "
-                         "record a smaller box, fewer steps or less precision, or give another folder with --output")
+        raise ModelError(
+            f"no format fits on the disk: the smallest, {name(least)}, takes {readable(least.bytes)}; "
+            "record a smaller box, fewer steps or less precision, or give another folder with --output"
+        )
     fastest = min(fitting, key=lambda each: each.seconds + each.seconds_error)
-    alike = [each for each in fitting if each.seconds - fastest.seconds <= min(
-        math.hypot(each.seconds_error, fastest.seconds_error), ALIKE * fastest.seconds)]  # fmt: skip
+    alike = [
+        each
+        for each in fitting
+        if each.seconds - fastest.seconds
+        <= min(math.hypot(each.seconds_error, fastest.seconds_error), ALIKE * fastest.seconds)
+    ]
     chosen = min(alike, key=lambda each: (each.bytes, each.seconds))
     if chosen == fastest:
         return chosen, "the fastest"
@@ -178,8 +208,9 @@ def best(found: Sequence[Candidate]) -> tuple[Candidate, str]:
 
 def name(way: Candidate | dict[str, Any]) -> str:
     """`hdf5 zstd:1, one file` of a candidate or a fit."""
-    form, codec, mode = (way["format"], way["codec"], way["mode"]) if isinstance(way, dict) else (
-        way.format, way.codec, way.mode)  # fmt: skip
+    form, codec, mode = (
+        (way["format"], way["codec"], way["mode"]) if isinstance(way, dict) else (way.format, way.codec, way.mode)
+    )
     return f"{form}{'' if codec == 'none' else ' ' + codec}, {mode}"
 
 

@@ -82,8 +82,9 @@ class FieldStreams:
     written, before the run.
     """
 
-    def __init__(self, setup: Discretization, started: Started, output: str | Path | None, space_check: bool = True
-                 ) -> None:  # fmt: skip
+    def __init__(
+        self, setup: Discretization, started: Started, output: str | Path | None, space_check: bool = True
+    ) -> None:
         self.setup, self.started, self.ranks = setup, started, started.ranks
         self.features = features_with_files(setup)
         self.failure: str | None = None
@@ -103,8 +104,10 @@ class FieldStreams:
     def _folder(self, output: str | Path | None) -> Path:
         if output is None:
             first = next(iter(self.features.values())).item.place
-            raise ModelError(f"{first} has a file of its own, but the run has no output; give `output`, or leave "
-                             "`file` out to keep the snapshots in memory")  # fmt: skip
+            raise ModelError(
+                f"{first} has a file of its own, but the run has no output; give `output`, or leave "
+                "`file` out to keep the snapshots in memory"
+            )
         path = Path(output).absolute()
         return path.parent / f"{path.stem}-fields"
 
@@ -113,12 +116,14 @@ class FieldStreams:
             file = feature.item.file
             file.storage(self.setup.plan.precision)["codec"].refuse_missing()
             if feature.count == 0:
-                raise ModelError(f"{feature.item.place} has a file, but lies on a wall where all that it records is "
-                                 "zero; leave `file` out, or move it")  # fmt: skip
+                raise ModelError(
+                    f"{feature.item.place} has a file, but lies on a wall where all that it records is "
+                    "zero; leave `file` out, or move it"
+                )
             if self._writers.several and (file.averaged or file.sample_every > 1):
                 raise ModelError(
                     f"{feature.item.place}: ranks on several hosts write a file each, of Yee positions as they are; "
-                    "leave out sample_every and positions = \"cells\" (formats vtkhdf and ascii need them), or run on "
+                    'leave out sample_every and positions = "cells" (formats vtkhdf and ascii need them), or run on '
                     "one host"
                 )
         if space_check:
@@ -191,12 +196,15 @@ class FieldStreams:
         path = self.path(name, self._excitation)
         stored = stored_domains(path)
         if several and stored != now:
-            raise ModelError(f"{path} was begun by other ranks, and ranks on several hosts each go on with a file of "
-                             "their own; go on with the ranks it was begun with, or on one host")  # fmt: skip
+            raise ModelError(
+                f"{path} was begun by other ranks, and ranks on several hosts each go on with a file of "
+                "their own; go on with the ranks it was begun with, or on one host"
+            )
         return stored
 
-    def _tasks(self, everywhere: list[dict[str, Any]], domains: dict[str, list[Boxes] | None], step: int
-               ) -> list[dict[str, Any]]:  # fmt: skip
+    def _tasks(
+        self, everywhere: list[dict[str, Any]], domains: dict[str, list[Boxes] | None], step: int
+    ) -> list[dict[str, Any]]:
         """What the writer of this host must know."""
         found = []
         for name, layout in domains.items():
@@ -217,12 +225,19 @@ class FieldStreams:
         feature, context, plan = self.features[name], self.setup.context, self.setup.plan
         file, steps = feature.item.file, np.asarray(feature.item.steps(context))
         return {
-            **self._whole(name), "name": name, "keep": keep, "parts": pieces, "dtype": np.dtype(plan.dtype).str,
+            **self._whole(name),
+            "name": name,
+            "keep": keep,
+            "parts": pieces,
+            "dtype": np.dtype(plan.dtype).str,
             "regions": {n: {"dims": r.dims, "shape": r.shape} for n, r in stored_regions(feature, context).items()},
             "positions": {n: v.array.tolist() for n, v in feature.item.positions(context).items()},
-            "steps": steps.tolist(), "times": [plan.recording_times(half, steps).tolist() for half in (False, True)],
-            "averaged": file.averaged, "sample_every": file.sample_every, "domains": None,
-        }  # fmt: skip
+            "steps": steps.tolist(),
+            "times": [plan.recording_times(half, steps).tolist() for half in (False, True)],
+            "averaged": file.averaged,
+            "sample_every": file.sample_every,
+            "domains": None,
+        }
 
     def _whole(self, name: str) -> dict[str, Any]:
         description = described(self.setup, self.features[name]).to_json()
@@ -263,8 +278,10 @@ class FieldStreams:
             raise ModelError(f"{self.folder} cannot be made ({error.strerror}); choose another --output") from error
 
     def _layouts(self, everywhere: list[dict[str, Any]], step: int) -> dict[str, list[Boxes] | None]:
-        return {name: self._domains(name, [each[name] for each in everywhere if name in each], step)
-                for name in self.features}  # fmt: skip
+        return {
+            name: self._domains(name, [each[name] for each in everywhere if name in each], step)
+            for name in self.features
+        }
 
     def _even_room(self) -> None:
         """Ranks hold rings of different lengths; the shortest says how long blocks of steps may be."""
@@ -339,9 +356,16 @@ class FieldStreams:
             return {}
         each = self.ranks.everywhere((self.sent, self.held, self.stalled, self.opening, self.closing))
         sent, held, stalled, opening, closing = zip(*each)
-        return {"fields": {"folder": str(self.folder), "bytes": sum(sent), "ring_bytes": sum(held),
-                           "stalled_seconds": list(stalled), "opening_seconds": max(opening),
-                           "closing_seconds": max(closing)}}  # fmt: skip
+        return {
+            "fields": {
+                "folder": str(self.folder),
+                "bytes": sum(sent),
+                "ring_bytes": sum(held),
+                "stalled_seconds": list(stalled),
+                "opening_seconds": max(opening),
+                "closing_seconds": max(closing),
+            }
+        }
 
 
 def features_with_files(setup: Discretization) -> dict[str, Feature]:
@@ -360,9 +384,13 @@ def described(setup: Discretization, feature: Feature) -> FieldDescription:
     """What the file of a monitor will hold."""
     item, context = feature.item, setup.context
     return item.file.description(
-        context.grid, stored_regions(feature, context), item.positions(context), len(item.steps(context)),
-        context.precision, " ".join(filter(None, (setup.simulation.title, item.name))),
-    )  # fmt: skip
+        context.grid,
+        stored_regions(feature, context),
+        item.positions(context),
+        len(item.steps(context)),
+        context.precision,
+        " ".join(filter(None, (setup.simulation.title, item.name))),
+    )
 
 
 def file_sizes(setup: Discretization) -> list[PredictedSize]:

@@ -89,9 +89,10 @@ def _write_record(file: h5py.File, record: RunRecord, folder: Path) -> None:
     for name, text in (("model", record.model_text), ("facts", json.dumps(json_data(record.facts), indent=1))):
         file[name] = text
         file[name].attrs.update(units="", dims="[]")
-    _write_variables(file.create_group("grid", track_order=True), {
-        axis: Variable((axis,), line, {"units": "m"}) for axis, line in zip("xyz", record.grid.lines)
-    })
+    _write_variables(
+        file.create_group("grid", track_order=True),
+        {axis: Variable((axis,), line, {"units": "m"}) for axis, line in zip("xyz", record.grid.lines)},
+    )
     media = file.create_group("media", track_order=True)
     for name, medium in record.media.items():
         group = _named_group(media, name)

@@ -64,23 +64,33 @@ def reach(grid: YeeGrid, region: Region, axis: int, upper: int, active: int) -> 
 
 
 def piece_of(
-    grid: YeeGrid, name: str, region: Region, lower: Sequence[int], upper: Sequence[int], active: Sequence[int],
+    grid: YeeGrid,
+    name: str,
+    region: Region,
+    lower: Sequence[int],
+    upper: Sequence[int],
+    active: Sequence[int],
     axes: Sequence[int],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """What the writer must know of a recorder's box, stored along the axes `axes`; `active`: samples of the whole."""
     upper = [reach(grid, region, axis, upper[axis], active[axis]) for axis in range(3)]
     extent = [int(b - a) for a, b in zip(lower, upper)]
     along = [images(grid, region, axis, int(lower[axis]), int(upper[axis]), active[axis]) for axis in range(3)]
     return {
-        "component": name, "shape": tuple(extent[axis] for axis in axes),
+        "component": name,
+        "shape": tuple(extent[axis] for axis in axes),
         "turned": [list(axes).index(axis) for axis in range(3)],
         "images": [
-            {"take": [(image.first, image.count, image.step) for image in each], "offset": [i.offset for i in each],
-             "sign": math.prod(image.sign for image in each), "lags": [image.lag for image in each if image.lag]}
+            {
+                "take": [(image.first, image.count, image.step) for image in each],
+                "offset": [i.offset for i in each],
+                "sign": math.prod(image.sign for image in each),
+                "lags": [image.lag for image in each if image.lag],
+            }
             for each in product(*along)
         ],
         "boxes": [tuple(zip(*box)) for box in product(*(merged(each) for each in along))],
-    }  # fmt: skip
+    }
 
 
 def cut_edges(context: Context, component: int, lower: Sequence[int], extent: Sequence[int]) -> dict[str, Any]:

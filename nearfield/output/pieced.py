@@ -18,8 +18,9 @@ class Pieced:
 
     ndim = 3
 
-    def __init__(self, pieces: Sequence[Placed], shape: Sequence[int], dtype: np.dtype, lower: Sequence[int] = (0, 0, 0)
-                 ) -> None:  # fmt: skip
+    def __init__(
+        self, pieces: Sequence[Placed], shape: Sequence[int], dtype: np.dtype, lower: Sequence[int] = (0, 0, 0)
+    ) -> None:
         self.shape, self.dtype, self._lower = tuple(shape), dtype, tuple(lower)
         self._pieces = pieces
         self.size = int(np.prod(self.shape))
@@ -39,8 +40,9 @@ class Pieced:
             np.multiply(part, sign, out=values[place], dtype=part.dtype, casting="same_kind")
         return values
 
-    def _common(self, offset: Sequence[int], values: np.ndarray, sign: int
-                ) -> tuple[tuple[slice, ...], np.ndarray, int] | None:  # fmt: skip
+    def _common(
+        self, offset: Sequence[int], values: np.ndarray, sign: int
+    ) -> tuple[tuple[slice, ...], np.ndarray, int] | None:
         """Where in the box a piece lies, the part of it that does, and its sign."""
         first = [max(a, b) for a, b in zip(offset, self._lower)]
         end = [min(a + n, b + m) for a, n, b, m in zip(offset, values.shape, self._lower, self.shape)]

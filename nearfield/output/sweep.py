@@ -56,8 +56,11 @@ class Sweep:
     fields: str = FIELDS[0]
 
     def __post_init__(self) -> None:
-        for what, given, allowed in (("format", self.formats, FORMATS), ("mode", self.modes, MODES),
-                                     ("fields", (self.fields,), FIELDS)):  # fmt: skip
+        for what, given, allowed in (
+            ("format", self.formats, FORMATS),
+            ("mode", self.modes, MODES),
+            ("fields", (self.fields,), FIELDS),
+        ):
             if unknown := [each for each in given if each not in allowed]:
                 raise ModelError(f"{what} {unknown[0]!r} is unknown; allowed: {', '.join(allowed)}")
         for codec in self.codecs:
@@ -68,8 +71,10 @@ class Sweep:
         if not (self.domains and 1 <= min(self.domains) and max(self.domains) <= most):
             raise ModelError(f"domains are 1 to {most} on this machine of {topology().cores} cores; give such as 1,2")
         if not self.cases(self.domains[0]):
-            raise ModelError(f"nothing to measure: format {', '.join(self.formats)} in mode {', '.join(self.modes)}; "
-                             f"mode {WHOLE} is that of hdf5, and one domain has one file: add mode {SERVER}")
+            raise ModelError(
+                f"nothing to measure: format {', '.join(self.formats)} in mode {', '.join(self.modes)}; "
+                f"mode {WHOLE} is that of hdf5, and one domain has one file: add mode {SERVER}"
+            )
 
     def cases(self, domains: int) -> list[Case]:
         """All cases of so many domains, small ones first. One domain has one file in either mode: `server`."""
@@ -122,10 +127,16 @@ def measure(sweep: Sweep, folder: Path, tell: Callable[[str], None]) -> dict[str
             tell(f"round {made} of {sweep.rounds} done, {time.time() - begun:.0f} s")
     rows = [row(case, each) for case, each in said.items() if "compute" in each[0]]
     return {
-        "fields": sweep.fields, "recorded_steps": STEPS, "rounds": made, "mpi": mpi, "cases": rows,
-        "left_out": reasons(sweep, said), "seconds": time.time() - begun, "folder": str(folder.absolute()),
+        "fields": sweep.fields,
+        "recorded_steps": STEPS,
+        "rounds": made,
+        "mpi": mpi,
+        "cases": rows,
+        "left_out": reasons(sweep, said),
+        "seconds": time.time() - begun,
+        "folder": str(folder.absolute()),
         "machine": machine_facts(),
-    }  # fmt: skip
+    }
 
 
 @contextlib.contextmanager
@@ -164,8 +175,9 @@ def launched(cases: Sequence[Case], folder: Path, until: float | None, mpi: bool
     own = {"stdin": subprocess.DEVNULL, "start_new_session": True, "preexec_fn": end_with_parent}
     with (
         tempfile.TemporaryFile("w+") as complaint,
-        subprocess.Popen(line, stdout=subprocess.PIPE, stderr=complaint, text=True, env=os.environ | environment, **own)
-        as process,
+        subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=complaint, text=True, env=os.environ | environment, **own
+        ) as process,
     ):
         watch = threading.Timer(patience(until), end, [process])
         watch.daemon = True
@@ -212,11 +224,16 @@ def row(case: Case, said: Sequence[dict[str, Any]]) -> dict[str, Any]:
     timers = {name: over_rounds([max(each[name]) for each in said]) for name in ("compute", "communication", "stalled")}
     timers |= {name: over_rounds([each[name] for each in said]) for name in ("opening", "output", "elapsed")}
     return asdict(case) | {
-        "points": case.points, "steps": case.steps, "ranks": first["ranks"], **timers,
+        "points": case.points,
+        "steps": case.steps,
+        "ranks": first["ranks"],
+        **timers,
         "compute_spread_of_ranks": statistics.fmean(deviation(each["compute"]) for each in said),
-        **{name: first[name] for name in ("raw_bytes", "bytes", "files", "predicted_bytes", "predicted_exact",
-                                          "buffer_bytes")},
-    }  # fmt: skip
+        **{
+            name: first[name]
+            for name in ("raw_bytes", "bytes", "files", "predicted_bytes", "predicted_exact", "buffer_bytes")
+        },
+    }
 
 
 def over_rounds(values: Sequence[float]) -> dict[str, Any]:

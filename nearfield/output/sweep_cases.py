@@ -77,8 +77,12 @@ class Case:
     def simulation(self, ranks: int) -> Simulation:
         """The box and what records it, for so many ranks."""
         n = self.size
-        simulation = Simulation(grid=Grid.uniform(CELL, (n, n, n * self.domains)), boundaries=Boundaries(all="pec"),
-                                steps=self.steps, sources=self.sources())  # fmt: skip
+        simulation = Simulation(
+            grid=Grid.uniform(CELL, (n, n, n * self.domains)),
+            boundaries=Boundaries(all="pec"),
+            steps=self.steps,
+            sources=self.sources(),
+        )
         return simulation.model_copy(update={"monitors": self.monitors(ranks, simulation)})
 
     def monitors(self, ranks: int, simulation: Simulation) -> tuple[Snapshot, ...]:
@@ -92,8 +96,10 @@ class Case:
             when = {"times": [step * number for number in range(self.steps - STEPS + 1, self.steps + 1)]}
         side = self.size * CELL
         cuts = [number * side for number in (range(self.domains + 1) if split else (0, self.domains))]
-        return tuple(Snapshot(f"record{number}", (0, 0, low), (side, side, high), file=file, **when)
-                     for number, (low, high) in enumerate(pairwise(cuts)))  # fmt: skip
+        return tuple(
+            Snapshot(f"record{number}", (0, 0, low), (side, side, high), file=file, **when)
+            for number, (low, high) in enumerate(pairwise(cuts))
+        )
 
 
 def predicted(setup: Discretization) -> PredictedSize | None:
@@ -110,8 +116,16 @@ def descriptions(setup: Discretization) -> list[Any]:
     for name, feature in setup.lowered[2].items():
         item = feature.item
         file = item.file or FieldFile()
-        found.append(file.description(context.grid, item.regions(context), item.positions(context),
-                                      len(item.steps(context)), context.precision, name))  # fmt: skip
+        found.append(
+            file.description(
+                context.grid,
+                item.regions(context),
+                item.positions(context),
+                len(item.steps(context)),
+                context.precision,
+                name,
+            )
+        )
     return found
 
 
@@ -137,8 +151,11 @@ def measured(case: Case, folder: Path, ranks: Alone) -> dict[str, Any]:
     place = folder / "case"
     begun = time.perf_counter()
     try:
-        result = simulation.run(1 if ranks.size == case.domains else None, place / "result.h5",
-                                parallel=Parallel(domains=f"1x1x{case.domains}"))  # fmt: skip
+        result = simulation.run(
+            1 if ranks.size == case.domains else None,
+            place / "result.h5",
+            parallel=Parallel(domains=f"1x1x{case.domains}"),
+        )
         elapsed = time.perf_counter() - begun
         if result.status != "done":
             raise KeyboardInterrupt
@@ -156,16 +173,21 @@ def times(case: Case, facts: dict[str, Any], elapsed: float) -> dict[str, Any]:
     """Seconds a rank: compute and communication of ten steps; until files were open; stalled; and until whole."""
     share, loop, ranks = STEPS / case.steps, facts["runs"]["sources"]["seconds"], facts["rank_seconds"]
     waited = zip(ranks.get("wait", [0.0]), ranks.get("pack", [0.0]))
-    found = {"ranks": facts["ranks"], "elapsed": elapsed,
-             "compute": [share * each for each in ranks.get("compute", [loop])],
-             "communication": [share * (wait + pack) for wait, pack in waited]}  # fmt: skip
+    found = {
+        "ranks": facts["ranks"],
+        "elapsed": elapsed,
+        "compute": [share * each for each in ranks.get("compute", [loop])],
+        "communication": [share * (wait + pack) for wait, pack in waited],
+    }
     if case.mode == WHOLE:
         return found | {"opening": 0.0, "stalled": [0.0], "output": elapsed - facts["setup_seconds"] - loop}
     fields = facts["fields"]
     return found | {
-        "opening": fields["opening_seconds"], "stalled": fields["stalled_seconds"],
-        "buffer_bytes": fields["ring_bytes"], "output": max(fields["stalled_seconds"]) + fields["closing_seconds"],
-    }  # fmt: skip
+        "opening": fields["opening_seconds"],
+        "stalled": fields["stalled_seconds"],
+        "buffer_bytes": fields["ring_bytes"],
+        "output": max(fields["stalled_seconds"]) + fields["closing_seconds"],
+    }
 
 
 def sizes(setup: Discretization, place: Path, case: Case) -> dict[str, Any]:
@@ -173,9 +195,14 @@ def sizes(setup: Discretization, place: Path, case: Case) -> dict[str, Any]:
     files = [path for path in place.rglob("*") if path.is_file() and (case.mode == WHOLE) == (path.name == "result.h5")]
     samples = sum(each.snapshots * each.samples * each.dtype.itemsize for each in descriptions(setup))
     guess = predicted(setup)
-    return {"raw_bytes": samples, "bytes": sum(path.stat().st_size for path in files), "files": len(files),
-            "predicted_bytes": guess and guess.bytes, "predicted_exact": bool(guess and guess.exact),
-            **({"buffer_bytes": samples} if case.mode == WHOLE else {})}  # fmt: skip
+    return {
+        "raw_bytes": samples,
+        "bytes": sum(path.stat().st_size for path in files),
+        "files": len(files),
+        "predicted_bytes": guess and guess.bytes,
+        "predicted_exact": bool(guess and guess.exact),
+        **({"buffer_bytes": samples} if case.mode == WHOLE else {}),
+    }
 
 
 def lines(cases: list[Case], folder: Path, until: float | None, ranks: Alone) -> Iterator[dict[str, Any]]:

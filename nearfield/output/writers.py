@@ -99,8 +99,12 @@ def boxes(regions: Mapping[str, Sequence[int]], parts: Sequence[Sequence[Piece]]
     found: list[list[dict[str, Any]]] = []
     for part in parts:
         most = max((len(piece["boxes"]) for piece in part), default=0)
-        found.append([{piece["component"]: tuple(piece["boxes"][number]) for piece in part
-                       if number < len(piece["boxes"])} for number in range(most)])  # fmt: skip
+        found.append(
+            [
+                {piece["component"]: tuple(piece["boxes"][number]) for piece in part if number < len(piece["boxes"])}
+                for number in range(most)
+            ]
+        )
     for name, whole in regions.items():
         if not any(name in box for each in found for box in each):
             found[0][0][name] = (0, 0, 0), tuple(whole)

@@ -127,8 +127,9 @@ def settled(slabs: Slabs, cuts: list[int]) -> list[int]:
     cuts = list(cuts)
 
     def weighed(number: int, position: int) -> tuple[float, float]:
-        pair = np.concatenate((slabs.columns(number - 1, cuts[number - 1], position),
-                               slabs.columns(number, position, cuts[number + 1])))  # fmt: skip
+        pair = np.concatenate(
+            (slabs.columns(number - 1, cuts[number - 1], position), slabs.columns(number, position, cuts[number + 1]))
+        )
         return round(float(pair.max()), 6), float(np.square(pair).sum())
 
     for _ in range(MOST_ROUNDS):

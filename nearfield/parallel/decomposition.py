@@ -16,8 +16,21 @@ from nearfield.parallel.boxes import Arrangement, Box, Grouping, Triple, indices
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.prediction import LANES
 
-__all__ = ["Arrangement", "Box", "Decomposition", "Grouping", "Triple", "arrange", "decompose", "decompositions",
-           "fitting", "groupings", "indices", "parse_domains", "rough_time"]  # fmt: skip
+__all__ = [
+    "Arrangement",
+    "Box",
+    "Decomposition",
+    "Grouping",
+    "Triple",
+    "arrange",
+    "decompose",
+    "decompositions",
+    "fitting",
+    "groupings",
+    "indices",
+    "parse_domains",
+    "rough_time",
+]
 
 MOST_DOMAINS = 10**6
 LEAST_LAYERS = 2  # of a domain
@@ -99,25 +112,34 @@ class Decomposition:
 
 
 def decompose(
-    weights: Weights, domains: int | Triple, ranks: int = 1,
-    speeds: Sequence[float] | None = None, halo: HaloCost = LINK,
-) -> Decomposition:  # fmt: skip
+    weights: Weights,
+    domains: int | Triple,
+    ranks: int = 1,
+    speeds: Sequence[float] | None = None,
+    halo: HaloCost = LINK,
+) -> Decomposition:
     """The fastest of `decompositions`."""
     return decompositions(weights, domains, ranks, speeds, halo)[0]
 
 
 def arrange(
-    weights: Weights, domains: int | Triple, ranks: int = 1,
-    speeds: Sequence[float] | None = None, halo: HaloCost = LINK,
-) -> Arrangement:  # fmt: skip
+    weights: Weights,
+    domains: int | Triple,
+    ranks: int = 1,
+    speeds: Sequence[float] | None = None,
+    halo: HaloCost = LINK,
+) -> Arrangement:
     """The arrangement of the fastest of `decompositions`."""
     return decompose(weights, domains, ranks, speeds, halo).arrangement
 
 
 def decompositions(
-    weights: Weights, domains: int | Triple, ranks: int = 1,
-    speeds: Sequence[float] | None = None, halo: HaloCost = LINK,
-) -> list[Decomposition]:  # fmt: skip
+    weights: Weights,
+    domains: int | Triple,
+    ranks: int = 1,
+    speeds: Sequence[float] | None = None,
+    halo: HaloCost = LINK,
+) -> list[Decomposition]:
     """Ways to cut a run into domains for so many ranks, the one with the fastest slowest domain first.
 
     `domains` in all, or along x, y, z; `speeds`: one for each domain in order; left out, ranks are alike and share
@@ -138,7 +160,7 @@ def decompositions(
         found.append((problem, decomposed(problem, grouping, problem.start())))
     found.sort(key=lambda pair: pair[1].slowest)
     best = [again(*pair) for pair in found[:MOST_RESTARTED]] if total <= MANY else []
-    return sorted([*best, *(each for _, each in found[len(best):])], key=lambda each: each.slowest)
+    return sorted([*best, *(each for _, each in found[len(best) :])], key=lambda each: each.slowest)
 
 
 def decomposed(problem: Problem, grouping: Grouping, start: list[np.ndarray]) -> Decomposition:

@@ -65,9 +65,15 @@ class Tiles:
 
 
 def halo_cost(
-    depth: int, link: Link, rate: float, number_bytes: int, overlap: bool = True, near: Link | None = None,
-    ranks_a_host: int = 1, reach: int = 1,
-) -> HaloCost:  # fmt: skip
+    depth: int,
+    link: Link,
+    rate: float,
+    number_bytes: int,
+    overlap: bool = True,
+    near: Link | None = None,
+    ranks_a_host: int = 1,
+    reach: int = 1,
+) -> HaloCost:
     """The price of halos in cells, of which `rate` are made in a second; `near`: within a host of several ranks;
     `reach`: layers that a step takes (`Plan.reach`)."""
 
@@ -116,9 +122,17 @@ def alike_time(weights: Weights, grouping: Grouping, halo: HaloCost, tiles: Tile
 
 
 def halo_costs(
-    depths: Sequence[int], profile: Profile, hosts: int, numa_nodes: int, threads: int, ranks: int,
-    domains: int | Triple, number_bytes: int, overlap: bool = True, reach: int = 1,
-) -> list[HaloCost]:  # fmt: skip
+    depths: Sequence[int],
+    profile: Profile,
+    hosts: int,
+    numa_nodes: int,
+    threads: int,
+    ranks: int,
+    domains: int | Triple,
+    number_bytes: int,
+    overlap: bool = True,
+    reach: int = 1,
+) -> list[HaloCost]:
     """The price of halos of these depths between ranks of so many threads, in vacuum cells of a domain's threads."""
     total = domains if isinstance(domains, int) else math.prod(domains)
     rate = profile.rates().core * 1e6 * threads * ranks / total

@@ -66,8 +66,10 @@ def components(depth: int) -> int:
 
 def around(box: Box, held: Box) -> Iterator[tuple[Box, int]]:
     """The parts of the halo, each with the number of axes along which it lies off the box: faces 1, edges 2."""
-    spans = [((held_low, low), (low, high), (high, held_high))
-             for held_low, low, high, held_high in zip(held.lower, box.lower, box.upper, held.upper)]  # fmt: skip
+    spans = [
+        ((held_low, low), (low, high), (high, held_high))
+        for held_low, low, high, held_high in zip(held.lower, box.lower, box.upper, held.upper)
+    ]
     for way in product(range(3), repeat=3):
         ends = [spans[axis][n] for axis, n in enumerate(way)]
         if way != (1, 1, 1) and all(low < high for low, high in ends):

@@ -30,8 +30,9 @@ def launcher() -> Path:
     return Path(found)
 
 
-def command(ranks: int, arguments: list[str], mpiexec: Path, module: str = "nearfield"
-            ) -> tuple[list[str], dict[str, str]]:  # fmt: skip
+def command(
+    ranks: int, arguments: list[str], mpiexec: Path, module: str = "nearfield"
+) -> tuple[list[str], dict[str, str]]:
     """The command that starts so many ranks of a module on this machine, and what it needs in its environment.
 
     Ranks bind themselves, so that the launcher must not; Open MPI refuses root and more ranks than cores unless told.
@@ -40,9 +41,11 @@ def command(ranks: int, arguments: list[str], mpiexec: Path, module: str = "near
     own = [sys.executable, "-m", module, *arguments]
     if "OpenRTE" in version or "Open MPI" in version:
         return [str(mpiexec), "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *own], {
-            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT": "1",
             "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        }  # fmt: skip
+        }
     return [str(mpiexec), "-n", str(ranks), *own], {}
 
 
@@ -89,8 +92,11 @@ def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
     own = {"stdin": subprocess.DEVNULL, "start_new_session": True, "preexec_fn": end_with_parent}
     passed_on = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
     with subprocess.Popen(line, env=environment, **own) as launched:
-        kept = {number: signal.signal(number, lambda number, _: launched.send_signal(passed_on[number]))
-                for number in passed_on if signal.getsignal(number) != signal.SIG_IGN}  # fmt: skip
+        kept = {
+            number: signal.signal(number, lambda number, _: launched.send_signal(passed_on[number]))
+            for number in passed_on
+            if signal.getsignal(number) != signal.SIG_IGN
+        }
         try:
             code = launched.wait()
         finally:
@@ -100,6 +106,9 @@ def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
         return code
     number = -code if code < 0 else code - 128 if code > 128 else code
     ended = f"was ended by signal {number}" if number in set(signal.Signals) else f"failed (exit code {code})"
-    print(f"error: one of the {ranks} ranks, or their launcher, {ended}; the launcher ended all others. "
-          "Results of excitations that were done are kept", file=sys.stderr)  # fmt: skip
+    print(
+        f"error: one of the {ranks} ranks, or their launcher, {ended}; the launcher ended all others. "
+        "Results of excitations that were done are kept",
+        file=sys.stderr,
+    )
     return 4

@@ -137,13 +137,18 @@ class PlanPart:
         whole, gaps = self.whole, tuple(axis.gap for axis in self.axes)
         opened = [ring and gap is None for ring, gap in zip(parted_rings(self.own, whole), gaps)]
         return replace(
-            whole, active=self.held.shape, cpml=tuple(self._slabs(axis) for axis in range(3)),
+            whole,
+            active=self.held.shape,
+            cpml=tuple(self._slabs(axis) for axis in range(3)),
             profiles=tuple(cut_profile(p, axis.samples) for p, axis in zip(whole.profiles, self.axes)),
-            coefficients=CoefficientsPart(whole.coefficients, self.axes), rows_axis=whole.unit_axis,
-            blocks_axis=whole.weighed_axis, gaps=gaps,
+            coefficients=CoefficientsPart(whole.coefficients, self.axes),
+            rows_axis=whole.unit_axis,
+            blocks_axis=whole.weighed_axis,
+            gaps=gaps,
             phases=tuple(None if ends else phase for ends, phase in zip(opened, whole.phases)),
-            terms=tuple(term for _, term in self._terms), coupling=self._coupling(),
-        )  # fmt: skip
+            terms=tuple(term for _, term in self._terms),
+            coupling=self._coupling(),
+        )
 
     def _slabs(self, axis: int) -> tuple[int, int]:
         low, high = self.whole.cpml[axis]
@@ -242,10 +247,17 @@ class CoefficientsPart:
                 pieces.append(self._whole.planes(axis, *(tuple(ends[a][end] for a in range(3)) for end in (0, 1))))
             for start, stop, found in in_step(pieces):
                 columns = len(self._spans[c])
-                electric, magnetic = (self._joined([getattr(each, name) for each in found], columns)
-                                      for name in ("electric", "magnetic"))  # fmt: skip
-                yield replace(found[0], start=before + start, stop=before + stop, electric=electric, magnetic=magnetic,
-                              poles=self._joined_poles(found, columns))  # fmt: skip
+                electric, magnetic = (
+                    self._joined([getattr(each, name) for each in found], columns) for name in ("electric", "magnetic")
+                )
+                yield replace(
+                    found[0],
+                    start=before + start,
+                    stop=before + stop,
+                    electric=electric,
+                    magnetic=magnetic,
+                    poles=self._joined_poles(found, columns),
+                )
             before += along[1] - along[0]
 
     def _joined_poles(self, found: list, columns: int) -> tuple[PolePlane, ...]:

@@ -38,8 +38,10 @@ def plan_weights(plan: Plan) -> Weights:
     lines = [lattice_lines(plan, axis, boxes, media_lines[axis]) for axis in range(3)]
     values = 1.0 + spread(media, *(shares(lines[axis], media_lines[axis]) for axis in range(3)))
     for lower, upper, weight in boxes:
-        values += spread(np.full((1, 1, 1), weight), *(
-            shares(lines[axis], np.array([lower[axis], upper[axis]], float)) for axis in range(3)))  # fmt: skip
+        values += spread(
+            np.full((1, 1, 1), weight),
+            *(shares(lines[axis], np.array([lower[axis], upper[axis]], float)) for axis in range(3)),
+        )
     return Weights(plan.active, plan.storage_axes, tuple(lines), values, unparted=unparted(plan))
 
 

@@ -32,9 +32,15 @@ class RankEngine:
     """
 
     def __init__(
-        self, plan: Plan, ranks: Ranks, arrangement: Arrangement, grouping: Grouping, depth: int,
-        overlap: str = "split", **options,
-    ) -> None:  # fmt: skip
+        self,
+        plan: Plan,
+        ranks: Ranks,
+        arrangement: Arrangement,
+        grouping: Grouping,
+        depth: int,
+        overlap: str = "split",
+        **options,
+    ) -> None:
         self.plan, self.ranks, self.depth, self.overlap = plan, ranks, depth, overlap
         own = grouping.boxes(arrangement)
         held = [held_box(box, depth, plan) for box in own]
@@ -51,8 +57,15 @@ class RankEngine:
         self._early, self._late = (self._channel(late) for late in (False, True))
         mine, rings = self.part.own, parted_rings(self.part.own, plan)
         self._axes = tuple(
-            Axis(n.length, (low - n.lower, high - n.lower), n.lower > 0 or parted, n.upper < n.period or parted, depth,
-                 phase is not None and not parted, plan.reach)
+            Axis(
+                n.length,
+                (low - n.lower, high - n.lower),
+                n.lower > 0 or parted,
+                n.upper < n.period or parted,
+                depth,
+                phase is not None and not parted,
+                plan.reach,
+            )
             for n, low, high, parted, phase in zip(self.part.axes, mine.lower, mine.upper, rings, plan.phases)
         )
         self._coming = False  # halos are under way
@@ -221,8 +234,13 @@ class RankEngine:
         """Sums whose terms lie on several ranks: the products come together, and are added in their order."""
         if not self._shared:
             return
-        counts = {n: (self.step // self._recorders[n].stride - (self.step - steps) // self._recorders[n].stride,
-                      len(self._recorders[n].i)) for n in self._shared}  # fmt: skip
+        counts = {
+            n: (
+                self.step // self._recorders[n].stride - (self.step - steps) // self._recorders[n].stride,
+                len(self._recorders[n].i),
+            )
+            for n in self._shared
+        }
         here = dict(zip(self._functionals, samples))
         products = [np.reshape(here.get(n, np.zeros(counts[n])), counts[n]).ravel() for n in self._shared]
         total = self.ranks.added_on_root(np.concatenate(products))

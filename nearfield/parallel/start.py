@@ -70,18 +70,24 @@ class Started:
         """Domains, binding, memory and locality as plain data; the same keys for any number of ranks."""
         achieved = self.binding.verify(self.local.facts()["thread_ids"])
         found = self.binding.locality(lambda: self.local.pages(PAGES_LOOKED_AT), achieved)
-        own = {"host": platform.node(), **self.binding.facts(achieved, found),
-               "header": self.binding.header(achieved, found)}  # fmt: skip
+        own = {
+            "host": platform.node(),
+            **self.binding.facts(achieved, found),
+            "header": self.binding.header(achieved, found),
+        }
         cut = self.decomposition and self.decomposition.arrangement
         counts = cut.counts if cut else (1, 1, 1)
         return {
-            "ranks": self.ranks.size, "domains": math.prod(counts), "arrangement": list(counts),
+            "ranks": self.ranks.size,
+            "domains": math.prod(counts),
+            "arrangement": list(counts),
             "cuts": [list(ends) for ends in cut.cuts] if cut else None,
             "rank_arrangement": list(self.decomposition.grouping.ranks) if self.decomposition else [1, 1, 1],
             "overlap": self.engine.overlap if isinstance(self.engine, RankEngine) else None,
-            "imbalance": self.decomposition.imbalance if self.decomposition else 1.0, "halo_depth": self.depth,
+            "imbalance": self.decomposition.imbalance if self.decomposition else 1.0,
+            "halo_depth": self.depth,
             "placement": self.ranks.everywhere(own),
-        }  # fmt: skip
+        }
 
     def seconds(self) -> dict:
         """Where each rank's time went: compute, pack, wait (s), and exchanges made; nothing for one rank."""
@@ -92,9 +98,12 @@ class Started:
 
 
 def start(
-    plan: Plan, threads: int | None = None, schedule: str = "tiled", tiling: str | Tiling | None = None,
+    plan: Plan,
+    threads: int | None = None,
+    schedule: str = "tiled",
+    tiling: str | Tiling | None = None,
     parallel: Parallel | None = None,
-) -> Started:  # fmt: skip
+) -> Started:
     """The engine of this rank for a plan. Errors: `ModelError` for what cannot be honoured, on every rank alike."""
     wishes, ranks = parallel or Parallel(), world()
     domains = None if wishes.domains is None else parse_domains(wishes.domains)
@@ -167,16 +176,29 @@ def unequal_speeds(rates: Sequence[float], domains: int | Triple) -> list[float]
 
 
 def divided(
-    plan: Plan, domains: int | Triple, ranks: Alone, choice: Choice, wishes: Parallel,
+    plan: Plan,
+    domains: int | Triple,
+    ranks: Alone,
+    choice: Choice,
+    wishes: Parallel,
     speeds: Sequence[float] | None = None,
-) -> tuple[Decomposition, int]:  # fmt: skip
+) -> tuple[Decomposition, int]:
     """The decomposition and the depth of halos that are the fastest by the model. Error: none fits."""
     weights, halo = Weights.of(plan), HaloCost()
     if ranks.size > 1:
         overlap = wishes.overlap == "split"
-        halos = halo_costs(depths_for(plan, wishes.halo_depth), load_profile(None), len(set(ranks.hosts)),
-                           len(this_machine().numa), choice.machine.threads, ranks.size, domains,
-                           BYTES_OF[plan.precision], overlap, plan.reach)  # fmt: skip
+        halos = halo_costs(
+            depths_for(plan, wishes.halo_depth),
+            load_profile(None),
+            len(set(ranks.hosts)),
+            len(this_machine().numa),
+            choice.machine.threads,
+            ranks.size,
+            domains,
+            BYTES_OF[plan.precision],
+            overlap,
+            plan.reach,
+        )
         tiles = Tiles.of(choice.tiling, choice.rows, choice.machine)
         halo = cheapest(weights, domains, ranks.size, halos, tiles, overlap)
     found = decompose(weights, domains, ranks.size, speeds, halo)

@@ -46,8 +46,10 @@ def check_rows(result: Result, given: Any = ()) -> list[CheckRow]:
 
 def _listed(checks: Any) -> list[Any]:
     if isinstance(checks, Mapping):
-        return [{"quantity": name, **(entry if isinstance(entry, Mapping) else {"passed": entry})}
-                for name, entry in checks.items()]
+        return [
+            {"quantity": name, **(entry if isinstance(entry, Mapping) else {"passed": entry})}
+            for name, entry in checks.items()
+        ]
     return list(checks or [])
 
 
@@ -76,8 +78,12 @@ def _ending(result: Result) -> Iterator[CheckRow]:
         ratio = run.get("energy_ratio")
         if isinstance(ratio, (int, float)) and ratio > 0 and np.isfinite(ratio):
             decayed = True if run.get("ended") == "decayed" else None
-            yield CheckRow(f"field energy left, {name}", "below the wanted decay" if decayed else "not asked for",
-                           f"{10 * np.log10(ratio):.0f} dB", decayed)
+            yield CheckRow(
+                f"field energy left, {name}",
+                "below the wanted decay" if decayed else "not asked for",
+                f"{10 * np.log10(ratio):.0f} dB",
+                decayed,
+            )
 
 
 def _passivity(result: Result) -> Iterator[CheckRow]:
@@ -88,8 +94,12 @@ def _passivity(result: Result) -> Iterator[CheckRow]:
         norm = np.sqrt(np.sum(values[:, :, number] ** 2, axis=1))
         finite = norm[np.isfinite(norm)]
         largest = float(finite.max()) if finite.size else float("nan")
-        yield CheckRow(f"power out over power in, {source} driven: square root", f"passive: at most {MOST_REFLECTION}",
-                       f"{largest:.4f}", bool(largest <= MOST_REFLECTION))
+        yield CheckRow(
+            f"power out over power in, {source} driven: square root",
+            f"passive: at most {MOST_REFLECTION}",
+            f"{largest:.4f}",
+            bool(largest <= MOST_REFLECTION),
+        )
 
 
 def _reciprocity(result: Result) -> Iterator[CheckRow]:
@@ -104,8 +114,9 @@ def _reciprocity(result: Result) -> Iterator[CheckRow]:
         difference = np.abs(matrix - np.swapaxes(matrix, 1, 2)).max(axis=(1, 2))
     finite = difference[np.isfinite(difference)]
     largest = float(finite.max()) if finite.size else float("nan")
-    yield CheckRow("reciprocity, largest |Sij - Sji|", f"at most {RECIPROCITY}", f"{largest:.4f}",
-                   bool(largest <= RECIPROCITY))
+    yield CheckRow(
+        "reciprocity, largest |Sij - Sji|", f"at most {RECIPROCITY}", f"{largest:.4f}", bool(largest <= RECIPROCITY)
+    )
 
 
 def _radiation(result: Result) -> Iterator[CheckRow]:
@@ -121,6 +132,9 @@ def _radiation(result: Result) -> Iterator[CheckRow]:
             if finite.size:
                 largest = float(finite.max())
                 # a feed line or a board that leaves the surface carries power of its own: no fault of the pattern
-                yield CheckRow(f"{name}, {excitation} driven: power of the pattern against that through the surface",
-                               f"within {100 * POWER_DIFFERENCE:.0f} % if no line or board leaves the surface",
-                               f"{100 * largest:.3g} %", True if largest <= POWER_DIFFERENCE else None)
+                yield CheckRow(
+                    f"{name}, {excitation} driven: power of the pattern against that through the surface",
+                    f"within {100 * POWER_DIFFERENCE:.0f} % if no line or board leaves the surface",
+                    f"{100 * largest:.3g} %",
+                    True if largest <= POWER_DIFFERENCE else None,
+                )

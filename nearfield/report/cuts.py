@@ -109,19 +109,25 @@ def cuts(pattern: Pattern) -> list[Cut]:
     if abs(theta - math.pi / 2) < math.radians(30) and pattern.phi.size > 2 and pattern.theta.max() > math.pi / 2:
         vertical = abs(pattern.major[2]) ** 2 > 0.5 * float(np.sum(pattern.major**2))
         names = ("E-plane", "H-plane") if vertical else ("H-plane", "E-plane")
-        found = [meridian(pattern, phi, names[0] if linear else ""),
-                 azimuth(pattern, math.pi / 2, names[1] if linear else "")]
+        found = [
+            meridian(pattern, phi, names[0] if linear else ""),
+            azimuth(pattern, math.pi / 2, names[1] if linear else ""),
+        ]
     elif math.sin(theta) > math.sin(math.radians(20)):
         upright = np.array([math.cos(theta) * math.cos(phi), math.cos(theta) * math.sin(phi), -math.sin(theta)])
         along = float(upright @ pattern.major) ** 2 > 0.5 * float(np.sum(pattern.major**2))
-        found = [meridian(pattern, phi, ("E-plane" if along else "H-plane") if linear else ""),
-                 meridian(pattern, phi + math.pi / 2, "")]
+        found = [
+            meridian(pattern, phi, ("E-plane" if along else "H-plane") if linear else ""),
+            meridian(pattern, phi + math.pi / 2, ""),
+        ]
     else:
         plane = math.atan2(pattern.major[1], pattern.major[0]) if linear else 0.0
         if abs(plane - round(plane / (math.pi / 2)) * math.pi / 2) < math.radians(20):
             plane = round(plane / (math.pi / 2)) * math.pi / 2
-        found = [meridian(pattern, plane, "E-plane" if linear else ""),
-                 meridian(pattern, plane + math.pi / 2, "H-plane" if linear else "")]
+        found = [
+            meridian(pattern, plane, "E-plane" if linear else ""),
+            meridian(pattern, plane + math.pi / 2, "H-plane" if linear else ""),
+        ]
     return [cut for cut in found if cut is not None and cut.angle.size > 1]
 
 

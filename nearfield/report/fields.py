@@ -138,7 +138,7 @@ def field_figure(result: Result, simulation: Simulation | None) -> Figure | None
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, plane in zip(grid, found):
         _draw_plane(figure, axes, plane, result, simulation)
-    for axes in grid[len(found):]:
+    for axes in grid[len(found) :]:
         axes.set_axis_off()
     excitation = result.excitation().name
     outlines = "  ·  outlines: metal and media, dashed before or behind" if simulation else ""
@@ -155,8 +155,16 @@ def _draw_plane(figure: Figure, axes: Axes, plane: Plane, result: Result, simula
         notice(axes, "no field" if extremes else "no finite value")
     else:
         values, limits, colours, label = _scaled(plane, extremes[1])
-        mesh = axes.pcolormesh(plane.across * factor, plane.up * factor, values.T, shading="nearest", cmap=colours,
-                               vmin=limits[0], vmax=limits[1], rasterized=True)
+        mesh = axes.pcolormesh(
+            plane.across * factor,
+            plane.up * factor,
+            values.T,
+            shading="nearest",
+            cmap=colours,
+            vmin=limits[0],
+            vmax=limits[1],
+            rasterized=True,
+        )
         bar = figure.colorbar(mesh, cax=axes.inset_axes((1.03, 0.0, 0.04, 1.0)))
         bar.set_label(label, color=INK, fontsize=9)
         bar.ax.tick_params(labelsize=8)
@@ -195,7 +203,15 @@ def _draw_outlines(axes: Axes, cut: Section, simulation: Simulation, factor: flo
         mask = cut.index == number
         metal = name in ("PEC", "PMC")
         if mask.any() and not mask.all() and (metal or dash == "solid"):
-            axes.contour(cut.columns * factor, cut.rows * factor, mask.astype(float), levels=[0.5], colors=colour,
-                         linewidths=1.2 if metal else 0.7, linestyles=dash, alpha=0.85)
+            axes.contour(
+                cut.columns * factor,
+                cut.rows * factor,
+                mask.astype(float),
+                levels=[0.5],
+                colors=colour,
+                linewidths=1.2 if metal else 0.7,
+                linestyles=dash,
+                alpha=0.85,
+            )
     if dash == "solid":
         draw_thin_metal(axes, cut, factor, colour, 1.6)

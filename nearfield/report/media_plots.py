@@ -45,8 +45,11 @@ def fit_figure(fit: MediumFit) -> Figure:
     lower.set_xlabel(f"Frequency ({prefix}Hz)")
     medium = fit.medium
     rms, most, worst = 100 * fit.rms_error, 100 * fit.largest_error, quantity(fit.largest_error_at, "Hz")
-    headline(figure, f"{medium.name or 'Fitted medium'} · {counted(len(medium.poles), 'pole')}",
-             f"deviation {rms:.3g} % rms, {most:.3g} % at most, at {worst}; passive at every frequency")  # fmt: skip
+    headline(
+        figure,
+        f"{medium.name or 'Fitted medium'} · {counted(len(medium.poles), 'pole')}",
+        f"deviation {rms:.3g} % rms, {most:.3g} % at most, at {worst}; passive at every frequency",
+    )
     return figure
 
 

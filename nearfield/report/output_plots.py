@@ -23,16 +23,22 @@ ASCII_A_POINT = 145  # bytes of a point's line in text
 def pictures(found: dict[str, Any]) -> dict[str, Figure]:
     """The figures by file name."""
     return {
-        "fig1-hdf5-fits": hdf5_fits(found), "fig2-hdf5-time": hdf5_times(found),
-        "fig3-ascii-binary-time": plain_times(found), "fig4-file-sizes": file_sizes(found),
+        "fig1-hdf5-fits": hdf5_fits(found),
+        "fig2-hdf5-time": hdf5_times(found),
+        "fig3-ascii-binary-time": plain_times(found),
+        "fig4-file-sizes": file_sizes(found),
         "fig5-ratios": ratios(found),
-    }  # fmt: skip
+    }
 
 
 def titled(figure: Figure, title: str, found: dict[str, Any]) -> Figure:
     """With what it is of."""
-    headline(figure, title, f"{found['processor']}; {found['recorded_steps']} steps of {found['fields']} fields, mean "
-             f"and standard deviation of {found['rounds']} rounds")  # fmt: skip
+    headline(
+        figure,
+        title,
+        f"{found['processor']}; {found['recorded_steps']} steps of {found['fields']} fields, mean "
+        f"and standard deviation of {found['rounds']} rounds",
+    )
     return figure
 
 
@@ -44,8 +50,12 @@ def codec_shown(found: dict[str, Any]) -> str:
 
 def rows_of(found: dict[str, Any], form: str, mode: str, codec: str = "none") -> list[dict[str, Any]]:
     """The cases of a format and mode, smallest first; the file of one domain stands for both modes."""
-    mine = [row for row in found["cases"] if (row["format"], row["codec"]) == (form, codec) and (
-            row["mode"] == mode or (row["domains"] == 1 and row["mode"] == SERVER and mode == PER_DOMAIN))]  # fmt: skip
+    mine = [
+        row
+        for row in found["cases"]
+        if (row["format"], row["codec"]) == (form, codec)
+        and (row["mode"] == mode or (row["domains"] == 1 and row["mode"] == SERVER and mode == PER_DOMAIN))
+    ]
     return sorted(mine, key=lambda row: (row["domains"], row["size"]))
 
 
@@ -95,11 +105,18 @@ def hdf5_fits(found: dict[str, Any]) -> Figure:
             measured(axes, mine, [row["size"] ** 3 for row in mine], number, counted(domains))
             if line:
                 points = np.geomspace(mine[0]["size"] ** 3, mine[-1]["size"] ** 3, 60)
-                value, error = np.array([line.at(domains, n * domains * SAMPLE * found["recorded_steps"])
-                                         for n in points]).T  # fmt: skip
+                value, error = np.array(
+                    [line.at(domains, n * domains * SAMPLE * found["recorded_steps"]) for n in points]
+                ).T
                 axes.plot(points, value, color=COLOURS[number % 6])
-                axes.fill_between(points, np.maximum(value - error, 1e-6), value + error, color=COLOURS[number % 6],
-                                  alpha=0.12, linewidth=0)  # fmt: skip
+                axes.fill_between(
+                    points,
+                    np.maximum(value - error, 1e-6),
+                    value + error,
+                    color=COLOURS[number % 6],
+                    alpha=0.12,
+                    linewidth=0,
+                )
         finish(axes, rows, "Points of a domain", "Output time (s)")
     return figure
 
@@ -115,8 +132,13 @@ def hdf5_times(found: dict[str, Any]) -> Figure:
         for number, domains in enumerate([*counts, *BEYOND] if line else []):
             points = np.geomspace(1e3, 1e9, 80)
             value = [line.at(domains, n * SAMPLE * found["recorded_steps"])[0] for n in points]
-            axes.plot(points, value, linestyle=DASHES[0] if domains in counts else DASHES[1], color=COLOURS[number % 6],
-                      label=counted(domains))  # fmt: skip
+            axes.plot(
+                points,
+                value,
+                linestyle=DASHES[0] if domains in counts else DASHES[1],
+                color=COLOURS[number % 6],
+                label=counted(domains),
+            )
         finish(axes, rows and line, "Points in all", "Output time (s)")
     return figure
 
@@ -134,12 +156,22 @@ def plain_times(found: dict[str, Any]) -> Figure:
             for domains in domains_of(rows) if line else []:
                 mine = [row["points"] for row in rows if row["domains"] == domains]
                 points = np.geomspace(min(mine), max(mine), 60)
-                axes.plot(points, [line.at(domains, n * SAMPLE * found["recorded_steps"])[0] for n in points],
-                          color=COLOURS[number], linewidth=1.2)  # fmt: skip
+                axes.plot(
+                    points,
+                    [line.at(domains, n * SAMPLE * found["recorded_steps"])[0] for n in points],
+                    color=COLOURS[number],
+                    linewidth=1.2,
+                )
         if shown:
             rows = sorted((row for row in shown if row["format"] == shown[-1]["format"]), key=lambda row: row["points"])
-            axes.plot([row["points"] for row in rows], [row["compute"]["mean"] for row in rows], color=INK, marker=".",
-                      linestyle=DASHES[2], label="computation")  # fmt: skip
+            axes.plot(
+                [row["points"] for row in rows],
+                [row["compute"]["mean"] for row in rows],
+                color=INK,
+                marker=".",
+                linestyle=DASHES[2],
+                label="computation",
+            )
         finish(axes, shown, "Points in all", "Time (s)")
     return figure
 
@@ -154,11 +186,21 @@ def file_sizes(found: dict[str, Any]) -> Figure:
     for number, (form, codec) in enumerate(kinds):
         rows = sorted(rows_of(found, form, SERVER, codec), key=lambda row: row["points"])
         points = [row["points"] for row in rows]
-        axes.plot(points, [row["bytes"] / 1e6 for row in rows], MARKERS[number % 6], color=COLOURS[number % 6],
-                  label=f"{form}{'' if codec == 'none' else ' ' + codec}")  # fmt: skip
+        axes.plot(
+            points,
+            [row["bytes"] / 1e6 for row in rows],
+            MARKERS[number % 6],
+            color=COLOURS[number % 6],
+            label=f"{form}{'' if codec == 'none' else ' ' + codec}",
+        )
         exact = all(row["predicted_exact"] for row in rows)
-        axes.plot(points, [row["predicted_bytes" if exact else "bytes"] / 1e6 for row in rows], linewidth=1,
-                  color=COLOURS[number % 6], linestyle=DASHES[0] if exact else DASHES[2])  # fmt: skip
+        axes.plot(
+            points,
+            [row["predicted_bytes" if exact else "bytes"] / 1e6 for row in rows],
+            linewidth=1,
+            color=COLOURS[number % 6],
+            linestyle=DASHES[0] if exact else DASHES[2],
+        )
     finish(axes, rows, "Points in all", "File (MB)")
     return titled(figure, "Fig. 4: size of the file; full lines as predicted", found)
 
@@ -167,8 +209,9 @@ def file_sizes(found: dict[str, Any]) -> Figure:
 def ratios(found: dict[str, Any]) -> Figure:
     """Fig. 5: times relative to text over the size as text; below 1 in the right panel HDF5 beats raw binary."""
     codec = codec_shown(found)
-    lines = {form: line_for(found, form, SERVER, codec if form == "hdf5" else "none")
-             for form in ("ascii", "binary", "hdf5")}  # fmt: skip
+    lines = {
+        form: line_for(found, form, SERVER, codec if form == "hdf5" else "none") for form in ("ascii", "binary", "hdf5")
+    }
     figure = blank(10.4, 4.8)
     left, right = figure.subplots(1, 2)
     panel_title(left, "relative to text")
@@ -180,8 +223,13 @@ def ratios(found: dict[str, Any]) -> Figure:
         time = {form: np.array([line.at(domains, n)[0] for n in samples]) for form, line in lines.items() if line}
         for form, dash in (("binary", DASHES[1]), ("hdf5", DASHES[0])):
             if form in time and "ascii" in time:
-                left.plot(text, time[form] / time["ascii"], color=COLOURS[number % 6], linestyle=dash,
-                          label=form if domains == counts[0] else None)  # fmt: skip
+                left.plot(
+                    text,
+                    time[form] / time["ascii"],
+                    color=COLOURS[number % 6],
+                    linestyle=dash,
+                    label=form if domains == counts[0] else None,
+                )
         if {"hdf5", "binary"} <= set(time):
             right.plot(text, time["hdf5"] / time["binary"], color=COLOURS[number % 6], label=counted(domains))
     right.axhline(1, color=INK, linewidth=1)

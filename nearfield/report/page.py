@@ -29,14 +29,30 @@ STATUS_WORDS = {
     "failed": "The run failed under way: results are incomplete.",
 }
 GENERAL = (
-    ("nearfield", "Nearfield"), ("commit", "commit"), ("started", "started (UTC)"), ("processor", "processor"),
-    ("cores", "cores"), ("system", "system"), ("python", "Python"), ("numpy", "NumPy"), ("h5py", "h5py"),
+    ("nearfield", "Nearfield"),
+    ("commit", "commit"),
+    ("started", "started (UTC)"),
+    ("processor", "processor"),
+    ("cores", "cores"),
+    ("system", "system"),
+    ("python", "Python"),
+    ("numpy", "NumPy"),
+    ("h5py", "h5py"),
 )
 NUMERICAL = (
-    ("cells", "cells"), ("shape", "cells along x, y, z"), ("time_step", "time step"), ("precision", "precision"),
-    ("engine", "engine"), ("isa", "instruction set"), ("threads", "threads"), ("schedule", "schedule"),
-    ("unit_stride_axis", "unit-stride axis"), ("bytes", "memory"), ("bytes_per_cell", "bytes per cell"),
-    ("palette_blocks", "coefficient palette blocks"), ("setup_seconds", "set-up time"),
+    ("cells", "cells"),
+    ("shape", "cells along x, y, z"),
+    ("time_step", "time step"),
+    ("precision", "precision"),
+    ("engine", "engine"),
+    ("isa", "instruction set"),
+    ("threads", "threads"),
+    ("schedule", "schedule"),
+    ("unit_stride_axis", "unit-stride axis"),
+    ("bytes", "memory"),
+    ("bytes_per_cell", "bytes per cell"),
+    ("palette_blocks", "coefficient palette blocks"),
+    ("setup_seconds", "set-up time"),
 )
 ELSEWHERE = ("warnings", "runs", "checks", "divergence")
 SECONDS = ("setup_seconds", "time_step", "seconds", "simulated_time")
@@ -79,9 +95,12 @@ def render(result: Result, content: Content) -> str:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("nearfield.report", "templates"), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+        loader=jinja2.PackageLoader("nearfield.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     return environment.get_template("report.html").render(
         title=result.title.strip() or "Untitled model",
         status=result.status,
@@ -162,13 +181,19 @@ def _far_field_rows(far_field: Any, excitation: str, name: str) -> list[dict[str
         at = frequencies.index(pattern.frequency)
         theta, phi = np.degrees(pattern.direction)
         ratio = 20 * math.log10(max(pattern.axial_ratio, 1.0)) if math.isfinite(pattern.axial_ratio) else math.inf
-        rows.append({
-            "monitor": name, "excitation": excitation, "frequency": _frequency(pattern.frequency),
-            "directivity": f"{signed(pattern.maximum, 2)} dBi", "direction": f"θ {theta:.0f}°, φ {phi:.0f}°",
-            "gain": _dbi(peaks["gain_dbi"], at), "realized_gain": _dbi(peaks["realized_gain_dbi"], at),
-            "efficiency": f"{100 * efficiency[at]:.1f} %" if _finite(efficiency, at) else "",
-            "axial_ratio": "linear" if ratio > 60 else f"{ratio:.1f} dB",
-        })  # fmt: skip
+        rows.append(
+            {
+                "monitor": name,
+                "excitation": excitation,
+                "frequency": _frequency(pattern.frequency),
+                "directivity": f"{signed(pattern.maximum, 2)} dBi",
+                "direction": f"θ {theta:.0f}°, φ {phi:.0f}°",
+                "gain": _dbi(peaks["gain_dbi"], at),
+                "realized_gain": _dbi(peaks["realized_gain_dbi"], at),
+                "efficiency": f"{100 * efficiency[at]:.1f} %" if _finite(efficiency, at) else "",
+                "axial_ratio": "linear" if ratio > 60 else f"{ratio:.1f} dB",
+            }
+        )
     return rows
 
 

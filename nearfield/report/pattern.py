@@ -62,8 +62,14 @@ def far_field_figure(result: Result, name: str) -> Figure | None:
             wedge = half and kind == "meridian"  # its axes are a square of which the middle half is drawn
             axes = panel(figure, left, top - 1.1 if wedge else top, width, width, projection="polar")
             _polar(axes, [cut for cut in found if cut.kind == kind], kind, ceiling, half)
-            figure.text(left / figure.get_figwidth(), 1 - (top - 0.32) / figure.get_figheight(),
-                        _panel_name(pattern, kind, len(kinds)), fontsize=10, fontweight="bold", va="bottom")
+            figure.text(
+                left / figure.get_figwidth(),
+                1 - (top - 0.32) / figure.get_figheight(),
+                _panel_name(pattern, kind, len(kinds)),
+                fontsize=10,
+                fontweight="bold",
+                va="bottom",
+            )
             left += width + 0.9
         if mapped and half:
             _disc(figure, panel(figure, left + 0.35, top + 0.2, 2.5, 2.5, projection="polar"), pattern, ceiling)
@@ -99,8 +105,14 @@ def _polar(axes: Axes, found: list[Cut], kind: str, ceiling: float, half: bool) 
         level = np.where(np.isfinite(cut.dbi), np.maximum(cut.dbi, floor), np.nan)
         width = cut.beamwidth if kind == "meridian" else None
         label = cut.name + (f"  (half-power width {math.degrees(width):.0f}°)" if width else "")
-        axes.plot(cut.angle, level, color=COLOURS[1 if second else 0], linestyle=(0, (5, 2)) if second else "-",
-                  linewidth=2.0, label=label)
+        axes.plot(
+            cut.angle,
+            level,
+            color=COLOURS[1 if second else 0],
+            linestyle=(0, (5, 2)) if second else "-",
+            linewidth=2.0,
+            label=label,
+        )
     _polar_frame(axes, kind, half)
     axes.set_rlim(floor, ceiling)
     axes.set_rticks(np.arange(floor + 10.0, ceiling + 1.0, 10.0))
@@ -134,8 +146,16 @@ def _disc(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
     """The upper half space seen from above: phi round the disc, theta from its centre to its rim."""
     theta, phi = np.degrees(pattern.theta), pattern.phi
     level = np.maximum(np.nan_to_num(pattern.dbi, nan=-300.0), ceiling - DYNAMIC_RANGE)
-    mesh = axes.pcolormesh(phi, theta, level, cmap=PATTERN_MAP, vmin=ceiling - DYNAMIC_RANGE, vmax=ceiling,
-                           shading="gouraud", rasterized=True)
+    mesh = axes.pcolormesh(
+        phi,
+        theta,
+        level,
+        cmap=PATTERN_MAP,
+        vmin=ceiling - DYNAMIC_RANGE,
+        vmax=ceiling,
+        shading="gouraud",
+        rasterized=True,
+    )
     _half_power(axes, phi, theta, level, pattern)
     _mark(axes, pattern.direction[1], math.degrees(pattern.direction[0]))
     axes.set_rlim(0, 90)
@@ -153,8 +173,16 @@ def _map(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
     """All directions, theta downward from the pole and phi to the right."""
     phi, theta = np.degrees(pattern.phi), np.degrees(pattern.theta)
     level = np.maximum(np.nan_to_num(pattern.dbi, nan=-300.0), ceiling - DYNAMIC_RANGE)
-    mesh = axes.pcolormesh(phi, theta, level, cmap=PATTERN_MAP, vmin=ceiling - DYNAMIC_RANGE, vmax=ceiling,
-                           shading="gouraud", rasterized=True)
+    mesh = axes.pcolormesh(
+        phi,
+        theta,
+        level,
+        cmap=PATTERN_MAP,
+        vmin=ceiling - DYNAMIC_RANGE,
+        vmax=ceiling,
+        shading="gouraud",
+        rasterized=True,
+    )
     _half_power(axes, phi, theta, level, pattern)
     _mark(axes, math.degrees(pattern.direction[1]), math.degrees(pattern.direction[0]))
     axes.grid(False)
@@ -170,8 +198,9 @@ def _map(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
 
 def _half_power(axes: Axes, phi: np.ndarray, theta: np.ndarray, level: np.ndarray, pattern: Pattern) -> None:
     if min(level.shape) > 2:
-        axes.contour(phi, theta, level, levels=[pattern.maximum - 3.0103], colors="white", linewidths=1.2,
-                     linestyles="solid")
+        axes.contour(
+            phi, theta, level, levels=[pattern.maximum - 3.0103], colors="white", linewidths=1.2, linestyles="solid"
+        )
 
 
 def _mark(axes: Axes, across: float, along: float) -> None:

@@ -67,15 +67,18 @@ def return_loss(result: Result) -> Figure | None:
         axes.set_xlabel(f"Frequency ({prefix}Hz)")
         if len(shown) > 1:
             panel_title(axes, f"Port {source} driven", 40)
-    for axes in panels[len(shown):]:
+    for axes in panels[len(shown) :]:
         axes.set_axis_off()
     for axes in panels[::columns]:
         axes.set_ylabel("|S11| (dB)" if parameters.to.size == 1 else "|S| (dB)")
     _decibel_limits(panels[0], parameters.sel(source=shown).values)
     if len(sources) == 1 and parameters.to.size == 1:
         _mark_dips(panels[0], frequency, factor, decibels(parameters.values[:, 0, 0]))
-    headline(figure, case_title(result, "Return loss" if len(sources) == 1 else "S-parameters"),
-             _scattering_facts(result, sources))
+    headline(
+        figure,
+        case_title(result, "Return loss" if len(sources) == 1 else "S-parameters"),
+        _scattering_facts(result, sources),
+    )
     return figure
 
 
@@ -106,15 +109,23 @@ def _scattering(axes: Axes, parameters: Any, source: str, frequency: np.ndarray)
             label += " " + clipped(f"({name})", 16)
         marker = "o" if np.isfinite(level).sum() < 30 else ""
         width = 2.0 if name == source else 1.6
-        axes.plot(frequency, level, color=colour, linestyle=dash, linewidth=width, marker=marker, markersize=5,
-                  label=label)
+        axes.plot(
+            frequency, level, color=colour, linestyle=dash, linewidth=width, marker=marker, markersize=5, label=label
+        )
         empty = empty and not np.isfinite(level).any()
     axes.axhline(-10.0, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     if empty:
         notice(axes, "no finite value")
     elif len(names) > 1:
-        axes.legend(loc="lower right", fontsize=8, ncols=2 if len(names) > 3 else 1, columnspacing=1.0,
-                    frameon=True, framealpha=0.85, edgecolor="none")
+        axes.legend(
+            loc="lower right",
+            fontsize=8,
+            ncols=2 if len(names) > 3 else 1,
+            columnspacing=1.0,
+            frameon=True,
+            framealpha=0.85,
+            edgecolor="none",
+        )
     if frequency.size > 1:
         axes.set_xlim(frequency.min(), frequency.max())
 
@@ -130,8 +141,9 @@ def _mark_dips(axes: Axes, frequency: np.ndarray, factor: float, level: np.ndarr
     """Name the (at most four deepest) minima below -10 dB and shade where the port is matched to -10 dB."""
     with np.errstate(invalid="ignore"):
         matched = level <= -10.0
-    axes.fill_between(frequency * factor, -10.0, level, where=matched, interpolate=True,
-                      color=COLOURS[0], alpha=0.10, linewidth=0)
+    axes.fill_between(
+        frequency * factor, -10.0, level, where=matched, interpolate=True, color=COLOURS[0], alpha=0.10, linewidth=0
+    )
     inner = matched[1:-1] & (level[1:-1] <= level[:-2]) & (level[1:-1] < level[2:])
     dips = np.flatnonzero(inner) + 1
     kept: list[int] = []
@@ -144,7 +156,14 @@ def _mark_dips(axes: Axes, frequency: np.ndarray, factor: float, level: np.ndarr
         x, y = frequency[dip] * factor, max(level[dip], lowest)
         right = frequency[dip] > frequency[0] + 0.85 * np.ptp(frequency)
         axes.plot(x, y, marker="o", markersize=5.5, color=COLOURS[0], markeredgecolor="white", zorder=5)
-        axes.annotate(f"{quantity(frequency[dip], 'Hz', 4)}\n{signed(level[dip])} dB", (x, y), fontsize=8.5, color=INK,
-                      xytext=(-7 if right else 7, 1), textcoords="offset points", ha="right" if right else "left",
-                      va="bottom" if y < 0.9 * lowest else "center",
-                      bbox={"fc": "white", "ec": "none", "alpha": 0.75, "pad": 1.0})
+        axes.annotate(
+            f"{quantity(frequency[dip], 'Hz', 4)}\n{signed(level[dip])} dB",
+            (x, y),
+            fontsize=8.5,
+            color=INK,
+            xytext=(-7 if right else 7, 1),
+            textcoords="offset points",
+            ha="right" if right else "left",
+            va="bottom" if y < 0.9 * lowest else "center",
+            bbox={"fc": "white", "ec": "none", "alpha": 0.75, "pad": 1.0},
+        )

@@ -23,8 +23,15 @@ PUBLISHED = "#111111"
 def curves(axes: Axes, given: Sequence[Curve], marked: bool = True) -> None:
     """One line a curve, told apart by colour, dashes and marker."""
     for number, curve in enumerate(given):
-        axes.plot(curve.x, curve.y, color=COLOURS[number % 6], dashes=() if number == 0 else (6, 2),
-                  marker=MARKERS[number % 6] if marked else None, markersize=4, label=curve.label)  # fmt: skip
+        axes.plot(
+            curve.x,
+            curve.y,
+            color=COLOURS[number % 6],
+            dashes=() if number == 0 else (6, 2),
+            marker=MARKERS[number % 6] if marked else None,
+            markersize=4,
+            label=curve.label,
+        )
     axes.set_ylim(bottom=0)
     axes.legend(loc="upper left")
 
@@ -41,15 +48,23 @@ def step_parts(predictions: Sequence[Prediction], title: str, facts: str) -> Fig
     figure = blank(8.0, 4.6)
     axes = figure.subplots()
     place = np.arange(len(predictions))
-    compute, busy, waiting, halo = (1e3 * np.array([getattr(each, name) for each in predictions])
-                                    for name in ("compute", "busy", "waiting", "halo"))  # fmt: skip
+    compute, busy, waiting, halo = (
+        1e3 * np.array([getattr(each, name) for each in predictions]) for name in ("compute", "busy", "waiting", "halo")
+    )
     axes.bar(place, compute, 0.55, color=COLOURS[0], label="compute")
     axes.bar(place, busy, 0.55, bottom=compute, color=COLOURS[2], label="packing and moving halos")
     axes.bar(place, waiting, 0.55, bottom=compute + busy, color=COLOURS[1], label="waiting for halos")
     axes.bar(place + 0.38, halo, 0.12, color=COLOURS[4], label="exchange of halos, hidden or not")
     for x, each in zip(place, predictions):
-        axes.text(x, 1e3 * each.step, f"{each.mcells_per_second:.0f} Mcells/s\n{100 * each.efficiency:.0f} %",
-                  ha="center", va="bottom", fontsize=8.5, color=FAINT)  # fmt: skip
+        axes.text(
+            x,
+            1e3 * each.step,
+            f"{each.mcells_per_second:.0f} Mcells/s\n{100 * each.efficiency:.0f} %",
+            ha="center",
+            va="bottom",
+            fontsize=8.5,
+            color=FAINT,
+        )
     names = [f"{each.scheme}\n{each.ranks} x {each.threads}" for each in predictions]
     axes.set_xticks(place, names)
     axes.set_ylabel("Time of a step (ms)")
@@ -66,8 +81,15 @@ def rates_over_nodes(rates: Mapping[str, tuple[Sequence[int], Sequence[float]]],
     figure = blank(8.0, 4.6)
     axes = figure.subplots()
     for number, (scheme, (nodes, rate)) in enumerate(rates.items()):
-        axes.plot(nodes, rate, color=COLOURS[number % 6], linestyle=DASHES[number % 6], marker=MARKERS[number % 6],
-                  markersize=4, label=scheme)  # fmt: skip
+        axes.plot(
+            nodes,
+            rate,
+            color=COLOURS[number % 6],
+            linestyle=DASHES[number % 6],
+            marker=MARKERS[number % 6],
+            markersize=4,
+            label=scheme,
+        )
     axes.set_xlabel("Nodes")
     axes.set_ylabel("Mcells/s")
     axes.set_ylim(bottom=0)
@@ -79,8 +101,12 @@ def rates_over_nodes(rates: Mapping[str, tuple[Sequence[int], Sequence[float]]],
 
 def paper_figures(paper: Paper) -> dict[str, Figure]:
     """The five figures by file name."""
-    return {"figure_5": one_node(paper), "figure_6": over_nodes(paper, "6"), "figure_7": over_nodes(paper, "7"),
-            "figures_11_12": antenna(paper)}  # fmt: skip
+    return {
+        "figure_5": one_node(paper),
+        "figure_6": over_nodes(paper, "6"),
+        "figure_7": over_nodes(paper, "7"),
+        "figures_11_12": antenna(paper),
+    }
 
 
 @styled
@@ -95,8 +121,11 @@ def one_node(paper: Paper) -> Figure:
     axes.set_xlabel("Processes on one node of two CPUs of four cores")
     axes.set_ylabel("Mcells/s")
     axes.set_ylim(bottom=0)
-    headline(figure, "Uneven shares lose · Fig. 5 of Zhao, Chen and Yu",
-             "predicted only: no number of this figure is published")  # fmt: skip
+    headline(
+        figure,
+        "Uneven shares lose · Fig. 5 of Zhao, Chen and Yu",
+        "predicted only: no number of this figure is published",
+    )
     return figure
 
 
@@ -113,8 +142,11 @@ def over_nodes(paper: Paper, number: str) -> Figure:
     axes.set_xticks(range(0, paper.data["hosts"] + 1, 2))
     axes.set_ylabel("Mcells/s")
     title = "PEC box, binding" if number == "6" else "PEC box, NUMA policy"
-    headline(figure, f"{title} · Fig. {number} of Zhao, Chen and Yu",
-             "lines predicted from stated inputs, stars published; the rate is calibrated to Fig. 6, CPUs, 18 nodes")
+    headline(
+        figure,
+        f"{title} · Fig. {number} of Zhao, Chen and Yu",
+        "lines predicted from stated inputs, stars published; the rate is calibrated to Fig. 6, CPUs, 18 nodes",
+    )
     return figure
 
 
@@ -129,17 +161,31 @@ def antenna(paper: Paper) -> Figure:
         for row, value in enumerate((lambda each: each.mcells_per_second, paper.minutes)):
             axes, place = panels[row][column], np.arange(len(found))
             for side, label in enumerate(("with NUMA policy", "without")):
-                axes.bar(place + 0.36 * (side - 0.5), [value(pair[side]) for pair in found.values()], 0.34,
-                         color=COLOURS[side], label=label)  # fmt: skip
+                axes.bar(
+                    place + 0.36 * (side - 0.5),
+                    [value(pair[side]) for pair in found.values()],
+                    0.34,
+                    color=COLOURS[side],
+                    label=label,
+                )
             axes.set_xticks(place, list(found))
             axes.set_ylabel("Mcells/s" if row == 0 else "Minutes")
             axes.grid(axis="x", visible=False)
             axes.margins(y=0.15)
-        panels[1][column].plot([-0.18], [published_minutes[hosts]], "*", color=PUBLISHED, markersize=11,
-                               label=f"published: {published_minutes[hosts]:.0f} min")  # fmt: skip
+        panels[1][column].plot(
+            [-0.18],
+            [published_minutes[hosts]],
+            "*",
+            color=PUBLISHED,
+            markersize=11,
+            label=f"published: {published_minutes[hosts]:.0f} min",
+        )
         panels[1][column].set_ylim(top=1.5 * panels[1][column].get_ylim()[1])
         panels[1][column].legend(loc="upper left", fontsize=8, ncols=2)
         panel_title(panels[0][column], name)
-    headline(figure, "Reflector antenna · Figs. 11 and 12 of Zhao, Chen and Yu",
-             f"bars predicted, {paper.data['antenna']['steps']} steps assumed; the paper publishes two times")
+    headline(
+        figure,
+        "Reflector antenna · Figs. 11 and 12 of Zhao, Chen and Yu",
+        f"bars predicted, {paper.data['antenna']['steps']} steps assumed; the paper publishes two times",
+    )
     return figure

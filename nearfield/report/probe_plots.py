@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
 LOOPS = ("copy", "scale", "add", "triad")
 MARKERS = ("o", "s", "^", "D")
-NAMES = {"numa": "within a NUMA node", "across": "between NUMA nodes", "hosts": "between hosts",
-         "processes": "unbound processes"}  # fmt: skip
+NAMES = {
+    "numa": "within a NUMA node",
+    "across": "between NUMA nodes",
+    "hosts": "between hosts",
+    "processes": "unbound processes",
+}
 
 
 def logarithmic(axes: Axes) -> None:
@@ -59,8 +63,14 @@ def scale(found: dict[str, Any], note: str) -> Figure:
     axes.plot(cores, rates[0] * cores, color=FAINT, linestyle=DASHES[2], label="as many times one core")
     for point in found["points"]:
         nodes, place = point["numa_nodes"], (point["cores"], point["best_gb_per_second"])
-        axes.annotate(f"{nodes} node{'s' * (nodes > 1)}", place, xytext=(4, -11), textcoords="offset points",
-                      fontsize=8, color=INK)  # fmt: skip
+        axes.annotate(
+            f"{nodes} node{'s' * (nodes > 1)}",
+            place,
+            xytext=(4, -11),
+            textcoords="offset points",
+            fontsize=8,
+            color=INK,
+        )
     axes.set_xticks(cores)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("Cores, NUMA node after NUMA node")
@@ -75,8 +85,12 @@ def matrices(found: dict[str, Any], note: str) -> Figure:
     """Read bandwidth and latency, cores' node by memory's node."""
     figure = blank(9.0, 4.6)
     panels = figure.subplots(1, 2)
-    for axes, name, title, colours in zip(panels, ("bandwidth_gb_per_second", "latency_ns"),
-                                          ("Read bandwidth (GB/s)", "Latency of a load (ns)"), ("Blues", "Oranges")):
+    for axes, name, title, colours in zip(
+        panels,
+        ("bandwidth_gb_per_second", "latency_ns"),
+        ("Read bandwidth (GB/s)", "Latency of a load (ns)"),
+        ("Blues", "Oranges"),
+    ):
         values = np.array([[cell["median"] for cell in row] for row in found[name]])
         axes.imshow(values, cmap=colours, vmin=0, vmax=1.6 * values.max(), aspect="auto")
         if values.size <= 256:
@@ -102,13 +116,25 @@ def messages(found: dict[str, Any], note: str) -> Figure:
         latency = {name: np.array([row["latency"][name] for row in pair["sizes"]]) for name in ("min", "median", "max")}
         colour, line = COLOURS[number % 6], pair["fit"]
         times.fill_between(sizes, 1e6 * latency["min"], 1e6 * latency["max"], color=colour, alpha=0.18, linewidth=0)
-        times.plot(sizes, 1e6 * latency["median"], color=colour, marker=MARKERS[number % 4], markersize=3.5,
-                   label=NAMES[pair["where"]])  # fmt: skip
-        times.plot(sizes, 1e6 * (line["latency"] + sizes / line["bandwidth"]), color=colour, linestyle=DASHES[2],
-                   linewidth=1.0)  # fmt: skip
+        times.plot(
+            sizes,
+            1e6 * latency["median"],
+            color=colour,
+            marker=MARKERS[number % 4],
+            markersize=3.5,
+            label=NAMES[pair["where"]],
+        )
+        times.plot(
+            sizes, 1e6 * (line["latency"] + sizes / line["bandwidth"]), color=colour, linestyle=DASHES[2], linewidth=1.0
+        )
         for which, ways, dashes in (("bandwidth", "one way", DASHES[0]), ("bidirectional", "both ways", DASHES[1])):
-            rates.plot(sizes, [row[which]["median"] / 1e6 for row in pair["sizes"]], color=colour, linestyle=dashes,
-                       label=f"{ways}, {NAMES[pair['where']]}")  # fmt: skip
+            rates.plot(
+                sizes,
+                [row[which]["median"] / 1e6 for row in pair["sizes"]],
+                color=colour,
+                linestyle=dashes,
+                label=f"{ways}, {NAMES[pair['where']]}",
+            )
     for axes, label in ((times, "Half a round trip (µs)"), (rates, "MB/s")):
         logarithmic(axes)
         axes.set_xticks([1, 2**6, 2**12, 2**18, 2**22], ["1", "64", "4 Ki", "256 Ki", "4 Mi"])

@@ -81,8 +81,17 @@ def resonance_figure(result: Result, rings: Ringing) -> Figure:
         axes.axvline(factor * at, color=COLOURS[1], linewidth=0.9, zorder=0)
         if number in strongest:
             text = f"Q {quality:.3g}" if np.isfinite(quality) else "no loss"
-            axes.annotate(text, (factor * at, 1.0), xycoords=("data", "axes fraction"), xytext=(2, -2), color=INK,
-                          textcoords="offset points", rotation=90, va="top", fontsize=8)  # fmt: skip
+            axes.annotate(
+                text,
+                (factor * at, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(2, -2),
+                color=INK,
+                textcoords="offset points",
+                rotation=90,
+                va="top",
+                fontsize=8,
+            )
     if not modes.sizes["mode"]:
         notice(axes, "no resonance stands out of the noise")
     axes.set_xlim(factor * rings.band[0], factor * rings.band[1])
@@ -105,8 +114,10 @@ def _row(mode: xarray.Dataset, unit: str) -> dict[str, str]:
     sure = mode.quality_factor_error.item() < mode.quality_factor.item()
     quality = f"{mode.quality_factor.item():.5g}" if sure else "beyond what the record tells"
     return {
-        "frequency": quantity(mode.frequency.item(), "Hz", 8), "±": quantity(mode.frequency_error.item(), "Hz", 2),
-        "Q": quality, "± ": f"{mode.quality_factor_error.item():.2g}" if sure else "",
+        "frequency": quantity(mode.frequency.item(), "Hz", 8),
+        "±": quantity(mode.frequency_error.item(), "Hz", 2),
+        "Q": quality,
+        "± ": f"{mode.quality_factor_error.item():.2g}" if sure else "",
         f"amplitude ({unit})" if unit else "amplitude": f"{abs(mode.amplitude.item()):.4g}",
         "±  ": f"{mode.amplitude_error.item():.2g}",
-    }  # fmt: skip
+    }

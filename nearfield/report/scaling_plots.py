@@ -25,8 +25,11 @@ def scaling(found: dict) -> Figure:
         one_case(axes, points)
         panel_title(axes, name)
     machine = found["machine"]
-    headline(figure, f"Binding, ranks and threads on {found['cores']} cores",
-             f"{machine['processor']}; median, lowest and highest of {found['rounds']} rounds in turn")  # fmt: skip
+    headline(
+        figure,
+        f"Binding, ranks and threads on {found['cores']} cores",
+        f"{machine['processor']}; median, lowest and highest of {found['rounds']} rounds in turn",
+    )
     return figure
 
 
@@ -42,13 +45,28 @@ def one_case(axes: Axes, points: list[dict]) -> None:
         mine = [point for point in points if point["bind"] == scheme]
         place = np.array([combinations.index((point["ranks"], point["threads"])) for point in mine], float)
         place += (number - (len(schemes) - 1) / 2) * step
-        rate, lowest, highest = (np.array([point[name] for point in mine])
-                                 for name in ("mcells_per_second", "lowest", "highest"))  # fmt: skip
-        axes.errorbar(place, rate, (rate - lowest, highest - rate), fmt=MARKERS[number % 6], markersize=5, capsize=2,
-                      color=COLOURS[number % 6], label=scheme)  # fmt: skip
+        rate, lowest, highest = (
+            np.array([point[name] for point in mine]) for name in ("mcells_per_second", "lowest", "highest")
+        )
+        axes.errorbar(
+            place,
+            rate,
+            (rate - lowest, highest - rate),
+            fmt=MARKERS[number % 6],
+            markersize=5,
+            capsize=2,
+            color=COLOURS[number % 6],
+            label=scheme,
+        )
         predicted = [point["predicted_mcells_per_second"] or np.nan for point in mine]
-        axes.hlines(predicted, place - 0.45 * step, place + 0.45 * step, color=INK, linewidth=1.4,
-                    label="predicted" if number == len(schemes) - 1 else None)  # fmt: skip
+        axes.hlines(
+            predicted,
+            place - 0.45 * step,
+            place + 0.45 * step,
+            color=INK,
+            linewidth=1.4,
+            label="predicted" if number == len(schemes) - 1 else None,
+        )
     axes.set_xticks(range(len(combinations)), [f"{ranks} x {threads}" for ranks, threads in combinations])
     axes.set_xlabel("Ranks x threads of each")
     axes.set_ylabel("Mcells/s")

@@ -25,9 +25,12 @@ MOST_PATTERNS = 4
 
 
 def show(
-    result: Result, folder: str | Path, model: Simulation | None = None, checks: Sequence[Any] = (),
+    result: Result,
+    folder: str | Path,
+    model: Simulation | None = None,
+    checks: Sequence[Any] = (),
     rings: Sequence[Ringing] = (),
-) -> list[Path]:  # fmt: skip
+) -> list[Path]:
     """Draw a result into a folder; returns the files written: those of FILES for which there are data, and the page.
 
     `model`: the simulation, read from the result's own text when left out. `checks`: comparisons to put into the page,
@@ -52,8 +55,10 @@ def show(
         tables = {numbered("resonances", number): rows(each.modes) for number, each in enumerate(found)}
         write_whole(page, render(result, Content(pictures, check_rows(result, checks), remarks, tables)))
     except OSError as error:
-        raise RunFailed(f"the report could not be written to {folder}: {error}; free some space or choose another "
-                        "folder, then `nearfield show` draws it from the result") from error
+        raise RunFailed(
+            f"the report could not be written to {folder}: {error}; free some space or choose another "
+            "folder, then `nearfield show` draws it from the result"
+        ) from error
     return [*written, page]
 
 

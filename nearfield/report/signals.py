@@ -78,12 +78,25 @@ def _over_time(axes: Axes, lines: dict[str, tuple[np.ndarray, np.ndarray]], labe
     for position, (name, (times, values)) in enumerate(lines.items()):
         x, y = thinned(times, values)
         y = np.clip(y, -10 * before, 10 * before) if grown else y
-        axes.plot(x * time_factor, y * factor, color=COLOURS[position % 6], linestyle=DASHES[position % 6],
-                  linewidth=1.4, label=clipped(name, 24))
+        axes.plot(
+            x * time_factor,
+            y * factor,
+            color=COLOURS[position % 6],
+            linestyle=DASHES[position % 6],
+            linewidth=1.4,
+            label=clipped(name, 24),
+        )
     if grown:
         axes.set_ylim(-3 * before * factor, 3 * before * factor)
-        axes.text(0.02, 0.94, f"grows to {largest:.0e} {unit}, off the scale", transform=axes.transAxes, va="top",
-                  color=COLOURS[1], fontsize=9)
+        axes.text(
+            0.02,
+            0.94,
+            f"grows to {largest:.0e} {unit}, off the scale",
+            transform=axes.transAxes,
+            va="top",
+            color=COLOURS[1],
+            fontsize=9,
+        )
     if largest < 0:
         notice(axes, "no finite value")
     elif len(lines) > 1:
@@ -141,8 +154,14 @@ def flux_spectra(result: Result) -> Figure | None:
     factor, prefix = axis_prefix(max((high for _, high in filter(None, extremes)), default=0.0))
     frequency_factor, frequency_prefix = axis_prefix(max(float(curve.frequency.max()) for curve in curves.values()))
     for position, (name, curve) in enumerate(curves.items()):
-        axes.plot(curve.frequency.values * frequency_factor, curve.values * factor, color=COLOURS[position],
-                  linestyle=DASHES[position], marker="o" if curve.size < 30 else "", label=clipped(name, 30))
+        axes.plot(
+            curve.frequency.values * frequency_factor,
+            curve.values * factor,
+            color=COLOURS[position],
+            linestyle=DASHES[position],
+            marker="o" if curve.size < 30 else "",
+            label=clipped(name, 30),
+        )
     unit = str(next(iter(curves.values())).attrs.get("units", "W s^2")).replace("^2", "²").replace("**2", "²")
     axes.set_ylabel(f"Power spectrum ({prefix}{unit})")
     axes.set_xlabel(f"Frequency ({frequency_prefix}Hz)")
@@ -171,8 +190,14 @@ def energy_decay(result: Result) -> Figure | None:
         if peak > 0.0:
             with np.errstate(over="ignore"):
                 level = 10 * np.log10(np.maximum(energy / peak, 1e-20))
-            axes.plot(times * factor, np.where(np.isfinite(energy), level, np.nan), color=COLOURS[position],
-                      linestyle=DASHES[position], marker="o" if times.size < 3 else "", label=clipped(name, 24))
+            axes.plot(
+                times * factor,
+                np.where(np.isfinite(energy), level, np.nan),
+                color=COLOURS[position],
+                linestyle=DASHES[position],
+                marker="o" if times.size < 3 else "",
+                label=clipped(name, 24),
+            )
             empty = False
     if empty:
         notice(axes, "no field energy")

@@ -43,9 +43,13 @@ MAGNETIC_WALL = "#6D3B8E"
 PORT = "#C2185B"
 SOURCE = "#D55E00"
 MONITORS = {
-    "probe": ("#0072B2", "probe"), "voltage": ("#0072B2", "voltage"), "current": ("#0072B2", "current"),
-    "field-dft": ("#00795A", "field plane or box"), "snapshot": ("#00795A", "snapshot"),
-    "flux": ("#7A5C00", "flux surface"), "far-field": ("#5B3FA8", "far-field surface"),
+    "probe": ("#0072B2", "probe"),
+    "voltage": ("#0072B2", "voltage"),
+    "current": ("#0072B2", "current"),
+    "field-dft": ("#00795A", "field plane or box"),
+    "snapshot": ("#00795A", "snapshot"),
+    "flux": ("#7A5C00", "flux surface"),
+    "far-field": ("#5B3FA8", "far-field surface"),
 }
 LONGEST, SHORTEST = 5.6, 1.15  # inches of an axis of the box
 LINES_PER_INCH = 22.0
@@ -90,8 +94,11 @@ def _facts(grid: YeeGrid, step: list[int], inches: np.ndarray, extents: np.ndarr
     counts = " × ".join(str(count) for count in grid.cells)
     lengths = [grid.primary(axis) for axis in range(3)]
     smallest, largest = min(part.min() for part in lengths), max(part.max() for part in lengths)
-    cells = f"of {quantity(smallest, 'm', 3)}" if largest < 1.0001 * smallest else \
-        f"from {quantity(smallest, 'm', 3)} to {quantity(largest, 'm', 3)}"
+    cells = (
+        f"of {quantity(smallest, 'm', 3)}"
+        if largest < 1.0001 * smallest
+        else f"from {quantity(smallest, 'm', 3)} to {quantity(largest, 'm', 3)}"
+    )
     facts = [f"{counts} cells {cells}"]
     thinned = [f"{AXES[axis]}: one in {count}" for axis, count in enumerate(step) if count > 1]
     if thinned:
@@ -101,8 +108,16 @@ def _facts(grid: YeeGrid, step: list[int], inches: np.ndarray, extents: np.ndarr
     return "  ·  ".join(facts)
 
 
-def _draw_view(axes: Axes, grid: YeeGrid, simulation: Simulation | None, view: Section | None,
-               orientation: tuple[int, int, int], factor: float, step: list[int], legend: dict[str, Any]) -> None:
+def _draw_view(
+    axes: Axes,
+    grid: YeeGrid,
+    simulation: Simulation | None,
+    view: Section | None,
+    orientation: tuple[int, int, int],
+    factor: float,
+    step: list[int],
+    legend: dict[str, Any],
+) -> None:
     """One cut: media, grid lines, absorbing layers and walls, metal, and what lies in front of or behind it."""
     _, right, up = orientation
     lines = [grid.lines[right] * factor, grid.lines[up] * factor]
@@ -146,8 +161,14 @@ def draw_media(axes: Axes, view: Section, simulation: Simulation, factor: float,
 def draw_thin_metal(axes: Axes, view: Section, factor: float, colour: str, width: float) -> None:
     """Strokes and dots of metal without thickness."""
     for (x0, y0), (x1, y1) in view.strokes:
-        axes.plot([x0 * factor, x1 * factor], [y0 * factor, y1 * factor], color=colour, linewidth=width,
-                  solid_capstyle="butt", zorder=4)
+        axes.plot(
+            [x0 * factor, x1 * factor],
+            [y0 * factor, y1 * factor],
+            color=colour,
+            linewidth=width,
+            solid_capstyle="butt",
+            zorder=4,
+        )
     for x, y in view.dots:
         axes.plot(x * factor, y * factor, marker="o", markersize=2.2 * width, color=colour, zorder=4)
 
@@ -163,8 +184,13 @@ def _swatch(colour: str, **options: Any) -> Any:
     return Patch(facecolor=colour, **{"edgecolor": FAINT, "linewidth": 0.5, **options})
 
 
-def _draw_boundaries(axes: Axes, simulation: Simulation, orientation: tuple[int, int, int],
-                     lines: list[np.ndarray], legend: dict[str, Any]) -> None:
+def _draw_boundaries(
+    axes: Axes,
+    simulation: Simulation,
+    orientation: tuple[int, int, int],
+    lines: list[np.ndarray],
+    legend: dict[str, Any],
+) -> None:
     from matplotlib.lines import Line2D
 
     for axis, along, span in ((orientation[1], lines[0], axes.axvspan), (orientation[2], lines[1], axes.axhspan)):
@@ -182,13 +208,20 @@ def _draw_boundaries(axes: Axes, simulation: Simulation, orientation: tuple[int,
             )
             place = along[0] if side == "low" else along[-1]
             (axes.axvline if axis == orientation[1] else axes.axhline)(
-                place, color=colour, linestyle=dash, linewidth=3.5, zorder=5)
+                place, color=colour, linestyle=dash, linewidth=3.5, zorder=5
+            )
             name = f"{kind.upper()} wall" if kind in ("pec", "pmc") else f"{getattr(kind, 'kind', kind)} faces"
             legend[name] = Line2D([], [], color=colour, linestyle=dash, linewidth=3)
 
 
-def _draw_items(axes: Axes, grid: YeeGrid, simulation: Simulation, orientation: tuple[int, int, int], factor: float,
-                legend: dict[str, Any]) -> None:
+def _draw_items(
+    axes: Axes,
+    grid: YeeGrid,
+    simulation: Simulation,
+    orientation: tuple[int, int, int],
+    factor: float,
+    legend: dict[str, Any],
+) -> None:
     """Ports, sources, elements and monitors, projected along the view."""
     groups: list[tuple[Any, str, str]] = [(item, PORT, "port") for item in simulation.ports]
     groups += [(item, SOURCE, "source") for item in simulation.sources]
@@ -200,8 +233,13 @@ def _draw_items(axes: Axes, grid: YeeGrid, simulation: Simulation, orientation: 
             continue
         lower, upper = place
         strong = label in ("port", "source", "lumped element")
-        legend[label] = _draw_item(axes, [lower[a] * factor for a in orientation[1:]],
-                                   [upper[a] * factor for a in orientation[1:]], colour, strong)
+        legend[label] = _draw_item(
+            axes,
+            [lower[a] * factor for a in orientation[1:]],
+            [upper[a] * factor for a in orientation[1:]],
+            colour,
+            strong,
+        )
 
 
 def surface_of(monitor: Any, grid: YeeGrid, simulation: Simulation) -> tuple[list[float], list[float]] | None:
@@ -229,12 +267,24 @@ def _draw_item(axes: Axes, lower: list[float], upper: list[float], colour: str, 
     if all(extents):
         fill = colour if strong else "none"
         axes.add_patch(Rectangle(lower, *extents, facecolor=fill, edgecolor="none", alpha=0.25, zorder=6))
-        axes.add_patch(Rectangle(lower, *extents, facecolor="none", edgecolor=colour, linestyle=dash,
-                                 linewidth=0.7 * width, zorder=6))
+        axes.add_patch(
+            Rectangle(
+                lower, *extents, facecolor="none", edgecolor=colour, linestyle=dash, linewidth=0.7 * width, zorder=6
+            )
+        )
     else:
         marker = "s" if strong else ""  # so that a port of one cell is seen
-        axes.plot([lower[0], upper[0]], [lower[1], upper[1]], color=colour, linestyle=dash, linewidth=width,
-                  marker=marker, markersize=3.5, zorder=6, solid_capstyle="butt")
+        axes.plot(
+            [lower[0], upper[0]],
+            [lower[1], upper[1]],
+            color=colour,
+            linestyle=dash,
+            linewidth=width,
+            marker=marker,
+            markersize=3.5,
+            zorder=6,
+            solid_capstyle="butt",
+        )
     return Line2D([], [], color=colour, linestyle=dash, linewidth=width)
 
 
@@ -244,5 +294,6 @@ def _draw_legend(figure: Figure, legend: dict[str, Any], left: float) -> None:
     handles = list(legend.values())[:18]
     labels = [clipped(name, 30) for name in legend][:18]
     corner = (left, 1 - 0.75 / figure.get_figheight())
-    figure.legend(handles, labels, loc="upper left", bbox_to_anchor=corner, fontsize=9, labelspacing=0.7,
-                  handlelength=1.8)
+    figure.legend(
+        handles, labels, loc="upper left", bbox_to_anchor=corner, fontsize=9, labelspacing=0.7, handlelength=1.8
+    )

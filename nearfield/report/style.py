@@ -32,14 +32,37 @@ SIGNED_MAP = "RdBu_r"
 SCREEN_DPI = 150
 
 SETTINGS = {
-    "font.family": "DejaVu Sans", "font.size": 9.5, "text.color": INK,
-    "axes.labelcolor": INK, "axes.edgecolor": "#9AA5B1", "axes.linewidth": 0.8, "axes.labelsize": 10,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "axes.unicode_minus": True,
-    "axes.grid": True, "grid.color": "#E4E8EC", "grid.linewidth": 0.8, "axes.formatter.useoffset": False,
-    "xtick.color": FAINT, "ytick.color": FAINT, "xtick.labelcolor": INK, "ytick.labelcolor": INK,
-    "xtick.major.size": 3.5, "ytick.major.size": 3.5, "lines.linewidth": 1.8, "lines.solid_capstyle": "round",
-    "legend.frameon": False, "legend.fontsize": 9, "figure.facecolor": "white", "savefig.facecolor": "white",
-    "svg.fonttype": "path", "path.simplify": True, "agg.path.chunksize": 20000, "text.parse_math": False,
+    "font.family": "DejaVu Sans",
+    "font.size": 9.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#9AA5B1",
+    "axes.linewidth": 0.8,
+    "axes.labelsize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": True,
+    "axes.grid": True,
+    "grid.color": "#E4E8EC",
+    "grid.linewidth": 0.8,
+    "axes.formatter.useoffset": False,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.major.size": 3.5,
+    "ytick.major.size": 3.5,
+    "lines.linewidth": 1.8,
+    "lines.solid_capstyle": "round",
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "path.simplify": True,
+    "agg.path.chunksize": 20000,
+    "text.parse_math": False,
 }
 PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
 
@@ -193,6 +216,6 @@ def inline_svg(figure: Figure, name: str) -> str:
     with matplotlib.rc_context({"svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = buffer.getvalue()
-    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg"):], flags=re.DOTALL)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
     # HTML knows SVG without its namespaces, and the page shall hold no address at all
     return re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", text)

@@ -43,5 +43,7 @@ def checksum(file: str | Path) -> str:
 def refuse_changed(file: str, wanted: str | None) -> None:
     """ValueError if a file no longer is the one that was meant."""
     if wanted is not None and checksum(file) != wanted:
-        raise ValueError(f"file {file!r} has changed: its SHA-256 is not {wanted[:12]}...; bring back the file that "
-                         "was meant, or leave `checksum` out to take this one")  # fmt: skip
+        raise ValueError(
+            f"file {file!r} has changed: its SHA-256 is not {wanted[:12]}...; bring back the file that "
+            "was meant, or leave `checksum` out to take this one"
+        )

@@ -97,9 +97,16 @@ class Layout(Extruded):
 
 
 def gds(
-    file: str, layer: int, lower: float | str, upper: float | str, datatype: int = 0, cell: str | None = None,
-    axis: str = "z", offset: tuple = (0.0, 0.0), scale: float = 1.0,
-) -> tuple[Polygon, ...]:  # fmt: skip
+    file: str,
+    layer: int,
+    lower: float | str,
+    upper: float | str,
+    datatype: int = 0,
+    cell: str | None = None,
+    axis: str = "z",
+    offset: tuple = (0.0, 0.0),
+    scale: float = 1.0,
+) -> tuple[Polygon, ...]:
     """The polygons of a layer of a GDS file as `Polygon` shapes, extruded from `lower` to `upper` (m).
 
     The arguments are those of `Layout`, which holds the same polygons as one shape. Errors: ModelError for a
@@ -118,8 +125,10 @@ def read_polygons(file: str, layer: int, datatype: int, cell: str | None) -> lis
     cells = {each.name: each for each in library.cells if hasattr(each, "get_polygons")}
     top = [each.name for each in library.top_level() if each.name in cells]
     if cell is None and len(top) != 1:
-        raise ValueError(f"file {file!r} has {len(top)} cells that no other refers to; name one of them as `cell`: "
-                         f"{', '.join(top[:20]) or 'there is none'}")  # fmt: skip
+        raise ValueError(
+            f"file {file!r} has {len(top)} cells that no other refers to; name one of them as `cell`: "
+            f"{', '.join(top[:20]) or 'there is none'}"
+        )
     if cell is not None and cell not in cells:
         raise ValueError(f"file {file!r} has no cell {cell!r}; it has: {', '.join(list(cells)[:20])}")
     drawn = cells[cell or top[0]].get_polygons()

@@ -78,8 +78,10 @@ class Mesh(Solid):
         if lists != (2 if self.file is None else 0):
             raise ValueError("needs either `file`, or both `vertices` and `triangles`")
         if self.file is not None and self.unit is None:
-            raise ValueError(f"`unit` is missing: file {self.file!r} does not say whether it counts in mm or in; "
-                             f"allowed: {', '.join(UNITS)}")  # fmt: skip
+            raise ValueError(
+                f"`unit` is missing: file {self.file!r} does not say whether it counts in mm or in; "
+                f"allowed: {', '.join(UNITS)}"
+            )
         self.surface  # noqa: B018 (read and checked)
         return self
 
@@ -92,8 +94,10 @@ class Mesh(Solid):
         if not np.isfinite(corners).all():
             raise ValueError(f"{name} has corners that are no finite numbers; export it again")
         if triangles.min() < 0 or triangles.max() >= len(corners):
-            raise ValueError(f"{name} has a triangle with the corner {triangles.max()} (or a negative one), where only "
-                             f"0 to {len(corners) - 1} exist; mend it, or export it again")  # fmt: skip
+            raise ValueError(
+                f"{name} has a triangle with the corner {triangles.max()} (or a negative one), where only "
+                f"0 to {len(corners) - 1} exist; mend it, or export it again"
+            )
         unit = self.unit or "m"
         found = merged(corners, triangles)
         wrong = hole(*found, unit) if len(found[1]) else "has no triangle with an area"
@@ -105,8 +109,10 @@ class Mesh(Solid):
             found = closer
         size = np.prod(np.ptp(found[0], axis=0))
         if not abs(volume(*found)) > 1e-9 * size:
-            raise ValueError(f"{name} encloses no volume: its triangles lie on one another; give a solid body, or a "
-                             "Sheet or Polygon for metal without thickness")  # fmt: skip
+            raise ValueError(
+                f"{name} encloses no volume: its triangles lie on one another; give a solid body, or a "
+                "Sheet or Polygon for metal without thickness"
+            )
         return ClosedSurface(found[0] * self.scale / UNITS[unit] @ turned(self.rotation).T, found[1])
 
     def _given(self) -> tuple[np.ndarray, np.ndarray, str]:
@@ -168,8 +174,9 @@ def read_triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
         mesh = trimesh.load_mesh(str(path), process=False, **options)
         corners, triangles = np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=np.int64)
     except Exception as error:  # what readers meet in a broken file is of many kinds
-        raise ValueError(f"file {str(path)!r} cannot be read as {path.suffix[1:].upper()} ({error}); export it again") \
-            from None  # fmt: skip
+        raise ValueError(
+            f"file {str(path)!r} cannot be read as {path.suffix[1:].upper()} ({error}); export it again"
+        ) from None
     return as_written(corners.reshape(-1, 3)), triangles.reshape(-1, 3)
 
 
@@ -180,8 +187,10 @@ def refuse_cut_short(path: Path) -> None:
     size, count = path.stat().st_size, int.from_bytes(start[-4:], "little")
     binary = len(start) == HEADER and b"\0" in start
     if binary and size != HEADER + RECORD * count:
-        raise ValueError(f"file {str(path)!r} says that it holds {count} triangles, {HEADER + RECORD * count} bytes, "
-                         f"but has {size} bytes: it was cut short or changed; export it again")  # fmt: skip
+        raise ValueError(
+            f"file {str(path)!r} says that it holds {count} triangles, {HEADER + RECORD * count} bytes, "
+            f"but has {size} bytes: it was cut short or changed; export it again"
+        )
 
 
 def as_written(values: np.ndarray) -> np.ndarray:

@@ -25,8 +25,10 @@ def _numbers(given: Any) -> Any:
     if values.ndim != 3 or not values.size or values.dtype.kind not in "biu":
         raise ValueError(f"given {shown(given)}; needs whole numbers over x, y and z: nested lists or an array")
     if values.size > LARGEST_LIST:
-        raise ValueError(f"given {values.size} numbers; at most {LARGEST_LIST} may stand in the model itself: write "
-                         "them with numpy.save and give `file`")  # fmt: skip
+        raise ValueError(
+            f"given {values.size} numbers; at most {LARGEST_LIST} may stand in the model itself: write "
+            "them with numpy.save and give `file`"
+        )
     return tuple(tuple(map(tuple, plane)) for plane in values.astype(np.int64).tolist())
 
 
@@ -130,8 +132,10 @@ class Voxels(Solid):
         square = np.full(own.shape, min(self.spacing) ** 2)
         for shift in product((0, -1, 1), repeat=3):
             there = tuple(np.clip(n + step, 0, size - 1) for n, step, size in zip(index, shift, self._mask.shape))
-            way = sum(0.0 if not step else ((above if step > 0 else size - above) ** 2)
-                      for step, (_, above), size in zip(shift, places, self.spacing))  # fmt: skip
+            way = sum(
+                0.0 if not step else ((above if step > 0 else size - above) ** 2)
+                for step, (_, above), size in zip(shift, places, self.spacing)
+            )
             square = np.where(self._mask[there] != own, np.minimum(square, way), square)
         return np.where(own, -1.0, 1.0) * np.sqrt(square)
 
@@ -183,11 +187,15 @@ def read_numbers(file: str, dataset: str | None, changed: int, size: int) -> np.
     except ValueError as error:  # NumPy's, of a file that is none of its own, holds objects, or was cut short
         if file in str(error):
             raise
-        raise ValueError(f"file {file!r} is broken or holds no array of whole numbers ({str(error).rstrip('.')}); "
-                         "write it again with numpy.save") from None  # fmt: skip
+        raise ValueError(
+            f"file {file!r} is broken or holds no array of whole numbers ({str(error).rstrip('.')}); "
+            "write it again with numpy.save"
+        ) from None
     if values.ndim != 3 or not values.size or values.dtype.kind not in "biu":
-        raise ValueError(f"file {file!r} holds {values.dtype} of shape {values.shape}; voxels are whole numbers over "
-                         "three axes, x, y and z; convert it with array.astype(int)")  # fmt: skip
+        raise ValueError(
+            f"file {file!r} holds {values.dtype} of shape {values.shape}; voxels are whole numbers over "
+            "three axes, x, y and z; convert it with array.astype(int)"
+        )
     return values.astype(np.uint8) if values.dtype.kind == "b" else values
 
 
@@ -200,9 +208,13 @@ def _read_hdf5(file: str, dataset: str | None) -> np.ndarray:
             lambda name, item: found.append(name) if isinstance(item, h5py.Dataset) and item.ndim == 3 else None
         )
         if dataset is None and len(found) != 1:
-            raise ValueError(f"file {file!r} has {len(found)} data sets over three axes; name one as `dataset`: "
-                             f"{', '.join(found[:NAMED]) or 'there is none'}")  # fmt: skip
+            raise ValueError(
+                f"file {file!r} has {len(found)} data sets over three axes; name one as `dataset`: "
+                f"{', '.join(found[:NAMED]) or 'there is none'}"
+            )
         if dataset is not None and dataset.strip("/") not in found:
-            raise ValueError(f"file {file!r} has no data set {dataset!r} over three axes; it has: "
-                             f"{', '.join(found[:NAMED]) or 'none'}")  # fmt: skip
+            raise ValueError(
+                f"file {file!r} has no data set {dataset!r} over three axes; it has: "
+                f"{', '.join(found[:NAMED]) or 'none'}"
+            )
         return opened[dataset or found[0]][...]

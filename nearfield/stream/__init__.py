@@ -23,5 +23,19 @@ from nearfield.stream.reader import Block, Reader, attach
 from nearfield.stream.rings import Ring, rings
 from nearfield.stream.writer import Writer, create
 
-__all__ = ["Block", "Damaged", "EndOfStream", "Reader", "Ring", "RingGone", "RingInUse", "StreamError", "TimedOut",
-           "Writer", "WriterDied", "attach", "create", "rings"]  # fmt: skip
+__all__ = [
+    "Block",
+    "Damaged",
+    "EndOfStream",
+    "Reader",
+    "Ring",
+    "RingGone",
+    "RingInUse",
+    "StreamError",
+    "TimedOut",
+    "Writer",
+    "WriterDied",
+    "attach",
+    "create",
+    "rings",
+]

@@ -51,12 +51,16 @@ def suite(name: str) -> list[Case]:
         return [Case("Single Stream", (Stream("A", *where),)) for where in itertools.product(nodes, repeat=3)]
     if name == "dual":
         if len(nodes) < 2:
-            raise ModelError(f"suite=dual needs two NUMA nodes with cores; this machine has one, {nodes[0]}. "
-                             "Use --suite single")  # fmt: skip
+            raise ModelError(
+                f"suite=dual needs two NUMA nodes with cores; this machine has one, {nodes[0]}. Use --suite single"
+            )
         return list(dual(*nodes[:2]))
     if name == "gpu":
-        found = "a GPU is present, but rings do not reach it yet" if any(map(Path.exists, DRIVERS)) else \
-            "no GPU is present on this machine"
+        found = (
+            "a GPU is present, but rings do not reach it yet"
+            if any(map(Path.exists, DRIVERS))
+            else "no GPU is present on this machine"
+        )
         raise ModelError(f"suite=gpu: {found}. Use --suite single or dual, between processes")
     raise ModelError(f"suite={name}: allowed are single, dual, gpu")
 
@@ -78,16 +82,20 @@ def require(case: Case, hardware: Hardware, request: Request) -> None:
         for role, node in (("writer", stream.writer), ("reader", stream.reader)):
             if not cores.get(node):
                 here = ", ".join(str(number) for number, count in cores.items() if count)
-                raise ModelError(f"{role}={node}: there is no NUMA node {node} with cores that this process may use; "
-                                 f"there is {here}")  # fmt: skip
+                raise ModelError(
+                    f"{role}={node}: there is no NUMA node {node} with cores that this process may use; there is {here}"
+                )
     for node, rings in Counter(stream.memory for stream in case.streams).items():
         require_room(rings * request.blocks * request.block_bytes, [node])
 
 
 def processors(case: Case, hardware: Hardware) -> list[tuple[int, int]]:
     """A processor for each stream's writer and reader: cores of their nodes in turn, shared once all are used."""
-    waiting = {node.os_index: itertools.cycle([hardware.cores[core].processors[0] for core in node.cores])
-               for node in hardware.numa if node.cores}  # fmt: skip
+    waiting = {
+        node.os_index: itertools.cycle([hardware.cores[core].processors[0] for core in node.cores])
+        for node in hardware.numa
+        if node.cores
+    }
     return [(next(waiting[stream.writer]), next(waiting[stream.reader])) for stream in case.streams]
 
 
@@ -105,11 +113,17 @@ def measure(case: Case, request: Request) -> list[dict[str, Any]]:
         found = taken(team, request)
         nodes = [each["by_node"] for each in team.placements]
     allowed = max(before, two_copies(case, places, hardware, request))
-    rows = [row_of(case, n, found, request) | {
-        "stream_copy_share": found.rate(n) / allowed, "two_stream_copies_mb_per_second": allowed,
-        "pages_per_node": nodes[n], "verified": found.right(n) and placed(nodes[n], stream.memory),
-        "processors": list(places[n]),
-    } for n, stream in enumerate(case.streams)]  # fmt: skip
+    rows = [
+        row_of(case, n, found, request)
+        | {
+            "stream_copy_share": found.rate(n) / allowed,
+            "two_stream_copies_mb_per_second": allowed,
+            "pages_per_node": nodes[n],
+            "verified": found.right(n) and placed(nodes[n], stream.memory),
+            "processors": list(places[n]),
+        }
+        for n, stream in enumerate(case.streams)
+    ]
     rates = [row["mb_per_second"] for row in rows]
     return [row | {"sum_mb_per_second": sum(rates), "fairness": min(rates) / max(rates)} for row in rows]
 
@@ -153,14 +167,22 @@ def row_of(case: Case, n: int, found: Taken, request: Request) -> dict[str, Any]
     """What was timed of a stream."""
     stream = case.streams[n]
     return {
-        "test": case.test, "stream": stream.name,
-        "memory": stream.memory, "writer": stream.writer, "reader": stream.reader,
-        "bytes": found.bytes, "seconds": found.seconds(n), "mb_per_second": found.rate(n),
+        "test": case.test,
+        "stream": stream.name,
+        "memory": stream.memory,
+        "writer": stream.writer,
+        "reader": stream.reader,
+        "bytes": found.bytes,
+        "seconds": found.seconds(n),
+        "mb_per_second": found.rate(n),
         "zero_copy_mb_per_second": found.bytes / statistics.median(each.seconds[n] for each in found.in_place) / 1e6,
-        "latency_microseconds": 1e6 * found.delays[n], "copy_in": found.pair[0], "copy_out": found.pair[1],
-        "blocks": request.blocks, "block_bytes": request.block_bytes,
+        "latency_microseconds": 1e6 * found.delays[n],
+        "copy_in": found.pair[0],
+        "copy_out": found.pair[1],
+        "blocks": request.blocks,
+        "block_bytes": request.block_bytes,
         "seconds_of_passes": [each.seconds[n] for each in found.copied],
-    }  # fmt: skip
+    }
 
 
 def placed(by_node: Sequence[int], node: int) -> bool:
@@ -173,10 +195,16 @@ def placed(by_node: Sequence[int], node: int) -> bool:
 def two_copies(case: Case, places: Sequence[tuple[int, int]], hardware: Hardware, request: Request) -> float:
     """What STREAM copy, on these processors at once, lets each stream have for two copies (1e6 bytes a second)."""
     several = len(nodes_with_memory()) > 1
-    workers = [([processor], stream.memory if several else -1) for stream, both in zip(case.streams, places)
-               for processor in dict.fromkeys(both)]  # fmt: skip
+    workers = [
+        ([processor], stream.memory if several else -1)
+        for stream, both in zip(case.streams, places)
+        for processor in dict.fromkeys(both)
+    ]
     effort = Effort(STREAM_PASSES, max(48 << 20, min(request.bytes, Effort.most_bytes)))
-    elements = elements_each(hardware, effort, [core.index for core in hardware.cores
-                                                if {*core.processors} & {each[0][0] for each in workers}])  # fmt: skip
+    elements = elements_each(
+        hardware,
+        effort,
+        [core.index for core in hardware.cores if {*core.processors} & {each[0][0] for each in workers}],
+    )
     seconds = compiled_memory().stream_seconds(workers, elements, STREAM_PASSES)[0]
     return 16 * elements * len(workers) / min(seconds[1:]) / 1e6 / STREAM_WORDS / len(case.streams)

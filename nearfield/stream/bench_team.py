@@ -65,10 +65,16 @@ class Team:
         try:
             several = len(nodes_with_memory()) > 1  # containers may forbid to bind memory, and one node needs none
             for stream, both in zip(case.streams, places):
-                given = {"name": f"bench.{os.getpid()}.{stream.name}", "memory": stream.memory if several else None,
-                         "blocks": request.blocks, "block_bytes": request.block_bytes}  # fmt: skip
-                pair = [self._start(given | {"role": role, "processors": [processor]})
-                        for role, processor in zip(("writer", "reader"), both)]  # fmt: skip
+                given = {
+                    "name": f"bench.{os.getpid()}.{stream.name}",
+                    "memory": stream.memory if several else None,
+                    "blocks": request.blocks,
+                    "block_bytes": request.block_bytes,
+                }
+                pair = [
+                    self._start(given | {"role": role, "processors": [processor]})
+                    for role, processor in zip(("writer", "reader"), both)
+                ]
                 self._all.append((pair[0], pair[1]))
             for writer, reader in self._all:
                 self.placements.append(self._heard(writer)["placement"])

@@ -42,8 +42,10 @@ def compiled() -> Any:
     try:
         from nearfield._core import stream
     except ImportError:
-        raise ModelError("the compiled core has no rings: they need Linux, and a core no older than the Python files "
-                         "beside it. Build it again with `make setup`") from None  # fmt: skip
+        raise ModelError(
+            "the compiled core has no rings: they need Linux, and a core no older than the Python files "
+            "beside it. Build it again with `make setup`"
+        ) from None
     return stream
 
 

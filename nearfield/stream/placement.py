@@ -45,8 +45,10 @@ def require_room(wanted: int, nodes: list[int]) -> None:
     """Refuse a ring that this machine, or its one node, has no memory for: shared memory counts as used memory."""
     free, where = (node_memory(nodes[0]), f"node {nodes[0]}") if len(nodes) == 1 else (free_memory(), "this machine")
     if free and wanted > free:
-        raise ModelError(f"a ring of {wanted / 1e6:.0f} MB needs more memory than {where} has left, "
-                         f"{free / 1e6:.0f} MB. Use fewer or smaller blocks")  # fmt: skip
+        raise ModelError(
+            f"a ring of {wanted / 1e6:.0f} MB needs more memory than {where} has left, "
+            f"{free / 1e6:.0f} MB. Use fewer or smaller blocks"
+        )
 
 
 def node_memory(node: int) -> int:

@@ -20,8 +20,17 @@ if TYPE_CHECKING:
 POLL = 0.01  # seconds between two looks for what another process is about to do
 
 
-def create(name: str, blocks: int = 8, block_bytes: int = 1 << 20, memory: int | str | None = None,
-           descriptor: Any = None, timeout: float = 0.0, *, checksum: bool = False, take_over: bool = True) -> Writer:
+def create(
+    name: str,
+    blocks: int = 8,
+    block_bytes: int = 1 << 20,
+    memory: int | str | None = None,
+    descriptor: Any = None,
+    timeout: float = 0.0,
+    *,
+    checksum: bool = False,
+    take_over: bool = True,
+) -> Writer:
     """A ring of `blocks` blocks of `block_bytes` bytes, its pages present and where they were asked for.
 
     `memory` is a NUMA node (the system's number), "interleave", or None: where the writer runs. `descriptor` is what
@@ -155,6 +164,7 @@ class Writer:
     def __enter__(self) -> Writer:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()

@@ -152,8 +152,6 @@ def test_a_pulse_from_rest_reaches_the_walls(precision):
     assert_agrees(plan, start=False, blocks=(25,))
 
 
-
-
 @precisions
 def test_a_forerunner_passes_through_the_denormals(precision):
     walls = (("pec", "pec"), ("pmc", "pmc"), ("pec", "pec"))

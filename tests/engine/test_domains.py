@@ -55,9 +55,16 @@ def assert_domains_agree(plan, domains, threads, tiling, expected=None):
 def rich_plan(precision: str, coupled=0):
     """Every feature at once, and the oracle that has advanced it."""
     plan = make_plan(
-        (9, 12, 70), WALLS, precision=precision, graded=True, media="dispersive", metal=0.1,
-        terms=plans.some_of_each, seed=3, coupled=coupled,
-    )  # fmt: skip
+        (9, 12, 70),
+        WALLS,
+        precision=precision,
+        graded=True,
+        media="dispersive",
+        metal=0.1,
+        terms=plans.some_of_each,
+        seed=3,
+        coupled=coupled,
+    )
     return plan, advanced_oracle(plan)
 
 
@@ -82,9 +89,11 @@ def test_any_arrangement_gives_the_oracles_bits_where_electric_fields_take_far_m
 
 @settings(max_examples=draws(40), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
-    plan=any_plans(), counts=st.tuples(*[st.integers(1, 4)] * 3), threads=st.integers(1, 7),
+    plan=any_plans(),
+    counts=st.tuples(*[st.integers(1, 4)] * 3),
+    threads=st.integers(1, 7),
     tiling=st.just(STEPWISE) | st.builds(Tiling, st.integers(1, 9), st.integers(1, 9), st.sampled_from([0, 2])),
-)  # fmt: skip
+)
 def test_any_draw_of_all_features_agrees_with_the_oracle_in_domains(plan, counts, threads, tiling):
     assert_domains_agree(plan, arrangement(plan, counts), threads, tiling)
 
@@ -105,8 +114,14 @@ def test_running_spectra_survive_a_change_of_tiles_between_domains_along_the_row
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_rows_along_any_axis_give_the_same_bits(precision, rows_axis):
     plan = make_plan(
-        (9, 21, 37), WALLS, precision=precision, graded=True, media="dispersive", metal=0.1,
-        terms=plans.some_of_each, seed=5,
+        (9, 21, 37),
+        WALLS,
+        precision=precision,
+        graded=True,
+        media="dispersive",
+        metal=0.1,
+        terms=plans.some_of_each,
+        seed=5,
     )
     turned = replace(plan, rows_axis=rows_axis)
     assert_domains_agree(turned, arrangement(turned, (2, 2, 2)), 3, Tiling(4, 3))

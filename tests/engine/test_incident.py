@@ -30,9 +30,13 @@ def simulation(direction, polarisation, precision, layers=(), steps=40):
     lines = [np.concatenate(([0.0], np.cumsum(rng.uniform(0.7e-3, 1.4e-3, n)))) for n in CELLS]
     low, high = ([line[n] for line in lines] for n in (4, -5))
     return nf.Simulation(
-        grid=nf.Grid(*lines), boundaries=nf.Boundaries(all=nf.CPML(2)), structures=layers, precision=precision,
-        sources=[nf.PlaneWave(low, high, direction, polarisation, nf.Gaussian(40e9))], steps=steps,
-    )  # fmt: skip
+        grid=nf.Grid(*lines),
+        boundaries=nf.Boundaries(all=nf.CPML(2)),
+        structures=layers,
+        precision=precision,
+        sources=[nf.PlaneWave(low, high, direction, polarisation, nf.Gaussian(40e9))],
+        steps=steps,
+    )
 
 
 def at_an_angle(direction, polarisation):
@@ -53,9 +57,11 @@ def test_a_plane_wave_along_an_axis_has_the_oracles_bits(case, precision):
 
 DISPERSIVE = [
     nf.Structure(nf.Box((-1, -1, 15.3e-3), (1, 1, 20e-3)), nf.Medium(poles=[nf.Debye(0.8, 2e-11), nf.Drude(9e9)])),
-    nf.Structure(nf.Box((-1, -1, 20e-3), (1, 1, 1)), nf.Medium(conductivity=0.1, poles=nf.Lorentz(0.2, 2e10, 3e9),
-                                                               magnetic_poles=nf.Debye(0.3, 1e-11))),
-]  # fmt: skip
+    nf.Structure(
+        nf.Box((-1, -1, 20e-3), (1, 1, 1)),
+        nf.Medium(conductivity=0.1, poles=nf.Lorentz(0.2, 2e10, 3e9), magnetic_poles=nf.Debye(0.3, 1e-11)),
+    ),
+]
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -146,9 +152,14 @@ def crossing(rng, plan, weight):
 def test_any_samples_weights_and_shares(taps, precision):
     walls = ((3, 2), (1, 4), (2, 2))
     plan = plans.make_plan(
-        (7, 8, 40), walls, precision=precision, media="lossy", metal=0.2, seed=taps,
+        (7, 8, 40),
+        walls,
+        precision=precision,
+        media="lossy",
+        metal=0.2,
+        seed=taps,
         terms=lambda rng, p: plans.incident(rng, p, taps),
-    )  # fmt: skip
+    )
     assert len(plan.terms) == 2
     assert_agrees(plan)
 
@@ -201,11 +212,14 @@ def test_a_mirrored_plane_wave_has_the_oracles_bits_in_every_schedule_and_domain
     symmetry, direction, polarisation, precision
 ):
     model = nf.Simulation(
-        nf.Grid.uniform(1e-3, (20, 20, 40), (-10e-3, -10e-3, 0)), boundaries=nf.Boundaries(all=nf.CPML(2)), steps=30,
+        nf.Grid.uniform(1e-3, (20, 20, 40), (-10e-3, -10e-3, 0)),
+        boundaries=nf.Boundaries(all=nf.CPML(2)),
+        steps=30,
         sources=[nf.PlaneWave((-6e-3, -2e-3, 5e-3), (6e-3, 5e-3, 35e-3), direction, polarisation, nf.Gaussian(40e9))],
         structures=[nf.Structure(nf.Sphere((0, 0, 20e-3), 3e-3), nf.Medium(3.0, conductivity=0.1))],
-        symmetry=nf.Symmetry(**symmetry), precision=precision,
-    )  # fmt: skip
+        symmetry=nf.Symmetry(**symmetry),
+        precision=precision,
+    )
     plan = model.setup().plan
     values = np.empty((6, 2, *plan.active))
     for found in plan.coefficients.planes(0):

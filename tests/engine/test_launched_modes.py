@@ -23,20 +23,35 @@ def plan(precision: str, loaded: bool = False, **more):
         nf.WaveguidePort(name, (-5 * MM, -5 * MM, n * MM), (5 * MM, 5 * MM, n * MM), way, names, shape)
         for name, (n, way) in ends.items()
     ]
-    pipe = [nf.Structure(nf.Box((-1, -1, -1), (1, 1, 1)), nf.PEC),
-            nf.Structure(nf.Cylinder((0, 0, -1), (0, 0, 1), 5 * MM), nf.Medium())]  # fmt: skip
+    pipe = [
+        nf.Structure(nf.Box((-1, -1, -1), (1, 1, 1)), nf.PEC),
+        nf.Structure(nf.Cylinder((0, 0, -1), (0, 0, 1), 5 * MM), nf.Medium()),
+    ]
     pipe += [nf.Structure(nf.Cylinder((0, 0, -1), (0, 0, 1), 2 * MM), nf.Medium(4.0))] * loaded
-    return nf.Simulation(
-        grid=nf.Grid.uniform(MM, (14, 14, 40), (-7 * MM, -7 * MM, 0)), structures=pipe, ports=ports, steps=40,
-        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(5), z_high=nf.CPML(5)), precision=precision,
-        waveform=nf.ModulatedGaussian(*((24e9, 10e9, 1.0, 40e-12) if loaded else (35e9, 30e9))), **more,
-    ).setup().plan  # fmt: skip
+    return (
+        nf.Simulation(
+            grid=nf.Grid.uniform(MM, (14, 14, 40), (-7 * MM, -7 * MM, 0)),
+            structures=pipe,
+            ports=ports,
+            steps=40,
+            boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(5), z_high=nf.CPML(5)),
+            precision=precision,
+            waveform=nf.ModulatedGaussian(*((24e9, 10e9, 1.0, 40e-12) if loaded else (35e9, 30e9))),
+            **more,
+        )
+        .setup()
+        .plan
+    )
 
 
-@pytest.mark.parametrize("precision, case", [
-    *((precision, case) for precision in ("single", "double") for case in ("whole", "half")),
-    ("single", "loaded"), pytest.param("double", "loaded", marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "precision, case",
+    [
+        *((precision, case) for precision in ("single", "double") for case in ("whole", "half")),
+        ("single", "loaded"),
+        pytest.param("double", "loaded", marks=pytest.mark.slow),
+    ],
+)
 def test_a_launched_mode_has_the_oracles_bits(precision, case):
     made = plan(precision, case == "loaded", **{"symmetry": nf.Symmetry(y="magnetic")} if case == "half" else {})
     engine = assert_model_agrees(made, "in:1" if case == "loaded" else "in:TE11", (23, 17))

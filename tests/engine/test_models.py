@@ -1,6 +1,5 @@
 """Whole models, from structures to monitors: the engine equals the oracle, whichever way the model is turned."""
 
-
 import numpy as np
 import pytest
 from agreement import assert_model_agrees, by_planes
@@ -53,8 +52,15 @@ def rich_model(by: int, precision: str, **options) -> nf.Simulation:
         ],
         ports=[
             nf.LumpedPort("one", at(5, 3, 2), at(5, 3, 4), axis(2, by), inductance=1e-9, waveform=PULSE),
-            nf.LumpedPort("two", at(8, 2, 5), at(8, 3.5, 6.5), axis(1, by), capacitance=1e-12, connection="parallel",
-                          waveform=PULSE),
+            nf.LumpedPort(
+                "two",
+                at(8, 2, 5),
+                at(8, 3.5, 6.5),
+                axis(1, by),
+                capacitance=1e-12,
+                connection="parallel",
+                waveform=PULSE,
+            ),
         ],
         elements=[nf.LumpedElement(at(10, 3, 4), at(10, 3, 5.5), axis(2, by), 20.0, 1e-9, 1e-13)],
         monitors=[
@@ -69,16 +75,20 @@ def rich_model(by: int, precision: str, **options) -> nf.Simulation:
         precision=precision,
         steps=20,
         **options,
-    )  # fmt: skip
+    )
 
 
 EXCITED = (("sources", "single"), ("one", "double"), ("two", "single"))
 
 
-@pytest.mark.parametrize("by, excitation, precision", [
-    pytest.param(by, *excited, marks=[pytest.mark.slow] * (number not in (0, by)))
-    for by in range(3) for number, excited in enumerate(EXCITED)
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "by, excitation, precision",
+    [
+        pytest.param(by, *excited, marks=[pytest.mark.slow] * (number not in (0, by)))
+        for by in range(3)
+        for number, excited in enumerate(EXCITED)
+    ],
+)
 def test_a_model_of_everything_agrees_with_the_oracle(excitation, by, precision):
     plan = rich_model(by, precision, excitations=("sources", "one", "two")).setup().plan
     assert plan.unit_axis == by
@@ -116,9 +126,18 @@ def test_the_solver_gives_the_fields_in_si_units_and_full_shapes():
         assert not field.any()  # tangential E on the upper PEC walls
 
 
-@pytest.mark.parametrize("active, unit", [
-    ((8, 8, 8), 2), ((9, 8, 8), 0), ((200, 200, 200), 2), ((1000, 200, 150), 1), ((512, 512, 150), 2),
-    ((2000, 4, 4), 0), ((100, 700, 600), 1), ((400, 128, 1000), 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "active, unit",
+    [
+        ((8, 8, 8), 2),
+        ((9, 8, 8), 0),
+        ((200, 200, 200), 2),
+        ((1000, 200, 150), 1),
+        ((512, 512, 150), 2),
+        ((2000, 4, 4), 0),
+        ((100, 700, 600), 1),
+        ((400, 128, 1000), 0),
+    ],
+)
 def test_rows_run_along_the_longest_axis_that_suits_them(active, unit):
     assert unit_stride_axis(active) == unit

@@ -69,8 +69,14 @@ def assert_goes_on(plan, before: tuple[int, ...], after: tuple[int, ...], seed: 
 @pytest.mark.parametrize("before", [(1,), (5, 3), (11,), (12,)])
 def test_any_domains_threads_tiles_and_axis_of_the_rows_go_on_with_the_same_bits(precision, before, tmp_path):
     plan = make_plan(
-        (9, 21, 37), WALLS, precision=precision, graded=True, media="dispersive", metal=0.1,
-        terms=plans.some_of_each, seed=5,
+        (9, 21, 37),
+        WALLS,
+        precision=precision,
+        graded=True,
+        media="dispersive",
+        metal=0.1,
+        terms=plans.some_of_each,
+        seed=5,
     )
     for seed in range(8):
         assert_goes_on(plan, before, (6, 1, 9), seed, tmp_path)

@@ -97,17 +97,33 @@ def test_any_draw_of_periodic_boxes_agrees_with_the_oracle(
 ):
     walls = tuple(RING if axis in rings else ("pec", "pmc") for axis in range(3))
     plan = make_plan(
-        cells, walls, seed=seed, precision=precision, graded=bool(seed % 2),
+        cells,
+        walls,
+        seed=seed,
+        precision=precision,
+        graded=bool(seed % 2),
         media=("vacuum", "lossy", "dispersive")[seed // 2 % 3],
-        phases=(1.0, 2.0, 3.0), complex_fields=parts, terms=both_parts,
-    )  # fmt: skip
+        phases=(1.0, 2.0, 3.0),
+        complex_fields=parts,
+        terms=both_parts,
+    )
     assert_agrees(plan, tuple(blocks), threads=threads, tiling=tiling)
 
 
 def rich(cells=(9, 18, 21), precision="double"):
     """Every feature at once in a cell that repeats along all axes, with phases."""
-    return make_plan(cells, (RING,) * 3, precision=precision, graded=True, media="dispersive", metal=0.05,
-                     terms=both_parts, phases=PHASES, complex_fields=True, seed=2)  # fmt: skip
+    return make_plan(
+        cells,
+        (RING,) * 3,
+        precision=precision,
+        graded=True,
+        media="dispersive",
+        metal=0.05,
+        terms=both_parts,
+        phases=PHASES,
+        complex_fields=True,
+        seed=2,
+    )
 
 
 @pytest.mark.parametrize("rows_axis", range(3))
@@ -137,8 +153,18 @@ def test_domains_and_threads_change_no_bit(counts, tiling, precision):
 @pytest.mark.parametrize("before", [(5, 3), (11,)])
 def test_a_checkpoint_holds_both_parts(before, precision, tmp_path):
     walls = (RING, (3, 2), RING)
-    plan = make_plan((9, 21, 37), walls, precision=precision, graded=True, media="dispersive", metal=0.1,
-                     terms=both_parts, phases=PHASES, complex_fields=True, seed=5)  # fmt: skip
+    plan = make_plan(
+        (9, 21, 37),
+        walls,
+        precision=precision,
+        graded=True,
+        media="dispersive",
+        metal=0.1,
+        terms=both_parts,
+        phases=PHASES,
+        complex_fields=True,
+        seed=5,
+    )
     for seed in range(4):
         assert_goes_on(plan, before, (6, 9), seed, tmp_path)
 

@@ -19,9 +19,16 @@ precisions = pytest.mark.parametrize("precision", ["single", "double"])
 def rich_plan(precision: str, cells=(9, 8, 23), coupled=0):
     """Every feature at once."""
     return make_plan(
-        cells, WALLS, precision=precision, graded=True, media="dispersive", metal=0.1, terms=plans.some_of_each, seed=3,
+        cells,
+        WALLS,
+        precision=precision,
+        graded=True,
+        media="dispersive",
+        metal=0.1,
+        terms=plans.some_of_each,
+        seed=3,
         coupled=coupled,
-    )  # fmt: skip
+    )
 
 
 def bits(plan, blocks=(12,), threads=1, isa=None, tiling=None) -> list[bytes]:

@@ -61,8 +61,11 @@ def antenna(schedule: str, precision: str) -> nf.Simulation:
         ],
         waveform=PULSE,
         excitations=("sources", "line", "series", "parallel"),
-        precision=precision, steps=STEPS, check_every=CHECKED, schedule=schedule,
-    )  # fmt: skip
+        precision=precision,
+        steps=STEPS,
+        check_every=CHECKED,
+        schedule=schedule,
+    )
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])

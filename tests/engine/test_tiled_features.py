@@ -96,9 +96,10 @@ def test_snapshots_at_steps_amid_a_tile(component, precision):
     depth = depth_of(make_plan(CELLS, precision=precision))
     taken = np.unique([1, 2, depth // 2, depth - 1, depth, depth + 1, 2 * depth - 1, 2 * depth + 2, 3 * depth + 1])
     plan = make_plan(
-        CELLS, precision=precision,
+        CELLS,
+        precision=precision,
         terms=lambda rng, p: (plans.SnapshotBox(component, (0, 0, 0), p.active, taken),),
-    )  # fmt: skip
+    )
     assert depth_of(plan) == depth  # the snapshots do not force it
     engine, _ = assert_agrees_in_deep_tiles(plan)
     copies = engine.recordings()[0].values

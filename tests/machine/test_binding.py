@@ -48,10 +48,17 @@ def chosen(synthetic: str, bind: str | None, threads: int | None = None, memory:
 
 
 @pytest.mark.usefixtures("granted")
-@pytest.mark.parametrize(("scheme", "nodes", "memory"), [
-    ("node", [(0, 1)], "first-touch"), ("socket", [(0,), (1,)], "bind"), ("numa", [(0,), (1,)], "bind"),
-    ("l3", [(0,), (0,), (1,), (1,)], "bind"), ("core", [(0,)] * 4 + [(1,)] * 4, "bind"), ("none", [(0, 1)], "off"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("scheme", "nodes", "memory"),
+    [
+        ("node", [(0, 1)], "first-touch"),
+        ("socket", [(0,), (1,)], "bind"),
+        ("numa", [(0,), (1,)], "bind"),
+        ("l3", [(0,), (0,), (1,), (1,)], "bind"),
+        ("core", [(0,)] * 4 + [(1,)] * 4, "bind"),
+        ("none", [(0, 1)], "off"),
+    ],
+)
 def test_a_scheme_gives_a_domain_a_unit_and_pins_a_thread_a_core(scheme, nodes, memory):
     found = chosen(SERVER, scheme)
     assert (list(found.nodes), found.memory) == (nodes, memory)
@@ -150,10 +157,14 @@ def test_more_threads_than_cores_are_a_warning_in_capitals():
     assert "4 threads (1 in each of 4 ranks) on 2 cores" in many
 
 
-@pytest.mark.parametrize(("bind", "memory", "words"), [
-    ("board", None, "bind='board' is unknown"), ("!", None, "bind='!' is unknown"),
-    (None, "near", "memory='near' is unknown: first-touch, bind, interleave or off"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bind", "memory", "words"),
+    [
+        ("board", None, "bind='board' is unknown"),
+        ("!", None, "bind='!' is unknown"),
+        (None, "near", "memory='near' is unknown: first-touch, bind, interleave or off"),
+    ],
+)
 def test_what_does_not_exist_is_refused(bind, memory, words):
     with pytest.raises(ModelError, match=re.escape(words)):
         resolve(bind, memory, 1, this_machine())
@@ -188,8 +199,12 @@ def test_threads_and_pages_of_an_engine_lie_where_they_were_to_be():
     cuts = [(0, length) for length in plan.active]
     axis = plan.storage_axes[0]
     cuts[axis] = tuple(plan.active[axis] * n // found.domains for n in range(found.domains + 1))
-    engine = CpuEngine(plan, found.threads, domains=Arrangement(tuple(cuts)),
-                       placement=Placement(found.processors, found.memory, found.nodes))  # fmt: skip
+    engine = CpuEngine(
+        plan,
+        found.threads,
+        domains=Arrangement(tuple(cuts)),
+        placement=Placement(found.processors, found.memory, found.nodes),
+    )
     achieved = found.verify(engine.facts()["thread_ids"])
     assert achieved.words() == "verified" and achieved.processors == found.processors
     share = found.locality(lambda: engine._core.pages(10_000), achieved).share

@@ -35,13 +35,18 @@ def test_json_has_every_core_and_says_whether_it_is_simulated(capsys):
 def test_the_drawing_of_a_small_machine_names_all_and_of_a_large_one_folds():
     assert text(from_synthetic(S0)).splitlines() == [
         "SIMULATED machine",
-        "  package 0 · NUMA node 0 6 GB · L3 8 MB  [0-3]", "    4 x core  [0-3]",
-        "  package 1 · NUMA node 1 6 GB · L3 8 MB  [4-7]", "    4 x core  [4-7]",
-    ]  # fmt: skip
+        "  package 0 · NUMA node 0 6 GB · L3 8 MB  [0-3]",
+        "    4 x core  [0-3]",
+        "  package 1 · NUMA node 1 6 GB · L3 8 MB  [4-7]",
+        "    4 x core  [4-7]",
+    ]
     assert text(from_synthetic(NUMASCALE)).splitlines() == [
-        "SIMULATED machine", "  72 x group  [0-1727]", "    2 x package", "      2 x group · NUMA node 16 GB",
+        "SIMULATED machine",
+        "  72 x group  [0-1727]",
+        "    2 x package",
+        "      2 x group · NUMA node 16 GB",
         "        6 x core",
-    ]  # fmt: skip
+    ]
 
 
 def test_boxes_of_the_picture_lie_inside_their_parents_and_apart():

@@ -114,27 +114,30 @@ def test_a_processor_and_a_core_need_not_be_named():
     assert [core.processors for core in from_synthetic("pack:2 pu:2").cores] == [(0,), (1,), (2,), (3,)]
 
 
-@pytest.mark.parametrize("string, why", [
-    ("", "names nothing"),
-    ("4 4", "'4' is not a word"),
-    ("pack:0", "counts none"),
-    ("pack:2 cpu:4", "'cpu' is no kind"),
-    ("pack:2 [l3] core:4", "only numa may"),
-    ("core:4 pack:2", "inside a core"),
-    ("pack:2 pu:2 core:1", "in the middle"),
-    ("pack:2 pack:2 core:1", "stands twice"),
-    ("machine:2 core:1", "more than one machine"),
-    ("pack:2 [numa(memory=6 apples)] core:4", "'apples' is unknown here"),
-    ("pack:2 l3:1(memory=8MB) core:4", "size= and indexes="),
-    ("pack:2 l3:1(size=8.5MB) core:4", "is no size"),
-    ("core:2 pu:2(indexes=0,1,2)", "does not number 4"),
-    ("core:2 pu:2(indexes=0,1,1,2)", "does not number 4"),
-    ("core:2 pu:2(indexes=2*2:1*4)", "do not number 4"),
-    ("core:2 pu:2(indexes=a)", "no list of numbers"),
-    ("pack:1000 core:1000", "more than 131072"),
-    ("pack:2 core:4) pu:1", "is not a word"),
-    ("group:1 " * 50, "more than 40 levels"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "string, why",
+    [
+        ("", "names nothing"),
+        ("4 4", "'4' is not a word"),
+        ("pack:0", "counts none"),
+        ("pack:2 cpu:4", "'cpu' is no kind"),
+        ("pack:2 [l3] core:4", "only numa may"),
+        ("core:4 pack:2", "inside a core"),
+        ("pack:2 pu:2 core:1", "in the middle"),
+        ("pack:2 pack:2 core:1", "stands twice"),
+        ("machine:2 core:1", "more than one machine"),
+        ("pack:2 [numa(memory=6 apples)] core:4", "'apples' is unknown here"),
+        ("pack:2 l3:1(memory=8MB) core:4", "size= and indexes="),
+        ("pack:2 l3:1(size=8.5MB) core:4", "is no size"),
+        ("core:2 pu:2(indexes=0,1,2)", "does not number 4"),
+        ("core:2 pu:2(indexes=0,1,1,2)", "does not number 4"),
+        ("core:2 pu:2(indexes=2*2:1*4)", "do not number 4"),
+        ("core:2 pu:2(indexes=a)", "no list of numbers"),
+        ("pack:1000 core:1000", "more than 131072"),
+        ("pack:2 core:4) pu:1", "is not a word"),
+        ("group:1 " * 50, "more than 40 levels"),
+    ],
+)
 def test_a_wrong_string_is_refused_with_what_is_allowed(string, why):
     with pytest.raises(ModelError, match="allowed are kind:count words") as refused:
         from_synthetic(string)
@@ -196,8 +199,13 @@ def asymmetric(tmp_path) -> Hardware:
 
 def test_xml_of_an_asymmetric_machine(asymmetric):
     assert asymmetric.cores == (Core(0, (0, 3), 0, 0, 0), Core(1, (1, 4), 0, 0, 0), Core(2, (2,), 1, 2, -1))
-    assert asymmetric.numa == (NumaNode(0, 0, 1000, (0, 1)), NumaNode(1, 1, 2000, (0, 1)), NumaNode(2, 2, 500, (2,)),
-                               NumaNode(3, 3, 4000, (2,)), NumaNode(4, 4, 64000, ()))  # fmt: skip
+    assert asymmetric.numa == (
+        NumaNode(0, 0, 1000, (0, 1)),
+        NumaNode(1, 1, 2000, (0, 1)),
+        NumaNode(2, 2, 500, (2,)),
+        NumaNode(3, 3, 4000, (2,)),
+        NumaNode(4, 4, 64000, ()),
+    )
     assert (asymmetric.l1, asymmetric.l2, asymmetric.l3) == (0, 0, 3000)
     assert asymmetric.simulated
     facts = asymmetric.facts
@@ -234,21 +242,24 @@ def test_bitmaps_hold_thousands_of_processors(tmp_path):
 DEEP = "<topology version='2.0'>" + "<object type='Group'>" * 5000 + "</object>" * 5000 + "</topology>"
 
 
-@pytest.mark.parametrize("content, why", [
-    ("<topology><object type='Machine'/></topology>", "a file of hwloc 1"),
-    ("<topology version='2.0'></topology>", "no topology"),
-    ("<html></html>", "no topology"),
-    ("pack:2 core:4", "is not XML"),
-    ("\x00\x01", "is not XML"),
-    ("<topology version='2.0'><object type='Machine' cpuset='0x1'/></topology>", "damaged: it has no processor"),
-    (ASYMMETRIC.replace("0x0000001f", "zebra", 1), "damaged: 'zebra' is no bitmap"),
-    (ASYMMETRIC.replace('os_index="2"', 'os_index="two"'), "damaged"),
-    (ASYMMETRIC.replace('os_index="2" cpuset="0x00000004"', 'os_index="-2" cpuset="0x00000004"'), "PU number -2"),
-    (ASYMMETRIC.replace('os_index="2" cpuset="0x00000004"', 'os_index="1" cpuset="0x00000004"'), "processor twice"),
-    (ASYMMETRIC.replace('"Package"', '"Parcel"'), "damaged"),
-    (DEEP, "damaged"),
-    (ASYMMETRIC.replace("30 31 10 <", "30 31 <"), "damaged: its table of distances is not square"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "content, why",
+    [
+        ("<topology><object type='Machine'/></topology>", "a file of hwloc 1"),
+        ("<topology version='2.0'></topology>", "no topology"),
+        ("<html></html>", "no topology"),
+        ("pack:2 core:4", "is not XML"),
+        ("\x00\x01", "is not XML"),
+        ("<topology version='2.0'><object type='Machine' cpuset='0x1'/></topology>", "damaged: it has no processor"),
+        (ASYMMETRIC.replace("0x0000001f", "zebra", 1), "damaged: 'zebra' is no bitmap"),
+        (ASYMMETRIC.replace('os_index="2"', 'os_index="two"'), "damaged"),
+        (ASYMMETRIC.replace('os_index="2" cpuset="0x00000004"', 'os_index="-2" cpuset="0x00000004"'), "PU number -2"),
+        (ASYMMETRIC.replace('os_index="2" cpuset="0x00000004"', 'os_index="1" cpuset="0x00000004"'), "processor twice"),
+        (ASYMMETRIC.replace('"Package"', '"Parcel"'), "damaged"),
+        (DEEP, "damaged"),
+        (ASYMMETRIC.replace("30 31 10 <", "30 31 <"), "damaged: its table of distances is not square"),
+    ],
+)
 def test_a_wrong_file_is_refused(tmp_path, content, why):
     (tmp_path / "wrong.xml").write_text(content)
     with pytest.raises(ModelError) as refused:

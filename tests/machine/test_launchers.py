@@ -28,12 +28,15 @@ S0 = "pack:2 [numa] core:4 pu:1"
 LIMIT = 100  # seconds, of any launcher
 # machines on which cores, processors, packages and nodes are numbered and nested in all the ways that matter
 CASES = [
-    (S0, "node"), (S0, "socket"), (S0, "core"), (S0, "none"),
+    (S0, "node"),
+    (S0, "socket"),
+    (S0, "core"),
+    (S0, "none"),
     ("pack:2 [numa] l3:2 core:4 pu:2(indexes=16*2:1*16)", "l3"),
     ("pack:2 numa:2 core:3 pu:2", "numa"),
     ("pack:1 [numa] core:4 pu:2(indexes=2*4:1*2)", "core"),
     ("group:72 pack:2 numa:2(memory=16GB) core:6 pu:1", "numa"),
-]  # fmt: skip
+]
 
 
 def lines(topology: str, scheme: str, launcher: str, hosts: int | str = 2) -> list[str]:
@@ -57,8 +60,9 @@ def test_binding_nodes_is_the_papers_listing(capsys):
 
 
 def test_binding_cpus_is_the_papers_listing(capsys):
-    assert listing(capsys, "socket") == ("rank 0=host0 slot=0-3\nrank 1=host0 slot=4-7\n"
-                                         "rank 2=host1 slot=0-3\nrank 3=host1 slot=4-7\n")  # fmt: skip
+    assert listing(capsys, "socket") == (
+        "rank 0=host0 slot=0-3\nrank 1=host0 slot=4-7\nrank 2=host1 slot=0-3\nrank 3=host1 slot=4-7\n"
+    )
 
 
 def test_binding_cores_is_the_papers_listing(capsys):
@@ -79,8 +83,12 @@ def test_hosts_have_the_names_that_were_given(capsys):
 
 
 def test_hydra_has_the_processors_of_all_ranks_on_a_hosts_first_line():
-    assert lines(S0, "socket", "hydra") == ["host0:1 binding=user:0+1+2+3,4+5+6+7", "host0:1",
-                                            "host1:1 binding=user:0+1+2+3,4+5+6+7", "host1:1"]  # fmt: skip
+    assert lines(S0, "socket", "hydra") == [
+        "host0:1 binding=user:0+1+2+3,4+5+6+7",
+        "host0:1",
+        "host1:1 binding=user:0+1+2+3,4+5+6+7",
+        "host1:1",
+    ]
     assert lines(S0, "none", "hydra") == ["host0:1", "host1:1"]
 
 
@@ -133,11 +141,31 @@ def placed_by_prrte(program: str, folder: Path, machine, rank_file: list[str], s
     (folder / "machine.xml").write_text(to_xml(machine))
     (folder / "ranks").write_text("\n".join(rank_file) + "\n")
     done = subprocess.run(
-        [program, "--allow-run-as-root", "--prtemca", "ras_simulator_num_nodes", "2", "--prtemca",
-         "ras_simulator_slots", str(slots), "--prtemca", "ras_simulator_topo_files", str(folder / "machine.xml"),
-         "-n", str(len(rank_file)), "--map-by", f"rankfile:FILE={folder / 'ranks'}", "--display", "map", "true"],
-        capture_output=True, text=True, timeout=LIMIT, cwd=folder,
-    )  # fmt: skip
+        [
+            program,
+            "--allow-run-as-root",
+            "--prtemca",
+            "ras_simulator_num_nodes",
+            "2",
+            "--prtemca",
+            "ras_simulator_slots",
+            str(slots),
+            "--prtemca",
+            "ras_simulator_topo_files",
+            str(folder / "machine.xml"),
+            "-n",
+            str(len(rank_file)),
+            "--map-by",
+            f"rankfile:FILE={folder / 'ranks'}",
+            "--display",
+            "map",
+            "true",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        cwd=folder,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     found, host, rank = {}, "", -1
     for line in done.stdout.splitlines():
@@ -182,8 +210,13 @@ def test_hydra_binds_every_rank_as_its_host_file_says(hydra, tmp_path, topology,
     (tmp_path / "machine.xml").write_text(to_xml(machine))
     (tmp_path / "hosts").write_text("\n".join(emit("hydra", machine, scheme, ranks(machine, scheme, hosts))) + "\n")
     environment = os.environ | {"HWLOC_XMLFILE": str(tmp_path / "machine.xml"), "HYDRA_TOPO_DEBUG": "1"}
-    done = subprocess.run([hydra, "-launcher", "fork", "-f", tmp_path / "hosts", "-n", str(count), "true"],
-                          capture_output=True, text=True, timeout=LIMIT, env=environment)  # fmt: skip
+    done = subprocess.run(
+        [hydra, "-launcher", "fork", "-f", tmp_path / "hosts", "-n", str(count), "true"],
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        env=environment,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     shown = re.findall(r"process (\d+) binding: ([01]+)", done.stdout + done.stderr)
     found = Counter((int(local), tuple(place for place, bit in enumerate(bits) if bit == "1")) for local, bits in shown)

@@ -31,10 +31,17 @@ def mask(machine, cores) -> int:
 
 
 # `hwloc-distrib -i "pack:2 [numa] core:4 pu:1" N`
-@pytest.mark.parametrize("parts, masks", [
-    (1, [0xFF]), (2, [0x0F, 0xF0]), (4, [0x03, 0x0C, 0x30, 0xC0]), (8, [1 << core for core in range(8)]),
-    (3, [0x03, 0x0C, 0xF0]), (16, [1 << core // 2 for core in range(16)]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "parts, masks",
+    [
+        (1, [0xFF]),
+        (2, [0x0F, 0xF0]),
+        (4, [0x03, 0x0C, 0x30, 0xC0]),
+        (8, [1 << core for core in range(8)]),
+        (3, [0x03, 0x0C, 0xF0]),
+        (16, [1 << core // 2 for core in range(16)]),
+    ],
+)
 def test_shares_are_those_of_hwloc_distrib(parts, masks):
     assert [mask(S0, cores) for cores in shares(S0, S0.units("node")[0], parts)] == masks
 
@@ -54,11 +61,22 @@ def test_few_parts_of_a_large_machine_lie_in_packages_of_their_own():
     assert [{NUMASCALE.cores[core].package for core in cores} for cores in found] == [{index} for index in range(144)]
 
 
-@pytest.mark.parametrize("machine, scheme, count, cores_each", [
-    (S0, "node", 1, 8), (S0, "socket", 2, 4), (S0, "numa", 2, 4), (S0, "core", 8, 1), (S0, "none", 1, 8),
-    (MILAN, "socket", 2, 64), (MILAN, "numa", 8, 16), (MILAN, "l3", 16, 8), (MILAN, "core", 128, 1),
-    (NUMASCALE, "numa", 288, 6), (NUMASCALE, "core", 1728, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "machine, scheme, count, cores_each",
+    [
+        (S0, "node", 1, 8),
+        (S0, "socket", 2, 4),
+        (S0, "numa", 2, 4),
+        (S0, "core", 8, 1),
+        (S0, "none", 1, 8),
+        (MILAN, "socket", 2, 64),
+        (MILAN, "numa", 8, 16),
+        (MILAN, "l3", 16, 8),
+        (MILAN, "core", 128, 1),
+        (NUMASCALE, "numa", 288, 6),
+        (NUMASCALE, "core", 1728, 1),
+    ],
+)
 def test_units_of_each_scheme(machine, scheme, count, cores_each):
     units = machine.units(scheme)
     assert (len(units), {len(unit.cores) for unit in units}) == (count, {cores_each})
@@ -89,7 +107,11 @@ def test_all_processors_are_used_before_any_twice():
 def test_ranks_fill_a_host_before_the_next():
     placed = ranks(S0, "socket", ("a", "b"))
     assert [(rank.number, rank.host, rank.local, rank.unit.cores) for rank in placed] == [
-        (0, "a", 0, (0, 1, 2, 3)), (1, "a", 1, (4, 5, 6, 7)), (2, "b", 0, (0, 1, 2, 3)), (3, "b", 1, (4, 5, 6, 7))]
+        (0, "a", 0, (0, 1, 2, 3)),
+        (1, "a", 1, (4, 5, 6, 7)),
+        (2, "b", 0, (0, 1, 2, 3)),
+        (3, "b", 1, (4, 5, 6, 7)),
+    ]
 
 
 def test_more_ranks_than_units_begin_again_with_the_first():
@@ -119,27 +141,39 @@ def test_names_of_hosts():
     assert host_names(2, "n01, n02.cluster") == ("n01", "n02.cluster")
 
 
-@pytest.mark.parametrize("nodes, hosts, why", [
-    (0, None, "1 or more"), (2, "a", "names 1 for nodes=2"), (1, "a,b", "names 2 for nodes=1"),
-    (2, "a,a", "each host once"), (2, "a,", "'' is no host name"), (1, "a b", "'a b' is no host name"),
-    (1, "a\nb", "no host name"), (1, "-n", "no host name"), (1, "", "no host name"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "nodes, hosts, why",
+    [
+        (0, None, "1 or more"),
+        (2, "a", "names 1 for nodes=2"),
+        (1, "a,b", "names 2 for nodes=1"),
+        (2, "a,a", "each host once"),
+        (2, "a,", "'' is no host name"),
+        (1, "a b", "'a b' is no host name"),
+        (1, "a\nb", "no host name"),
+        (1, "-n", "no host name"),
+        (1, "", "no host name"),
+    ],
+)
 def test_wrong_hosts_are_refused(nodes, hosts, why):
     with pytest.raises(ModelError, match=why):
         host_names(nodes, hosts)
 
 
-@pytest.mark.parametrize("arguments, why", [
-    (["--bind", "cpu"], "binding 'cpu' is unknown: node, socket, numa, l3, core or none"),
-    (["--bind", "l3"], "binding 'l3' needs third-level caches"),
-    (["--nodes", "0"], "greater than or equal to 1"),
-    (["--nodes", "2", "--hosts", "a"], "names 1 for nodes=2"),
-    (["--emit", "lsf"], "launcher 'lsf' is unknown: rankfile, prrte, hydra or slurm"),
-    (["--topology", "pack:2 cake:4"], "'cake' is no kind of object"),
-    (["--topology", "missing.xml"], "missing.xml: No such file"),
-    (["missing.toml"], "missing.toml: there is no such model file"),
-    (["--ranks", "3"], "--ranks says how a model is cut up"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments, why",
+    [
+        (["--bind", "cpu"], "binding 'cpu' is unknown: node, socket, numa, l3, core or none"),
+        (["--bind", "l3"], "binding 'l3' needs third-level caches"),
+        (["--nodes", "0"], "greater than or equal to 1"),
+        (["--nodes", "2", "--hosts", "a"], "names 1 for nodes=2"),
+        (["--emit", "lsf"], "launcher 'lsf' is unknown: rankfile, prrte, hydra or slurm"),
+        (["--topology", "pack:2 cake:4"], "'cake' is no kind of object"),
+        (["--topology", "missing.xml"], "missing.xml: No such file"),
+        (["missing.toml"], "missing.toml: there is no such model file"),
+        (["--ranks", "3"], "--ranks says how a model is cut up"),
+    ],
+)
 def test_what_cannot_be_placed_is_refused_with_nothing_on_stdout(capsys, arguments, why):
     given = [] if "--topology" in arguments else ["--topology", "pack:2 [numa] core:4 pu:1"]
     emit = [] if "--emit" in arguments else ["--emit", "rankfile"]

@@ -22,8 +22,11 @@ SERVER = from_synthetic("pack:2 [numa(memory=6GB)] l3:1(size=8MB) core:4 pu:1")
 CORE, NUMA, REMOTE = 10.0, 20.0, 0.5  # Mcells/s: four cores of a NUMA node do as much as two
 LATENCY, BANDWIDTH = 1e-4, 1e8
 LINK = {"latency": LATENCY, "bandwidth": BANDWIDTH}
-PROFILE = Profile(fdtd={"pec": {"core": CORE, "numa": NUMA, "cores": 4}}, bandwidth=((10.0, 5.0), (5.0, 10.0)),
-                  messages={"numa": LINK, "across": LINK, "hosts": LINK})  # fmt: skip
+PROFILE = Profile(
+    fdtd={"pec": {"core": CORE, "numa": NUMA, "cores": 4}},
+    bandwidth=((10.0, 5.0), (5.0, 10.0)),
+    messages={"numa": LINK, "across": LINK, "hosts": LINK},
+)
 SHAPE = (64, 64, 64)
 
 
@@ -47,10 +50,16 @@ def test_cores_of_a_numa_node_share_its_rate():
     assert place(cluster, "core", units=[Unit((0,), (0,))] * 2).speeds == (CORE / 2, CORE / 2)
 
 
-@pytest.mark.parametrize(("scheme", "memory", "share"), [
-    ("node", "first-touch", 0.0), ("node", "off", 0.5), ("socket", "off", 0.0), ("socket", "interleave", 0.5),
-    ("none", "first-touch", 0.5),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("scheme", "memory", "share"),
+    [
+        ("node", "first-touch", 0.0),
+        ("node", "off", 0.5),
+        ("socket", "off", 0.0),
+        ("socket", "interleave", 0.5),
+        ("none", "first-touch", 0.5),
+    ],
+)
 def test_remote_pages_slow_by_their_share_and_bandwidth(scheme, memory, share):
     placed = place(Cluster(SERVER, 1, PROFILE), scheme, memory)
     assert placed.remote_share == share
@@ -155,7 +164,8 @@ def test_one_rank_waits_for_nobody():
 def test_every_scheme_is_predicted_with_every_exchange():
     found = predict_all(job(), Cluster(SERVER, 2, PROFILE), ["node", "socket", "core", "none"])
     assert {(each.scheme, each.exchange) for each in found} == {
-        (scheme, each.name) for scheme in ("node", "socket", "core", "none") for each in EXCHANGES[:3]}  # fmt: skip
+        (scheme, each.name) for scheme in ("node", "socket", "core", "none") for each in EXCHANGES[:3]
+    }
     assert [each.scheme for each in best(found)] == ["node", "socket", "core", "none"]
     assert all(0 < each.efficiency <= 1 + 1e-12 for each in found)
 
@@ -228,11 +238,18 @@ def test_the_command_says_what_it_assumed(capsys, tmp_path, monkeypatch):
     assert "SIMULATED" in text and "assumed: update" in text and "between hosts" in text and "efficiency" in text
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["--bind", "moon"], "moon"), (["--memory", "moon"], "moon"), (["--topology", "moon"], "moon"),
-    (["--profile", "nowhere.json"], "nowhere"), (["--cells", "8", "--boundary", "cpml"], "CPML"),
-    (["--cells", "2", "--nodes", "4"], "fit"), (["--ranks", "3", "--nodes", "2"], "multiple"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--bind", "moon"], "moon"),
+        (["--memory", "moon"], "moon"),
+        (["--topology", "moon"], "moon"),
+        (["--profile", "nowhere.json"], "nowhere"),
+        (["--cells", "8", "--boundary", "cpml"], "CPML"),
+        (["--cells", "2", "--nodes", "4"], "fit"),
+        (["--ranks", "3", "--nodes", "2"], "multiple"),
+    ],
+)
 def test_wrong_arguments_are_refused(capsys, arguments, said):
     assert main(["predict", *arguments]) == 2
     assert said in capsys.readouterr().err
@@ -243,7 +260,11 @@ def test_the_figures_of_the_paper_are_drawn_and_explained(capsys, tmp_path):
     text = capsys.readouterr().out
     assert "116 %" in text and "assumed" in text and "calibrated" in text and "1.55" in text
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "figure_5.png", "figure_6.png", "figure_7.png", "figures_11_12.png"]  # fmt: skip
+        "figure_5.png",
+        "figure_6.png",
+        "figure_7.png",
+        "figures_11_12.png",
+    ]
 
 
 def test_double_precision_takes_twice_as_long_and_sends_twice_the_bytes():

@@ -20,8 +20,15 @@ from nearfield.machine.profile import Profile, load_profile
 SERVER = from_synthetic("pack:2 [numa(memory=6GB)] l3:1(size=8MB) core:4 pu:2")
 BELIEVED = MakeBelieve(SERVER)
 SMALL = Effort(passes=2, most_bytes=2**20, quick=True)
-LINES = [{"bytes": size, "latency": spread([2e-6 + size / 5e9] * 3), "bandwidth": spread([1e9]),
-          "bidirectional": spread([2e9])} for size in probe_messages.SIZES]  # fmt: skip
+LINES = [
+    {
+        "bytes": size,
+        "latency": spread([2e-6 + size / 5e9] * 3),
+        "bandwidth": spread([1e9]),
+        "bidirectional": spread([2e9]),
+    }
+    for size in probe_messages.SIZES
+]
 
 
 @pytest.fixture(autouse=True)
@@ -104,8 +111,9 @@ def test_the_fit_recovers_latency_and_bandwidth_of_a_line():
 
 def test_the_errors_of_the_fit_are_those_of_its_parameters():
     sizes, random = np.array(probe_messages.SIZES), np.random.default_rng(1)
-    found = [probe_mpi.fit(sizes, (3e-6 + sizes / 7e9) * (1 + 0.05 * random.standard_normal(len(sizes))))
-             for _ in range(400)]  # fmt: skip
+    found = [
+        probe_mpi.fit(sizes, (3e-6 + sizes / 7e9) * (1 + 0.05 * random.standard_normal(len(sizes)))) for _ in range(400)
+    ]
     for name, error in (("latency", "latency_error"), ("bandwidth", "bandwidth_error")):
         # of 400 fits the deviation is known to 1/sqrt(800) = 3.5 %; five times that
         deviation = np.std([each[name] for each in found])
@@ -117,10 +125,15 @@ def test_a_line_needs_three_sizes():
         probe_mpi.fit([1, 2], [1.0, 2.0])
 
 
-@pytest.mark.parametrize(("first", "second", "where"), [
-    (place(0, [0]), place(1, [0]), "numa"), (place(0, [0]), place(8, [1]), "across"),
-    (place(0, [0]), place(0, [0], "b"), "hosts"), (place(0, [0, 1]), place(0, [0, 1]), "processes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("first", "second", "where"),
+    [
+        (place(0, [0]), place(1, [0]), "numa"),
+        (place(0, [0]), place(8, [1]), "across"),
+        (place(0, [0]), place(0, [0], "b"), "hosts"),
+        (place(0, [0, 1]), place(0, [0, 1]), "processes"),
+    ],
+)
 def test_pairs_of_ranks_are_told_apart_by_what_lies_between(first, second, where):
     assert probe_messages.where_of(first, second) == where
 
@@ -165,9 +178,14 @@ def test_the_core_runs_stream_reads_and_chases_where_it_is_told(core):
     assert min(core.chase_nanoseconds(bound[0], 2**16, 1000, 2)) > 0
 
 
-@pytest.mark.parametrize(("workers", "error"), [
-    ([([1 << 20], -1)], OSError), ([([], 1000)], OSError), ([], ValueError),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("workers", "error"),
+    [
+        ([([1 << 20], -1)], OSError),
+        ([([], 1000)], OSError),
+        ([], ValueError),
+    ],
+)
 def test_the_core_refuses_places_that_are_not_there(core, workers, error):
     with pytest.raises(error):
         core.stream_seconds(workers, 1000, 1)
@@ -207,10 +225,15 @@ def test_a_quick_probe_is_kept_and_read_by_predict(core, capsys, tmp_path):
     assert load_profile().fdtd and load_profile().latency
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["moon"], "moon"), (["latency", "--scale"], "--scale"), (["mpi", "--simulate", "core:2 pu:1"], "simulated"),
-    (["stream", "--simulate", "moon"], "moon"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["moon"], "moon"),
+        (["latency", "--scale"], "--scale"),
+        (["mpi", "--simulate", "core:2 pu:1"], "simulated"),
+        (["stream", "--simulate", "moon"], "moon"),
+    ],
+)
 def test_wrong_arguments_are_refused(capsys, arguments, said):
     assert main(["probe", *arguments]) == 2
     assert said in capsys.readouterr().err
@@ -242,8 +265,15 @@ def test_without_mpi_the_probe_of_messages_is_refused_in_one_line(capsys, monkey
 
 
 def test_the_messages_table_has_a_line_a_size_and_the_fit(capsys, monkeypatch, tmp_path):
-    pairs = [{"where": "numa", "ranks": [0, 1], "placement": [place(0, [0]), place(1, [0])], "sizes": LINES,
-              "busy": spread([3e-10])}]
+    pairs = [
+        {
+            "where": "numa",
+            "ranks": [0, 1],
+            "placement": [place(0, [0]), place(1, [0])],
+            "sizes": LINES,
+            "busy": spread([3e-10]),
+        }
+    ]
     made = {"library": "an MPI", "ranks": 2, "window": 16, "pairs": pairs}
     monkeypatch.setattr(probe_mpi, "pairs_of", lambda hardware: [(0, 1)])
     monkeypatch.setattr(probe_mpi, "refuse_without_mpi", lambda: None)

@@ -89,4 +89,5 @@ def test_who_bound_this_process_is_told():
     assert Bound((0, 1), (0, 1), (0, 1), "srun").by == ""
     assert Bound((0, 1), (0, 1), (0, 1, 2)).by.startswith("a control group")
     assert Bound((4, 5, 6, 9), (4, 5, 6, 9, 10), tuple(range(64))).words() == (
-        "processors 4-6,9 of 0-63, bound by taskset, numactl or the like")  # fmt: skip
+        "processors 4-6,9 of 0-63, bound by taskset, numactl or the like"
+    )

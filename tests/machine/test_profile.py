@@ -10,12 +10,15 @@ from nearfield.errors import ModelError
 from nearfield.machine.profile import ASSUMED_REMOTE, Link, Profile, Rates, load_profile, store
 
 MEASURED = {
-    "format": "nearfield profile", "version": 1, "name": "two nodes",
+    "format": "nearfield profile",
+    "version": 1,
+    "name": "two nodes",
     "fdtd": {"pec": {"core": 500, "numa": 1200, "cores": 4}},
     "triad": {"core": 14.0, "numa": [30.0, 31.0], "all": 60.0},
-    "bandwidth": [[20.0, 10.0], [12.0, 24.0]], "latency": [[90, 140], [140, 90]],
+    "bandwidth": [[20.0, 10.0], [12.0, 24.0]],
+    "latency": [[90, 140], [140, 90]],
     "messages": {"numa": {"latency": 4e-7, "bandwidth": 8e9}},
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -37,14 +40,17 @@ def test_a_profile_reads_back_as_it_was_written(tmp_path, own_cache):
     assert load_profile() == profile
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"version": 2}, "version"),
-    ({"fdtd": {"pec": {"core": 0, "numa": 1, "cores": 1}}}, "fdtd.pec.core"),
-    ({"bandwidth": [[1.0, 2.0]]}, "square"),
-    ({"messages": {"numa": {"latency": -1, "bandwidth": 1}}}, "latency"),
-    ({"messages": {"moon": {"latency": 1, "bandwidth": 1}}}, "messages"),
-    ({"speed": 3}, "speed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"version": 2}, "version"),
+        ({"fdtd": {"pec": {"core": 0, "numa": 1, "cores": 1}}}, "fdtd.pec.core"),
+        ({"bandwidth": [[1.0, 2.0]]}, "square"),
+        ({"messages": {"numa": {"latency": -1, "bandwidth": 1}}}, "latency"),
+        ({"messages": {"moon": {"latency": 1, "bandwidth": 1}}}, "messages"),
+        ({"speed": 3}, "speed"),
+    ],
+)
 def test_a_broken_profile_is_refused_with_its_place(tmp_path, change, said):
     with pytest.raises(ModelError, match=said):
         load_profile(written(tmp_path, MEASURED | change))

@@ -19,10 +19,14 @@ def record(system: Path, nodes: dict[int, str], packages: int = 2, cores: int = 
         write(system, f"cpu/cpu{processor}/topology/physical_package_id", package)
         write(system, f"cpu/cpu{processor}/topology/core_id", core % 4)
         write(system, f"cpu/cpu{processor}/topology/core_cpus_list", own)
-        for index, (level, kind, size, sharers) in enumerate([
-            (1, "Data", "32K", own), (1, "Instruction", "32K", own), (2, "Unified", "1M", own),
-            (3, "Unified", "16M", mates),
-        ]):  # fmt: skip
+        for index, (level, kind, size, sharers) in enumerate(
+            [
+                (1, "Data", "32K", own),
+                (1, "Instruction", "32K", own),
+                (2, "Unified", "1M", own),
+                (3, "Unified", "16M", mates),
+            ]
+        ):
             for name, value in (("level", level), ("type", kind), ("size", size), ("shared_cpu_list", sharers)):
                 write(system, f"cpu/cpu{processor}/cache/index{index}/{name}", value)
     for number, listed in nodes.items():
@@ -53,7 +57,12 @@ def test_packages_with_two_nodes_each_and_a_memory_without_processors(tmp_path):
     assert [core.package for core in machine.cores] == [0, 0, 0, 0, 1, 1, 1, 1]
     assert [core.l3 for core in machine.cores] == [0, 0, 0, 0, 1, 1, 1, 1]
     assert [(node.os_index, node.cores) for node in machine.numa] == [
-        (0, (0, 1)), (1, (2, 3)), (2, (4, 5)), (3, (6, 7)), (4, ())]  # fmt: skip
+        (0, (0, 1)),
+        (1, (2, 3)),
+        (2, (4, 5)),
+        (3, (6, 7)),
+        (4, ()),
+    ]
     assert (machine.memory, machine.l1, machine.l2, machine.l3) == (5 * 2**20, 2**15, 2**20, 2**24)
     assert machine.distances[1] == (21, 10, 21, 21, 21)
 

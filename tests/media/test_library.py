@@ -36,9 +36,14 @@ def test_metals_have_the_indices_of_rakic(name):
 
 
 def test_metals_in_the_visible_have_the_indices_of_johnson_and_christy():
-    for name, micrometres, n, k in (("gold", 0.5486, 0.43, 2.455), ("gold", 0.8920, 0.17, 5.663),
-                                    ("silver", 0.4509, 0.04, 2.657), ("silver", 0.7560, 0.03, 5.242),
-                                    ("copper", 0.6168, 0.30, 3.205), ("copper", 1.0880, 0.36, 7.217)):  # fmt: skip
+    for name, micrometres, n, k in (
+        ("gold", 0.5486, 0.43, 2.455),
+        ("gold", 0.8920, 0.17, 5.663),
+        ("silver", 0.4509, 0.04, 2.657),
+        ("silver", 0.7560, 0.03, 5.242),
+        ("copper", 0.6168, 0.30, 3.205),
+        ("copper", 1.0880, 0.36, 7.217),
+    ):
         entry, frequency = nf.library.about(f"{name}-visible"), VACUUM_SPEED / micrometres * 1e6
         assert entry.published(frequency) == pytest.approx((n - 1j * k) ** 2, rel=1e-9)
         assert entry.medium.relative_permittivity(frequency) == pytest.approx((n - 1j * k) ** 2, rel=entry.error)
@@ -141,8 +146,13 @@ def test_the_loss_of_a_laminate_stays_near_its_data_sheet_over_the_whole_band(na
 
 def test_walls_have_the_conductivity_of_the_recommendation():
     # MathWorks' buildingMaterialPermittivity at 9 GHz, after ITU-R P.2040-1: brick, concrete, plasterboard, wood, glass
-    for name, real, conductivity in (("brick", 3.75, 0.038), ("concrete", 5.31, 0.19305), ("wood", 1.99, 0.049528),
-                                     ("plasterboard", 2.94, 0.054914), ("window-glass", 6.27, 0.059075)):  # fmt: skip
+    for name, real, conductivity in (
+        ("brick", 3.75, 0.038),
+        ("concrete", 5.31, 0.19305),
+        ("wood", 1.99, 0.049528),
+        ("plasterboard", 2.94, 0.054914),
+        ("window-glass", 6.27, 0.059075),
+    ):
         formula = nf.library.about(name).published(np.array(9e9))
         assert formula.real == real
         assert -formula.imag * 2 * np.pi * 9e9 * VACUUM_PERMITTIVITY == pytest.approx(conductivity, rel=1e-4)
@@ -178,8 +188,10 @@ def simulation(**change):
 def test_a_model_file_names_media_of_the_library_and_the_result_holds_their_constants():
     head = 'background = "library:fat"\n\n[media]\nskin = "library:skin-dry"\n\n[grid]'
     text = dumps(simulation()).replace("[grid]", head)
-    text += '\n[[structures]]\nmedium = "library:muscle"\n' \
-            'shape = {kind = "box", lower = [0, 0, 0], upper = [0.002, 0.002, 0.002]}\n'
+    text += (
+        '\n[[structures]]\nmedium = "library:muscle"\n'
+        'shape = {kind = "box", lower = [0, 0, 0], upper = [0.002, 0.002, 0.002]}\n'
+    )
     model = loads(text)
     assert model.background == nf.library.fat and model.media["skin"] == nf.library["skin-dry"]
     assert model.structures[0].medium == nf.library.muscle

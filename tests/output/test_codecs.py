@@ -122,8 +122,9 @@ def test_a_bound_makes_the_file_smaller_and_is_kept_in_it(bound, tmp_path):
             assert 0 < error.max() and (error <= (allowed if bound.absolute else 1e-3 * np.abs(values[name]))).all()
 
 
-@pytest.mark.parametrize("given", [{}, {"absolute": 1.0, "relative": 0.1}, {"absolute": 0.0}, {"relative": 0.5},
-                                   {"absolute": float("nan")}])  # fmt: skip
+@pytest.mark.parametrize(
+    "given", [{}, {"absolute": 1.0, "relative": 0.1}, {"absolute": 0.0}, {"relative": 0.5}, {"absolute": float("nan")}]
+)
 def test_bounds_that_mean_nothing_are_refused(given):
     with pytest.raises(ModelError, match="error bound"):
         Bound(**given)

@@ -34,21 +34,34 @@ def shim(tmp_path_factory) -> Path:
 
 
 def states(
-    shim: Path, folder: Path, kind: str, codec: str, snapshots: int, fault: str, every: int = 1, keep: int = -1,
+    shim: Path,
+    folder: Path,
+    kind: str,
+    codec: str,
+    snapshots: int,
+    fault: str,
+    every: int = 1,
+    keep: int = -1,
     *more: str,
-) -> tuple[int, str]:  # fmt: skip
+) -> tuple[int, str]:
     """Calls that were made to fail, and what was wrong with any state that was left."""
     command = [sys.executable, HERE / "every_write.py", shim, kind, codec, snapshots, fault, every, keep, folder, *more]
-    done = subprocess.run(list(map(str, command)), env={**ENVIRONMENT, "LD_PRELOAD": str(shim)}, capture_output=True,
-                          text=True, timeout=580)  # fmt: skip
+    done = subprocess.run(
+        list(map(str, command)),
+        env={**ENVIRONMENT, "LD_PRELOAD": str(shim)},
+        capture_output=True,
+        text=True,
+        timeout=580,
+    )
     assert done.returncode == 0, done.stderr
     *wrong, last = done.stdout.splitlines()
     return int(last.split()[1]), "\n".join(wrong)
 
 
 @pytest.mark.parametrize("fault", ["ENOSPC", "EIO"])
-@pytest.mark.parametrize("kind, codec, snapshots", [("hdf5", "zlib", 3), ("vtkhdf", "none", 1), ("binary", "none", 3),
-                                                    ("ascii", "none", 3)])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, codec, snapshots", [("hdf5", "zlib", 3), ("vtkhdf", "none", 1), ("binary", "none", 3), ("ascii", "none", 3)]
+)
 def test_a_disk_that_fails_at_any_write_leaves_all_committed_snapshots(kind, codec, snapshots, fault, shim, tmp_path):
     calls, wrong = states(shim, tmp_path, kind, codec, snapshots, fault)
     assert calls > 3 * snapshots and wrong == ""
@@ -104,8 +117,13 @@ def test_kill_9_at_a_random_moment_leaves_what_was_committed(kind, codec, tmp_pa
     moments, pattern = random.Random(7), np.arange(5 * 4 * 6, dtype="f4").reshape(5, 4, 6)
     for attempt in range(2):
         path = tmp_path / f"fields{attempt}"
-        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path), kind, codec], cwd=HERE, env=ENVIRONMENT,
-                                  stdout=subprocess.PIPE, text=True)  # fmt: skip
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), kind, codec],
+            cwd=HERE,
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         assert writer.stdout.readline() == "begun\n"
         time.sleep(moments.uniform(0.0, 0.4))
         writer.send_signal(signal.SIGKILL)

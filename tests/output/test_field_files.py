@@ -279,9 +279,16 @@ def test_plain_hdf5_finds_names_dims_and_units(tmp_path):
         assert file["Hx"].attrs["units"] == "A/m"
 
 
-@pytest.mark.parametrize("wrong", [
-    {"component": "Q"}, {"offset": (4, 0, 0)}, {"offset": (-1, 0, 0)}, {"snapshot": 4}, {"snapshot": -1},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"component": "Q"},
+        {"offset": (4, 0, 0)},
+        {"offset": (-1, 0, 0)},
+        {"snapshot": 4},
+        {"snapshot": -1},
+    ],
+)
 def test_blocks_that_do_not_fit_are_refused(wrong, tmp_path):
     description = at_points()
     block = next(blocks(description, values_of(description)))
@@ -296,9 +303,17 @@ def test_a_description_survives_its_json():
     assert np.array_equal(again.coordinates["x"], description.coordinates["x"])
 
 
-@pytest.mark.parametrize("content", [
-    b"", b"text\n", b"NFFIELDS", b"# nearfield fields 1\n", b"\x89HDF\r\n\x1a\n\0", b'{"nearfield_field_parts": 1',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"text\n",
+        b"NFFIELDS",
+        b"# nearfield fields 1\n",
+        b"\x89HDF\r\n\x1a\n\0",
+        b'{"nearfield_field_parts": 1',
+    ],
+)
 def test_what_is_no_field_file_is_refused_in_one_message(content, tmp_path):
     (tmp_path / "fields").write_bytes(content)
     with pytest.raises(ModelError, match="fields cannot be read"):

@@ -20,10 +20,11 @@ def size_of(tmp_path, description, flush_every: int = 1) -> int:
     rng = np.random.default_rng(3)
     word = np.dtype(f"i{description.dtype.itemsize}")
     values = {
-        name: rng.integers(np.iinfo(word).min, np.iinfo(word).max, (description.snapshots, *item.shape), word,
-                           endpoint=True).view(description.dtype)
+        name: rng.integers(
+            np.iinfo(word).min, np.iinfo(word).max, (description.snapshots, *item.shape), word, endpoint=True
+        ).view(description.dtype)
         for name, item in description.components.items()
-    }  # fmt: skip
+    }
     with open_field_file(tmp_path / "fields", description) as file:
         for number, block in enumerate(blocks(description, values)):
             file.write(block)
@@ -93,7 +94,16 @@ def test_a_disk_that_is_too_small_is_named_with_what_is_needed_and_free(tmp_path
     assert str(told.value).endswith("--output, or --anyway")
 
 
-@pytest.mark.parametrize("count, text", [(0, "0 bytes"), (999, "999 bytes"), (1000, "1 kB"), (12_345_678, "12.3 MB"),
-                                         (10**12, "1 TB"), (10**19, "1e+04 PB")])  # fmt: skip
+@pytest.mark.parametrize(
+    "count, text",
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1 kB"),
+        (12_345_678, "12.3 MB"),
+        (10**12, "1 TB"),
+        (10**19, "1e+04 PB"),
+    ],
+)
 def test_sizes_are_told_in_powers_of_1000(count, text):
     assert readable(count) == text

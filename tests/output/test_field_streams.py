@@ -27,14 +27,17 @@ PLANE = ((5 * MM, 0, 0), (5 * MM, *CORNER[1:]))
 def model(file: nf.FieldFile | None, steps: int = 40, every: int = 7, **more) -> nf.Simulation:
     """A pulse in a box with a wall of each kind, its whole volume and a plane recorded."""
     return nf.Simulation(
-        grid=nf.Grid.uniform(MM, CELLS), boundaries=nf.Boundaries(all=nf.CPML(3), z_low=nf.PEC, y_high=nf.PMC),
+        grid=nf.Grid.uniform(MM, CELLS),
+        boundaries=nf.Boundaries(all=nf.CPML(3), z_low=nf.PEC, y_high=nf.PMC),
         sources=[nf.PointCurrent((7 * MM, 6 * MM, 9 * MM), "z", nf.Gaussian(20e9))],
         monitors=[
             nf.Snapshot("all", (0, 0, 0), CORNER, every=every, file=file),
             nf.Snapshot("cut", *PLANE, ("Ex", "Hy"), every=3, file=file),
         ],
-        steps=steps, check_every=27, **more,
-    )  # fmt: skip
+        steps=steps,
+        check_every=27,
+        **more,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +46,17 @@ def kept() -> nf.Result:
     return model(None).run(threads=1)
 
 
-@pytest.mark.parametrize("file", [
-    nf.FieldFile(), nf.FieldFile(codec="zlib"), nf.FieldFile("binary"), nf.FieldFile(per_domain=True),
-    nf.FieldFile("binary", per_domain=True),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "file",
+    [
+        nf.FieldFile(),
+        nf.FieldFile(codec="zlib"),
+        nf.FieldFile("binary"),
+        nf.FieldFile(per_domain=True),
+        nf.FieldFile("binary", per_domain=True),
+    ],
+    ids=str,
+)
 def test_a_file_holds_the_bits_that_memory_would_have_held(file, kept, tmp_path):
     ran = model(file).run(threads=2, output=tmp_path / "r.h5")
     for result in (ran, nf.open_result(tmp_path / "r.h5")):
@@ -83,10 +93,13 @@ def test_samples_and_precision_are_thinned(kept, tmp_path):
 def test_files_that_cannot_be_are_refused_before_the_run(tmp_path):
     with pytest.raises(nf.ModelError, match="no output"):
         model(nf.FieldFile()).run(threads=1)
-    for wrong, why in (({"codec": "zip"}, "codec"), ({"format": "ascii", "positions": "yee"}, "same points"),
-                       ({"format": "binary", "codec": "zlib"}, "never compressed"),
-                       ({"absolute_error": 1.0, "relative_error": 1e-3}, "error bound"),
-                       ({"per_domain": True, "sample_every": 2}, "domains")):  # fmt: skip
+    for wrong, why in (
+        ({"codec": "zip"}, "codec"),
+        ({"format": "ascii", "positions": "yee"}, "same points"),
+        ({"format": "binary", "codec": "zlib"}, "never compressed"),
+        ({"absolute_error": 1.0, "relative_error": 1e-3}, "error bound"),
+        ({"per_domain": True, "sample_every": 2}, "domains"),
+    ):
         with pytest.raises(nf.ModelError, match=why):
             nf.FieldFile(**wrong)
     on_wall = nf.Snapshot("wall", (CORNER[0], 0, 0), CORNER, ("Ey",), every=3, file=nf.FieldFile())

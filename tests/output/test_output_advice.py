@@ -29,21 +29,33 @@ def line(start: float, per_domain: float, per_byte: float, scatter: float = 0.01
 def row(form: str, codec: str, mode: str, domains: int, raw: float, seconds: float, size: float) -> dict:
     timer = {"mean": seconds, "values": [seconds, seconds], "spread": 0.0}
     opening = {"values": [0.25, 0.25]}
-    return {"format": form, "codec": codec, "mode": mode, "domains": domains, "raw_bytes": raw, "bytes": size,
-            "output": timer, "opening": opening}  # fmt: skip
+    return {
+        "format": form,
+        "codec": codec,
+        "mode": mode,
+        "domains": domains,
+        "raw_bytes": raw,
+        "bytes": size,
+        "output": timer,
+        "opening": opening,
+    }
 
 
 # binary at 1 GB/s; HDF5 at 100 MB/s into half the bytes; a file more costs 0.2 s; of one domain modes are the same
 WAYS = {
-    ("binary", "none", "server"): ((0.2, 0.001, 1e-9), 1.0), ("hdf5", "zlib:1", "server"): ((0.2, 0.001, 1e-8), 0.5),
+    ("binary", "none", "server"): ((0.2, 0.001, 1e-9), 1.0),
+    ("hdf5", "zlib:1", "server"): ((0.2, 0.001, 1e-8), 0.5),
     ("binary", "none", "file-per-domain"): ((0.001, 0.2, 1e-9), 1.0),
-}  # fmt: skip
+}
 
 
 def sweep_rows(ways=WAYS) -> list[dict]:
-    return [row(*way, int(domains), raw, seconds, share * raw) for way, (coefficients, share) in ways.items()
-            for domains, raw, seconds in zip(DOMAINS, RAW, exact(coefficients))
-            if domains > 1 or way[2] == "server"]  # fmt: skip
+    return [
+        row(*way, int(domains), raw, seconds, share * raw)
+        for way, (coefficients, share) in ways.items()
+        for domains, raw, seconds in zip(DOMAINS, RAW, exact(coefficients))
+        if domains > 1 or way[2] == "server"
+    ]
 
 
 @pytest.fixture
@@ -51,8 +63,16 @@ def stored(tmp_path, monkeypatch):
     monkeypatch.setenv("NEARFIELD_CACHE", str(tmp_path / "cache"))
 
     def store(fields: str = "filled", ways=WAYS) -> None:
-        keep({"fields": fields, "fits": fits(sweep_rows(ways)), "folder": "/disk", "rounds": 2, "when": "now",
-              "processor": "one"})  # fmt: skip
+        keep(
+            {
+                "fields": fields,
+                "fits": fits(sweep_rows(ways)),
+                "folder": "/disk",
+                "rounds": 2,
+                "when": "now",
+                "processor": "one",
+            }
+        )
 
     return store
 
@@ -95,10 +115,17 @@ def test_too_few_cases_and_times_that_do_not_grow_give_no_fit():
     assert fit([1, 1, 1], [1e6, 2e6, 3e6], [3.0, 2.0, 1.0]) is None
 
 
-@pytest.mark.parametrize("one, other", [
-    ((1, 0, 1e-9), (0, 0, 2e-9)), ((0, 0, 2e-9), (1, 0, 1e-9)), ((0, 0, 1e-9), (1, 0, 2e-9)),
-    ((1, 0, 2e-9), (0, 0, 1e-9)), ((0, 1, 1e-9), (0, 0, 2e-9)), ((0, 0, 1e-9), (1, 0, 1e-9)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ((1, 0, 1e-9), (0, 0, 2e-9)),
+        ((0, 0, 2e-9), (1, 0, 1e-9)),
+        ((0, 0, 1e-9), (1, 0, 2e-9)),
+        ((1, 0, 2e-9), (0, 0, 1e-9)),
+        ((0, 1, 1e-9), (0, 0, 2e-9)),
+        ((0, 0, 1e-9), (1, 0, 1e-9)),
+    ],
+)
 def test_where_one_way_is_faster_agrees_with_the_lines(one, other):
     first, second = line(*one), line(*other)
     for domains in (1, 4):
@@ -142,8 +169,12 @@ def test_the_fastest_way_is_advised(stored, capsys):
 
 
 def test_the_text_says_what_to_write_into_a_model(stored, capsys):
-    stored(ways={("hdf5", "zlib:1", "file-per-domain"): ((0.1, 0.1, 1e-8), 0.5), ("ascii", "none", "server"): (
-        (0.1, 0.1, 1e-6), 6.0)})  # fmt: skip
+    stored(
+        ways={
+            ("hdf5", "zlib:1", "file-per-domain"): ((0.1, 0.1, 1e-8), 0.5),
+            ("ascii", "none", "server"): ((0.1, 0.1, 1e-6), 6.0),
+        }
+    )
     assert main(["advise-output", "--ranks", "4", "--points", "1e6", "--steps", "10"]) == 0
     said = capsys.readouterr().out
     assert 'file = { format = "hdf5", codec = "zlib:1", per_domain = true }' in said and "3.15" in said
@@ -158,9 +189,16 @@ def test_what_does_not_fit_on_the_disk_is_not_advised(stored):
 
 
 def test_of_ways_that_are_as_fast_within_the_errors_the_smaller_one_is_advised():
-    entry = {"fits": fits(sweep_rows({
-        ("binary", "none", "server"): ((0.1, 0.0, 1e-9), 1.0), ("hdf5", "lz4", "server"): ((0.1, 0.0, 1.05e-9), 0.5),
-    }))}  # fmt: skip
+    entry = {
+        "fits": fits(
+            sweep_rows(
+                {
+                    ("binary", "none", "server"): ((0.1, 0.0, 1e-9), 1.0),
+                    ("hdf5", "lz4", "server"): ((0.1, 0.0, 1.05e-9), 0.5),
+                }
+            )
+        )
+    }
     certain, _ = best(candidates(entry, 1, 10**8, 10))
     for each in entry["fits"]:
         each["seconds"]["scatter"] = 0.1

@@ -24,14 +24,33 @@ from nearfield.parallel.transport import Alone
 def test_a_small_sweep_keeps_its_contract_and_leaves_no_file(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("NEARFIELD_CACHE", str(tmp_path / "cache"))
     disk, plots = tmp_path / "disk", tmp_path / "plots"
-    line = ["bench", "output", "--sizes", "12", "--domains", "1,2", "--codecs", "zlib", "--rounds", "1",
-            "--output", str(disk), "--plot", str(plots), "--json"]  # fmt: skip
+    line = [
+        "bench",
+        "output",
+        "--sizes",
+        "12",
+        "--domains",
+        "1,2",
+        "--codecs",
+        "zlib",
+        "--rounds",
+        "1",
+        "--output",
+        str(disk),
+        "--plot",
+        str(plots),
+        "--json",
+    ]
     assert main(line) == 0
     found = json.loads(capsys.readouterr().out)
     kinds = [("ascii", "none"), ("binary", "none"), ("hdf5", "zlib:1")]
     rows = {(row["size"], row["domains"], row["mode"], row["format"]): row for row in found["cases"]}
-    assert set(rows) == {(size, domains, mode, form) for size in (12,) for domains, mode in (
-        (1, "server"), (2, "server"), (2, "file-per-domain")) for form, _ in kinds}  # fmt: skip
+    assert set(rows) == {
+        (size, domains, mode, form)
+        for size in (12,)
+        for domains, mode in ((1, "server"), (2, "server"), (2, "file-per-domain"))
+        for form, _ in kinds
+    }
     mpi = has_mpi()
     for (size, domains, mode, form), row in rows.items():
         assert row["ranks"] == (domains if mpi else 1) and row["points"] == size**3 * domains
@@ -75,8 +94,23 @@ def test_rounds_that_would_end_too_late_are_left_out_but_the_first(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_sweep_that_is_broken_off_leaves_no_file_and_no_process(number, tmp_path):
-    line = [sys.executable, "-m", "nearfield", "bench", "output", "--sizes", "40", "--formats", "ascii",
-            "--rounds", "9", "--domains", "2", "--output", str(tmp_path)]  # fmt: skip
+    line = [
+        sys.executable,
+        "-m",
+        "nearfield",
+        "bench",
+        "output",
+        "--sizes",
+        "40",
+        "--formats",
+        "ascii",
+        "--rounds",
+        "9",
+        "--domains",
+        "2",
+        "--output",
+        str(tmp_path),
+    ]
     with subprocess.Popen(line, stderr=subprocess.PIPE, start_new_session=True) as sweep:
         until = time.monotonic() + 60
         while not list(tmp_path.glob("*/case/*/*")) and time.monotonic() < until:
@@ -129,20 +163,32 @@ def test_a_launch_that_breaks_down_is_told_with_its_last_word(tmp_path):
 def test_the_modes_and_codecs_of_the_sweep_are_those_asked_for():
     sweep = Sweep((6,), (1, 2), codecs=("zlib", "none"), modes=("server", "file-per-domain", "whole"))
     assert [(case.format, case.codec, case.mode) for case in sweep.cases(1)] == [
-        ("ascii", "none", "server"), ("binary", "none", "server"), ("hdf5", "zlib:1", "server"),
-        ("hdf5", "none", "server"), ("hdf5", "none", "whole"),
-    ]  # fmt: skip
+        ("ascii", "none", "server"),
+        ("binary", "none", "server"),
+        ("hdf5", "zlib:1", "server"),
+        ("hdf5", "none", "server"),
+        ("hdf5", "none", "whole"),
+    ]
     assert len(sweep.cases(2)) == 9
     with pytest.raises(ModelError, match="add mode server"):
         Sweep((6,), (1,), modes=("file-per-domain",))
 
 
-@pytest.mark.parametrize("given, said", [
-    (["--sizes", "1"], "2 to 1000"), (["--sizes", "30;40"], "whole numbers"), (["--domains", "4000"], "domains are"),
-    (["--formats", "netcdf"], "allowed: ascii, binary, hdf5"), (["--codecs", "zip"], "choose one of"),
-    (["--modes", "both"], "allowed: server, file-per-domain, whole"), (["--fields", "zero"], "allowed: filled, early"),
-    (["--rounds", "0"], "--rounds"), (["--seconds", "0"], "--seconds"), (["--output", "{file}/x"], "--output"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (["--sizes", "1"], "2 to 1000"),
+        (["--sizes", "30;40"], "whole numbers"),
+        (["--domains", "4000"], "domains are"),
+        (["--formats", "netcdf"], "allowed: ascii, binary, hdf5"),
+        (["--codecs", "zip"], "choose one of"),
+        (["--modes", "both"], "allowed: server, file-per-domain, whole"),
+        (["--fields", "zero"], "allowed: filled, early"),
+        (["--rounds", "0"], "--rounds"),
+        (["--seconds", "0"], "--seconds"),
+        (["--output", "{file}/x"], "--output"),
+    ],
+)
 def test_wrong_arguments_are_refused_before_anything_runs(given, said, capsys, tmp_path):
     file = tmp_path / "file"
     file.touch()

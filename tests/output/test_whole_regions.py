@@ -14,16 +14,27 @@ from nearfield.time_loop import run
 
 MM = 1e-3
 FILES = {
-    "plain": nf.FieldFile(), "packed": nf.FieldFile(codec="zlib"), "points": nf.FieldFile("vtkhdf"),
-    "numbers": nf.FieldFile("binary"), "text": nf.FieldFile("ascii"), "thin": nf.FieldFile(sample_every=2),
-    "parts": nf.FieldFile(per_domain=True), "part_numbers": nf.FieldFile("binary", per_domain=True),
-}  # fmt: skip
+    "plain": nf.FieldFile(),
+    "packed": nf.FieldFile(codec="zlib"),
+    "points": nf.FieldFile("vtkhdf"),
+    "numbers": nf.FieldFile("binary"),
+    "text": nf.FieldFile("ascii"),
+    "thin": nf.FieldFile(sample_every=2),
+    "parts": nf.FieldFile(per_domain=True),
+    "part_numbers": nf.FieldFile("binary", per_domain=True),
+}
 MODELS = {
     "eighth": ({"symmetry": nf.Symmetry(x="electric", y="magnetic", z="electric")}, {"y": "pmc", "z": nf.CPML(2)}),
     "repeated": ({}, {"x": "periodic", "z": "periodic"}),
     "turned": ({"symmetry": nf.Symmetry(y="electric")}, {"x": nf.Bloch(phase="70 deg"), "z": nf.Bloch(phase=-1.0)}),
-    "cut": ({"structures": [nf.Structure(nf.Sphere((0, 0, 0), 2.4 * MM), "pec")], "metal": "conformal",
-             "symmetry": nf.Symmetry(z="electric")}, {"z": nf.CPML(2)}),
+    "cut": (
+        {
+            "structures": [nf.Structure(nf.Sphere((0, 0, 0), 2.4 * MM), "pec")],
+            "metal": "conformal",
+            "symmetry": nf.Symmetry(z="electric"),
+        },
+        {"z": nf.CPML(2)},
+    ),
 }
 EVERYTHING, PART, PLANE = ((-4, -5, -6), (4, 5, 6)), ((-2, -3, 1), (4, 1, 6)), ((4, -5, -2), (4, 5, 3))
 
@@ -39,10 +50,20 @@ def model(kind: str, boxes, files, steps=24, **more) -> nf.Simulation:
     lines = [np.arange(-4, 5) * MM, np.concatenate((-y[:0:-1], y)), np.arange(-6, 7) * MM]
     currents = [nf.PointCurrent((1 * MM, y[1], 2.5 * MM), axis, nf.Gaussian(30e9)) for axis in "xyz"]
     corners = [[[line[len(line) // 2 + n] for n, line in zip(end, lines)] for end in box] for box in boxes]
-    monitors = [nf.Snapshot(f"{name}{number}", *ends, every=8, file=FILES.get(name))
-                for number, ends in enumerate(corners) for name in ("kept", *files[number])]  # fmt: skip
-    return nf.Simulation(grid=nf.Grid(*lines), boundaries=nf.Boundaries(**({"all": "pec"} | faces)), sources=currents,
-                         monitors=monitors, steps=steps, **entries, **more)  # fmt: skip
+    monitors = [
+        nf.Snapshot(f"{name}{number}", *ends, every=8, file=FILES.get(name))
+        for number, ends in enumerate(corners)
+        for name in ("kept", *files[number])
+    ]
+    return nf.Simulation(
+        grid=nf.Grid(*lines),
+        boundaries=nf.Boundaries(**({"all": "pec"} | faces)),
+        sources=currents,
+        monitors=monitors,
+        steps=steps,
+        **entries,
+        **more,
+    )
 
 
 def assert_same(result: nf.Result, number: int, name: str) -> None:
@@ -104,7 +125,8 @@ def test_complex_fields_lie_in_files_as_two_parts_and_are_read_as_one(tmp_path):
     assert np.array_equal(fields.Ez[1, 2:5, 3, -1].values, result["points0"]["Ez"].values[1, 2:5, 3, -1])
     numbers = stored_fields(tmp_path / "r-fields/numbers0-sources.bin")
     assert list(numbers.arrays)[::6] == ["Ex_re", "Ex_im"] and numbers.description.samples == 2 * sum(
-        result["kept0"][name][0].size for name in result["kept0"])  # fmt: skip
+        result["kept0"][name][0].size for name in result["kept0"]
+    )
 
 
 def test_a_run_goes_on_in_its_files(tmp_path):

@@ -42,10 +42,18 @@ def any_plan(draw: random.Random, seed: int, thick: bool, rings: bool = False):
         complex_fields = draw.random() < 0.6
         phases = tuple(complex_fields * draw.choice([0.0, 0.7, -2.1, 4.0]) for _ in range(3))
     return plans.make_plan(
-        cells, tuple(walls), seed=seed, precision=draw.choice(["single", "double"]), graded=draw.random() < 0.7,
-        media=draw.choice(["vacuum", "lossless", "lossy", "dispersive"]), metal=0.1, terms=plans.both_parts,
-        phases=phases, complex_fields=complex_fields, coupled=0 if rings else draw.choice([0, 500]),
-    )  # fmt: skip
+        cells,
+        tuple(walls),
+        seed=seed,
+        precision=draw.choice(["single", "double"]),
+        graded=draw.random() < 0.7,
+        media=draw.choice(["vacuum", "lossless", "lossy", "dispersive"]),
+        metal=0.1,
+        terms=plans.both_parts,
+        phases=phases,
+        complex_fields=complex_fields,
+        coupled=0 if rings else draw.choice([0, 500]),
+    )
 
 
 def any_arrangement(draw: random.Random, plan, thick: bool) -> Arrangement:

@@ -80,15 +80,23 @@ def optimum(weights: Weights, counts, ranks: int, speeds: np.ndarray | None, hal
         choices.append([cuts for cuts in every if count == 1 or np.diff(cuts).min() >= thin])
     found = [
         slowest(weights, Arrangement(cuts), grouping, even_speeds(grouping) if speeds is None else speeds, halo)
-        for grouping in groupings(counts, ranks) for cuts in product(*choices)
-    ]  # fmt: skip
+        for grouping in groupings(counts, ranks)
+        for cuts in product(*choices)
+    ]
     return min(found)
 
 
 CASES = [
-    ((3, 1, 1), 1), ((3, 1, 1), 3), ((1, 4, 1), 2), ((5, 1, 1), 2), ((2, 2, 1), 4), ((2, 3, 1), 1), ((3, 2, 1), 3),
-    ((1, 1, 2), 2), ((2, 1, 2), 1),
-]  # fmt: skip
+    ((3, 1, 1), 1),
+    ((3, 1, 1), 3),
+    ((1, 4, 1), 2),
+    ((5, 1, 1), 2),
+    ((2, 2, 1), 4),
+    ((2, 3, 1), 1),
+    ((3, 2, 1), 3),
+    ((1, 1, 2), 2),
+    ((2, 1, 2), 1),
+]
 
 
 @pytest.mark.parametrize("seed", range(4))

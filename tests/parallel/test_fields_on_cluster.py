@@ -25,12 +25,16 @@ END = ((0, 0, 36 * MM), (14 * MM, 12 * MM, 36 * MM))
 def model(file: nf.FieldFile | None, steps: int = 60, every: int = 7) -> str:
     """A pulse in a long box: one rank holds all of the plane at its end, both hold some of the whole."""
     return nf.Simulation(
-        grid=nf.Grid.uniform(MM, (14, 12, 40)), boundaries=nf.Boundaries(all=nf.CPML(3), z_low=nf.PEC, y_high=nf.PMC),
+        grid=nf.Grid.uniform(MM, (14, 12, 40)),
+        boundaries=nf.Boundaries(all=nf.CPML(3), z_low=nf.PEC, y_high=nf.PMC),
         sources=[nf.PointCurrent((7 * MM, 6 * MM, 30 * MM), "x", nf.Gaussian(20e9))],
-        monitors=[nf.Snapshot("all", (0, 0, 0), CORNER, every=every, file=file),
-                  nf.Snapshot("end", *END, ("Ex", "Hy"), every=every, file=file)],
-        steps=steps, check_every=20,
-    ).to_toml()  # fmt: skip
+        monitors=[
+            nf.Snapshot("all", (0, 0, 0), CORNER, every=every, file=file),
+            nf.Snapshot("end", *END, ("Ex", "Hy"), every=every, file=file),
+        ],
+        steps=steps,
+        check_every=20,
+    ).to_toml()
 
 
 def run(*options: str) -> list[str]:

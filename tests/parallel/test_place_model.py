@@ -74,7 +74,11 @@ def test_a_rank_on_a_whole_host_owns_a_domain_in_each_numa_node(model, capsys):
     found = placed(capsys, model, *CLUSTER, "--bind", "node", "--hosts", "a,b")
     assert found["ranks"] == 2
     assert sorted((d["rank"], d["host"], d["numa"]) for d in found["domains"]) == [
-        (0, "a", [0]), (0, "a", [1]), (1, "b", [0]), (1, "b", [1])]  # fmt: skip
+        (0, "a", [0]),
+        (0, "a", [1]),
+        (1, "b", [0]),
+        (1, "b", [1]),
+    ]
 
 
 def test_slow_links_ask_for_deep_halos_and_thin_domains_are_warned_of(model, tmp_path, capsys):
@@ -113,8 +117,9 @@ def test_the_text_says_what_came_second_and_why_rows_are_whole(model, capsys):
 
 def test_rows_that_had_to_be_cut_are_said_to(tmp_path, capsys):
     path = tmp_path / "rod.toml"
-    path.write_text('grid = {kind = "uniform", spacing = "1 mm", cells = [3, 3, 64]}\nsteps = 1\n'
-                    'boundaries = {all = "pec"}\n')  # fmt: skip
+    path.write_text(
+        'grid = {kind = "uniform", spacing = "1 mm", cells = [3, 3, 64]}\nsteps = 1\nboundaries = {all = "pec"}\n'
+    )
     assert main(["place", str(path), "--domains", "4"]) == 0
     assert "rows (along z) had to be cut in 4" in capsys.readouterr().out
 

@@ -88,10 +88,14 @@ def test_the_box_has_one_checksum_for_any_domains(options, alone, capsys):
     assert json.loads(capsys.readouterr().out)["checksum"] == alone
 
 
-@pytest.mark.parametrize("ranks, options", [
-    (4, "--threads 1"), (2, "--domains 1x3x1 --schedule stepwise"),
-    pytest.param(3, "--domains 3 --halo-depth 2", marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "ranks, options",
+    [
+        (4, "--threads 1"),
+        (2, "--domains 1x3x1 --schedule stepwise"),
+        pytest.param(3, "--domains 3 --halo-depth 2", marks=pytest.mark.slow),
+    ],
+)
 def test_the_box_has_one_checksum_for_any_ranks(ranks, options, alone):
     line = [sys.executable, "-m", "nearfield", *BOX, "--ranks", str(ranks), *options.split()]
     done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
@@ -167,14 +171,20 @@ def wait_for(look, count: int, seconds: float = 20):
 def test_wrong_input_is_refused_once_by_all_ranks(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "nearfield", "bench", "box", "--cells", "20", "--ranks", "2", "--memory", "far"],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("error: ") == 1, done.stderr
 
 
 def test_more_ranks_than_the_box_has_room_for_are_refused():
     done = subprocess.run(
         [sys.executable, "-m", "nearfield", "bench", "box", "--cells", "20", "--ranks", "3", "--domains", "2"],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 2 and "3 ranks cannot share 2 domains" in done.stderr

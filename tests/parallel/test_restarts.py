@@ -20,10 +20,14 @@ from nearfield.cli import main
 HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize("ranks, plans", [
-    (2, {"any": (1, draws(8)), "rings": (7, draws(4))}), (3, {"any": (2, draws(6)), "rings": (7, draws(4))}),
-    (4, {"any": (4, draws(6))}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "ranks, plans",
+    [
+        (2, {"any": (1, draws(8)), "rings": (7, draws(4))}),
+        (3, {"any": (2, draws(6)), "rings": (7, draws(4))}),
+        (4, {"any": (4, draws(6))}),
+    ],
+)
 def test_what_any_ranks_kept_any_others_go_on_with(ranks, plans, tmp_path):
     kinds = [f"{kind}:{seed}:{count}" for kind, (seed, count) in plans.items()]
     done = started(ranks, str(HERE / "restart.py"), str(tmp_path), *kinds, timeout=550)
@@ -73,8 +77,11 @@ def test_sigterm_ends_all_ranks_with_a_checkpoint_that_others_go_on_from(tmp_pat
     checkpoint = checkpoints(Path("out"))[0]
     assert checkpoint.name == f"checkpoint-{result['tip'].sizes['time']}"
     assert result.status == "interrupted" and sorted(p.name for p in checkpoint.iterdir()) == [
-        "manifest.json", "rank-0.bin", "rank-1.bin", "run.bin",
-    ]  # fmt: skip
+        "manifest.json",
+        "rank-0.bin",
+        "rank-1.bin",
+        "run.bin",
+    ]
     again = [*line, "--resume", "out", "--ranks", "3", "--checkpoint", "1 h", *options]
     assert subprocess.run(again, timeout=120, check=False).returncode == 0
     assert main(["run", "model.toml", "--output", "whole", *options]) == 0

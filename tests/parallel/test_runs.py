@@ -63,17 +63,22 @@ def everything_across_the_middle() -> nf.Simulation:
             nf.Flux("out", at(6, 6, 8), at(18, 17, 28), BAND),
             nf.FarField("pattern", BAND[0], theta=(0.0, 0.6, 1.2), phi=(3.5, 4.5)),
         ],
-        waveform=PULSE, excitations=("sources", "across", "along"), steps=41, check_every=27,
-    )  # fmt: skip
+        waveform=PULSE,
+        excitations=("sources", "across", "along"),
+        steps=41,
+        check_every=27,
+    )
 
 
 def cube(steps: int, moment: float = 1e-3) -> str:
     """A model file: a current in a closed box."""
     return nf.Simulation(
-        grid=nf.Grid.uniform(1 * MM, (30, 30, 30)), boundaries=nf.Boundaries(all=nf.PEC), steps=steps,
+        grid=nf.Grid.uniform(1 * MM, (30, 30, 30)),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        steps=steps,
         sources=[nf.PointCurrent((10 * MM,) * 3, "z", nf.Gaussian(15e9), moment=moment)],
         monitors=[nf.Probe("tip", (5 * MM,) * 3, "Ez")],
-    ).to_toml()  # fmt: skip
+    ).to_toml()
 
 
 @pytest.fixture(autouse=True)
@@ -108,12 +113,15 @@ def alone(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("options, domains, ranks", [
-    ("--domains 2x2x2 --threads 3", 8, 1),
-    ("--ranks 3 --threads 1 --halo-depth 4", 3, 3),
-    ("--ranks 2 --domains 1x1x2 --halo-depth 4", 2, 2),
-    pytest.param("--ranks 2", 2, 2, marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, domains, ranks",
+    [
+        ("--domains 2x2x2 --threads 3", 8, 1),
+        ("--ranks 3 --threads 1 --halo-depth 4", 3, 3),
+        ("--ranks 2 --domains 1x1x2 --halo-depth 4", 2, 2),
+        pytest.param("--ranks 2", 2, 2, marks=pytest.mark.slow),
+    ],
+)
 def test_a_model_file_gives_the_same_result_file_on_any_domains_and_ranks(options, domains, ranks, alone):
     shutil.copy(alone / "model.toml", ".")
     done = run("--output", "spread", "--json", *options.split())
@@ -130,7 +138,8 @@ def half_of_a_row_of_strips(y) -> nf.Simulation:
     """Dispersive strips side by side, cut in two by an electric plane across x, between CPMLs and walls; faces y."""
     strip = nf.Cylinder((-9 * MM, Y[1], -2 * MM), (9 * MM, Y[1], -2 * MM), 3 * MM)
     return nf.Simulation(
-        grid=nf.Grid(MM * np.arange(-12, 13), Y, Z), symmetry=nf.Symmetry(x="electric"),
+        grid=nf.Grid(MM * np.arange(-12, 13), Y, Z),
+        symmetry=nf.Symmetry(x="electric"),
         boundaries=nf.Boundaries(all=nf.CPML(4), y=y, z_low=nf.PEC),
         structures=[nf.Structure(strip, nf.Medium(3.0, poles=nf.Debye(2.0, 2e-11)))],
         sources=[nf.CurrentSheet((-4 * MM, Y[0], 3 * MM), (4 * MM, Y[-1], 3 * MM), "x", PULSE)],
@@ -140,7 +149,7 @@ def half_of_a_row_of_strips(y) -> nf.Simulation:
             nf.Flux("out", (-6 * MM, Y[0], Z[8]), (6 * MM, Y[-1], Z[30]), BAND),
         ],
         steps=61,
-    )  # fmt: skip
+    )
 
 
 def quarter_of_a_round_guide() -> nf.Simulation:
@@ -153,11 +162,16 @@ def quarter_of_a_round_guide() -> nf.Simulation:
         for name, k, direction in (("in", 10, "+z"), ("out", 22, "-z"))
     ]
     return nf.Simulation(
-        grid=nf.Grid(x, x, z), boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(8), z_high=nf.CPML(8)),
-        structures=[block, hole], ports=ports,
-        waveform=nf.ModulatedGaussian(33e9, 6e9), monitors=[nf.Probe("beside", (3 * MM, MM, z[16]), "Ex")], steps=300,
-        symmetry=nf.Symmetry(x="electric", y="magnetic"), metal="conformal",
-    )  # fmt: skip
+        grid=nf.Grid(x, x, z),
+        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(8), z_high=nf.CPML(8)),
+        structures=[block, hole],
+        ports=ports,
+        waveform=nf.ModulatedGaussian(33e9, 6e9),
+        monitors=[nf.Probe("beside", (3 * MM, MM, z[16]), "Ex")],
+        steps=300,
+        symmetry=nf.Symmetry(x="electric", y="magnetic"),
+        metal="conformal",
+    )
 
 
 def guide_with_a_rod() -> nf.Simulation:
@@ -168,10 +182,14 @@ def guide_with_a_rod() -> nf.Simulation:
         for name, k, direction in (("in", 10, "+z"), ("out", 14, "-z"))
     ]
     return nf.Simulation(
-        grid=nf.Grid.uniform(MM, (8, 8, 32)), boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(8), z_high=nf.CPML(8)),
-        structures=[nf.Structure(nf.Box((3 * MM, 3 * MM, 0), (5 * MM, 5 * MM, 1)), nf.Medium(4.0))], ports=ports,
-        waveform=nf.ModulatedGaussian(24e9, 8e9), monitors=[nf.Probe("beside", (3 * MM, MM, z[16]), "Ex")], steps=200,
-    )  # fmt: skip
+        grid=nf.Grid.uniform(MM, (8, 8, 32)),
+        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(8), z_high=nf.CPML(8)),
+        structures=[nf.Structure(nf.Box((3 * MM, 3 * MM, 0), (5 * MM, 5 * MM, 1)), nf.Medium(4.0))],
+        ports=ports,
+        waveform=nf.ModulatedGaussian(24e9, 8e9),
+        monitors=[nf.Probe("beside", (3 * MM, MM, z[16]), "Ex")],
+        steps=200,
+    )
 
 
 SHARED = {

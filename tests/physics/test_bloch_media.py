@@ -47,11 +47,14 @@ def test_a_wave_in_a_bloch_cell_rings_at_the_roots_of_the_dispersion_relation(na
     """On the grid to the inversion's rounding; in space within the errors of differences and the trapezoidal rule."""
     (medium, branches), phase = MEDIA[name], 1.3
     simulation = nf.Simulation(
-        nf.Grid.uniform(CELL, (CELLS, 1, 1)), background=medium,
+        nf.Grid.uniform(CELL, (CELLS, 1, 1)),
+        background=medium,
         boundaries=nf.Boundaries(x=nf.Bloch(phase=phase), y="periodic", z="periodic"),
         sources=[nf.CurrentSheet((0, 0, 0), (0, CELL, CELL), "z", nf.Gaussian(30e9))],
-        monitors=[nf.Probe("p", (4 * CELL, 0, 0.5 * CELL), "Ez")], steps=4000, precision="double",
-    )  # fmt: skip
+        monitors=[nf.Probe("p", (4 * CELL, 0, 0.5 * CELL), "Ez")],
+        steps=4000,
+        precision="double",
+    )
     time_step, k = simulation.setup().time_step, phase / (CELLS * CELL)
     modes = nf.resonances(simulation.run(threads=1), (3e9, 26e9), probe="p", smallest_q=2.0)
     every = 2 * np.pi * modes.frequency.values + 1j * modes.decay_rate.values

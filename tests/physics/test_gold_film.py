@@ -18,9 +18,13 @@ def test_gold_has_the_permittivity_of_the_published_formula():
     wavelength = np.array([400.0, 632.8, 900.0])
     formula = 1.54 * (1 - 1 / (177.5**2 * (1 / wavelength**2 + 1j / (14500 * wavelength))))
     for strength, own, width in ((1.27, 470, 1900), (1.1, 325, 1060)):
-        formula += strength / own * (
-            np.exp(-0.25j * np.pi) / (1 / own - 1 / wavelength - 1j / width)
-            + np.exp(0.25j * np.pi) / (1 / own + 1 / wavelength + 1j / width)
+        formula += (
+            strength
+            / own
+            * (
+                np.exp(-0.25j * np.pi) / (1 / own - 1 / wavelength - 1j / width)
+                + np.exp(0.25j * np.pi) / (1 / own + 1 / wavelength + 1j / width)
+            )
         )
     found = GOLD.relative_permittivity(VACUUM_SPEED / (wavelength * NM))
     assert found == pytest.approx(formula.conjugate(), rel=1e-9)

@@ -11,20 +11,63 @@ from nearfield.materials import Medium
 
 SEED = 31
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
-CUBE_TRIANGLES = np.array([
-    [0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1],
-    [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3],
-])  # fmt: skip
+CUBE_TRIANGLES = np.array(
+    [
+        [0, 1, 3],
+        [0, 3, 2],
+        [4, 6, 7],
+        [4, 7, 5],
+        [0, 4, 5],
+        [0, 5, 1],
+        [2, 3, 7],
+        [2, 7, 6],
+        [0, 2, 6],
+        [0, 6, 4],
+        [1, 5, 7],
+        [1, 7, 3],
+    ]
+)
 
 
 def icosphere(times: int) -> tuple[np.ndarray, np.ndarray]:
     """Corners on the unit sphere, and 20 x 4^times triangles, which face outwards."""
     t = (1 + 5**0.5) / 2
-    corners = [[-1, t, 0], [1, t, 0], [-1, -t, 0], [1, -t, 0], [0, -1, t], [0, 1, t], [0, -1, -t], [0, 1, -t],
-               [t, 0, -1], [t, 0, 1], [-t, 0, -1], [-t, 0, 1]]  # fmt: skip
-    faces = [[0, 11, 5], [0, 5, 1], [0, 1, 7], [0, 7, 10], [0, 10, 11], [1, 5, 9], [5, 11, 4], [11, 10, 2], [10, 7, 6],
-             [7, 1, 8], [3, 9, 4], [3, 4, 2], [3, 2, 6], [3, 6, 8], [3, 8, 9], [4, 9, 5], [2, 4, 11], [6, 2, 10],
-             [8, 6, 7], [9, 8, 1]]  # fmt: skip
+    corners = [
+        [-1, t, 0],
+        [1, t, 0],
+        [-1, -t, 0],
+        [1, -t, 0],
+        [0, -1, t],
+        [0, 1, t],
+        [0, -1, -t],
+        [0, 1, -t],
+        [t, 0, -1],
+        [t, 0, 1],
+        [-t, 0, -1],
+        [-t, 0, 1],
+    ]
+    faces = [
+        [0, 11, 5],
+        [0, 5, 1],
+        [0, 1, 7],
+        [0, 7, 10],
+        [0, 10, 11],
+        [1, 5, 9],
+        [5, 11, 4],
+        [11, 10, 2],
+        [10, 7, 6],
+        [7, 1, 8],
+        [3, 9, 4],
+        [3, 4, 2],
+        [3, 2, 6],
+        [3, 6, 8],
+        [3, 8, 9],
+        [4, 9, 5],
+        [2, 4, 11],
+        [6, 2, 10],
+        [8, 6, 7],
+        [9, 8, 1],
+    ]
     points, triangles = np.array(corners, float), np.array(faces)
     for _ in range(times):
         edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
@@ -60,8 +103,13 @@ def uniform(cells, size):
 def nested():
     """A ball with a cavity, a second ball that overlaps it, and one ball twice in the same place."""
     points, triangles = icosphere(1)
-    shells = [(1.0, (0, 0, 0), 1), (0.5, (0.1, 0, 0), -1), (0.8, (1.1, 0.2, 0.1), 1), (0.4, (-0.9, 1.2, 0), 1),
-              (0.4, (-0.9, 1.2, 0), 1)]  # fmt: skip
+    shells = [
+        (1.0, (0, 0, 0), 1),
+        (0.5, (0.1, 0, 0), -1),
+        (0.8, (1.1, 0.2, 0.1), 1),
+        (0.4, (-0.9, 1.2, 0), 1),
+        (0.4, (-0.9, 1.2, 0), 1),
+    ]
     corners = np.concatenate([size * points + place for size, place, _ in shells])
     return corners, np.concatenate([triangles[:, ::way] + n * len(points) for n, (*_, way) in enumerate(shells)])
 

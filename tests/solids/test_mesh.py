@@ -77,12 +77,16 @@ def test_files_hold_the_solid_that_was_written(suffix, tmp_path):
 
 
 BROKEN = {
-    "without a triangle": (lambda: (CUBE, CUBE_TRIANGLES[1:]),
-                           "3 edges of one triangle alone, the first about (0, 0, 0.5) mm"),
-    "facing both ways": (lambda: (CUBE, np.concatenate((CUBE_TRIANGLES[:1, ::-1], CUBE_TRIANGLES[1:]))),
-                         "neighbours disagree at 3 edges"),
+    "without a triangle": (
+        lambda: (CUBE, CUBE_TRIANGLES[1:]),
+        "3 edges of one triangle alone, the first about (0, 0, 0.5) mm",
+    ),
+    "facing both ways": (
+        lambda: (CUBE, np.concatenate((CUBE_TRIANGLES[:1, ::-1], CUBE_TRIANGLES[1:]))),
+        "neighbours disagree at 3 edges",
+    ),
     "a sheet twice": (lambda: (CUBE, np.concatenate((CUBE_TRIANGLES[:2], CUBE_TRIANGLES[:2, ::-1]))), "no volume"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BROKEN)
@@ -136,10 +140,15 @@ def test_gaps_of_rounding_are_closed(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
-    [("none.stl", None, "does not exist"), ("a.step", b"ISO", ".stl, .ply, .obj"), ("a.stl", b"rubbish" * 40, "a.stl"),
-     ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 3\n", "PLY"), ("a.obj", b"v 0 0 0\nf 1 2 3\n", "a.obj"),
-     ("empty.stl", b"", "no triangles")],
-)  # fmt: skip
+    [
+        ("none.stl", None, "does not exist"),
+        ("a.step", b"ISO", ".stl, .ply, .obj"),
+        ("a.stl", b"rubbish" * 40, "a.stl"),
+        ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 3\n", "PLY"),
+        ("a.obj", b"v 0 0 0\nf 1 2 3\n", "a.obj"),
+        ("empty.stl", b"", "no triangles"),
+    ],
+)
 def test_files_that_are_no_meshes_are_refused(name, content, expected, tmp_path):
     if content is not None:
         (tmp_path / name).write_bytes(content)

@@ -27,8 +27,10 @@ def test_metal_voxels_on_grid_lines_take_the_cells_of_their_boxes():
     numbers = np.zeros((6, 6, 6), int)
     numbers[1:4, 2:5, 1:3] = numbers[3:5, 1:3, 2:6] = 9
     parts = nf.Structure(nf.Voxels(array=numbers, spacing=1e-3), {0: "none", 9: "pec"}).parts()
-    boxes = [nf.Structure(nf.Box((1e-3, 2e-3, 1e-3), (4e-3, 5e-3, 3e-3)), "pec"),
-             nf.Structure(nf.Box((3e-3, 1e-3, 2e-3), (5e-3, 3e-3, 6e-3)), "pec")]  # fmt: skip
+    boxes = [
+        nf.Structure(nf.Box((1e-3, 2e-3, 1e-3), (4e-3, 5e-3, 3e-3)), "pec"),
+        nf.Structure(nf.Box((3e-3, 1e-3, 2e-3), (5e-3, 3e-3, 6e-3)), "pec"),
+    ]
     for one, other in zip(*(coefficients(structures, uniform(8, 1e-3)) for structures in (parts, boxes))):
         assert np.array_equal(one, other)
 

@@ -73,8 +73,9 @@ def test_blocks_that_are_acquired_ahead_are_committed_in_order(ring):
     for n, view in enumerate(views):
         view[0] = n
         writer.commit(1, step=n)
-    assert [(block.step, int(block.data[0])) for block in (reader.receive(1) for _ in range(4))] == \
-        [(n, n) for n in range(4)]  # fmt: skip
+    assert [(block.step, int(block.data[0])) for block in (reader.receive(1) for _ in range(4))] == [
+        (n, n) for n in range(4)
+    ]
 
 
 def test_an_acquired_block_can_be_given_back(ring):
@@ -201,18 +202,21 @@ def test_copies_past_the_caches_are_exact():
         assert not target[: first + 3].any() and not target[last + 3 :].any()
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    ({"blocks": 1}, "blocks=1: allowed are whole numbers from 2"),
-    ({"blocks": 5000}, "allowed are whole numbers from 2 to 1024"),
-    ({"block_bytes": 0}, "block_bytes=0"),
-    ({"block_bytes": 1 << 39}, "more memory than"),
-    ({"memory": 4000}, "there is no NUMA node 4000"),
-    ({"memory": "everywhere"}, "'interleave'"),
-    ({"descriptor": {"a": object()}}, "what JSON holds"),
-    ({"descriptor": "x" * 70000}, "70002 bytes"),
-    ({"name": "a/b"}, "allowed are up to 100 letters"),
-    ({"name": ".."}, "allowed are up to 100 letters"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"blocks": 1}, "blocks=1: allowed are whole numbers from 2"),
+        ({"blocks": 5000}, "allowed are whole numbers from 2 to 1024"),
+        ({"block_bytes": 0}, "block_bytes=0"),
+        ({"block_bytes": 1 << 39}, "more memory than"),
+        ({"memory": 4000}, "there is no NUMA node 4000"),
+        ({"memory": "everywhere"}, "'interleave'"),
+        ({"descriptor": {"a": object()}}, "what JSON holds"),
+        ({"descriptor": "x" * 70000}, "70002 bytes"),
+        ({"name": "a/b"}, "allowed are up to 100 letters"),
+        ({"name": ".."}, "allowed are up to 100 letters"),
+    ],
+)
 def test_what_cannot_be_made_is_refused_and_leaves_nothing(name, given, words):
     with pytest.raises(ModelError) as refused:
         stream.create(**{"name": name} | given)
@@ -278,13 +282,16 @@ def test_pages_lie_on_the_node_that_was_asked_for(name):
 
 
 def test_shared_memory_that_is_too_small_is_refused(tmp_path):
-    code = "import os; from nearfield import stream\n" \
-        "try: stream.create('big', 4, 1 << 20)\nexcept Exception as e: print(type(e).__name__, e)\n" \
-        "print(os.listdir(os.environ['NEARFIELD_SHARED_MEMORY']))"  # fmt: skip
-    script = f"mount -t tmpfs -o size=1m none {tmp_path} && exec {sys.executable} -c \"$CODE\""
+    code = (
+        "import os; from nearfield import stream\n"
+        "try: stream.create('big', 4, 1 << 20)\nexcept Exception as e: print(type(e).__name__, e)\n"
+        "print(os.listdir(os.environ['NEARFIELD_SHARED_MEMORY']))"
+    )
+    script = f'mount -t tmpfs -o size=1m none {tmp_path} && exec {sys.executable} -c "$CODE"'
     environment = os.environ | {"NEARFIELD_SHARED_MEMORY": str(tmp_path), "CODE": code}
-    done = subprocess.run(["unshare", "--mount", "--map-root-user", "sh", "-c", script], env=environment,
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        ["unshare", "--mount", "--map-root-user", "sh", "-c", script], env=environment, capture_output=True, text=True
+    )
     if not done.stdout:
         pytest.skip(f"this system lets nobody mount: {done.stderr.strip()}")
     error, listing = done.stdout.splitlines()
@@ -315,20 +322,30 @@ def test_a_fork_uses_no_end_of_its_parents(ring):
     check(reader.receive(1))
 
 
-@pytest.mark.parametrize(("how", "code"), [
-    ("", 0), ("raise SystemExit(3)", 3), ("1 / 0", 1), ("os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
-    ("os.kill(os.getpid(), signal.SIGINT)", -signal.SIGINT),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ("", 0),
+        ("raise SystemExit(3)", 3),
+        ("1 / 0", 1),
+        ("os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
+        ("os.kill(os.getpid(), signal.SIGINT)", -signal.SIGINT),
+    ],
+)
 def test_no_exit_leaves_a_ring_behind(name, how, code):
-    program = f"import os, signal; from nearfield import stream; w = stream.create({name!r}, 2, 64)\n" \
-        f"r = stream.attach({name!r}); w.acquire()\n{how}"  # fmt: skip
+    program = (
+        f"import os, signal; from nearfield import stream; w = stream.create({name!r}, 2, 64)\n"
+        f"r = stream.attach({name!r}); w.acquire()\n{how}"
+    )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == code
     assert not names.path_of(name).exists()
 
 
 def test_ctrl_c_ends_a_wait(name):
-    program = f"from nearfield import stream; w = stream.create({name!r}, 2, 64); r = stream.attach({name!r})\n" \
-        "print(1, flush=True)\nr.receive()"  # fmt: skip
+    program = (
+        f"from nearfield import stream; w = stream.create({name!r}, 2, 64); r = stream.attach({name!r})\n"
+        "print(1, flush=True)\nr.receive()"
+    )
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     process.stdout.readline()
     process.send_signal(signal.SIGINT)

@@ -18,8 +18,19 @@ from nearfield.machine.hardware import assemble
 from nearfield.stream import bench, names
 from nearfield.stream.placement import nodes_with_memory
 
-ROW = {"test", "memory", "writer", "reader", "bytes", "seconds", "mb_per_second", "zero_copy_mb_per_second",
-       "stream_copy_share", "pages_per_node", "verified"}  # fmt: skip
+ROW = {
+    "test",
+    "memory",
+    "writer",
+    "reader",
+    "bytes",
+    "seconds",
+    "mb_per_second",
+    "zero_copy_mb_per_second",
+    "stream_copy_share",
+    "pages_per_node",
+    "verified",
+}
 
 
 def answered(capsys, *arguments: str) -> dict:
@@ -89,23 +100,26 @@ def test_a_file_that_is_no_ring_is_listed_and_left_alone(name, capsys):
     path.unlink()
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["bench", "--memory", "4000"], "memory=4000: there is no NUMA node 4000"),
-    (["bench", "--writer", "4000"], "writer=4000: there is no NUMA node 4000"),
-    (["bench", "--reader", "4000"], "reader=4000: there is no NUMA node 4000"),
-    (["bench", "--streams", "A:0,0,0 B:0,4000,0"], "writer=4000"),
-    (["bench", "--streams", "A:0,0"], "NAME:MEMORY,WRITER,READER"),
-    (["bench", "--streams", "A:0,0,0 A:0,0,0"], "each its own name"),
-    (["bench", "--streams", "A:0,0,0", "--suite", "single"], "exclude each other"),
-    (["bench", "--suite", "triple"], "allowed are single, dual, gpu"),
-    (["bench", "--bytes", "0"], "bytes=0"),
-    (["bench", "--bytes", "nan"], "bytes=nan"),
-    (["bench", "--blocks", "1"], "--blocks"),
-    (["bench", "--block-bytes", "1000000000000"], "needs more memory"),
-    (["rm"], "--stale"),
-    (["stat", "no-such-ring"], "there is no"),
-    (["stat", "../x"], "allowed are"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["bench", "--memory", "4000"], "memory=4000: there is no NUMA node 4000"),
+        (["bench", "--writer", "4000"], "writer=4000: there is no NUMA node 4000"),
+        (["bench", "--reader", "4000"], "reader=4000: there is no NUMA node 4000"),
+        (["bench", "--streams", "A:0,0,0 B:0,4000,0"], "writer=4000"),
+        (["bench", "--streams", "A:0,0"], "NAME:MEMORY,WRITER,READER"),
+        (["bench", "--streams", "A:0,0,0 A:0,0,0"], "each its own name"),
+        (["bench", "--streams", "A:0,0,0", "--suite", "single"], "exclude each other"),
+        (["bench", "--suite", "triple"], "allowed are single, dual, gpu"),
+        (["bench", "--bytes", "0"], "bytes=0"),
+        (["bench", "--bytes", "nan"], "bytes=nan"),
+        (["bench", "--blocks", "1"], "--blocks"),
+        (["bench", "--block-bytes", "1000000000000"], "needs more memory"),
+        (["rm"], "--stale"),
+        (["stat", "no-such-ring"], "there is no"),
+        (["stat", "../x"], "allowed are"),
+    ],
+)
 def test_what_cannot_be_done_is_refused_with_exit_code_2(capsys, arguments, words):
     assert words in refused(capsys, *arguments)
 
@@ -150,8 +164,9 @@ def test_the_suites_have_the_rows_of_two_nodes(monkeypatch):
     two = assemble(synthetic.parse("pack:2 [numa(memory=6GB)] core:2 pu:1"), "two nodes", False, {}, None)
     monkeypatch.setattr(bench, "this_machine", lambda: two)
     single = [case.streams[0] for case in bench.suite("single")]
-    assert sorted((one.memory, one.writer, one.reader) for one in single) == \
-        [(m, w, r) for m in (0, 1) for w in (0, 1) for r in (0, 1)]  # fmt: skip
+    assert sorted((one.memory, one.writer, one.reader) for one in single) == [
+        (m, w, r) for m in (0, 1) for w in (0, 1) for r in (0, 1)
+    ]
     dual = {case.test: [stream.words() for stream in case.streams] for case in bench.suite("dual")}
     assert dual == {
         "Isolated 0 and 1": ["RAM=0 Write=0 Read=0", "RAM=1 Write=1 Read=1"],

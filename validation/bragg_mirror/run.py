@@ -1,6 +1,6 @@
 """Transmission of a Bragg mirror, four pairs of air and a dielectric of index 3.
 
-    .venv/bin/python -m validation.bragg_mirror.run
+.venv/bin/python -m validation.bragg_mirror.run
 """
 
 from __future__ import annotations

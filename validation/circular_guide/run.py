@@ -1,6 +1,6 @@
 """Cut-off frequencies of a circular waveguide, staircase and conformal, as resonances of its cross-section.
 
-    .venv/bin/python -m validation.circular_guide.run
+.venv/bin/python -m validation.circular_guide.run
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Impedance of a coaxial line of staircase cylinders.
 
-    .venv/bin/python -m validation.coax.run
+.venv/bin/python -m validation.coax.run
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def ported(cell: float) -> nf.Simulation:
             nf.Current("current", (-INNER - 2 * cell,) * 2 + (middle,), (INNER + 2 * cell,) * 2 + (middle,)),
         ],
         decay=1e-9,
-    )  # fmt: skip
+    )
 
 
 def main() -> None:
@@ -101,8 +101,14 @@ def main() -> None:
     s = result.sparameters.sel(frequency=slice(70e6, 230e6))
     f = np.array([150e6])
     v, i = (nf.spectrum(result[name], f).values[0] for name in ("voltage", "current"))
-    case.between("impedance between two TEM ports, 5 mm cells", 0.99 * exact, 1.03 * exact, abs(v / i), expected=exact,
-                 unit="ohm")
+    case.between(
+        "impedance between two TEM ports, 5 mm cells",
+        0.99 * exact,
+        1.03 * exact,
+        abs(v / i),
+        expected=exact,
+        unit="ohm",
+    )
     through, back = s.sel(to="out", source="in"), s.sel(to="in", source="in")
     case.compare("transmission from port to port", 1.0, float(np.abs(through).min()), 1e-3)
     case.at_most("reflection", -60.0, 20 * math.log10(float(np.abs(back).max())), unit="dB")

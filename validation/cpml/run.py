@@ -1,6 +1,6 @@
 """How much a CPML reflects: a current element near one corner, Ez at the opposite corner, against open space.
 
-    .venv/bin/python -m validation.cpml.run
+.venv/bin/python -m validation.cpml.run
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The wave of an infinite line current against the Hankel function, between PEC plates and in a periodic box.
 
-    .venv/bin/python -m validation.cylindrical_wave.run
+.venv/bin/python -m validation.cylindrical_wave.run
 """
 
 from __future__ import annotations
@@ -71,8 +71,10 @@ def found() -> tuple[dict[str, list[complex]], float]:
 
 def compare_periodic(case: Case) -> None:
     """The sine line source of examples/line_source.py, before the first image of it arrives."""
-    for name, places, tolerance in (("axis", [(n, 0) for n in range(20, 81, 20)], 0.01),
-                                    ("diagonal", [(n, n) for n in range(14, 57, 14)], 0.016)):  # fmt: skip
+    for name, places, tolerance in (
+        ("axis", [(n, 0) for n in range(20, 81, 20)], 0.01),
+        ("diagonal", [(n, n) for n in range(14, 57, 14)], 0.016),
+    ):
         amplitude = np.abs(ratios(320, tuple(places)))
         worst = float(amplitude[np.argmax(np.abs(amplitude - 1))])
         case.compare(f"periodic box, sine, {name}: amplitude over that in space", 1.0, worst, tolerance)

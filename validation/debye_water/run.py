@@ -1,6 +1,6 @@
 """Reflection of water, a Debye medium, at normal incidence from 1 to 40 GHz.
 
-    .venv/bin/python -m validation.debye_water.run
+.venv/bin/python -m validation.debye_water.run
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ def main() -> None:
     r, theory = found(frequencies, WATER, CELL, 60e9, 0.5e-9), np.abs(expected(frequencies, WATER))
     for index, (frequency, published) in enumerate(PUBLISHED.items()):
         case.compare(f"abs r at {frequency / 1e9:g} GHz", published, r[index], 0.005)
-    case.at_most("largest deviation from theory, 1 to 40 GHz", 0.005,
-                 float(np.abs(r / theory - 1)[(frequencies >= 1e9) & (frequencies <= 40e9)].max()))  # fmt: skip
+    case.at_most(
+        "largest deviation from theory, 1 to 40 GHz",
+        0.005,
+        float(np.abs(r / theory - 1)[(frequencies >= 1e9) & (frequencies <= 40e9)].max()),
+    )
     with picture(case, facts="37.5 µm cells") as (axes,):
         shown = slice(len(PUBLISHED), None)
         axes.plot(frequencies[shown] / 1e9, r[shown], label="abs r, found")

@@ -1,6 +1,6 @@
 """Resonances of a dielectric sphere in the middle of a spherical cavity: how averages of media converge.
 
-    .venv/bin/python -m validation.dielectric_sphere_resonance.run
+.venv/bin/python -m validation.dielectric_sphere_resonance.run
 """
 
 from __future__ import annotations
@@ -65,11 +65,16 @@ def error(mode: str, cells: int, averaging: str) -> float:
             nf.Structure(nf.Sphere(centre, CAVITY), nf.Medium()),
             nf.Structure(nf.Sphere(centre, RADIUS), nf.Medium(PERMITTIVITY)),
         ],
-        boundaries=nf.Boundaries(nf.PEC), symmetry=nf.Symmetry(x=plane, y=plane),
+        boundaries=nf.Boundaries(nf.PEC),
+        symmetry=nf.Symmetry(x=plane, y=plane),
         sources=[source((0, 0, 0), "z", nf.ModulatedGaussian(exact, 0.5 * exact))],
         monitors=[nf.Probe("inside", (0, 0, off), component)],
-        duration=3e-9, precision="double", metal="conformal", courant=0.7, averaging=averaging,
-    ).run()  # fmt: skip
+        duration=3e-9,
+        precision="double",
+        metal="conformal",
+        courant=0.7,
+        averaging=averaging,
+    ).run()
     modes = nf.resonances(result, (0.9 * exact, 1.1 * exact), probe="inside")
     return float(modes.frequency.values[np.argmax(np.abs(modes.amplitude.values))]) / exact - 1.0
 
@@ -81,14 +86,16 @@ def order(errors: dict[int, float]) -> float:
 
 def main() -> None:
     case = Case(__file__, "Dielectric sphere in a spherical cavity")
-    found = {
-        (mode, kind): {cells: error(mode, cells, kind) for cells in CELLS}
-        for mode in MODES for kind in KINDS
-    }  # fmt: skip
+    found = {(mode, kind): {cells: error(mode, cells, kind) for cells in CELLS} for mode in MODES for kind in KINDS}
     for (mode, kind), errors in found.items():
         exact = expected(mode) / 1e9
-        case.compare(f"{mode}, {kind}, 20 cells in the radius", exact, exact * (1 + errors[20]),
-                     0.001 if kind == "tensor" else 0.01, unit="GHz")  # fmt: skip
+        case.compare(
+            f"{mode}, {kind}, 20 cells in the radius",
+            exact,
+            exact * (1 + errors[20]),
+            0.001 if kind == "tensor" else 0.01,
+            unit="GHz",
+        )
     ratio = found["TM101", "diagonal"][20] / found["TM101", "volume"][20]
     case.at_most("TM101, 20 cells in the radius: error of diagonal over that of volume", 0.4, ratio)
     worst = max(map(abs, found["TM101", "tensor"].values()))  # too small to have an order

@@ -1,6 +1,6 @@
 """Spheres of media with poles: cross-sections against Mie's series, and a resonance in a spherical cavity.
 
-    .venv/bin/python -m validation.dispersive_sphere.run
+.venv/bin/python -m validation.dispersive_sphere.run
 """
 
 from __future__ import annotations
@@ -41,11 +41,15 @@ def errors(name: str, cells: float, averaging: str = "diagonal") -> np.ndarray:
     low, high = frequencies[[0, -1]]
     wave = nf.PlaneWave((-box,) * 3, (box,) * 3, "+z", "x", nf.ModulatedGaussian((low + high) / 2, 1.1 * (high - low)))
     far = nf.Simulation(
-        grid=nf.Grid.uniform(cell, (2 * half,) * 3, (-half * cell,) * 3), boundaries=nf.Boundaries(all=nf.CPML(LAYER)),
-        structures=[nf.Structure(nf.Sphere((0, 0, 0), radius), medium)], sources=[wave], decay=1e-7,
-        symmetry=nf.Symmetry(x="electric", y="magnetic"), averaging=averaging,
+        grid=nf.Grid.uniform(cell, (2 * half,) * 3, (-half * cell,) * 3),
+        boundaries=nf.Boundaries(all=nf.CPML(LAYER)),
+        structures=[nf.Structure(nf.Sphere((0, 0, 0), radius), medium)],
+        sources=[wave],
+        decay=1e-7,
+        symmetry=nf.Symmetry(x="electric", y="magnetic"),
+        averaging=averaging,
         monitors=[nf.FarField("far", frequencies, theta=[0.0], phi=[0.0])],
-    ).run()["far"]  # fmt: skip
+    ).run()["far"]
     extinction, scattering = far.extinction_cross_section.values, far.scattering_cross_section.values
     found = np.array([extinction, scattering, extinction - scattering]) / (np.pi * radius**2)
     index = np.conj(np.sqrt(medium.relative_permittivity(frequencies)))
@@ -83,11 +87,16 @@ def resonance(cells: int, exact: complex, averaging: str = "diagonal") -> comple
             nf.Structure(nf.Sphere(centre, CAVITY), nf.Medium()),
             nf.Structure(nf.Sphere(centre, RADIUS), LOADING),
         ],
-        boundaries=nf.Boundaries(nf.PEC), symmetry=nf.Symmetry(x="magnetic", y="magnetic"),
+        boundaries=nf.Boundaries(nf.PEC),
+        symmetry=nf.Symmetry(x="magnetic", y="magnetic"),
         sources=[nf.PointCurrent((0, 0, 0), "z", nf.ModulatedGaussian(exact.real, 0.5 * exact.real))],
         monitors=[nf.Probe("inside", (0, 0, round(0.5 * cells) * cell), "Ez")],
-        duration=3e-9, precision="double", metal="conformal", courant=0.7, averaging=averaging,
-    ).run()  # fmt: skip
+        duration=3e-9,
+        precision="double",
+        metal="conformal",
+        courant=0.7,
+        averaging=averaging,
+    ).run()
     modes = nf.resonances(result, (0.9 * exact.real, 1.1 * exact.real), probe="inside")
     strongest = np.argmax(np.abs(modes.amplitude.values))
     frequency, quality = float(modes.frequency.values[strongest]), float(modes.quality_factor.values[strongest])
@@ -103,8 +112,9 @@ def main() -> None:
     kinds = ("Qext", "Qsca", "Qabs")
     found = {
         (name, averaging): np.array([errors(name, cells, averaging) for cells in CELLS])
-        for name in SPHERES for averaging in ("diagonal", "volume")
-    }  # fmt: skip
+        for name in SPHERES
+        for averaging in ("diagonal", "volume")
+    }
     limits = {WET: (0.03,) * 3, RESONANT: (0.03,) * 3, WATER: (0.05, 0.07, 0.05), PLASMA: (0.1, 0.15, 0.5)}
     for name, allowed in limits.items():
         size = [rms(found[name, "diagonal"][:, kind]) for kind in range(3)]
@@ -112,8 +122,13 @@ def main() -> None:
             case.at_most(f"{name}: {kind}, 7 to 13 cells in the radius, rms error", limit, value)
     exact = expected()
     loaded = {(a, cells): resonance(cells, exact, a) for a in ("diagonal", "volume") for cells in (7, 10, 14)}
-    case.compare("TM101 of a loaded cavity, 14 cells in the radius", exact.real / 1e9,
-                 loaded["diagonal", 14].real / 1e9, 0.005, unit="GHz")  # fmt: skip
+    case.compare(
+        "TM101 of a loaded cavity, 14 cells in the radius",
+        exact.real / 1e9,
+        loaded["diagonal", 14].real / 1e9,
+        0.005,
+        unit="GHz",
+    )
     quality = {key: value.real / (2.0 * value.imag) for key, value in loaded.items()}
     case.compare("Q", exact.real / (2.0 * exact.imag), quality["diagonal", 14], 0.03)
     with picture(case, columns=2, facts="lines: diagonal, dots: volume; thick: 12 to 13 cells in the radius") as axes:
@@ -128,12 +143,18 @@ def main() -> None:
             place.yaxis.set_major_formatter("{x:g}")
             place.legend(fontsize=7)
     for (name, averaging), values in found.items():
-        rows = {label: [f"{100 * rms(values[part, kind]):.2f}" for kind in range(3)]
-                for label, part in (("7 to 8", slice(0, 4)), ("12 to 13", slice(4, None)))}  # fmt: skip
+        rows = {
+            label: [f"{100 * rms(values[part, kind]):.2f}" for kind in range(3)]
+            for label, part in (("7 to 8", slice(0, 4)), ("12 to 13", slice(4, None)))
+        }
         print(name, averaging, "errors of Qext, Qsca, Qabs (%)", rows)
     for (averaging, cells), value in loaded.items():
-        print(averaging, cells, f"{100 * (value.real / exact.real - 1):.3f} % of TM101,",
-              f"{100 * (quality[averaging, cells] / (exact.real / (2 * exact.imag)) - 1):.2f} % of Q")  # fmt: skip
+        print(
+            averaging,
+            cells,
+            f"{100 * (value.real / exact.real - 1):.3f} % of TM101,",
+            f"{100 * (quality[averaging, cells] / (exact.real / (2 * exact.imag)) - 1):.2f} % of Q",
+        )
     case.finish()
 
 

@@ -1,6 +1,6 @@
 """Reflection and transmission of a slab of plasma (Drude) at normal incidence, below and above its plasma frequency.
 
-    .venv/bin/python -m validation.drude_slab.run
+.venv/bin/python -m validation.drude_slab.run
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The dual-mode horn of examples/dual_mode_horn.toml against aperture theory and mode matching.
 
-    .venv/bin/python -m validation.dual_mode_horn.run
+.venv/bin/python -m validation.dual_mode_horn.run
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The leap-frog energy of a lossless box over 20 000 steps from a random start.
 
-    .venv/bin/python -m validation.energy_invariant.run
+.venv/bin/python -m validation.energy_invariant.run
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ def energies(precision: str, steps: int = STEPS, samples: int = SAMPLES) -> np.n
         solver.advance(1)
         electric = [solver.field(name).astype(float) for name in ("Ex", "Ey", "Ez")]
         after = magnetic(solver)
-        found.append(0.5 * sum(np.vdot(e, e) for e in electric)
-                     + 0.5 * ETA**2 * sum(np.vdot(b, a) for b, a in zip(before, after)))  # fmt: skip
+        found.append(
+            0.5 * sum(np.vdot(e, e) for e in electric)
+            + 0.5 * ETA**2 * sum(np.vdot(b, a) for b, a in zip(before, after))
+        )
         solver.advance(steps // samples - 1)
     return np.array(found)
 

@@ -1,6 +1,6 @@
 """Far fields against closed form: electric and magnetic dipole, turnstile, dipoles over a ground.
 
-    .venv/bin/python -m validation.far_field.run
+.venv/bin/python -m validation.far_field.run
 """
 
 from __future__ import annotations

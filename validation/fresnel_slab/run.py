@@ -1,6 +1,6 @@
 """Reflection and transmission of a dielectric slab at normal incidence, in a parallel-plate line.
 
-    .venv/bin/python -m validation.fresnel_slab.run
+.venv/bin/python -m validation.fresnel_slab.run
 """
 
 from __future__ import annotations
@@ -29,8 +29,14 @@ def expected(frequencies: np.ndarray, medium: nf.Medium, thickness: float = THIC
     return face * (1 - delay**2) / common, (1 - face**2) * delay / common
 
 
-def found(frequencies: np.ndarray, medium: nf.Medium, cell: float = CELL, thickness: float = THICKNESS,
-          highest: float = 4e9, **until) -> tuple[np.ndarray, np.ndarray]:
+def found(
+    frequencies: np.ndarray,
+    medium: nf.Medium,
+    cell: float = CELL,
+    thickness: float = THICKNESS,
+    highest: float = 4e9,
+    **until,
+) -> tuple[np.ndarray, np.ndarray]:
     """(abs r, abs t) from two runs, with and without the slab, of a pulse up to a frequency (Hz); `until` ends them."""
     until = until or {"decay": 1e-10}
     back = FRONT + round(thickness / cell)

@@ -1,6 +1,6 @@
 """A dipole of grid edges fed by a lumped port: impedance, resonance, pattern.
 
-    .venv/bin/python -m validation.half_wave_dipole.run
+.venv/bin/python -m validation.half_wave_dipole.run
 """
 
 from __future__ import annotations

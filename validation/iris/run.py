@@ -1,6 +1,6 @@
 """S-parameters of an inductive iris and an E-plane bend in a WR-90 waveguide, beside mode matching.
 
-    .venv/bin/python -m validation.iris.run
+.venv/bin/python -m validation.iris.run
 """
 
 from __future__ import annotations

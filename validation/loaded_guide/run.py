@@ -1,6 +1,6 @@
 """Hybrid modes of filled guides, and a ridge guide: wave numbers and cut-offs beside closed forms, leak and purity.
 
-    .venv/bin/python -m validation.loaded_guide.run
+.venv/bin/python -m validation.loaded_guide.run
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RIDGE_CUTOFF = 76.6666  # 1/m: mode matching, 96 modes (tests/test_any_guides.py
 
 def slab_wave_number(
     frequency: float, width: float = WIDTH, slab: float = SLAB, permittivity: float = FILLING
-) -> float:  # fmt: skip
+) -> float:
     """beta (1/m) of the first mode: E along the slab, even about the middle, kd tan(kd w/2) = k0 cot(k0 (a - w)/2)."""
     k = 2 * math.pi * frequency / C
 
@@ -48,9 +48,12 @@ def slab_guide(cell: float = 0.635e-3, length: int = 90, **more) -> nf.Simulatio
     ]
     settings = {"waveform": nf.ModulatedGaussian(10e9, 4e9), "decay": 1e-10, "precision": "double"} | more
     return nf.Simulation(
-        grid=nf.Grid.uniform(cell, (*step, length)), structures=[nf.Structure(slab, nf.Medium(FILLING))], ports=ports,
-        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(12), z_high=nf.CPML(12)), **settings,
-    )  # fmt: skip
+        grid=nf.Grid.uniform(cell, (*step, length)),
+        structures=[nf.Structure(slab, nf.Medium(FILLING))],
+        ports=ports,
+        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(12), z_high=nf.CPML(12)),
+        **settings,
+    )
 
 
 def ridge_cutoff(cell: float) -> float:
@@ -59,10 +62,12 @@ def ridge_cutoff(cell: float) -> float:
     body = nf.Box((0.5 * (width - ridge), gap, 0), (0.5 * (width + ridge), height, 1))
     port = nf.WaveguidePort("in", (0, 0, 10 * cell), (width, height, 10 * cell), "+z", "1", "any")
     model = nf.Simulation(
-        grid=nf.Grid.uniform(cell, (round(width / cell), round(height / cell), 20)), ports=[port],
-        structures=[nf.Structure(body, nf.PEC)], boundaries=nf.Boundaries(nf.PEC),
+        grid=nf.Grid.uniform(cell, (round(width / cell), round(height / cell), 20)),
+        ports=[port],
+        structures=[nf.Structure(body, nf.PEC)],
+        boundaries=nf.Boundaries(nf.PEC),
         waveform=nf.ModulatedGaussian(8e9, 4e9),
-    )  # fmt: skip
+    )
     return port.mode(model.setup().context).cutoff
 
 
@@ -85,8 +90,11 @@ def main() -> None:
         model = slab_guide(cell, 40)
         line = model.ports[0].line(model.setup().context)
         errors[cell] = -np.angle(line.per_cell(frequencies)) / cell / exact - 1
-        case.at_most(f"slab, {1e3 * cell:.4g} mm cells: error of beta, 8 to 12 GHz", 0.003 * (cell / 0.635e-3) ** 2,
-                     float(np.abs(errors[cell]).max()))  # fmt: skip
+        case.at_most(
+            f"slab, {1e3 * cell:.4g} mm cells: error of beta, 8 to 12 GHz",
+            0.003 * (cell / 0.635e-3) ** 2,
+            float(np.abs(errors[cell]).max()),
+        )
     s = slab_guide().run(threads=2).sparameters.sel(frequency=slice(*BAND))
     model = slab_guide()
     line = model.ports[0].line(model.setup().context)
@@ -98,8 +106,11 @@ def main() -> None:
     case.at_most("slab: leak behind the port, double precision", -100.0, leak(), unit="dB")
     ridge = [ridge_cutoff(cell) for cell in (1e-3, 0.5e-3, 0.25e-3)]
     case.compare("ridge guide: cut-off, 0.25 mm cells", RIDGE_CUTOFF, ridge[2], 0.002, unit="1/m")
-    case.at_least("ridge guide: error of 0.5 mm cells over that of 0.25 mm", 2.0,
-                  (RIDGE_CUTOFF - ridge[1]) / (RIDGE_CUTOFF - ridge[2]))  # fmt: skip
+    case.at_least(
+        "ridge guide: error of 0.5 mm cells over that of 0.25 mm",
+        2.0,
+        (RIDGE_CUTOFF - ridge[1]) / (RIDGE_CUTOFF - ridge[2]),
+    )
     with picture(case, facts="beta of the first mode of WR-90 with a slab, grid over closed form") as (axes,):
         for cell, error in errors.items():
             axes.plot(frequencies / 1e9, 100 * error, label=f"{1e3 * cell:.4g} mm cells")

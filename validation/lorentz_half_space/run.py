@@ -1,6 +1,6 @@
 """Reflection of a Lorentz medium at normal incidence, through its resonance.
 
-    .venv/bin/python -m validation.lorentz_half_space.run
+.venv/bin/python -m validation.lorentz_half_space.run
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ def main() -> None:
     r, theory = found(frequencies, MEDIUM, CELL, 1.3e16, 8e-15), np.abs(expected(frequencies, MEDIUM))
     for index, (radians, published) in enumerate(PUBLISHED.items()):
         case.compare(f"abs r at {radians}e16 rad/s", published, r[index], 0.005 if radians < 4 else 0.01)
-    case.at_most("largest deviation from theory, 1e16 to 6e16 rad/s", 0.01,
-                 float(np.abs(r - theory)[(w >= 1) & (w <= 6)].max()))  # fmt: skip
+    case.at_most(
+        "largest deviation from theory, 1e16 to 6e16 rad/s", 0.01, float(np.abs(r - theory)[(w >= 1) & (w <= 6)].max())
+    )
     with picture(case, facts="60 cells per wavelength in the medium at its resonance") as (axes,):
         axes.plot(w[5:], r[5:], label="abs r, found")
         axes.plot(w[5::4], theory[5::4], "o", markersize=3, color="#1F2933", label="theory")

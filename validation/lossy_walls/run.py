@@ -1,6 +1,6 @@
 """Walls of finite conductivity: loss of a WR-90 guide, quality factors of a box and of a sphere.
 
-    .venv/bin/python -m validation.lossy_walls.run
+.venv/bin/python -m validation.lossy_walls.run
 """
 
 from __future__ import annotations
@@ -41,9 +41,13 @@ def guide(
     probes = [nf.Probe(f"at {n}", (0.5 * WIDTH, 0.5 * HEIGHT, n * step), "Ey") for n in (behind, end)]
     result = nf.Simulation(
         grid=nf.Grid.uniform((WIDTH / cells[0], HEIGHT / cells[1], step), (*cells, end + 50)),
-        boundaries=nf.Boundaries(nf.PEC, z=nf.CPML(40), conductor=metal), ports=[port], monitors=probes,
-        waveform=nf.ModulatedGaussian(10e9, 5e9), precision="double", decay=1e-11,
-    ).run(threads=2)  # fmt: skip
+        boundaries=nf.Boundaries(nf.PEC, z=nf.CPML(40), conductor=metal),
+        ports=[port],
+        monitors=probes,
+        waveform=nf.ModulatedGaussian(10e9, 5e9),
+        precision="double",
+        decay=1e-11,
+    ).run(threads=2)
     signals = [result[probe.name] for probe in probes]
     near, far = (np.abs(fourier_integral(e.time.values, e.values, frequencies)) for e in signals)
     return np.log(near / far) / (length * step)
@@ -69,14 +73,20 @@ def box(conductor: nf.Conductor, cell: float, **options) -> tuple[float, float]:
     cells, around = [round(side / cell) for side in BOX], 2
     low, high = [[n * cell for n in ends] for ends in ([-around] * 3, [n + around for n in cells])]
     frequency, middle = 0.5 * C * math.hypot(1 / BOX[0], 1 / BOX[2]), [0.5 * side for side in BOX]
-    return ringing(nf.Simulation(
-        grid=nf.Grid.uniform(cell, [n + 2 * around for n in cells], low),
-        structures=[nf.Structure(nf.Box(low, high), conductor), nf.Structure(nf.Box((0, 0, 0), BOX), nf.Medium())],
-        boundaries=nf.Boundaries(nf.PEC),
-        sources=[nf.PointCurrent(middle, "y", nf.ModulatedGaussian(frequency, 0.2 * frequency))],
-        monitors=[nf.Probe("inside", (0.4 * BOX[0], middle[1], 0.4 * BOX[2]), "Ey")],
-        duration=60 / frequency, precision="double", **options,
-    ), frequency, "inside")  # fmt: skip
+    return ringing(
+        nf.Simulation(
+            grid=nf.Grid.uniform(cell, [n + 2 * around for n in cells], low),
+            structures=[nf.Structure(nf.Box(low, high), conductor), nf.Structure(nf.Box((0, 0, 0), BOX), nf.Medium())],
+            boundaries=nf.Boundaries(nf.PEC),
+            sources=[nf.PointCurrent(middle, "y", nf.ModulatedGaussian(frequency, 0.2 * frequency))],
+            monitors=[nf.Probe("inside", (0.4 * BOX[0], middle[1], 0.4 * BOX[2]), "Ey")],
+            duration=60 / frequency,
+            precision="double",
+            **options,
+        ),
+        frequency,
+        "inside",
+    )
 
 
 def sphere(conductor: nf.Conductor, cells: int, mode: str, **options) -> tuple[float, float]:
@@ -84,14 +94,24 @@ def sphere(conductor: nf.Conductor, cells: int, mode: str, **options) -> tuple[f
     cell, kind = RADIUS / cells, nf.PointCurrent if mode.startswith("TM") else nf.MagneticPointCurrent
     half, frequency, off = cells + 2, expected(mode), 0.25 * RADIUS
     edge, place = half * cell, (0, 0, off if mode.startswith("TM") else 0)
-    return ringing(nf.Simulation(
-        grid=nf.Grid.uniform(cell, [2 * half] * 3, [-edge] * 3),
-        structures=[nf.Structure(nf.Box([-edge] * 3, [edge] * 3), conductor),
-                    nf.Structure(nf.Sphere([part * cell for part in CENTRE], RADIUS), nf.Medium())],
-        boundaries=nf.Boundaries(nf.PEC), sources=[kind(place, "z", nf.ModulatedGaussian(frequency, 0.15 * frequency))],
-        monitors=[nf.Probe("inside", (0, 0, -off if off else 0), "Ez" if mode.startswith("TM") else "Hz")],
-        duration=80 / frequency, precision="double", metal="conformal", **{"courant": 0.7} | options,
-    ), frequency, "inside")  # fmt: skip
+    return ringing(
+        nf.Simulation(
+            grid=nf.Grid.uniform(cell, [2 * half] * 3, [-edge] * 3),
+            structures=[
+                nf.Structure(nf.Box([-edge] * 3, [edge] * 3), conductor),
+                nf.Structure(nf.Sphere([part * cell for part in CENTRE], RADIUS), nf.Medium()),
+            ],
+            boundaries=nf.Boundaries(nf.PEC),
+            sources=[kind(place, "z", nf.ModulatedGaussian(frequency, 0.15 * frequency))],
+            monitors=[nf.Probe("inside", (0, 0, -off if off else 0), "Ez" if mode.startswith("TM") else "Hz")],
+            duration=80 / frequency,
+            precision="double",
+            metal="conformal",
+            **{"courant": 0.7} | options,
+        ),
+        frequency,
+        "inside",
+    )
 
 
 def main() -> None:

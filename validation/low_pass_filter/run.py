@@ -1,6 +1,6 @@
 """The microstrip low-pass filter of Sheen et al. 1990, on their mesh and on a finer one.
 
-    .venv/bin/python -m validation.low_pass_filter.run
+.venv/bin/python -m validation.low_pass_filter.run
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A parallel-plate line ended by lumped R, L and C: its reflection against circuit theory.
 
-    .venv/bin/python -m validation.lumped_elements.run
+.venv/bin/python -m validation.lumped_elements.run
 """
 
 from __future__ import annotations
@@ -28,8 +28,13 @@ LOADS = {  # at 1.5 GHz each reactance is about the line's 376.73 ohm
 }
 
 
-def impedance(frequencies: np.ndarray, resistance: float | None = None, inductance: float | None = None,
-              capacitance: float | None = None, connection: str = "series") -> np.ndarray:
+def impedance(
+    frequencies: np.ndarray,
+    resistance: float | None = None,
+    inductance: float | None = None,
+    capacitance: float | None = None,
+    connection: str = "series",
+) -> np.ndarray:
     """Circuit theory's impedance (ohm) of the two-pole."""
     s = 2j * np.pi * frequencies
     parts = [

@@ -1,6 +1,6 @@
 """Impedance and effective permittivity of a microstrip line.
 
-    .venv/bin/python -m validation.microstrip.run
+.venv/bin/python -m validation.microstrip.run
 """
 
 from __future__ import annotations
@@ -28,16 +28,22 @@ def expected(width: float = WIDTH, height: float = HEIGHT, permittivity: float =
     return 376.730313412 / (2 * math.pi * math.sqrt(effective)) * math.log(f / u + math.sqrt(1 + 4 / u**2)), effective
 
 
-def model(cells: int, layers: int, width: float = WIDTH, height: float = HEIGHT,
-          permittivity: float = PERMITTIVITY) -> nf.Simulation:
+def model(
+    cells: int, layers: int, width: float = WIDTH, height: float = HEIGHT, permittivity: float = PERMITTIVITY
+) -> nf.Simulation:
     """A line along y on an infinite board, fed by a sheet, running on into the CPML.
 
     The strip takes `cells` cells of its width/(cells + 2/3): the edges of thin metal act a third of a cell wider.
     """
     dx, dz, dy = width / (cells + 2 / 3), height / layers, 0.5 * height
     half, margin = 0.5 * cells * dx, math.ceil(5 * height / dx) + 10
-    x = np.concatenate((-half - dx * np.arange(margin, 0, -1), np.linspace(-half, half, cells + 1),
-                        half + dx * np.arange(1, margin + 1)))  # fmt: skip
+    x = np.concatenate(
+        (
+            -half - dx * np.arange(margin, 0, -1),
+            np.linspace(-half, half, cells + 1),
+            half + dx * np.arange(1, margin + 1),
+        )
+    )
     y, z = dy * np.arange(81), dz * np.arange(6 * layers + 10 + 1)
     feed, plane, further = y[12], y[35], y[60]
     return nf.Simulation(
@@ -60,8 +66,9 @@ def line_constants(simulation: nf.Simulation, frequencies: np.ndarray) -> tuple[
     """(impedance V/I at the reference plane, effective permittivity from the phase between two planes)."""
     result = simulation.run(threads=2)
     s = result.sparameters.sel(to="in", source="in").interp(frequency=frequencies)
-    first, second = (fourier_integral(v.time.values, v.values, frequencies)
-                     for v in (result["first"], result["second"]))  # fmt: skip
+    first, second = (
+        fourier_integral(v.time.values, v.values, frequencies) for v in (result["first"], result["second"])
+    )
     distance = result.grid.lines[1][60] - result.grid.lines[1][35]
     phase = -np.unwrap(np.angle(second / first))
     return 50 * ((1 + s) / (1 - s)).values, (phase * C / (2 * math.pi * frequencies * distance)) ** 2

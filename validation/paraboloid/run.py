@@ -1,6 +1,6 @@
 """A paraboloid of twelve wavelengths and a feed of cosine squared: directivity and pattern by physical optics.
 
-    .venv/bin/python -m validation.paraboloid.run
+.venv/bin/python -m validation.paraboloid.run
 """
 
 from __future__ import annotations
@@ -76,8 +76,10 @@ def model(cells: int = CELLS, mirror: bool = True) -> nf.Simulation:
         structures=[nf.Structure(dish(), nf.PEC, "dish")] if mirror else [],
         sources=currents(feed()),
         monitors=[nf.FarField("far", [FREQUENCY], theta=THETA, phi=np.concatenate((CUTS, CUTS + math.pi)))],
-        symmetry=nf.Symmetry(x="electric", y="magnetic"), metal="conformal", decay=1e-6,
-    )  # fmt: skip
+        symmetry=nf.Symmetry(x="electric", y="magnetic"),
+        metal="conformal",
+        decay=1e-6,
+    )
 
 
 def physical_optics() -> np.ndarray:
@@ -103,16 +105,21 @@ def main() -> None:
     back = intensity(*array.far_fields(np.array([math.pi]), np.zeros(1)), ETA)[0]
     case.compare("feed alone: directivity towards the mirror", 4 * math.pi * back / array.power(), alone[-1, 0], 0.01)
     case.compare("directivity, cosine squared", row(), decibels(pattern[0, 0]), 0.4, absolute=True, unit="dBi")
-    case.compare("directivity, this feed", decibels(theory[0, 0]), decibels(pattern[0, 0]), 0.15, absolute=True,
-                 unit="dBi")
+    case.compare(
+        "directivity, this feed", decibels(theory[0, 0]), decibels(pattern[0, 0]), 0.15, absolute=True, unit="dBi"
+    )
     for column, name in enumerate(("E-plane", "H-plane")):
         expected, width = (beamwidth(THETA, each[:, column]) for each in (theory, pattern))
         case.compare(f"beamwidth, {name}", expected, width, 0.01, unit="deg")
     error = np.abs(np.sqrt(pattern) - np.sqrt(theory)).max() / np.sqrt(theory[0, 0])
     case.at_most("largest difference of the fields in both planes, over the beam's", 0.03, float(error))
     power = result["far"]
-    case.compare("power through the surface over that in all directions", 1.0,
-                 float(power.surface_power[0] / power.radiated_power[0]), 1e-3)
+    case.compare(
+        "power through the surface over that in all directions",
+        1.0,
+        float(power.surface_power[0] / power.radiated_power[0]),
+        1e-3,
+    )
     with picture(case, columns=2, facts="thin: physical optics") as axes:
         for column, name in enumerate(("E-plane", "H-plane")):
             axes[column].plot(np.degrees(THETA), decibels(pattern[:, column]), label=f"{name}, found")

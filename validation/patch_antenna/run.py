@@ -1,6 +1,6 @@
 """The line-fed patch antenna of Sheen et al. 1990: S11, its power balance, and the pattern over a board without end.
 
-    .venv/bin/python -m validation.patch_antenna.run
+.venv/bin/python -m validation.patch_antenna.run
 """
 
 from __future__ import annotations
@@ -47,17 +47,41 @@ def compare_radiation(case: Case, near: nf.FarFieldResult, far: nf.FarFieldResul
         power = float(pattern.surface_power[0]) / accepted_power(pattern)
         case.compare(f"power through the surface {name} cells out, over accepted", 1.0, power, 0.01)
     alone = with_board(near, board=GroundedBoard(1.0, HEIGHT))
-    case.compare("reciprocity with a board of vacuum: directivity", images.directivity, alone.directivity, 0.01,
-                 absolute=True, unit="dBi")
-    case.compare("board outside: directivity, surface 7 and 25 cells out", wide.directivity, board.directivity, 0.01,
-                 absolute=True, unit="dBi")
-    case.compare("board outside: share of the surface wave (short dipole)", surface_wave_share(),
-                 1 - wide.efficiency * accepted_power(far) / float(far.surface_power[0]), 0.01, absolute=True)
+    case.compare(
+        "reciprocity with a board of vacuum: directivity",
+        images.directivity,
+        alone.directivity,
+        0.01,
+        absolute=True,
+        unit="dBi",
+    )
+    case.compare(
+        "board outside: directivity, surface 7 and 25 cells out",
+        wide.directivity,
+        board.directivity,
+        0.01,
+        absolute=True,
+        unit="dBi",
+    )
+    case.compare(
+        "board outside: share of the surface wave (short dipole)",
+        surface_wave_share(),
+        1 - wide.efficiency * accepted_power(far) / float(far.surface_power[0]),
+        0.01,
+        absolute=True,
+    )
     cut = with_images(far)
-    case.compare("cut board: directivity off that with the board outside", wide.directivity, cut.directivity, 0.4,
-                 absolute=True, unit="dBi")
-    case.compare("cut board: gain off that with the board outside", wide.gain, cut.gain, 0.05,
-                 absolute=True, unit="dBi")
+    case.compare(
+        "cut board: directivity off that with the board outside",
+        wide.directivity,
+        cut.directivity,
+        0.4,
+        absolute=True,
+        unit="dBi",
+    )
+    case.compare(
+        "cut board: gain off that with the board outside", wide.gain, cut.gain, 0.05, absolute=True, unit="dBi"
+    )
 
 
 def main() -> None:
@@ -70,8 +94,9 @@ def main() -> None:
     compare_radiation(case, near, far)
     degrees = np.arange(0.0, 89.9, 1.0)
     board = GroundedBoard(PERMITTIVITY, HEIGHT)
-    with picture(case, columns=2,
-                 facts="right: 7.5 GHz, phi = 0; outside the surface: the ground, with or without the board") as axes:
+    with picture(
+        case, columns=2, facts="right: 7.5 GHz, phi = 0; outside the surface: the ground, with or without the board"
+    ) as axes:
         for result, name, line in ((demo, "published cells", "-"), (half_cells, "half cells", "--")):
             f, level = reflection(result)
             axes[0].plot(f / 1e9, 20 * np.log10(level), line, label=name)
@@ -81,11 +106,18 @@ def main() -> None:
         for pattern, name, line in ((near, "7", "-"), (far, "25", "o")):
             gain = pattern.gain_dbi.isel(frequency=0).sel(phi=0.0)
             style = {"markersize": 3, "markevery": 1 if line == "-" else 4}
-            axes[1].plot(np.degrees(gain.theta), gain, line, color="#0072B2", label=f"ground, surface {name} cells out",
-                         **style)
+            axes[1].plot(
+                np.degrees(gain.theta), gain, line, color="#0072B2", label=f"ground, surface {name} cells out", **style
+            )
             u = board.intensity(pattern, np.radians(degrees), np.zeros(1))[:, 0]
-            axes[1].plot(degrees, 10 * np.log10(4 * np.pi * u / accepted_power(pattern)), line, color="#D55E00",
-                         label=f"ground and board, surface {name} cells out", **style)
+            axes[1].plot(
+                degrees,
+                10 * np.log10(4 * np.pi * u / accepted_power(pattern)),
+                line,
+                color="#D55E00",
+                label=f"ground and board, surface {name} cells out",
+                **style,
+            )
         axes[1].set(xlabel="theta (degrees)", ylabel="gain (dBi)", ylim=(-10, 10))
         axes[1].legend(loc="lower left")
     case.finish()

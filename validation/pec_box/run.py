@@ -1,6 +1,6 @@
 """Resonances of a PEC box against those of the Yee grid itself, and against the continuum.
 
-    .venv/bin/python -m validation.pec_box.run
+.venv/bin/python -m validation.pec_box.run
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ C = 299792458.0
 SIZE = (50e-3, 20e-3, 60e-3)  # m
 CELLS = (25, 10, 31)
 MODES = {
-    "TE101": (1, 0, 1), "TE102": (1, 0, 2), "TE201": (2, 0, 1), "TE202": (2, 0, 2), "TM110": (1, 1, 0),
+    "TE101": (1, 0, 1),
+    "TE102": (1, 0, 2),
+    "TE201": (2, 0, 1),
+    "TE202": (2, 0, 2),
+    "TM110": (1, 1, 0),
     "TM111": (1, 1, 1),
-}  # fmt: skip
+}
 
 
 def model(courant: float = 0.99) -> nf.Simulation:
@@ -37,8 +41,9 @@ def continuum(mode: tuple[int, int, int]) -> float:
 
 def on_the_grid(mode: tuple[int, int, int], time_step: float) -> float:
     """Frequency (Hz) of the mode on the Yee grid: sin^2(w dt/2)/(c dt)^2 = sum of sin^2(k d/2)/d^2."""
-    total = sum((count / length * math.sin(math.pi * m / (2 * count))) ** 2
-                for m, length, count in zip(mode, SIZE, CELLS))  # fmt: skip
+    total = sum(
+        (count / length * math.sin(math.pi * m / (2 * count))) ** 2 for m, length, count in zip(mode, SIZE, CELLS)
+    )
     return math.asin(C * time_step * math.sqrt(total)) / (math.pi * time_step)
 
 

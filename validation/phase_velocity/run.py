@@ -1,6 +1,6 @@
 """Numerical phase velocity along an axis of cubic cells, in a PEC/PMC parallel-plate line.
 
-    .venv/bin/python -m validation.phase_velocity.run
+.venv/bin/python -m validation.phase_velocity.run
 """
 
 from __future__ import annotations

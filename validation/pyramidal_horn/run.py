@@ -1,6 +1,6 @@
 """A pyramidal horn before conformal metal: directivity and patterns against aperture theory.
 
-    .venv/bin/python -m validation.pyramidal_horn.run
+.venv/bin/python -m validation.pyramidal_horn.run
 """
 
 from __future__ import annotations
@@ -22,8 +22,20 @@ GUIDE = 0.8 * WAVELENGTH, 0.4 * WAVELENGTH  # as the pyramid is where it begins
 JOIN = APEX * GUIDE[0] / APERTURE[0]  # m from the apex
 WALL = 3e-3  # m
 THETA = np.arange(0, 91.0)  # degrees
-SIDES = [(0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7), (0, 1, 5), (0, 5, 4), (1, 2, 6), (1, 6, 5),
-         (2, 3, 7), (2, 7, 6), (3, 0, 4), (3, 4, 7)]  # fmt: skip
+SIDES = [
+    (0, 2, 1),
+    (0, 3, 2),
+    (4, 5, 6),
+    (4, 6, 7),
+    (0, 1, 5),
+    (0, 5, 4),
+    (1, 2, 6),
+    (1, 6, 5),
+    (2, 3, 7),
+    (2, 7, 6),
+    (3, 0, 4),
+    (3, 4, 7),
+]
 
 
 def frustum(start: float, end: float, wall: float) -> nf.Mesh:
@@ -41,9 +53,13 @@ def model(cell: float, space: float = 12e-3) -> nf.Simulation:
     port = JOIN - back
     x, y, before, beyond = (
         layer + math.ceil(length / cell - 1e-6)
-        for length in (0.5 * APERTURE[0] + WALL + space, 0.5 * APERTURE[1] + WALL + space, back + 4 * cell,
-                       APEX - JOIN + space)
-    )  # fmt: skip
+        for length in (
+            0.5 * APERTURE[0] + WALL + space,
+            0.5 * APERTURE[1] + WALL + space,
+            back + 4 * cell,
+            APEX - JOIN + space,
+        )
+    )
     low = JOIN - before * cell
     a, b = (0.5 * side for side in GUIDE)
     metal = [nf.Box((-a - WALL, -b - WALL, low - 1), (a + WALL, b + WALL, JOIN)), frustum(JOIN, APEX, WALL)]
@@ -56,8 +72,10 @@ def model(cell: float, space: float = 12e-3) -> nf.Simulation:
         ports=[nf.WaveguidePort("in", (-a, -b, port), (a, b, port), "+z", "TE10")],
         monitors=[nf.FarField("far", [C / WAVELENGTH], theta=[0.0], phi=[0.0])],
         waveform=nf.ModulatedGaussian(C / WAVELENGTH, 3e9),
-        symmetry=nf.Symmetry(x="magnetic", y="electric"), metal="conformal", decay=1e-6,
-    )  # fmt: skip
+        symmetry=nf.Symmetry(x="magnetic", y="electric"),
+        metal="conformal",
+        decay=1e-6,
+    )
 
 
 def aperture_theory(theta: np.ndarray, exact: bool) -> tuple[float, np.ndarray, np.ndarray]:

@@ -1,6 +1,6 @@
 """Power radiated by a point current, in vacuum and in a dielectric, through boxes of two sizes.
 
-    .venv/bin/python -m validation.radiated_power.run
+.venv/bin/python -m validation.radiated_power.run
 """
 
 from __future__ import annotations

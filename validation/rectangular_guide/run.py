@@ -1,6 +1,6 @@
 """WR-90 waveguide: wavelength, cut-off and wave impedance of TE10, decay below cut-off.
 
-    .venv/bin/python -m validation.rectangular_guide.run
+.venv/bin/python -m validation.rectangular_guide.run
 """
 
 from __future__ import annotations

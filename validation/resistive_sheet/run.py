@@ -1,6 +1,6 @@
 """Reflection of resistive sheets and of a Salisbury screen at normal incidence, in a periodic cell.
 
-    .venv/bin/python -m validation.resistive_sheet.run
+.venv/bin/python -m validation.resistive_sheet.run
 """
 
 from __future__ import annotations
@@ -38,16 +38,24 @@ def found(medium: Any, frequencies: np.ndarray, mirror: int | None = None, highe
             grid=nf.Grid.uniform(CELL, (1, 1, length)),
             structures=structures,
             boundaries=nf.Boundaries(x="periodic", y="periodic", z_low=nf.CPML(20), z_high=end),
-            sources=[nf.PlaneWave((0, 0, FRONT * CELL), (CELL, CELL, (length - behind) * CELL), "+z", "x",
-                                  nf.GaussianDerivative(highest))],
+            sources=[
+                nf.PlaneWave(
+                    (0, 0, FRONT * CELL),
+                    (CELL, CELL, (length - behind) * CELL),
+                    "+z",
+                    "x",
+                    nf.GaussianDerivative(highest),
+                )
+            ],
             monitors=[nf.Probe("before", (0.5 * CELL, 0, PROBE * CELL), "Ex")],
-            precision="double", decay=1e-12,
+            precision="double",
+            decay=1e-12,
         ).run(threads=1)["before"]
         for length, structures, end, behind in (
             (SHEET + 60, (), nf.CPML(20), 30),
             (cells, (sheet,), nf.CPML(20) if mirror is None else nf.PEC, 30 if mirror is None else 0),
         )
-    )  # fmt: skip
+    )
     incident, total = (fourier_integral(e.time.values, e.values, frequencies) for e in (empty, filled))
     return (total / incident - 1.0) * np.exp(4j * np.pi * frequencies * (SHEET - PROBE) * CELL / C)
 
@@ -65,8 +73,11 @@ def main() -> None:
         left.legend()
         drude = nf.ResistiveSheet(100.0, inductance=5e-9)
         difference = found(drude, frequencies) - expected(drude.impedance(frequencies), frequencies)
-        case.at_most("100 ohm + 5 nH per square: largest error of r, to 5 GHz", 0.005,
-                     float(np.abs(difference[frequencies <= 5e9]).max()))  # fmt: skip
+        case.at_most(
+            "100 ohm + 5 nH per square: largest error of r, to 5 GHz",
+            0.005,
+            float(np.abs(difference[frequencies <= 5e9]).max()),
+        )
         screen = found(nf.ResistiveSheet(ETA), frequencies, SPACER)
         theory = expected(ETA, frequencies, SPACER * CELL)
         case.compare("screen: abs r at 1 GHz", abs(theory[0]), abs(screen[0]), 0.005)

@@ -1,6 +1,6 @@
 """Cross-sections of a dielectric and of a metal sphere against Mie's series.
 
-    .venv/bin/python -m validation.sphere.run
+.venv/bin/python -m validation.sphere.run
 """
 
 from __future__ import annotations
@@ -29,10 +29,15 @@ def model(
     pulse = nf.GaussianDerivative(0.6 * frequencies.max())
     wave = nf.PlaneWave((-box,) * 3, (box,) * 3, direction, polarisation, pulse)
     return nf.Simulation(
-        grid=nf.Grid.uniform(cell, (2 * half,) * 3, (-half * cell,) * 3), boundaries=nf.Boundaries(all=nf.CPML(LAYER)),
-        structures=[nf.Structure(nf.Sphere((0, 0, 0), RADIUS), medium)], sources=[wave], decay=1e-8,
-        monitors=[nf.FarField("far", frequencies, theta=[0.0], phi=[0.0])], metal=metal, averaging=averaging,
-    )  # fmt: skip
+        grid=nf.Grid.uniform(cell, (2 * half,) * 3, (-half * cell,) * 3),
+        boundaries=nf.Boundaries(all=nf.CPML(LAYER)),
+        structures=[nf.Structure(nf.Sphere((0, 0, 0), RADIUS), medium)],
+        sources=[wave],
+        decay=1e-8,
+        monitors=[nf.FarField("far", frequencies, theta=[0.0], phi=[0.0])],
+        metal=metal,
+        averaging=averaging,
+    )
 
 
 def efficiencies(simulation: nf.Simulation) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Resonances of a spherical cavity in metal: conformal and staircase walls.
 
-    .venv/bin/python -m validation.spherical_cavity.run
+.venv/bin/python -m validation.spherical_cavity.run
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ def ringing(cell: float, duration: float, centre: tuple[float, ...], **options) 
             nf.MagneticPointCurrent((0, 0, 0), "z", nf.ModulatedGaussian(21.5e9, 4e9)),
         ],
         monitors=[nf.Probe("electric", (0, 0, -off), "Ez"), nf.Probe("magnetic", (0, 0, 0), "Hz")],
-        duration=duration, **options,
-    ).run(threads=2)  # fmt: skip
+        duration=duration,
+        **options,
+    ).run(threads=2)
 
 
 def found(cell: float, duration: float = 5e-9) -> dict[str, float]:

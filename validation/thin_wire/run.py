@@ -1,6 +1,6 @@
 """Wires of a stated radius: lines in a metal tube, a half-wave dipole, a loop.
 
-    .venv/bin/python -m validation.thin_wire.run
+.venv/bin/python -m validation.thin_wire.run
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ def tube(radius: float, x: np.ndarray, y: np.ndarray, place: tuple[float, float]
     cell = 1e-3
     z = cell * np.arange(91)
     wire = nf.Wire([(*place, z[0]), (*place, z[-1])], radius=radius)
-    beside = [(line[max(np.searchsorted(line, at - 1e-9) - 1, 0)], line[np.searchsorted(line, at - 1e-9) + 1])
-              for line, at in zip((x, y), place)]  # fmt: skip
+    beside = [
+        (line[max(np.searchsorted(line, at - 1e-9) - 1, 0)], line[np.searchsorted(line, at - 1e-9) + 1])
+        for line, at in zip((x, y), place)
+    ]
     lower, upper = zip(*beside)
     return nf.Simulation(
         grid=nf.Grid(x, y, z),
@@ -64,8 +66,10 @@ def tube(radius: float, x: np.ndarray, y: np.ndarray, place: tuple[float, float]
 def line_impedance(radius: float, x: np.ndarray, y: np.ndarray, place: tuple[float, float]) -> float:
     """V/I (ohm) of the travelling wave at 1 GHz."""
     result = tube(radius, x, y, place).run(threads=2)
-    spectra = [fourier_integral(part[part.dims[0]].values, part.values, np.array([1e9]))[0]
-               for part in (result["voltage"], result["current"])]  # fmt: skip
+    spectra = [
+        fourier_integral(part[part.dims[0]].values, part.values, np.array([1e9]))[0]
+        for part in (result["voltage"], result["current"])
+    ]
     return float(abs(spectra[0] / spectra[1]))
 
 
@@ -121,8 +125,9 @@ def main() -> None:
             pieces = 2 * int(min(length / CELL, 0.25 * length / (radius * CELL)))  # none shorter than 2 radii
             frequencies, z = input_impedance(dipole(radius * CELL).run(threads=2), (0.85e9, 1.05e9))
             sparse = slice(0, None, max(1, len(frequencies) // 12))
-            reference = np.array([impedance(f, length, radius * CELL, pieces, pieces // 2 - 1)
-                                  for f in frequencies[sparse]])  # fmt: skip
+            reference = np.array(
+                [impedance(f, length, radius * CELL, pieces, pieces // 2 - 1) for f in frequencies[sparse]]
+            )
             name = f"dipole, radius {radius:g} cells"
             compare_resonance(case, name, (frequencies, z), (frequencies[sparse], reference), 0.005, 0.02)
             show(axes[0], frequencies, z, frequencies[sparse], reference, f"{radius:g} cells")

@@ -1,6 +1,6 @@
 """What leaks out of an empty total-field box.
 
-    .venv/bin/python -m validation.total_field_box.run
+.venv/bin/python -m validation.total_field_box.run
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ CELL = 1e-3  # m
 CELLS, EDGE = 50, 15  # of the grid; from its ends to the box
 STEPS = 400
 WAVES = {
-    "along z": ("+z", "x"), "along -x, E tilted": ("-x", (0, 1, 2)),
-    "60, 40 degrees": (("60 deg", "40 deg"), "30 deg"), "1, 1, 1": ((1, 1, 1), (1, -1, 0)),
+    "along z": ("+z", "x"),
+    "along -x, E tilted": ("-x", (0, 1, 2)),
+    "60, 40 degrees": (("60 deg", "40 deg"), "30 deg"),
+    "1, 1, 1": ((1, 1, 1), (1, -1, 0)),
     "nearly along y": ((1e-3, 0.5, 0.02), "x"),
 }
 

@@ -1,6 +1,6 @@
 """Ports in a WR-90 waveguide: phase, decay, wave impedance and leak of TE10, and all of its power.
 
-    .venv/bin/python -m validation.waveguide_ports.run
+.venv/bin/python -m validation.waveguide_ports.run
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ def model(pulse: nf.ModulatedGaussian, cells: int = 130, **more) -> nf.Simulatio
     settings = {"precision": "double", "decay": 1e-11, "ports": ports, "waveform": pulse} | more
     return nf.Simulation(
         grid=nf.Grid.uniform((WIDTH / CELLS[0], HEIGHT / CELLS[1], STEP), (*CELLS, cells)),
-        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(40), z_high=nf.CPML(40)), **settings,
-    )  # fmt: skip
+        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(40), z_high=nf.CPML(40)),
+        **settings,
+    )
 
 
 def leak(precision: str) -> float:

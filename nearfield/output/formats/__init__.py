@@ -10,7 +10,22 @@ from nearfield.output.formats.reading import StoredFields, open_fields, stored_f
 from nearfield.output.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
 
 __all__ = [
-    "Block", "Bound", "Codec", "Component", "DomainFiles", "FieldDescription", "FieldFile", "PredictedSize",
-    "StoredFields", "boxes_of", "of_points", "of_regions", "open_field_file", "open_fields", "predicted_size",
-    "refuse_full_disk", "stored_fields", "write_xdmf",
-]  # fmt: skip
+    "Block",
+    "Bound",
+    "Codec",
+    "Component",
+    "DomainFiles",
+    "FieldDescription",
+    "FieldFile",
+    "PredictedSize",
+    "StoredFields",
+    "boxes_of",
+    "of_points",
+    "of_regions",
+    "open_field_file",
+    "open_fields",
+    "predicted_size",
+    "refuse_full_disk",
+    "stored_fields",
+    "write_xdmf",
+]

@@ -107,17 +107,27 @@ class _FilterClass(ctypes.Structure):
     """H5Z_class2_t of HDF5's filter interface."""
 
     _fields_ = (
-        ("version", ctypes.c_int), ("id", ctypes.c_int), ("encoder", ctypes.c_uint), ("decoder", ctypes.c_uint),
-        ("name", ctypes.c_char_p), ("can_apply", ctypes.c_void_p), ("set_local", ctypes.c_void_p),
+        ("version", ctypes.c_int),
+        ("id", ctypes.c_int),
+        ("encoder", ctypes.c_uint),
+        ("decoder", ctypes.c_uint),
+        ("name", ctypes.c_char_p),
+        ("can_apply", ctypes.c_void_p),
+        ("set_local", ctypes.c_void_p),
         ("filter", ctypes.c_void_p),
-    )  # fmt: skip
+    )
 
 
 # size_t filter(flags, number and values of parameters, bytes, size of the buffer, the buffer): bytes, 0 for failure
 _Filter = ctypes.CFUNCTYPE(
-    ctypes.c_size_t, ctypes.c_uint, ctypes.c_size_t, ctypes.POINTER(ctypes.c_uint), ctypes.c_size_t,
-    ctypes.POINTER(ctypes.c_size_t), ctypes.POINTER(ctypes.c_void_p),
-)  # fmt: skip
+    ctypes.c_size_t,
+    ctypes.c_uint,
+    ctypes.c_size_t,
+    ctypes.POINTER(ctypes.c_uint),
+    ctypes.c_size_t,
+    ctypes.POINTER(ctypes.c_size_t),
+    ctypes.POINTER(ctypes.c_void_p),
+)
 
 
 @functools.cache

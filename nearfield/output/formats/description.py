@@ -162,17 +162,22 @@ class FieldDescription:
 
     def to_json(self) -> str:
         """Everything as JSON, coordinates with all their digits."""
-        return json.dumps({
-            "format": self.format, "precision": self.precision, "codec": str(self.codec),
-            "bound": None if self.bound is None else self.bound.to_json(),
-            "title": self.title, "snapshots_planned": self.snapshots,
-            "components": {
-                name: {"dims": item.dims, "shape": item.shape, "units": item.units}
-                for name, item in self.components.items()
-            },
-            "coordinates": {dim: np.asarray(line, float).tolist() for dim, line in self.coordinates.items()},
-            "attributes": dict(self.attributes),
-        })  # fmt: skip
+        return json.dumps(
+            {
+                "format": self.format,
+                "precision": self.precision,
+                "codec": str(self.codec),
+                "bound": None if self.bound is None else self.bound.to_json(),
+                "title": self.title,
+                "snapshots_planned": self.snapshots,
+                "components": {
+                    name: {"dims": item.dims, "shape": item.shape, "units": item.units}
+                    for name, item in self.components.items()
+                },
+                "coordinates": {dim: np.asarray(line, float).tolist() for dim, line in self.coordinates.items()},
+                "attributes": dict(self.attributes),
+            }
+        )
 
     @classmethod
     def from_json(cls, text: str) -> FieldDescription:
@@ -184,11 +189,14 @@ class FieldDescription:
                 for name, item in data["components"].items()
             },
             coordinates={dim: np.asarray(line, float) for dim, line in data["coordinates"].items()},
-            snapshots=data["snapshots_planned"], format=data["format"], precision=data["precision"],
+            snapshots=data["snapshots_planned"],
+            format=data["format"],
+            precision=data["precision"],
             codec=Codec.parse(data["codec"]),
             bound=None if data["bound"] is None else Bound(**data["bound"]),
-            title=data["title"], attributes=data["attributes"],
-        )  # fmt: skip
+            title=data["title"],
+            attributes=data["attributes"],
+        )
 
 
 def of_regions(grid: YeeGrid, regions: Mapping[str, Region], snapshots: int, **storage: Any) -> FieldDescription:
@@ -204,9 +212,11 @@ def of_regions(grid: YeeGrid, regions: Mapping[str, Region], snapshots: int, **s
 
 
 def of_points(
-    lines: tuple[np.ndarray, np.ndarray, np.ndarray], snapshots: int, names: tuple[str, ...] = COMPONENTS,
+    lines: tuple[np.ndarray, np.ndarray, np.ndarray],
+    snapshots: int,
+    names: tuple[str, ...] = COMPONENTS,
     **storage: Any,
-) -> FieldDescription:  # fmt: skip
+) -> FieldDescription:
     """The description of components at common points, x, y and z given along each axis (m).
 
     With all six components this is the full record: x, y, z, Ex, Ey, Ez, Hx, Hy, Hz of every point at every step.

@@ -180,9 +180,7 @@ def same_description(path: Path, found: FieldDescription, given: FieldDescriptio
         )
 
 
-def refuse_unfit(
-    path: Path, found: FieldDescription, given: FieldDescription, committed: int, keep: int
-) -> None:
+def refuse_unfit(path: Path, found: FieldDescription, given: FieldDescription, committed: int, keep: int) -> None:
     """Refuse to go on with a file of other fields, or of fewer snapshots than are to be kept."""
     same_description(path, found, given)
     if keep > committed:

@@ -259,9 +259,14 @@ def _create_component(file: h5py.File, description: FieldDescription, name: str)
     order = -1 if description.format == "vtkhdf" else 1
     shape, chunk = description.components[name].shape[::order], description.chunk(name)[::order]
     file.create_dataset(
-        name, (0, *shape), description.dtype, maxshape=(None, *shape), chunks=(1, *chunk), fillvalue=np.nan,
+        name,
+        (0, *shape),
+        description.dtype,
+        maxshape=(None, *shape),
+        chunks=(1, *chunk),
+        fillvalue=np.nan,
         **description.codec.dataset_options(),
-    )  # fmt: skip
+    )
 
 
 def write_component_labels(file: h5py.File, description: FieldDescription, name: str) -> None:

@@ -55,9 +55,14 @@ class PartFiles:
     """
 
     def __init__(
-        self, path: str | Path, description: FieldDescription, domains: Sequence[Boxes], threads: int = 1,
-        keep: int | None = None, here: Sequence[int] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        path: str | Path,
+        description: FieldDescription,
+        domains: Sequence[Boxes],
+        threads: int = 1,
+        keep: int | None = None,
+        here: Sequence[int] | None = None,
+    ) -> None:
         self.path, self.description, self.domains = Path(path), description, domains
         _refuse_gaps(description, domains)
         self._here = range(len(domains)) if here is None else here
@@ -123,8 +128,10 @@ class JoinedFile:
         self._parts = [part_path(path, number) for number in range(len(domains))]
         missing = [part for part in self._parts if not part.is_file()]
         if missing:
-            raise ModelError(f"{missing[0]} is not there, though a process on its host has made it; choose an --output "
-                             "on a file system that all hosts share")  # fmt: skip
+            raise ModelError(
+                f"{missing[0]} is not there, though a process on its host has made it; choose an --output "
+                "on a file system that all hosts share"
+            )
         self._file: ClaimedFile | None = _write_index(self.path, description, domains, RUNNING)
 
     def close(self, complete: bool = True, reason: str = "the run was broken off") -> None:
@@ -151,9 +158,13 @@ class DomainFiles(PartFiles):
     """A field file cut into one a domain, all written here, and the file that joins them."""
 
     def __init__(
-        self, path: str | Path, description: FieldDescription, domains: Sequence[Boxes], threads: int = 1,
+        self,
+        path: str | Path,
+        description: FieldDescription,
+        domains: Sequence[Boxes],
+        threads: int = 1,
         keep: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(path, description, [boxes for boxes in domains if boxes], threads, keep)
         try:
             self._joined = JoinedFile(path, description, self.domains)
@@ -196,7 +207,7 @@ def _write_index(
         parts = [
             {"file": part_path(path, number).name, "boxes": {name: list(map(list, box)) for name, box in boxes.items()}}
             for number, boxes in enumerate(domains)
-        ]  # fmt: skip
+        ]
         if description.is_hdf5:
             from nearfield.output.formats.joined import write_joined
 

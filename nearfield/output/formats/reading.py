@@ -148,8 +148,13 @@ def open_fields(path: str | Path) -> xarray.Dataset:
             coordinates[name] = (name, variable.array, variable.attributes)
     first = stored.description.time_dims[0]
     coordinates["step"] = (first, stored.steps)
-    told = {"status": stored.status, "title": stored.description.title, "committed": len(stored.steps),
-            "planned": stored.description.snapshots, **stored.description.attributes}  # fmt: skip
+    told = {
+        "status": stored.status,
+        "title": stored.description.title,
+        "committed": len(stored.steps),
+        "planned": stored.description.snapshots,
+        **stored.description.attributes,
+    }
     if stored.description.bound is not None:
         told["error_bound"] = str(stored.description.bound)
     return xarray.Dataset(data, coordinates, told)
@@ -222,7 +227,6 @@ def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
             ) from error
     time.sleep(0.02)
     return _from_hdf5(path, read, attempts - 1)
-
 
 
 def _read_binary(path: Path) -> StoredFields:
