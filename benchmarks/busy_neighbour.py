@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from paired import in_turn, parser, spread, write
 
-from nearfield.bench import Timed, box
+from nearfield.measure.bench import Timed, box
 
 BUSY = "import os; os.sched_setaffinity(0, {%d}); print(flush=True)\nwhile os.getppid() == %d: pass"
 

@@ -4,7 +4,7 @@
 
 One rank of one thread a host. Efficiency is the rate over the sum of the rates of one rank alone on each host, all at
 once: the same load, no messages. A host has one processor of this machine, in turn; beyond its processors hosts share
-them. Predictions are nearfield.machine.step_time's, from the rate alone, the link and what it costs the processor as
+them. Predictions are nearfield.predict.step_time's, from the rate alone, the link and what it costs the processor as
 measured, and the cost model of tiles; nothing is fitted.
 """
 
@@ -22,16 +22,16 @@ import numpy as np
 from machine import ROOT
 from paired import parser, write
 
-from nearfield.bench import box
 from nearfield.commands.predict import job_of_simulation
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
+from nearfield.entry.whole_file import write_whole
 from nearfield.machine.hardware import from_synthetic
-from nearfield.machine.prediction import even, predict
-from nearfield.machine.probe_mpi import fit, launcher
 from nearfield.machine.profile import Link, Profile, Rates
-from nearfield.machine.step_time import Cluster, Exchange, place
-from nearfield.output.whole_file import write_whole
-from nearfield.report.style import COLOURS, INK, blank, headline, png_bytes, styled
+from nearfield.measure.bench import box
+from nearfield.measure.probe_mpi import fit, launcher
+from nearfield.pictures.style import COLOURS, INK, blank, headline, png_bytes, styled
+from nearfield.predict.prediction import even, predict
+from nearfield.predict.step_time import Cluster, Exchange, place
 
 CLUSTER = ROOT / "scripts" / "make_believe_cluster"
 NEARFIELD = [sys.executable, "-m", "nearfield", "bench", "box", "--threads", "1", "--json"]
@@ -55,7 +55,7 @@ def on_cluster(hosts: int, rate: str, command: list[str]) -> str:
 
 def link_between(rate: str) -> dict[str, float]:
     """Latency (s) of short messages and bandwidths (B/s) of long ones, one way and each way at once."""
-    line = [launcher(), "-n", "2", sys.executable, "-m", "nearfield.machine.probe_messages", "--quick"]
+    line = [launcher(), "-n", "2", sys.executable, "-m", "nearfield.measure.probe_messages", "--quick"]
     (pair,) = json.loads(on_cluster(2, rate, line))["pairs"]
     rows, last = pair["sizes"], pair["sizes"][-1]
     found = fit([row["bytes"] for row in rows], [row["latency"]["min"] for row in rows])

@@ -14,7 +14,7 @@ import time
 import numpy as np
 from paired import in_turn, parser, spread, write
 
-from nearfield.bench import Timed, box
+from nearfield.measure.bench import Timed, box
 
 LOWEST, HIGHEST = -40.0, -37.0  # powers of ten
 

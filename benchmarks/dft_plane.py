@@ -12,8 +12,8 @@ import sys
 
 from paired import parser, write
 
-from nearfield.bench import Timed
-from nearfield.bench_features import dft_plane, row, vacuum
+from nearfield.measure.bench import Timed
+from nearfield.measure.bench_features import dft_plane, row, vacuum
 
 PLANES = {"along the rows": 0, "across the rows": 2}
 COMPONENTS = {"six components": None, "E alone": ("Ex", "Ey", "Ez")}

@@ -21,11 +21,11 @@ import numpy as np
 from paired import in_turn, parser, spread, write
 
 import nearfield as nf
-from nearfield.output.formats.bounds import Bound
-from nearfield.output.formats.codecs import Codec
-from nearfield.output.formats.description import Block, FieldDescription, Shape, of_points
-from nearfield.output.formats.files import open_field_file
-from nearfield.output.formats.sizes import predicted_size
+from nearfield.formats.bounds import Bound
+from nearfield.formats.codecs import Codec
+from nearfield.formats.description import Block, FieldDescription, Shape, of_points
+from nearfield.formats.files import open_field_file
+from nearfield.formats.sizes import predicted_size
 
 CELL = 1e-3
 COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nearfield.topology import topology
+from nearfield.machine.topology import topology
 
 ROOT = Path(__file__).resolve().parents[1]
 

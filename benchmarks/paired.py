@@ -15,8 +15,8 @@ from typing import Any
 
 from machine import ROOT, commit, machine
 
-from nearfield.bench import CELL, Timed, box
-from nearfield.grid import Grid
+from nearfield.grid.grid import Grid
+from nearfield.measure.bench import CELL, Timed, box
 from nearfield.simulation import Simulation
 
 RESULTS = ROOT / "benchmarks" / "results"

@@ -18,10 +18,10 @@ from typing import Any
 
 from paired import empty, in_turn, name_of, parser, spread, steps_for, write
 
-from nearfield.bench import Timed
-from nearfield.memory_rate import triad
-from nearfield.prediction import LANES, blocks
-from nearfield.topology import topology
+from nearfield.machine.memory_rate import triad
+from nearfield.machine.topology import topology
+from nearfield.measure.bench import Timed
+from nearfield.plan.sizes import LANES, blocks
 
 SHAPES = (
     (1, 2, 208),

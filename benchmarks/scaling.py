@@ -11,8 +11,8 @@ from typing import Any
 
 from paired import in_turn, parser, spread, write
 
-from nearfield.bench import Timed, box
-from nearfield.memory_rate import triad
+from nearfield.machine.memory_rate import triad
+from nearfield.measure.bench import Timed, box
 
 
 def compare(boundary: str, given: argparse.Namespace) -> dict[str, Any]:

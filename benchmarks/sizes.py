@@ -17,9 +17,9 @@ from typing import Any
 
 from paired import empty, in_turn, name_of, parser, spread, steps_for, write
 
-from nearfield.bench import Timed
-from nearfield.machine_rate import free_memory
-from nearfield.prediction import domain_bytes
+from nearfield.machine.machine_rate import free_memory
+from nearfield.measure.bench import Timed
+from nearfield.plan.sizes import domain_bytes
 
 SIZES = (64, 65, 96, 127, 128, 129, 160, 192, 200, 255, 256, 257, 320, 384, 400, 511, 512, 513, 640, 700)
 SMALL = (

@@ -14,7 +14,7 @@ import time
 import numpy as np
 from paired import in_turn, parser, spread, write
 
-from nearfield.solids.closed_surface import ClosedSurface, hole
+from nearfield.bodies.closed_surface import ClosedSurface, hole
 
 SEED = 5
 

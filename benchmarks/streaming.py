@@ -19,7 +19,7 @@ from typing import Any
 
 from paired import parser, spread, write
 
-from nearfield.bench import box
+from nearfield.measure.bench import box
 from nearfield.monitors import FieldFile, Snapshot
 from nearfield.simulation import Simulation
 

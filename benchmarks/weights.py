@@ -15,13 +15,13 @@ from collections.abc import Iterator
 import numpy as np
 from paired import in_turn, parser, spread, write
 
-from nearfield.bench import CELL, Timed
-from nearfield.bench_features import lossy_palette, vacuum
-from nearfield.boundaries import CPML, Boundaries
-from nearfield.geometry import Structure
-from nearfield.materials import Medium
+from nearfield.bodies.geometry import Structure
+from nearfield.bodies.shapes import Box, Sphere
+from nearfield.grid.boundaries import CPML, Boundaries
+from nearfield.measure.bench import CELL, Timed
+from nearfield.measure.bench_features import lossy_palette, vacuum
+from nearfield.media.materials import Medium
 from nearfield.parallel.weights import ROW, Weights
-from nearfield.shapes import Box, Sphere
 from nearfield.simulation import Simulation
 
 SLAB = 16  # cells, a whole block of a row

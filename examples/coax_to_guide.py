@@ -103,7 +103,7 @@ def draw(s: dict[int, xarray.DataArray], path: str) -> None:
     """Return loss and transmission beside the theory."""
     import matplotlib
 
-    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+    from nearfield.pictures.style import COLOURS, SETTINGS, blank, headline
 
     with matplotlib.rc_context(SETTINGS):
         figure = blank(7.5, 4.2)

@@ -119,7 +119,7 @@ def draw(ours: Found) -> None:
     """The horn, its reflection, its pattern over that of the aperture."""
     import matplotlib
 
-    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+    from nearfield.pictures.style import COLOURS, SETTINGS, blank, headline
 
     with matplotlib.rc_context(SETTINGS | {"axes.prop_cycle": matplotlib.cycler(color=COLOURS)}):
         figure = blank(13, 4.6)

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 import nearfield as nf
-from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 NM = 1e-9
 THICKNESS = 40 * NM
@@ -99,7 +99,7 @@ def draw(path: str, found: dict[str, np.ndarray], theory: dict[str, np.ndarray])
     """The three parts over wavelength; dots: theory."""
     import matplotlib
 
-    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+    from nearfield.pictures.style import COLOURS, SETTINGS, blank, headline
 
     with matplotlib.rc_context(SETTINGS | {"axes.prop_cycle": matplotlib.cycler(color=COLOURS)}):
         figure = blank(7.2, 4.4)

@@ -142,7 +142,7 @@ def draw(results: dict, path: str) -> None:
     """|S| of both against the exact ones."""
     import matplotlib
 
-    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+    from nearfield.pictures.style import COLOURS, SETTINGS, blank, headline
 
     with matplotlib.rc_context(SETTINGS):
         figure = blank(10.5, 4.2)

@@ -83,7 +83,7 @@ def draw(ratio: dict[str, tuple[np.ndarray, np.ndarray]], wave: nf.Result) -> No
     """The wave, and how far it is from the Hankel function."""
     import matplotlib
 
-    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+    from nearfield.pictures.style import COLOURS, SETTINGS, blank, headline
 
     with matplotlib.rc_context(SETTINGS | {"axes.prop_cycle": matplotlib.cycler(color=COLOURS)}):
         figure = blank(11, 4.6)

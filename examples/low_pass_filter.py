@@ -88,7 +88,7 @@ def draw(curves: dict[str, tuple], result: nf.Result, path: str) -> None:
     """S11 and S21 on all meshes; abs(Ez) where waves pass and where they are stopped."""
     import matplotlib
 
-    from nearfield.report.style import COLOURS, MAGNITUDE_MAP, SETTINGS, blank, headline
+    from nearfield.pictures.style import COLOURS, MAGNITUDE_MAP, SETTINGS, blank, headline
 
     with matplotlib.rc_context(SETTINGS):
         figure = blank(11.5, 4.2)

@@ -126,7 +126,7 @@ def draw(right: np.ndarray, ours: dict[str, np.ndarray]) -> None:
     """The body beside its return loss."""
     import matplotlib
 
-    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+    from nearfield.pictures.style import COLOURS, SETTINGS, blank, headline
 
     with matplotlib.rc_context(SETTINGS | {"axes.prop_cycle": matplotlib.cycler(color=COLOURS)}):
         figure = blank(11, 4.6)

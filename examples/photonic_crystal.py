@@ -96,7 +96,7 @@ def draw(at: np.ndarray, found: Sequence[np.ndarray], fine: tuple[np.ndarray, np
     """The band diagram."""
     import matplotlib
 
-    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+    from nearfield.pictures.style import COLOURS, SETTINGS, blank, headline
 
     with matplotlib.rc_context(SETTINGS | {"axes.prop_cycle": matplotlib.cycler(color=COLOURS)}):
         figure = blank(7.2, 4.8)

@@ -161,7 +161,7 @@ def draw(result: nf.Result, alone: nf.Result, cuts: tuple[np.ndarray, np.ndarray
     """Return loss, and directivity in both planes over aperture theory."""
     import matplotlib
 
-    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+    from nearfield.pictures.style import COLOURS, SETTINGS, blank, headline
 
     with matplotlib.rc_context(SETTINGS):
         figure = blank(13, 4.4)

@@ -102,7 +102,7 @@ def draw(modes: dict[int, xarray.Dataset], wanted: list[tuple[int, float, float]
     """Ez of the two upper modes, each alone, and how far from the exact modes each cell size is."""
     import matplotlib
 
-    from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+    from nearfield.pictures.style import COLOURS, SETTINGS, blank, headline
 
     # about an electric plane x = 0 only odd orders ring, and of those 5 longer than 3
     alone = {4: model(20, 600, nf.Symmetry(x="magnetic", y="magnetic")),

@@ -86,7 +86,7 @@ def deviations(result: nf.Result) -> dict[str, float]:
 
 def draw(result: nf.Result, path: Path) -> None:
     """The four waveforms beside the closed form, and beside the pulse that entered."""
-    from nearfield.report.style import COLOURS, FAINT, INK, blank, headline, panel_title, png_bytes, styled
+    from nearfield.pictures.style import COLOURS, FAINT, INK, blank, headline, panel_title, png_bytes, styled
 
     @styled
     def figure():

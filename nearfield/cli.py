@@ -44,8 +44,8 @@ from nearfield.commands.options import (
 from nearfield.commands.output_cli import advise_output
 from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
-from nearfield.errors import ModelError, NearfieldError
-from nearfield.interruption import terminable
+from nearfield.entry.errors import ModelError, NearfieldError
+from nearfield.machine.interruption import terminable
 
 # typer brings its own click or uses click's: this is the base of usage errors in both
 CLICK_ERROR: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -329,7 +329,7 @@ def join_ranks() -> TextIO:
 
     Returns where this rank may say why it fails.
     """
-    from nearfield.parallel.transport import started, world
+    from nearfield.machine.transport import started, world
 
     if started() == 1 or world().rank == 0:
         return sys.stderr
@@ -341,7 +341,7 @@ def join_ranks() -> TextIO:
 
 def fail(message: str, code: int, as_json: bool, speak: TextIO) -> None:
     """Say why; of several ranks that fail alike only the first speaks, and one that fails alone ends all others."""
-    from nearfield.parallel.transport import started, world
+    from nearfield.machine.transport import started, world
 
     if started() == 1:
         complain(message, code, as_json)

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from nearfield.errors import ModelError
-from nearfield.messages import readable
-from nearfield.solids.files import KINDS
+from nearfield.bodies.files import KINDS
+from nearfield.entry.errors import ModelError
+from nearfield.entry.messages import readable
 
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.analysis.fields import FieldResult
-from nearfield.errors import ModelError
-from nearfield.records import (
+from nearfield.entry.errors import ModelError
+from nearfield.records.records import (
     ExcitationRecord,
     MonitorRecord,
     RunRecord,
@@ -28,7 +28,7 @@ __all__ = ["ExcitationRecord", "FieldResult", "MonitorRecord", "Result", "RunRec
 if TYPE_CHECKING:
     import xarray
 
-    from nearfield.grid import YeeGrid
+    from nearfield.grid.grid import YeeGrid
 
 
 class ExcitationResult:
@@ -84,8 +84,8 @@ class ExcitationResult:
                 f"gain and efficiency need an excited port, but excitation {self.name!r} has none; use directivity and "
                 "radiated_power, or feed the antenna by a port"
             )
+        from nearfield.analysis.faces import time_factor
         from nearfield.analysis.sparameters import line_of, port_spectra, port_waves
-        from nearfield.surfaces import time_factor
 
         variables, impedance = self.record.ports[self.name], self.impedances.get(self.name, np.nan)
         prefix = "terminal_" if "terminal_voltage" in variables else ""
@@ -117,7 +117,7 @@ def _series(excitation: ExcitationResult, monitor: MonitorRecord) -> xarray.Data
 def _snapshot(excitation: ExcitationResult, monitor: MonitorRecord) -> FieldResult:
     if monitor.file is None:
         return FieldResult(monitor.variables)
-    from nearfield.output.formats.reading import stored_fields
+    from nearfield.formats.reading import stored_fields
 
     return FieldResult(stored_fields(monitor.file).variables())
 
@@ -272,7 +272,7 @@ class Result:
 
     def save(self, path: str | Path) -> Path:
         """Write everything to one HDF5 file, which `open_result` reads."""
-        from nearfield.output.hdf5 import write_result
+        from nearfield.records.hdf5 import write_result
 
         return write_result(path, self.record)
 
@@ -297,6 +297,6 @@ def open_result(path: str | Path) -> Result:
     >>> nf.open_result(path)["tip"].sizes["time"]
     20
     """
-    from nearfield.output.hdf5 import read_record
+    from nearfield.records.hdf5 import read_record
 
     return Result(read_record(path))

@@ -21,31 +21,31 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from nearfield.boundaries import Boundaries
-from nearfield.geometry import Structure
-from nearfield.grid import AnyGrid
+from nearfield.bodies.geometry import Structure
+from nearfield.discretization.symmetry import Symmetry
+from nearfield.entry.quantities import Number, PositiveTime, Whole
+from nearfield.entry.schema import Schema
+from nearfield.grid.boundaries import Boundaries
+from nearfield.grid.grid import AnyGrid
 from nearfield.guides.port import WaveguidePort
-from nearfield.materials import AnyMedium, Medium
+from nearfield.incident.plane_wave import PlaneWave
+from nearfield.media.materials import AnyMedium, Medium
+from nearfield.media.surface_media import AnyMaterial
 from nearfield.monitors import Current as CurrentMonitor
 from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
 from nearfield.monitors import Voltage as VoltageMonitor
-from nearfield.plane_wave import PlaneWave
-from nearfield.ports import LumpedElement, LumpedPort, MicrostripPort
-from nearfield.quantities import Number, PositiveTime, Whole
-from nearfield.schema import Schema
-from nearfield.sources import CurrentSheet, LineCurrent, MagneticPointCurrent, PointCurrent
-from nearfield.surface_media import AnyMaterial
-from nearfield.symmetry import Symmetry
-from nearfield.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
+from nearfield.ports.ports import LumpedElement, LumpedPort, MicrostripPort
+from nearfield.sources.sources import CurrentSheet, LineCurrent, MagneticPointCurrent, PointCurrent
+from nearfield.sources.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
 
 if TYPE_CHECKING:
     import xarray
 
-    from nearfield.check import Check
-    from nearfield.discretization import Discretization
+    from nearfield.discretization.discretization import Discretization
+    from nearfield.engines.cpu.tiling import Tiling
     from nearfield.parallel.start import Parallel
     from nearfield.results import Result
-    from nearfield.tiling import Tiling
+    from nearfield.run.check import Check
 
 AnyWaveform = Annotated[
     Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
@@ -166,13 +166,13 @@ class Simulation(Schema):
 
     def setup(self) -> Discretization:
         """This simulation on its Yee grid, with its time step and steps; refuses what cannot run."""
-        from nearfield.discretization import Discretization
+        from nearfield.discretization.discretization import Discretization
 
         return Discretization(self)
 
     def check(self) -> Check:
         """What the run will cost and what looks wrong, without running; refuses what cannot run."""
-        from nearfield.check import examine
+        from nearfield.run.check import examine
 
         return examine(self)
 
@@ -185,7 +185,7 @@ class Simulation(Schema):
         over current of a TEM wave between two conductors, 0 of other modes. Of hybrid modes the impedance is that of
         V and I of unit profiles. Error: `ModelError` without a waveguide port.
         """
-        from nearfield.guides.table import guide_modes
+        from nearfield.discretization.guide_table import guide_modes
 
         return guide_modes(self.setup(), frequencies)
 
@@ -212,8 +212,8 @@ class Simulation(Schema):
         Ctrl-C ends the run; the result then has status "interrupted". Errors: `ModelError` before anything is
         written; `DivergedError`, whose `result` holds what was recorded.
         """
-        from nearfield.checkpoint.resume import run_with_checkpoints
-        from nearfield.time_loop import run
+        from nearfield.run.resume import run_with_checkpoints
+        from nearfield.run.time_loop import run
 
         if checkpoint is not None:
             return run_with_checkpoints(self, checkpoint, threads, output, progress, tiling, parallel)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearfield.engine import CpuEngine
-from nearfield.errors import ModelError
-from nearfield.grid import YeeGrid
-from nearfield.plan import COMPONENTS, VACUUM_IMPEDANCE
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import Tiling
+from nearfield.engines.cpu.tuning import choose
+from nearfield.entry.errors import ModelError
+from nearfield.grid.grid import YeeGrid
+from nearfield.plan.plan import COMPONENTS, VACUUM_IMPEDANCE
 from nearfield.simulation import Simulation
-from nearfield.tiling import Tiling
-from nearfield.tuning import choose
 
 
 class Solver:

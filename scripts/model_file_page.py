@@ -7,8 +7,8 @@ import types
 import typing
 from typing import Any
 
-from nearfield.quantities import DIMENSIONS
-from nearfield.schema import Schema
+from nearfield.entry.quantities import DIMENSIONS
+from nearfield.entry.schema import Schema
 from nearfield.simulation import Simulation
 from scripts.write_docs import fields_table
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearfield.report.style import COLOURS, FAINT, INK, RULE, blank, panel_title, styled
+from nearfield.pictures.style import COLOURS, FAINT, INK, RULE, blank, panel_title, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

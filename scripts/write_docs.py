@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import nearfield
-from nearfield.quantities import ComplexQuantity, Quantity
-from nearfield.schema import Schema
+from nearfield.entry.quantities import ComplexQuantity, Quantity
+from nearfield.entry.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
 API, MODEL_FILE, MEDIA = (ROOT / "docs" / name for name in ("api.md", "model-file.md", "media.md"))

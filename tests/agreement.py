@@ -8,10 +8,10 @@ import numpy as np
 import plans
 from reference import ReferenceEngine, same
 
-from nearfield.engine import CpuEngine
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import STEPWISE, Rows, Tiling
 from nearfield.parallel.decomposition import Box
-from nearfield.plan import COMPONENTS, Plan
-from nearfield.tiling import STEPWISE, Rows, Tiling
+from nearfield.plan.plan import COMPONENTS, Plan
 
 LEAST_DEPTH = 4  # steps of a tile that deserves the name
 SMALL = Tiling(LEAST_DEPTH, 3)  # cuts even small domains into bands, and short blocks into blocks of time

@@ -19,7 +19,7 @@ from pathlib import Path
 from whole_runs import arrays
 
 import nearfield as nf
-from nearfield.checkpoint.folder import checkpoints
+from nearfield.run.checkpoint.folder import checkpoints
 
 MM = 1e-3
 BAND = (6e9, 12e9)

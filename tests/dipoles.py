@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import nearfield as nf
-from nearfield.grid import YeeGrid
-from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_SPEED, Context, DFTBox, Recording
+from nearfield.grid.grid import YeeGrid
+from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED, Context, DFTBox, Recording
 
 
 @dataclass(frozen=True)

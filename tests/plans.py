@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nearfield.dispersion import PolePlane
-from nearfield.grid import YeeGrid
-from nearfield.incident.term import IncidentTerm
-from nearfield.periods import imaginary
-from nearfield.plan import (
+from nearfield.coefficients.dispersion import PolePlane
+from nearfield.grid.grid import YeeGrid
+from nearfield.grid.periods import imaginary
+from nearfield.plan.incident_term import IncidentTerm
+from nearfield.plan.plan import (
     VACUUM_SPEED,
     AxisProfile,
     CircuitTerm,
@@ -48,7 +48,7 @@ class Planes:
 
 
 class DenseCoefficients:
-    """The interface of `nearfield.coefficients.Coefficients` over one dense array (6, 2, active shape).
+    """The interface of `nearfield.coefficients.coefficients.Coefficients` over one dense array (6, 2, active shape).
 
     `poles`: stay and weight of dispersive media, (2, 3, active shape) by number; `pole_media`: these.
     """

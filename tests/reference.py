@@ -20,8 +20,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from nearfield.incident.term import IncidentTerm, Marches
-from nearfield.plan import (
+from nearfield.plan.incident_term import IncidentTerm, Marches
+from nearfield.plan.plan import (
     VACUUM_IMPEDANCE,
     CircuitTerm,
     CurrentTerm,

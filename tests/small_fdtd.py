@@ -1,16 +1,16 @@
 """A few cells of Yee's scheme in NumPy, in vacuum between PEC and PMC walls: enough to put circuits into a field.
 
 Not the oracle of the engine (`tests/reference.py`): whole arrays at once, and the circuits' equations solved as they
-are written in `nearfield.plan.CircuitTerm`, so that ports and circuits are tested without coefficients or core.
+are written in `nearfield.plan.plan.CircuitTerm`, so that ports and circuits are tested without coefficients or core.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from nearfield.boundaries import Boundaries
-from nearfield.grid import YeeGrid
-from nearfield.plan import (
+from nearfield.grid.boundaries import Boundaries
+from nearfield.grid.grid import YeeGrid
+from nearfield.plan.plan import (
     VACUUM_IMPEDANCE,
     VACUUM_PERMITTIVITY,
     VACUUM_SPEED,

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from nearfield import memory_rate
-from nearfield.bench import Timed, box
-from nearfield.bench_features import CASES, recorder_traffic
 from nearfield.cli import main
+from nearfield.machine import memory_rate
+from nearfield.measure.bench import Timed, box
+from nearfield.measure.bench_features import CASES, recorder_traffic
 
 CELLS = 32
 

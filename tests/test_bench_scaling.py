@@ -8,13 +8,22 @@ import sys
 
 import pytest
 
-from nearfield import bench_scaling
-from nearfield.bench_scaling import ANTENNA, Point, cases, points, rank_counts, rate_predicted, schemes_of, units_of
 from nearfield.cli import main
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import from_synthetic, this_machine
 from nearfield.machine.profile import Profile, Rates
-from nearfield.machine.step_time import Cluster
+from nearfield.measure import bench_scaling
+from nearfield.measure.bench_scaling import (
+    ANTENNA,
+    Point,
+    cases,
+    points,
+    rank_counts,
+    rate_predicted,
+    schemes_of,
+    units_of,
+)
+from nearfield.predict.step_time import Cluster
 
 TWO_SOCKETS = from_synthetic("pack:2 [numa] l3:1 core:4 pu:1")
 KNOWN = Profile(fdtd={"pec": Rates(core=100, numa=400, cores=4)})

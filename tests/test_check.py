@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.cautions import cautions
-from nearfield.engine import CpuEngine
-from nearfield.machine_rate import known_rate, remember_rate
-from nearfield.plan import VACUUM_SPEED
-from nearfield.prediction import phase_error_per_wavelength
+from nearfield.discretization.cautions import cautions
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.machine.machine_rate import known_rate, remember_rate
+from nearfield.plan.plan import VACUUM_SPEED
+from nearfield.plan.sizes import phase_error_per_wavelength
 
 PULSE = nf.Gaussian("10 GHz")
 MILLIMETRE = 1e-3

@@ -14,10 +14,10 @@ from checkpointed import assert_goes_on, kept_on_the_way, rich, tiny
 from whole_runs import arrays
 
 import nearfield as nf
-from nearfield.checkpoint.folder import checkpoints, newest, opened
-from nearfield.checkpoint.schedule import Schedule
-from nearfield.checkpoint.store import HEAD
-from nearfield.parallel.transport import Alone
+from nearfield.machine.transport import Alone
+from nearfield.run.checkpoint.folder import checkpoints, newest, opened
+from nearfield.run.checkpoint.schedule import Schedule
+from nearfield.run.checkpoint.store import HEAD
 
 
 @pytest.mark.parametrize(

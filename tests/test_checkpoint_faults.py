@@ -17,12 +17,12 @@ from checkpointed import awaited, rich, tiny
 from whole_runs import arrays
 
 import nearfield as nf
-from nearfield.checkpoint import folder as folders
-from nearfield.checkpoint import store
-from nearfield.checkpoint.folder import checkpoints, opened
 from nearfield.cli import main
-from nearfield.output.lock import LOCK_NAME, locked
-from nearfield.parallel.transport import Alone
+from nearfield.formats.lock import LOCK_NAME, locked
+from nearfield.machine.transport import Alone
+from nearfield.run.checkpoint import folder as folders
+from nearfield.run.checkpoint import store
+from nearfield.run.checkpoint.folder import checkpoints, opened
 
 HERE = Path(__file__).parent
 RUN = [sys.executable, "-m", "nearfield", "run"]
@@ -213,7 +213,7 @@ def test_a_full_disk_is_told_once_keeps_the_older_checkpoints_and_the_run_goes_o
     Path("model.toml").write_text(tiny(steps=40).to_toml())
     code = (
         "import resource, sys\n"
-        "from nearfield.checkpoint import keeper\n"
+        "from nearfield.run.checkpoint import keeper\n"
         "from nearfield.cli import main\n"
         "real = keeper.keep_only\n"
         "def keep_only(folder, kept):\n"

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from small_fdtd import SmallFDTD
 
 import nearfield as nf
-from nearfield.circuits import SeriesBranch, two_pole
-from nearfield.lumped import circuit_terms, edge_loads, voltage_functional
-from nearfield.plan import VACUUM_PERMITTIVITY, CircuitTerm, Waveform
+from nearfield.plan.plan import VACUUM_PERMITTIVITY, CircuitTerm, Waveform
+from nearfield.ports.circuits import SeriesBranch, two_pole
+from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
 
 
 def decades(low, high):

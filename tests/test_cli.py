@@ -15,10 +15,10 @@ import pytest
 from checkpointed import awaited
 
 import nearfield
-from nearfield import memory_rate
 from nearfield.cli import main
 from nearfield.commands import console
 from nearfield.commands.progress import Outlook, PlainProgress
+from nearfield.machine import memory_rate
 from nearfield.simulation import ProgressInfo
 
 TEMPLATES = ("patch", "dipole", "box")
@@ -182,7 +182,7 @@ def test_run_and_show_draw_the_report():
 
 
 def test_a_diverging_run_has_exit_code_3(monkeypatch, capsys):
-    from nearfield import time_loop
+    from nearfield.run import time_loop
 
     monkeypatch.setattr(time_loop.Guard, "add", lambda self, time, energy: "diverged")
     assert main(["run", "tiny.toml", "--no-report"]) == 3

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield.coefficients import Coefficients
-from nearfield.edge_loads import EdgeLoad
-from nearfield.grid import is_half
-from nearfield.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+from nearfield.coefficients.coefficients import Coefficients
+from nearfield.coefficients.edge_loads import EdgeLoad
+from nearfield.grid.grid import is_half
+from nearfield.plan.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 
 PARTS = 8  # faces of test bodies lie at multiples of an eighth of a cell, so midpoint sums over eighths are exact
 PEC_WALLS = nf.Boundaries(all=nf.PEC)

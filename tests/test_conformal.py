@@ -5,10 +5,10 @@ import pytest
 from agreement import assert_model_agrees
 
 import nearfield as nf
-from nearfield import conformal
-from nearfield.coefficients import Coefficients
-from nearfield.edge_loads import EdgeLoad
-from nearfield.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.coefficients.coefficients import Coefficients
+from nearfield.coefficients.edge_loads import EdgeLoad
+from nearfield.metal import conformal
+from nearfield.plan.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
 
 MM = 1e-3
 PEC_WALLS = nf.Boundaries(all=nf.PEC)

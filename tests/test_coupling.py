@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from reference import ReferenceEngine
 
 import nearfield as nf
-from nearfield.coupling import largest_share, spare
-from nearfield.engine import CpuEngine
-from nearfield.tiling import Tiling
+from nearfield.coefficients.coupling import largest_share, spare
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import Tiling
 from validation.dielectric_sphere_resonance.run import error
 
 CONTRASTS = 2.0, 4.0, 12.0, 50.0

@@ -4,7 +4,7 @@ import platform
 
 import pytest
 
-from nearfield import facts
+from nearfield.machine import facts
 
 XEON = "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) Processor\n\nprocessor\t: 1\nmodel name\t: another\n"
 GRAVITON = "processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: 0x41\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n"

@@ -14,7 +14,7 @@ from dipoles import Dipole, cube
 import nearfield as nf
 from nearfield.analysis.farfield import Wall, allowed_directions, averaging_factor, sphere_power
 from nearfield.analysis.pattern import FarFieldResult
-from nearfield.records import ExcitationRecord, Variable
+from nearfield.records.records import ExcitationRecord, Variable
 from nearfield.results import ExcitationResult
 
 FREQUENCY = 1e9

@@ -5,9 +5,9 @@ import pytest
 from dipoles import Dipole, cube
 
 import nearfield as nf
+from nearfield.analysis.faces import Face
 from nearfield.analysis.flux import face_power, surface_power, trapezoid
-from nearfield.grid import YeeGrid, is_half
-from nearfield.surfaces import Face
+from nearfield.grid.grid import YeeGrid, is_half
 
 FREQUENCY = 1e9
 WAVELENGTH = 299792458.0 / FREQUENCY

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield.coefficients import Coefficients
-from nearfield.contrasts import contrasts
-from nearfield.interfaces import narrowness, thinned, weighed
+from nearfield.coefficients.coefficients import Coefficients
+from nearfield.coefficients.contrasts import contrasts
+from nearfield.coefficients.interfaces import narrowness, thinned, weighed
 
 WALLS = nf.Boundaries(all=nf.PEC)
 GRID = nf.Grid.uniform(1.0, (12, 12, 6)).resolve()

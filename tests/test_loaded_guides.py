@@ -5,9 +5,9 @@ import pytest
 from guides import MM, behind, guide
 
 import nearfield as nf
+from nearfield.analysis.loaded_line import wave_number
 from nearfield.guides.counted import static_fields
 from nearfield.guides.loaded import Equations, first_waves
-from nearfield.guides.loaded_line import wave_number
 from nearfield.guides.loaded_mode import loaded_mode
 from nearfield.guides.modes import flat_edges
 from validation.loaded_guide.run import slab_wave_number

@@ -5,8 +5,8 @@ import pytest
 from dipoles import Space, cube
 
 import nearfield as nf
-from nearfield.plan import DFTBox, Recording, SnapshotBox
-from nearfield.records import MonitorRecord
+from nearfield.plan.plan import DFTBox, Recording, SnapshotBox
+from nearfield.records.records import MonitorRecord
 from nearfield.results import FieldResult
 
 GRADED = nf.Grid(x=[0, 1, 3, 4, 6, 7], y=[0, 2, 3, 5, 6], z=[0, 1, 2, 4, 5, 7, 8]).resolve()

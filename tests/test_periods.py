@@ -5,8 +5,8 @@ import pytest
 from checkpointed import assert_goes_on
 
 import nearfield as nf
-from nearfield.grid import is_half
-from nearfield.plan import COMPONENTS
+from nearfield.grid.grid import is_half
+from nearfield.plan.plan import COMPONENTS
 
 LENGTHS = (12e-3, 10e-3, 14e-3)
 STEPS = 150

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.engine import CpuEngine
-from nearfield.errors import ModelError
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.entry.errors import ModelError
 from validation.mie import mie
 
 C = 299792458.0

@@ -5,10 +5,10 @@ import pytest
 from agreement import by_planes
 
 import nearfield as nf
-from nearfield.engine import CpuEngine
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.pole_sizes import pole_bytes, row_bytes
+from nearfield.engines.cpu.tiling import Rows
 from nearfield.parallel.plan_weights import media_weights
-from nearfield.pole_sizes import pole_bytes, row_bytes
-from nearfield.tiling import Rows
 
 MM = 1e-3
 SOIL = nf.Medium(3.0, poles=[nf.Debye(2.0, 1e-11), nf.Lorentz(1.0, 8e9, 1e9)], magnetic_poles=nf.Debye(0.5, 1e-11))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield.errors import ModelError
-from nearfield.poles import PoleStep
+from nearfield.entry.errors import ModelError
+from nearfield.media.poles import PoleStep
 
 GIGA = 2 * np.pi * 1e9
 POLES = {

@@ -6,7 +6,7 @@ from small_fdtd import SmallFDTD
 
 import nearfield as nf
 from nearfield.analysis.sparameters import port_spectra, port_waves, scattering
-from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED, CircuitTerm, Functional, Waveform
+from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED, CircuitTerm, Functional, Waveform
 
 PULSE = nf.Gaussian(10e9)
 PLATES = nf.Boundaries(all="pmc", z_low="pec", z_high="pec")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearfield import quantities as q
-from nearfield.errors import ModelError
-from nearfield.schema import Schema
+from nearfield.entry import quantities as q
+from nearfield.entry.errors import ModelError
+from nearfield.entry.schema import Schema
 
 
 class Thing(Schema):

@@ -10,8 +10,9 @@ import pytest
 import xarray
 
 import nearfield as nf
-from nearfield.grid import YeeGrid
-from nearfield.records import ExcitationRecord, RunRecord, Variable
+from nearfield.grid.grid import YeeGrid
+from nearfield.pictures.style import inline_svg, png_bytes, quantity, thinned
+from nearfield.records.records import ExcitationRecord, RunRecord, Variable
 from nearfield.report.checks import check_rows
 from nearfield.report.cuts import cuts, patterns
 from nearfield.report.page import tiles
@@ -20,7 +21,6 @@ from nearfield.report.plots import return_loss
 from nearfield.report.sections import section
 from nearfield.report.show import show
 from nearfield.report.structure import structure_figure
-from nearfield.report.style import inline_svg, png_bytes, quantity, thinned
 from nearfield.results import Result
 
 GRID = YeeGrid((np.linspace(0, 0.02, 21), np.linspace(0, 0.03, 31), np.linspace(0, 0.01, 11)))
@@ -263,7 +263,7 @@ def test_quantities_read_as_engineers_write_them():
 def test_matplotlib_is_imported_late_and_pyplot_never():
     code = (
         "import sys, nearfield.report.show; assert 'matplotlib' not in sys.modules, 'early';"
-        "from nearfield.report.style import blank, png_bytes; png_bytes(blank());"
+        "from nearfield.pictures.style import blank, png_bytes; png_bytes(blank());"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.errors import RunFailed
-from nearfield.grid import YeeGrid
-from nearfield.records import ExcitationRecord, MonitorRecord, RunRecord, Variable
+from nearfield.entry.errors import RunFailed
+from nearfield.grid.grid import YeeGrid
+from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable
 from nearfield.results import Result
 
 

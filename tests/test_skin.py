@@ -6,11 +6,11 @@ from agreement import assert_model_agrees
 
 import nearfield as nf
 from nearfield.analysis.spectra import fourier_integral
-from nearfield.materials import Medium
+from nearfield.coefficients.stability import amplification, gain
+from nearfield.media.materials import Medium
+from nearfield.media.poles import PoleResidue
+from nearfield.metal.skin_fit import impedance_terms
 from nearfield.model_file import loads
-from nearfield.poles import PoleResidue
-from nearfield.skin_fit import impedance_terms
-from nearfield.stability import amplification, gain
 from validation.lossy_walls.run import BOX, POOR, box, box_quality
 from validation.parallel_plate import ETA
 

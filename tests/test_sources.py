@@ -5,8 +5,8 @@ import pytest
 from small_fdtd import SmallFDTD
 
 import nearfield as nf
-from nearfield.edges import dual_area, sample_length
-from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.sources.edges import dual_area, sample_length
 
 SIGNAL = nf.GaussianDerivative(10e9)
 WALLS = nf.Boundaries(all="pmc")

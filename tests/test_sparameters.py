@@ -12,7 +12,7 @@ from nearfield.analysis.sparameters import (
     scattering_matrix,
 )
 from nearfield.analysis.spectra import fourier_integral
-from nearfield.records import Variable
+from nearfield.records.records import Variable
 
 F = np.linspace(0.1e9, 5e9, 23)
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield.coefficients import Coefficients
-from nearfield.engine import CpuEngine
-from nearfield.errors import ModelError
-from nearfield.planning import build_plan
-from nearfield.stability import amplification, gain
+from nearfield.coefficients.coefficients import Coefficients
+from nearfield.coefficients.stability import amplification, gain
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.entry.errors import ModelError
+from nearfield.plan.planning import build_plan
 
 MM = 1e-3
 CELLS = (4, 3, 5)

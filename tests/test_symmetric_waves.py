@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 
 MM = 1e-3
 BAND = [5e9, 9e9]

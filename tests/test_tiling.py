@@ -4,8 +4,7 @@ import dataclasses
 
 import pytest
 
-from nearfield.errors import ModelError
-from nearfield.tiling import (
+from nearfield.engines.cpu.tiling import (
     LEAST_DEPTH,
     SHARE_OF_CACHE,
     STEPWISE,
@@ -21,6 +20,7 @@ from nearfield.tiling import (
     seconds_per_cell,
     tile_costs,
 )
+from nearfield.entry.errors import ModelError
 
 KIB, MIB = 2**10, 2**20
 LARGEST = 10 * MIB  # of L3 in these tests, so that 200^3 lies in memory

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nearfield import topology
-from nearfield.topology import KIB, Topology, bytes_in, cgroup_limit, examine, processors_in
+from nearfield.machine import topology
+from nearfield.machine.topology import KIB, Topology, bytes_in, cgroup_limit, examine, processors_in
 
 MIB = KIB**2
 

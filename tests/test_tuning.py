@@ -9,14 +9,10 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield import tuning
 from nearfield.cli import main
-from nearfield.engine import CpuEngine
-from nearfield.errors import ModelError
-from nearfield.machine_file import MachineFile
-from nearfield.machine_rate import known_rate, known_triad, remember_rate, remember_triad
-from nearfield.plan import Plan
-from nearfield.tiling import (
+from nearfield.engines.cpu import tuning
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import (
     LEAST_DEPTH,
     MEMORY_RATE,
     STEPWISE,
@@ -26,8 +22,7 @@ from nearfield.tiling import (
     Tiling,
     choose_tiling,
 )
-from nearfield.topology import available_threads
-from nearfield.tuning import (
+from nearfield.engines.cpu.tuning import (
     ROUNDS,
     TILES,
     TURN_SECONDS,
@@ -39,6 +34,11 @@ from nearfield.tuning import (
     key,
     stored_tiling,
 )
+from nearfield.entry.errors import ModelError
+from nearfield.machine.machine_file import MachineFile
+from nearfield.machine.machine_rate import known_rate, known_triad, remember_rate, remember_triad
+from nearfield.machine.topology import available_threads
+from nearfield.plan.plan import Plan
 
 A, B, C = Tiling(4, 8), Tiling(8, 8), Tiling(12, 6)
 MACHINE = Machine(2, 48 * 2**10, 2 * 2**20, 32 * 2**20, 35e9)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from nearfield.report.style import COLOURS, SETTINGS, blank, headline
+from nearfield.pictures.style import COLOURS, SETTINGS, blank, headline
 from validation.case import Case
 
 

@@ -25,7 +25,7 @@ from typing import Any
 from compare import FOLDER, PEERS, is_installed
 from paired import parser, write
 
-from nearfield.bench import box
+from nearfield.measure.bench import box
 from nearfield.monitors import FieldFile, Snapshot
 from nearfield.simulation import Simulation
 

@@ -1,4 +1,4 @@
-// The off-diagonal part of an inverse permittivity: E takes what H makes of D on edges beside its own (nearfield/plan.py,
+// The off-diagonal part of an inverse permittivity: E takes what H makes of D on edges beside its own (nearfield/plan/plan.py,
 // CouplingTerm). One operation for the whole block, and the only one that reads rows beside its own: of H, one before and
 // one after along each axis, as they were made in the step before. Its rows lean by two a step (`reach`). Taps go to four
 // sums by turns, which need not wait for each other.

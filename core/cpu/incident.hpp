@@ -1,4 +1,4 @@
-// The incident wave on the faces of a total-field box (nearfield/incident/term.py, IncidentTerm): one operation a half step.
+// The incident wave on the faces of a total-field box (nearfield/plan/incident_term.py, IncidentTerm): one operation a half step.
 //
 // A row in a face holds runs of samples. A row that crosses faces holds single ones, as the rows beside it do, and its own
 // program adds what they take. Of a wave along an axis those are few different amounts, made for a block of steps at once

@@ -89,7 +89,7 @@ struct Currents final : RowOperation<Real> {
     }
 };
 
-// A linear circuit with two states across one edge, implicit in the edge's field (nearfield/plan.py, CircuitTerm).
+// A linear circuit with two states across one edge, implicit in the edge's field (nearfield/plan/plan.py, CircuitTerm).
 struct CircuitNumbers {
     double admittance, voltage_factor, feedback, inverse, drive;
     std::array<double, 2> output, input;

@@ -1,5 +1,5 @@
 // The poles of dispersive media along the rows, those of the three components of a half step together. Over a step
-// P_new - P_old = before E_old + now E_new + T (nearfield/poles.py). Just before a row's update, with e what it holds,
+// P_new - P_old = before E_old + now E_new + T (nearfield/media/poles.py). Just before a row's update, with e what it holds,
 //     E <- stay E - weight sum T,   T advances with e;   then the update adds Cb curl H, with Ca = 1;   H alike,
 // so that no field of the step before is kept, and nothing is left to do after the update. Nobody else reads a row between
 // these two. States lie only in blocks of 16 cells where the medium is, block by block, (states, 16) in each; equal blocks

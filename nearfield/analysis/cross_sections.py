@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.analysis.farfield import unit_vectors
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
     import xarray

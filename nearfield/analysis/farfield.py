@@ -25,9 +25,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearfield.analysis.faces import Face
 from nearfield.analysis.flux import trapezoid
-from nearfield.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
-from nearfield.surfaces import Face
+from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 DIRECTIONS_AT_ONCE = 2048  # keeps the phase tables of a large face within tens of MB
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.errors import ModelError
-from nearfield.records import HALF, Variables, labelled
+from nearfield.entry.errors import ModelError
+from nearfield.records.records import HALF, Variables, labelled
 
 if TYPE_CHECKING:
     import xarray

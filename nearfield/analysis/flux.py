@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearfield.surfaces import Face
+from nearfield.analysis.faces import Face
 
 
 def trapezoid(nodes: np.ndarray) -> np.ndarray:

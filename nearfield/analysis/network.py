@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.errors import ModelError
-from nearfield.quantities import FREQUENCY, Quantity, several
+from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import FREQUENCY, Quantity, several
 
 if TYPE_CHECKING:
     import xarray

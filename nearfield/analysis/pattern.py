@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.analysis.cross_sections import CrossSections, decibels
+from nearfield.analysis.faces import Face, read_faces
 from nearfield.analysis.farfield import (
     Exterior,
     Wall,
@@ -18,9 +19,8 @@ from nearfield.analysis.farfield import (
     sphere_power,
     unit_vectors,
 )
-from nearfield.errors import ModelError
-from nearfield.records import Variable, Variables
-from nearfield.surfaces import Face, read_faces
+from nearfield.entry.errors import ModelError
+from nearfield.records.records import Variable, Variables
 
 if TYPE_CHECKING:
     import xarray

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.analysis.pencil import Exponentials, exponentials, exponentials_in
-from nearfield.errors import ModelError
-from nearfield.quantities import FREQUENCY, Quantity
+from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import FREQUENCY, Quantity
 from nearfield.results import ExcitationResult
 
 if TYPE_CHECKING:

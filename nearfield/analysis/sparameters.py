@@ -1,6 +1,6 @@
 """Scattering parameters of N ports from their recorded voltages and currents, one excitation at a time.
 
-A waveguide port gives the waves of its mode (nearfield/guides/line.py). Of others,
+A waveguide port gives the waves of its mode (guided_line.py). Of others,
 with a port's reference impedance Z (ohm, real) the waves are a = (V + Z I)/(2 sqrt(Z)), into the structure, and
 b = (V - Z I)/(2 sqrt(Z)), out of it. When every port has been excited, S = B A^-1 with one column of A and B for each
 excitation: what imperfect terminations send back in cancels. With fewer excitations a column is b/a of its own
@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.guided_record import line_of, modal_spectrum
 from nearfield.analysis.spectra import fourier_integral, frequency_axis
 from nearfield.analysis.touchstone import touchstone_text
-from nearfield.errors import ModelError
-from nearfield.guides.recorded import line_of, modal_spectrum
-from nearfield.output.whole_file import write_whole
-from nearfield.records import Variable, Variables
+from nearfield.entry.errors import ModelError
+from nearfield.entry.whole_file import write_whole
+from nearfield.records.records import Variable, Variables
 
 if TYPE_CHECKING:
     import xarray
 
-    from nearfield.records import RunRecord
+    from nearfield.records.records import RunRecord
     from nearfield.simulation import Simulation
 
 __all__ = [
@@ -126,7 +126,7 @@ def scattering_variables(simulation: Simulation, record: RunRecord, time_step: f
     1001 frequencies from the lowest to the highest useful one of the excited ports' waveforms, or up to 4001 where a
     long run resolves more (one over its length).
     """
-    from nearfield.discretization import port_waveform
+    from nearfield.discretization.discretization import port_waveform
 
     bands = [port_waveform(simulation, port).band for port in simulation.channels if port.name in record.excitations]
     low, high = min(band[0] for band in bands), max(band[1] for band in bands)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
     import xarray

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nearfield.commands.console import console
-from nearfield.errors import ModelError
-from nearfield.machine_rate import remember_rate
+from nearfield.entry.errors import ModelError
+from nearfield.machine.machine_rate import remember_rate
+from nearfield.machine.topology import available_threads
 from nearfield.parallel.start import Parallel
-from nearfield.topology import available_threads
 
 THICKNESS = 10  # CPML cells on each side
 
@@ -26,7 +26,7 @@ def measure_box(
     parallel: Parallel,
 ) -> int:
     """Run the box and print its rate; the rate is remembered for `nearfield check`."""
-    from nearfield.bench import bench_box
+    from nearfield.measure.bench import bench_box
 
     if boundary == "cpml" and cells <= 2 * THICKNESS:
         raise ModelError(
@@ -50,7 +50,7 @@ def measure_box(
 
 def measure_model(model: Path, steps: int, threads: int | None, tiles: str, as_json: bool, parallel: Parallel) -> int:
     """Advance a model and print its rate."""
-    from nearfield.bench import bench_model
+    from nearfield.measure.bench import bench_model
 
     return report(as_json, lambda: bench_model(model, steps, threads, tiles, parallel))
 
@@ -99,7 +99,7 @@ def measure_features(
     cells: int, steps: int, threads: int | None, precision: str, as_json: bool, rounds: int, cases: list[str] | None
 ) -> int:
     """Time the features, or those named, in turn with the empty box and print the table."""
-    from nearfield.bench_features import CASES, bench_features
+    from nearfield.measure.bench_features import CASES, bench_features
 
     with console(as_json) as out:
         for name in cases or ():

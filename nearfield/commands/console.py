@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.commands.streams import write
-from nearfield.json_data import json_data
+from nearfield.entry.json_data import json_data
 
 REFUSED = 2
 FAILED = 4

@@ -10,7 +10,7 @@ import numpy as np
 
 from nearfield.commands.console import CODE_OF_STATUS, console, output_folder
 from nearfield.commands.run import readable, run_into, summary_of, write_files
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.model_file import load
 
 if TYPE_CHECKING:

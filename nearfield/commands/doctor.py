@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.commands.console import console
-from nearfield.errors import ModelError
-from nearfield.facts import processor_name
-from nearfield.machine_rate import free_memory, remember_triad
-from nearfield.memory_rate import triad
+from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import memory as binary
+from nearfield.machine.facts import processor_name
+from nearfield.machine.machine_rate import free_memory, remember_triad
+from nearfield.machine.memory_rate import triad
+from nearfield.machine.topology import available_threads, topology
 from nearfield.parallel.launch import launcher
-from nearfield.topology import available_threads, topology
-from nearfield.wording import memory as binary
 
 LAUNCHED = ("PMI", "OMPI_", "PMIX", "MPI_LOCAL", "HYDI")  # what launchers put into the environment of a rank
 PACKAGES = ("numpy", "h5py", "pydantic", "typer", "rich", "xarray", "matplotlib", "jinja2")

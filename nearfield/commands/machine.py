@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.commands.console import console
-from nearfield.errors import ModelError
-from nearfield.machine.draw import picture, size, text
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware, load
 from nearfield.machine.placement import default_scheme, memory_policy
+from nearfield.machine.topology import available_threads
 from nearfield.machine.xml_export import to_xml
-from nearfield.topology import available_threads
+from nearfield.report.machine_picture import picture, size, text
 
 PICTURES = {".svg": "svg", ".png": "png"}
 

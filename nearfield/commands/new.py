@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 from nearfield.commands.console import console
-from nearfield.errors import ModelError, RunFailed
-from nearfield.output.whole_file import write_whole
+from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.entry.whole_file import write_whole
 
 
 def template_text(name: str) -> str:

@@ -12,13 +12,13 @@ from typing import Any
 from nearfield.commands.console import console
 from nearfield.commands.predict import columns, save
 from nearfield.commands.scaling import counts, names
-from nearfield.errors import ModelError
-from nearfield.facts import processor_name
-from nearfield.output.advice import SAMPLE, Candidate, best, candidates, fits, keep, kept, line_of, name, where_faster
-from nearfield.output.formats.sizes import free_bytes, readable
-from nearfield.output.sweep import FORMATS, PER_DOMAIN, SERVER, WHOLE, Sweep, installed_codecs, measure
-from nearfield.output.sweep_cases import FIELDS
-from nearfield.parallel.transport import started
+from nearfield.entry.errors import ModelError
+from nearfield.formats.sizes import free_bytes, readable
+from nearfield.machine.facts import processor_name
+from nearfield.machine.transport import started
+from nearfield.measure.advice import SAMPLE, Candidate, best, candidates, fits, keep, kept, line_of, name, where_faster
+from nearfield.measure.sweep import FORMATS, PER_DOMAIN, SERVER, WHOLE, Sweep, installed_codecs, measure
+from nearfield.measure.sweep_cases import FIELDS
 
 SIZES, DOMAINS, SECONDS = "20,30,40", "1,2", 240.0  # two to three minutes of two cores
 WHOLE_SIZES, WHOLE_DOMAINS = ",".join(map(str, range(30, 191, 10))), "1,2,4,8"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.commands.console import console
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware, load
 from nearfield.machine.launchers import emit as launcher_lines
 from nearfield.machine.launchers import ranges

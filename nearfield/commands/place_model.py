@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.commands.console import console
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware, load
 from nearfield.machine.placement import crowding, default_scheme, host_names, shares, unit_of
 from nearfield.machine.profile import Profile, load_profile
@@ -23,8 +23,8 @@ from nearfield.parallel.decomposition import (
 from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.halo_sizes import HaloSize, halo_sizes
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan import Plan
-from nearfield.prediction import BYTES_OF
+from nearfield.plan.plan import Plan
+from nearfield.plan.sizes import BYTES_OF
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from typing import Any
 
 from nearfield.commands.bench import THICKNESS
 from nearfield.commands.console import Console, console
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import SCHEMES, Hardware, load
-from nearfield.machine.prediction import best, predict_all
 from nearfield.machine.profile import load_profile
-from nearfield.machine.step_time import Cluster, Job, Prediction
+from nearfield.predict.prediction import best, predict_all
+from nearfield.predict.step_time import Cluster, Job, Prediction
 
 BOX = "box"  # in place of a model file
 CURVE_POINTS = 8  # numbers of nodes of the plot
@@ -79,7 +79,7 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
 
 def job_of(request: Request, hardware: Hardware) -> Job:
     """The model's cells and what they cost; without a model those of the empty box."""
-    from nearfield.bench import box
+    from nearfield.measure.bench import box
     from nearfield.model_file import load as load_model
 
     if request.model is None or (str(request.model) == BOX and not request.model.exists()):
@@ -96,7 +96,7 @@ def job_of_simulation(simulation: Any, hardware: Hardware) -> Job:
     """The samples of a simulation, what each costs, and the tiles on the cores of a NUMA node."""
     from nearfield.parallel.halo_depth import Tiles
     from nearfield.parallel.plan_weights import plan_weights
-    from nearfield.prediction import BYTES_OF
+    from nearfield.plan.sizes import BYTES_OF
 
     setup = simulation.setup()
     plan = setup.plan
@@ -202,8 +202,8 @@ def draw(
 
 def save(folder: Path, figures: dict[str, Any]) -> list[str]:
     """Write figures as PNG; their paths."""
-    from nearfield.output.whole_file import write_whole
-    from nearfield.report.style import png_bytes
+    from nearfield.entry.whole_file import write_whole
+    from nearfield.pictures.style import png_bytes
 
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -216,7 +216,7 @@ def save(folder: Path, figures: dict[str, Any]) -> list[str]:
 
 def predict_paper(folder: Path, as_json: bool) -> int:
     """Draw the figures of Zhao, Chen and Yu and print each published number beside its prediction."""
-    from nearfield.machine.paper import Paper
+    from nearfield.predict.paper import Paper
     from nearfield.report.prediction_plots import paper_figures
 
     paper = Paper.load()

@@ -9,17 +9,17 @@ from typing import Any
 
 from nearfield.commands.console import Console, console
 from nearfield.commands.predict import columns, save
-from nearfield.errors import ModelError, NearfieldError
-from nearfield.facts import processor_name
-from nearfield.machine import probe, probe_mpi
+from nearfield.entry.errors import ModelError, NearfieldError
+from nearfield.machine.facts import processor_name
 from nearfield.machine.hardware import Hardware, load
-from nearfield.machine.probe import Effort
-from nearfield.machine.probe_latency import probe_latency
-from nearfield.machine.probe_messages import started_ranks
-from nearfield.machine.probe_simulated import MakeBelieve
-from nearfield.machine.probe_stream import LOOPS, probe_scale, probe_stream
+from nearfield.machine.machine_rate import remember_rate
 from nearfield.machine.profile import WHERE, store, this_profile
-from nearfield.machine_rate import remember_rate
+from nearfield.measure import probe, probe_mpi
+from nearfield.measure.probe import Effort
+from nearfield.measure.probe_latency import probe_latency
+from nearfield.measure.probe_messages import started_ranks
+from nearfield.measure.probe_simulated import MakeBelieve
+from nearfield.measure.probe_stream import LOOPS, probe_scale, probe_stream
 
 PARTS = ("stream", "latency", "mpi", "fdtd")
 BETWEEN = WHERE | {"processes": "between processes that the system may move"}
@@ -116,7 +116,7 @@ def remember(found: dict[str, Any]) -> None:
 
 def finders_of(hardware: Hardware, memory: probe.Memory | None, effort: Effort, scale: bool) -> dict[str, Finder]:
     """Each part's measurement; the compiled core is asked for only where it is needed."""
-    from nearfield.machine.probe_update import probe_fdtd
+    from nearfield.measure.probe_update import probe_fdtd
 
     def loops() -> probe.Memory:
         return memory or probe.compiled_memory()

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from nearfield.commands.streams import silence, write
-from nearfield.wording import duration
+from nearfield.entry.wording import duration
 
 if TYPE_CHECKING:
     from nearfield.simulation import ProgressInfo

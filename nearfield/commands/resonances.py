@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield.commands.console import console
 from nearfield.commands.show import opened
-from nearfield.wording import quantity
+from nearfield.entry.wording import quantity
 
 if TYPE_CHECKING:
     import xarray

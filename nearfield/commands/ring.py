@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nearfield.commands.console import console
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.stream import names
 from nearfield.stream.rings import Ring, pages, remove, ring, rings
 

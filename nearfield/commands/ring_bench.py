@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from nearfield.commands.console import console
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import this_machine
-from nearfield.stream.bench import Case, Request, Stream, measure, parsed, require, suite
+from nearfield.measure.ring_bench import Case, Request, Stream, measure, parsed, require, suite
 
 MOST_STREAMS = 64
 

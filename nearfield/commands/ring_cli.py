@@ -59,7 +59,7 @@ def bench(
 ) -> int:
     """Time bytes through rings: copied in and out by two processes, and written and read in place."""
     from nearfield.commands.ring_bench import bench_rings, cases, whole
-    from nearfield.stream.bench import Request
+    from nearfield.measure.ring_bench import Request
 
     request = Request(whole(bytes), blocks, block_bytes // 8 * 8, passes)
     return bench_rings(cases((memory, writer, reader), streams, suite), request, as_json)

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearfield.cautions import cautions
-from nearfield.checkpoint.folder import checkpoints, remove_all
-from nearfield.checkpoint.keeper import Checkpoints
-from nearfield.checkpoint.resume import alone_in, going_on, refuse_unfinished
-from nearfield.checkpoint.schedule import Schedule
 from nearfield.commands.console import CHECKPOINTED, CODE_OF_STATUS, Console, console, output_folder
 from nearfield.commands.progress import progress
-from nearfield.discretization import Discretization
-from nearfield.errors import DivergedError, ModelError, Requeue
-from nearfield.interruption import Terminated
-from nearfield.machine_rate import remember_rate
+from nearfield.discretization.cautions import cautions
+from nearfield.discretization.discretization import Discretization
+from nearfield.engines.cpu.tuning import TILE_FACTS, choose, described
+from nearfield.entry.errors import DivergedError, ModelError, Requeue
+from nearfield.entry.wording import counted, duration, memory
+from nearfield.machine.interruption import Terminated
+from nearfield.machine.machine_rate import remember_rate
+from nearfield.machine.transport import world
 from nearfield.model_file import load
-from nearfield.parallel.transport import world
-from nearfield.tuning import TILE_FACTS, choose, described
-from nearfield.wording import counted, duration, memory
+from nearfield.run.checkpoint.folder import checkpoints, remove_all
+from nearfield.run.checkpoint.keeper import Checkpoints
+from nearfield.run.checkpoint.schedule import Schedule
+from nearfield.run.resume import alone_in, going_on, refuse_unfinished
 
 if TYPE_CHECKING:
     from nearfield.parallel.start import Parallel
@@ -161,7 +161,7 @@ def run_into(
     space_check: bool = True,
 ) -> Result:
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
-    from nearfield.time_loop import run
+    from nearfield.run.time_loop import run
 
     ranks, kept = world(), kept or Checkpoints(result=RESULT_NAME)
     setup = Discretization(simulation, ranks)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearfield.bench_scaling import ANTENNA, bench_scaling, cases, points, schemes_of
 from nearfield.commands.console import console
 from nearfield.commands.predict import columns
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.profile import load_profile
-from nearfield.parallel.transport import started
+from nearfield.machine.transport import started
+from nearfield.measure.bench_scaling import ANTENNA, bench_scaling, cases, points, schemes_of
 
 MOST = 4096  # ranks, and threads of a rank
 MOST_A_CORE = 4  # ranks: Fig. 5 of Zhao, Chen and Yu has two
@@ -128,9 +128,9 @@ def readable(found: dict) -> str:
 
 def draw(found: dict, plot: Path) -> None:
     """Write the picture."""
-    from nearfield.output.whole_file import write_whole
+    from nearfield.entry.whole_file import write_whole
+    from nearfield.pictures.style import png_bytes
     from nearfield.report.scaling_plots import scaling
-    from nearfield.report.style import png_bytes
 
     plot.parent.mkdir(parents=True, exist_ok=True)
     write_whole(plot, png_bytes(scaling(found)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearfield.commands.console import console
 from nearfield.commands.run import make_folder
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
     from nearfield.results import Result

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearfield.bench import box
 from nearfield.commands.console import console
-from nearfield.engine import CpuEngine
-from nearfield.errors import ModelError
-from nearfield.machine_rate import free_memory
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import STEPWISE, Tiling, predicted_gain
+from nearfield.engines.cpu.tuning import TILES, Choice, Trial, choose, forget, try_out
+from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import memory
+from nearfield.machine.machine_rate import free_memory
+from nearfield.measure.bench import box
 from nearfield.model_file import load
-from nearfield.prediction import domain_bytes
-from nearfield.tiling import STEPWISE, Tiling, predicted_gain
-from nearfield.tuning import TILES, Choice, Trial, choose, forget, try_out
-from nearfield.wording import memory
+from nearfield.plan.sizes import domain_bytes
 
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation

@@ -1,7 +1,7 @@
 """Modes of a guide of any cross-section that one medium fills, counted by their cut-offs.
 
 TEM modes come first, one fewer than there are conductors: eigenvectors of the matrix of capacitances per length between
-them, the smallest one first. TE and TM modes are the eigenvectors of nearfield/guides/modes.py, from ARPACK about zero.
+them, the smallest one first. TE and TM modes are the eigenvectors of modes.py, from ARPACK about zero.
 Of modes with one cut-off those of the TE family come first; within a family they are turned such that the one whose E
 has most along the first of x, y, z across the guide leads. E of every mode points to larger coordinates at the first
 place where it has at least half its largest value: along the first axis before the other, and there from the smallest
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.guides.modes import Mode, differences, flat_edges, mode_on
 from nearfield.guides.section import Section
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
+from nearfield.grid.yee import is_half
 from nearfield.guides.window import Place
-from nearfield.plan import Context
-from nearfield.yee import is_half
+from nearfield.plan.plan import Context
 
 LOSSLESS = 1e-9  # and alike
 

@@ -6,7 +6,7 @@ field, or have it too much, as at the face of a total-field box:
     E_t <- E_t + Cb (c dt/dual) I e            I half a cell before the plane, at (m - 1/2) dt
     H_t <- H_t + Db (c dt/cell) V (n x e)      V in the plane, at m dt
 
-V is the port's signal, and I follows from it in an endless even line (nearfield/guides/line.py). In powers of 1/z, by
+V is the port's signal, and I follows from it in an endless even line (guided_line.py). In powers of 1/z, by
 the generating function of Legendre's polynomials, (1 - 2 x w + w^2)^(-1/2) = sum of P_n(x) w^n, both
 
     (D^2 + kappa)^(1/2) and its inverse, and those of D^2 + kappa + 4 ratio
@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.guides.line import GuideLine
-from nearfield.plan import VACUUM_SPEED
+from nearfield.analysis.guided_line import GuideLine
+from nearfield.plan.plan import VACUUM_SPEED
 
 FIRST = 4096  # steps that are made at once, then twice as many, and so on
 
@@ -74,7 +74,7 @@ class LaunchMarch:
         self._current = np.zeros(0)  # at -dt/2, dt/2, ...
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
-        """See `nearfield.incident.term.March`."""
+        """See `nearfield.plan.incident_term.March`."""
         while self._voltage.size < first + steps:
             self._double()
         span = slice(first, first + steps)

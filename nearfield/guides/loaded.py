@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.guides.counted import along_first, clusters, leading, pointed
 from nearfield.guides.modes import differences, flat_edges, on_edges
 from nearfield.guides.section import Section

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.guides.loaded_line import LEAST, TAPER, LoadedLine
+from nearfield.analysis.loaded_line import LEAST, TAPER, LoadedLine
 
 LENGTH = 8  # times the pulse, after which what still comes is left out; of a signal without end twice the run
 DAMPING = 18.0  # exp(-18) = 1.5e-8 is left of what would come round again
@@ -45,7 +45,7 @@ class ProfilesMarch:
         self._signals: np.ndarray | None = None
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
-        """See `nearfield.incident.term.March`."""
+        """See `nearfield.plan.incident_term.March`."""
         if self._signals is None:
             self._signals = signals(self.wave)
         found = np.zeros((2, steps, self._signals.shape[2]), self.dtype)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.errors import ModelError
+from nearfield.analysis.loaded_line import LoadedLine, chebyshev_points, wave_number
+from nearfield.entry.errors import ModelError
 from nearfield.guides.loaded import Equations, Wave, first_waves, followed, whole
-from nearfield.guides.loaded_line import LoadedLine, chebyshev_points, wave_number
 from nearfield.guides.modes import on_edges
 from nearfield.guides.section import Section
 

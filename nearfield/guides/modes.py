@@ -10,7 +10,7 @@ E is G p/f, since the potential falls to zero within f of the edge, and A is A/f
 
 The analytic mode is where inverse iteration starts, so that it says which mode is found, and how it is polarised; on
 even lines in a rectangle it is the solution already. E and n x E, half a cell on, obey the three-dimensional update
-with an amplitude along the guide (nearfield/guides/line.py), and modes are orthogonal under A, both to rounding. Round
+with an amplitude along the guide (guided_line.py), and modes are orthogonal under A, both to rounding. Round
 guides have two modes of a name; where the lattice turns their polarisations, both together make the wanted one.
 """
 
@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.errors import ModelError
+from nearfield.analysis.guided_line import GuideLine
+from nearfield.entry.errors import ModelError
 from nearfield.guides.analytic import Opening, potential
-from nearfield.guides.line import GuideLine
 from nearfield.guides.names import ModeName
 from nearfield.guides.section import Section
 

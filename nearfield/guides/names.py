@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nearfield.messages import shown
-from nearfield.quantities import several
+from nearfield.entry.messages import shown
+from nearfield.entry.quantities import several
 
 Shape = Literal["rectangular", "circular", "coaxial", "any"]
 PATTERN = re.compile(r"(TE|TM)(?:(\d)(\d)|(\d+),(\d+))([xyz]?)")

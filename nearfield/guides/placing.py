@@ -7,18 +7,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from nearfield.edges import snapped
-from nearfield.errors import ModelError
-from nearfield.grid import AXES, SAMPLE_TOLERANCE
+from nearfield.discretization.symmetry import Fold
+from nearfield.entry.errors import ModelError
+from nearfield.grid.grid import AXES, SAMPLE_TOLERANCE
 from nearfield.guides.counted import counted_mode
 from nearfield.guides.loaded_mode import LoadedMode, loaded_mode
 from nearfield.guides.modes import Mode, guide_mode
 from nearfield.guides.names import ModeName
 from nearfield.guides.section import MARGIN, Section, guide_section
 from nearfield.guides.window import Place
-from nearfield.parallel.transport import agreed
-from nearfield.plan import Context
-from nearfield.symmetry import Fold
+from nearfield.machine.transport import agreed
+from nearfield.plan.plan import Context
+from nearfield.sources.edges import snapped
 
 if TYPE_CHECKING:
     from nearfield.guides.port import WaveguidePort

@@ -6,21 +6,21 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from nearfield.edges import Heading, Name, axis_and_sign, ordered
-from nearfield.grid import AXES
+from nearfield.analysis.guided_line import Line
+from nearfield.analysis.guided_record import recorded
+from nearfield.entry.quantities import Length, Position, PositiveLength
+from nearfield.entry.schema import Schema
+from nearfield.grid.grid import AXES
 from nearfield.guides.analytic import ALIKE, Opening
-from nearfield.guides.line import Line
 from nearfield.guides.loaded_mode import LoadedMode
 from nearfield.guides.modes import Mode
 from nearfield.guides.names import ModeName, Shape, mode_names
 from nearfield.guides.placing import mode_of, port_place
-from nearfield.guides.recorded import recorded
 from nearfield.guides.terms import Frame, launched, received
-from nearfield.plan import Context, Recording, Term
-from nearfield.quantities import Length, Position, PositiveLength
-from nearfield.records import Variables
-from nearfield.schema import Schema
-from nearfield.sources import AnyWaveform
+from nearfield.plan.plan import Context, Recording, Term
+from nearfield.records.records import Variables
+from nearfield.sources.edges import Heading, Name, axis_and_sign, ordered
+from nearfield.sources.sources import AnyWaveform
 
 
 class WaveguidePort(Schema):
@@ -162,7 +162,7 @@ class WaveguidePort(Schema):
     def collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) over `time` in the port's plane, `current` (A) over `time_half` (s) half a cell on.
 
-        What turns them into waves (`nearfield.guides.recorded`) is kept with them; `cells` lie between the port and its
+        What turns them into waves (`guided_record`) is kept with them; `cells` lie between the port and its
         reference plane.
         """
         line, frame = self.line(context), self._frame(context)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearfield.analysis.guided_line import Line
 from nearfield.guides.launch import LaunchedMode
-from nearfield.guides.line import Line
 from nearfield.guides.loaded_launch import LaunchedProfiles
 from nearfield.guides.loaded_mode import LoadedMode
 from nearfield.guides.modes import Mode
-from nearfield.incident.term import IncidentTerm
-from nearfield.lumped import functional
-from nearfield.plan import VACUUM_SPEED, Context, Functional, Waveform
+from nearfield.plan.incident_term import IncidentTerm
+from nearfield.plan.plan import VACUUM_SPEED, Context, Functional, Waveform
+from nearfield.ports.lumped import functional
 
 
 @dataclass(frozen=True)

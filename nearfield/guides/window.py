@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.yee import is_half
+from nearfield.grid.yee import is_half
 
 
 @dataclass(frozen=True)

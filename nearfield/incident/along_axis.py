@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.boundaries import CPML, cpml_profile
-from nearfield.errors import ModelError
-from nearfield.grid import AXES, YeeGrid
+from nearfield.entry.errors import ModelError
+from nearfield.grid.boundaries import CPML, cpml_profile
+from nearfield.grid.grid import AXES, YeeGrid
 from nearfield.incident.box import Nodes
 from nearfield.incident.line import FORWARD, IncidentLine, LinePoles, LineProfile
-from nearfield.plan import VACUUM_SPEED, Context
-from nearfield.planning import inverse_lengths, unit_length
+from nearfield.plan.plan import VACUUM_SPEED, Context
+from nearfield.plan.planning import inverse_lengths, unit_length
 
 END = 44  # cells past either end of the line ...
 LAYER = CPML(40, alpha_maximum=0.0)  # ... that the CPML takes

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.boundaries import CPML
-from nearfield.edges import snapped
-from nearfield.errors import ModelError
-from nearfield.grid import AXES, YeeGrid
-from nearfield.plan import VACUUM_SPEED, Context
+from nearfield.entry.errors import ModelError
+from nearfield.grid.boundaries import CPML
+from nearfield.grid.grid import AXES, YeeGrid
+from nearfield.plan.plan import VACUUM_SPEED, Context
+from nearfield.sources.edges import snapped
 
 if TYPE_CHECKING:
-    from nearfield.boundaries import Boundaries
+    from nearfield.grid.boundaries import Boundaries
 
 Nodes = tuple[int, int, int]
 SIDES = ("low", "high")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.errors import ModelError
-from nearfield.grid import AXES
+from nearfield.entry.errors import ModelError
+from nearfield.grid.grid import AXES
 
 if TYPE_CHECKING:
     from nearfield.incident.box import Nodes
-    from nearfield.plan import Context
+    from nearfield.plan.plan import Context
 
 
 def refuse_unfit(context: Context, who: str, first: Nodes, last: Nodes, along: int | None) -> None:

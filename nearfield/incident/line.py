@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from nearfield.plan import PoleMedium
+    from nearfield.plan.plan import PoleMedium
 
 FORWARD, BACKWARD = 1, -1
 
@@ -103,8 +103,8 @@ class LineMarch:
         ]
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
-        """See `nearfield.incident.term.March`; steps gone by are made again from rest."""
-        from nearfield.engine import core
+        """See `nearfield.plan.incident_term.March`; steps gone by are made again from rest."""
+        from nearfield.engines.cpu.engine import core
 
         if first <= self.step:
             self._restart()

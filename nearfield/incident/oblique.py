@@ -25,8 +25,8 @@ from math import erfc
 
 import numpy as np
 
-from nearfield.plan import VACUUM_SPEED
-from nearfield.topology import available_threads
+from nearfield.machine.topology import available_threads
+from nearfield.plan.plan import VACUUM_SPEED
 
 TAPS = {"single": 6, "double": 10}
 FINENESS = {"single": 3, "double": 4}  # places of the table in the smallest cell, at least
@@ -236,7 +236,7 @@ class ObliqueMarch:
         self._kept: dict[int, np.ndarray | None] = {}
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
-        """See `nearfield.incident.term.March`."""
+        """See `nearfield.plan.incident_term.March`."""
         size = self.oblique.filters.steps
         numbers = range((first - 1) // size, (first + steps - 2) // size + 1)
         filters, before = self.oblique.filters, self._kept

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.errors import ModelError
-from nearfield.records import Variable, Variables
-from nearfield.yee import is_half
+from nearfield.entry.errors import ModelError
+from nearfield.grid.yee import is_half
+from nearfield.records.records import Variable, Variables
 
 if TYPE_CHECKING:
-    from nearfield.plan import RecordingTerm
+    from nearfield.plan.plan import RecordingTerm
 
 Nodes = tuple[int, int, int]
 

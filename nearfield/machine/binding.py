@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine import pages, processors
 from nearfield.machine.hardware import SCHEMES, Hardware, assemble
 from nearfield.machine.pages import POLICIES, Locality
@@ -18,7 +18,7 @@ from nearfield.machine.placement import default_scheme, memory_policy
 from nearfield.machine.processors import Bound, named, spans
 from nearfield.machine.system_files import examine
 from nearfield.machine.teams import Nodes, Processors, crowded, team_of, threads_of
-from nearfield.topology import SYSTEM
+from nearfield.machine.topology import SYSTEM
 
 Counts = Sequence[tuple[Sequence[int], int]]
 

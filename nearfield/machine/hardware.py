@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine import hwloc_xml, synthetic, system_files
 from nearfield.machine.tree import CACHES, UNKNOWN, Facts, Object, nest
 

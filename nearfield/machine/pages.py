@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nearfield.topology import SYSTEM, text
+from nearfield.machine.topology import SYSTEM, text
 
 POLICIES = ("first-touch", "bind", "interleave", "off")
 KERNEL = Path("/proc/sys/kernel")

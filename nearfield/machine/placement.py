@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Core, Hardware, Unit
 
 MOST_RANKS = 1 << 20

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from nearfield.topology import SYSTEM, processors_in, text, usable_processors
+from nearfield.machine.topology import SYSTEM, processors_in, text, usable_processors
 
 TASKS = Path("/proc/self/task")
 # What launchers leave in the environment of every rank that they start, the more particular ones first.

@@ -24,11 +24,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from nearfield.errors import ModelError
-from nearfield.machine_file import MachineFile
-from nearfield.machine_rate import LARGE, known_rate
-from nearfield.messages import readable
-from nearfield.schema import Schema
+from nearfield.entry.errors import ModelError
+from nearfield.entry.messages import readable
+from nearfield.entry.schema import Schema
+from nearfield.machine.machine_file import MachineFile
+from nearfield.machine.machine_rate import LARGE, known_rate
 
 STORED = MachineFile("profile.json")
 FORMAT, VERSION = "nearfield profile", 1

@@ -13,7 +13,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.tree import Object
 
 MOST = 1 << 17  # processors; past that a string is a mistake

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from nearfield.facts import CPUINFO, processor_name
+from nearfield.machine.facts import CPUINFO, processor_name
+from nearfield.machine.topology import SYSTEM, bytes_in, processors_in, text, usable_processors
 from nearfield.machine.tree import Facts, Object, nest
-from nearfield.topology import SYSTEM, bytes_in, processors_in, text, usable_processors
 
 STATUS = Path("/proc/self/status")
 Part = tuple[Object, frozenset[int]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nearfield.machine.hardware import Hardware, Unit
 from nearfield.machine.placement import framed, processors_of_threads, shares
 from nearfield.machine.processors import Bound, named
-from nearfield.topology import CONTROL_GROUP, SYSTEM, cgroup_limit
+from nearfield.machine.topology import CONTROL_GROUP, SYSTEM, cgroup_limit
 
 Processors = tuple[int, ...]
 Nodes = tuple[tuple[int, ...], ...]  # of each domain, by the system's numbers

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.materials import Medium
+from nearfield.media.materials import Medium
 
 FITTED = Path(__file__).with_name("fitted.toml")
 GHZ, THZ = 1e9, 1e12

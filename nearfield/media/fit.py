@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.errors import ModelError
-from nearfield.materials import Medium
+from nearfield.entry.errors import ModelError
+from nearfield.entry.messages import shown
+from nearfield.entry.quantities import FREQUENCY, LENGTH, Dimension, Quantity
+from nearfield.media.materials import Medium
+from nearfield.media.poles import Debye, Drude, Lorentz
 from nearfield.media.search import Place, Problem, search
-from nearfield.messages import shown
-from nearfield.plan import VACUUM_SPEED
-from nearfield.poles import Debye, Drude, Lorentz
-from nearfield.quantities import FREQUENCY, LENGTH, Dimension, Quantity
+from nearfield.plan.plan import VACUUM_SPEED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from nearfield.errors import ModelError
-from nearfield.materials import Medium
+from nearfield.entry.errors import ModelError
 from nearfield.media import boards, glasses, liquids, metals, soils, tissues
 from nearfield.media.entry import Entry
+from nearfield.media.materials import Medium
 
 FAMILIES = (liquids, soils, tissues, boards, metals, glasses)
 

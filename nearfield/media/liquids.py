@@ -7,8 +7,8 @@ from math import exp, pi
 import numpy as np
 
 from nearfield.media.entry import GHZ, Entry
-from nearfield.plan import VACUUM_PERMITTIVITY
-from nearfield.poles import Debye
+from nearfield.media.poles import Debye
+from nearfield.plan.plan import VACUUM_PERMITTIVITY
 
 DIGITS = 7  # kept of what a formula gives, so that every machine has the same constants
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from nearfield.media.entry import GHZ, Entry
 from nearfield.media.liquids import permittivity
-from nearfield.poles import Debye
+from nearfield.media.poles import Debye
 
 SOURCE = (
     "J. E. Hipp, Proceedings of the IEEE 62 (1974) 98-103, in the two Debye terms of F. L. Teixeira, W. C. Chew, "

@@ -8,6 +8,6 @@ from nearfield.monitors.field_file import FieldFile
 from nearfield.monitors.fields import FieldDFT, Snapshot
 from nearfield.monitors.paths import Current, Probe, Voltage
 from nearfield.monitors.radiation import FarField, Flux
-from nearfield.regions import Monitor
+from nearfield.monitors.regions import Monitor
 
 __all__ = ["Current", "FarField", "FieldDFT", "FieldFile", "Flux", "Monitor", "Probe", "Snapshot", "Voltage"]

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from nearfield.grid import AXES
-from nearfield.quantities import PositiveNumber, Whole
-from nearfield.records import HALF
-from nearfield.schema import Schema
+from nearfield.entry.quantities import PositiveNumber, Whole
+from nearfield.entry.schema import Schema
+from nearfield.grid.grid import AXES
+from nearfield.records.records import HALF
 
 if TYPE_CHECKING:
-    from nearfield.grid import YeeGrid
-    from nearfield.output.formats.description import FieldDescription
-    from nearfield.records import Variables
-    from nearfield.regions import Region
+    from nearfield.formats.description import FieldDescription
+    from nearfield.grid.grid import YeeGrid
+    from nearfield.monitors.regions import Region
+    from nearfield.records.records import Variables
 
 SUFFIXES = {"hdf5": ".h5", "vtkhdf": ".vtkhdf", "binary": ".bin", "ascii": ".txt"}
 
@@ -52,7 +52,7 @@ class FieldFile(Schema):
 
     @model_validator(mode="after")
     def _storable(self) -> FieldFile:
-        from nearfield.output.formats.description import of_points
+        from nearfield.formats.description import of_points
 
         of_points(((), (), ()), 0, **self.storage("single"))  # refuses what does not go together
         if self.positions == "yee" and self.at_cells(None):
@@ -72,8 +72,8 @@ class FieldFile(Schema):
 
     def storage(self, precision: str) -> dict[str, Any]:
         """Format, precision, codec and bound of a `FieldDescription`. Error: what does not exist or go together."""
-        from nearfield.output.formats.bounds import Bound
-        from nearfield.output.formats.codecs import Codec
+        from nearfield.formats.bounds import Bound
+        from nearfield.formats.codecs import Codec
 
         lossy = self.absolute_error is not None or self.relative_error is not None
         found = {
@@ -94,7 +94,7 @@ class FieldFile(Schema):
         title: str,
     ) -> FieldDescription:
         """What the file of these regions, with these coordinates of nodes and half nodes, will hold."""
-        from nearfield.output.formats.description import of_points, of_regions
+        from nearfield.formats.description import of_points, of_regions
 
         storage = self.storage(precision) | {"title": title}
         if self.averaged:

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from nearfield.edges import Name, ordered, snapped
-from nearfield.errors import ModelError
-from nearfield.grid import AXES
+from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import Position, Times, Whole
+from nearfield.grid.grid import AXES
 from nearfield.monitors.field_file import FieldFile
-from nearfield.plan import COMPONENTS, DFTBox, Recording, SnapshotBox, dft_stride
-from nearfield.quantities import Position, Times, Whole
-from nearfield.records import HALF, Variable, Variables
-from nearfield.regions import (
+from nearfield.monitors.regions import (
     Components,
     Monitor,
     Region,
@@ -24,9 +21,12 @@ from nearfield.regions import (
     time_axis,
     unit_of,
 )
+from nearfield.plan.plan import COMPONENTS, DFTBox, Recording, SnapshotBox, dft_stride
+from nearfield.records.records import HALF, Variable, Variables
+from nearfield.sources.edges import Name, ordered, snapped
 
 if TYPE_CHECKING:
-    from nearfield.plan import Context
+    from nearfield.plan.plan import Context
 
 
 class BoxMonitor(Monitor):

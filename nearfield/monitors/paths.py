@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from nearfield.edges import Name, ordered, snapped
-from nearfield.errors import ModelError
-from nearfield.grid import AXES, YeeGrid
-from nearfield.interpolation import point_samples
-from nearfield.plan import Functional, Recording
-from nearfield.quantities import Frequency, Position, Whole
-from nearfield.records import Variable, Variables
-from nearfield.regions import Component, Monitor, component_number, held_samples, time_axis, unit_of
+from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import Frequency, Position, Whole
+from nearfield.grid.grid import AXES, YeeGrid
+from nearfield.lowering.interpolation import point_samples
+from nearfield.monitors.regions import Component, Monitor, component_number, held_samples, time_axis, unit_of
+from nearfield.plan.plan import Functional, Recording
+from nearfield.records.records import Variable, Variables
+from nearfield.sources.edges import Name, ordered, snapped
 
 if TYPE_CHECKING:
-    from nearfield.plan import Context
+    from nearfield.plan.plan import Context
 
 
 class Probe(Monitor):

@@ -10,22 +10,23 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from pydantic import Field, model_validator
 
+from nearfield.analysis.faces import read_faces
 from nearfield.analysis.farfield import Exterior, Wall
 from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
-from nearfield.edges import Name, ordered, snapped
-from nearfield.errors import ModelError
-from nearfield.grid import AXES
+from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import Angles, Position
+from nearfield.grid.grid import AXES
 from nearfield.incident.seen import refuse_across
-from nearfield.plan import DFTBox, Recording
-from nearfield.quantities import Angles, Position
-from nearfield.records import Variable, Variables
-from nearfield.regions import Monitor, Nodes, SomeFrequencies, frequency_axis
-from nearfield.sources import SOURCES
-from nearfield.surfaces import FacePlace, closed_box, read_faces, surface_terms, surface_variables
+from nearfield.monitors.regions import Monitor, Nodes, SomeFrequencies, frequency_axis
+from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
+from nearfield.plan.plan import DFTBox, Recording
+from nearfield.records.records import Variable, Variables
+from nearfield.sources.edges import Name, ordered, snapped
+from nearfield.sources.sources import SOURCES
 
 if TYPE_CHECKING:
-    from nearfield.plan import Context
+    from nearfield.plan.plan import Context
 
 MARGIN = 3  # cells between the default surface and the CPML
 SOME = 8  # samples along each side of a face from which the medium is judged

@@ -20,25 +20,25 @@ from typing import Any
 import numpy as np
 
 from nearfield import stream
-from nearfield.discretization import Discretization, Feature
-from nearfield.engine import CpuEngine
-from nearfield.errors import ModelError
-from nearfield.machine_rate import free_memory
+from nearfield.discretization.discretization import Discretization, Feature
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.entry.errors import ModelError
+from nearfield.formats.description import FieldDescription
+from nearfield.formats.direct import PAGE
+from nearfield.formats.layout import Boxes, stored_domains
+from nearfield.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
+from nearfield.machine.machine_rate import free_memory
+from nearfield.machine.transport import agreed
 from nearfield.monitors.field_file import SUFFIXES
-from nearfield.output.direct import PAGE
-from nearfield.output.formats.description import FieldDescription
-from nearfield.output.formats.layout import Boxes, stored_domains
-from nearfield.output.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
+from nearfield.monitors.regions import Region, active_shape
 from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.decomposition import Box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.start import Started
-from nearfield.parallel.transport import agreed
-from nearfield.plan import Context, RecordingTerm, taken_by
-from nearfield.prediction import BYTES_OF
-from nearfield.records import PARTS, RunRecord
-from nearfield.regions import Region, active_shape
+from nearfield.plan.plan import Context, RecordingTerm, taken_by
+from nearfield.plan.sizes import BYTES_OF
+from nearfield.records.records import PARTS, RunRecord
 from nearfield.stream.names import folder as shared_memory
 from nearfield.stream.rings import remove as remove_ring
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.records import PARTS
-from nearfield.regions import Region
-from nearfield.symmetry import Fold
+from nearfield.discretization.symmetry import Fold
+from nearfield.monitors.regions import Region
+from nearfield.records.records import PARTS
 
 if TYPE_CHECKING:
-    from nearfield.grid import YeeGrid
-    from nearfield.plan import Context
+    from nearfield.grid.grid import YeeGrid
+    from nearfield.plan.plan import Context
 
 
 @dataclass(frozen=True)

@@ -29,13 +29,13 @@ import numpy as np
 
 from nearfield import stream
 from nearfield.analysis.fields import FieldResult, collocate
-from nearfield.errors import NearfieldError
-from nearfield.output.formats.description import Block, FieldDescription
-from nearfield.output.formats.files import FieldFile, open_field_file
-from nearfield.output.formats.layout import JoinedFile, PartFiles, boxes_from
+from nearfield.entry.errors import NearfieldError
+from nearfield.formats.description import Block, FieldDescription
+from nearfield.formats.files import FieldFile, open_field_file
+from nearfield.formats.layout import JoinedFile, PartFiles, boxes_from
+from nearfield.formats.pieced import Pieced, Placed
 from nearfield.output.images import placed
-from nearfield.output.pieced import Pieced, Placed
-from nearfield.records import HALF, Variable
+from nearfield.records.records import HALF, Variable
 
 COMMIT_EVERY = 1.0  # s, at least, between two commits that nobody asked for
 LOOK_EVERY = 0.2  # s, between looks at requests while nothing comes

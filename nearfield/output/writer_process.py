@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any
 
-from nearfield.errors import ModelError, RunFailed
+from nearfield.entry.errors import ModelError, RunFailed
 
 LAST_WORDS = 30.0  # s, to close its files once nobody asks for more
 

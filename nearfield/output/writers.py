@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nearfield.errors import ModelError, RunFailed
+from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.formats.layout import Boxes
 from nearfield.machine.hardware import this_machine
-from nearfield.output.formats.layout import Boxes
 from nearfield.output.writer_process import WriterProcess
 from nearfield.parallel.start import Started
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.parallel.weights import HaloCost, Weights, interpolated
-from nearfield.prediction import LANES
+from nearfield.plan.sizes import LANES
 
 MOST_CANDIDATES = 2_000_000  # positions of cuts times columns that are weighed at once
 CLOSE, ROUGH = 1e-5, 1e-3  # relative widths at which the search for the least time ends: of a few slabs, of many

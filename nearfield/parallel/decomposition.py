@@ -10,11 +10,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.parallel.balance import Problem, Sides
-from nearfield.parallel.boxes import Arrangement, Box, Grouping, Triple, indices
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.prediction import LANES
+from nearfield.plan.boxes import Arrangement, Box, Grouping, Triple, indices
+from nearfield.plan.sizes import LANES
 
 __all__ = [
     "Arrangement",

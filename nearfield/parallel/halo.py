@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.engine import CpuEngine
+from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.parallel.decomposition import Box
 from nearfield.parallel.part import PlanPart, image_shifts
-from nearfield.prediction import LANES
+from nearfield.plan.sizes import LANES
 
 Span = tuple[int, int]
 

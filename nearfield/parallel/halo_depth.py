@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from nearfield.errors import ModelError
+from nearfield.engines.cpu.tiling import Machine, Rows, Tiling, choose_tiling, seconds_per_cell
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware
 from nearfield.machine.profile import Link, Profile
-from nearfield.parallel.boxes import Triple
 from nearfield.parallel.decomposition import Grouping, fitting, rough_time
 from nearfield.parallel.halo_sizes import components
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan import Plan
-from nearfield.tiling import Machine, Rows, Tiling, choose_tiling, seconds_per_cell
+from nearfield.plan.boxes import Triple
+from nearfield.plan.plan import Plan
 
 DEPTHS = (1, 2, 4, 8, 16)  # layers that are weighed
 ROUND = 4e-5  # s, of an exchange beside its messages: packing's calls, two more runs of a team; of two ranks here

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import product
 
+from nearfield.engines.cpu.pole_sizes import kept_numbers
 from nearfield.parallel.decomposition import Box, Decomposition
 from nearfield.parallel.part import held_box, parted_rings
-from nearfield.plan import Plan
-from nearfield.pole_sizes import kept_numbers
-from nearfield.prediction import BYTES_OF
+from nearfield.plan.plan import Plan
+from nearfield.plan.sizes import BYTES_OF
 
 TANGENTIAL, HALF, ALL = 2, 3, 6  # components: H of one layer at a face, at an edge; of several layers (halo.py)
 STATES = 4  # of the CPML, a cell and slab

@@ -10,9 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nearfield.errors import ModelError
-from nearfield.parallel.transport import started
-from nearfield.topology import topology
+from nearfield.entry.errors import ModelError
+from nearfield.machine.topology import topology
+from nearfield.machine.transport import started
 
 MOST_RANKS_A_CORE = 16  # more only take memory, some 60 MB each
 PR_SET_PDEATHSIG = 1  # of prctl(2)

@@ -14,10 +14,10 @@ from itertools import product
 
 import numpy as np
 
-from nearfield.dispersion import PolePlane
-from nearfield.incident.term import IncidentTerm
+from nearfield.coefficients.dispersion import PolePlane
 from nearfield.parallel.decomposition import Box
-from nearfield.plan import (
+from nearfield.plan.incident_term import IncidentTerm
+from nearfield.plan.plan import (
     AxisProfile,
     CircuitTerm,
     CouplingTerm,
@@ -28,7 +28,7 @@ from nearfield.plan import (
     RecordingTerm,
     SnapshotBox,
 )
-from nearfield.prediction import LANES
+from nearfield.plan.sizes import LANES
 
 Sampled = CurrentTerm | CircuitTerm | IncidentTerm | Functional
 SAMPLE_ARRAYS = {  # what terms hold of each sample beside its place, or once for all of them
@@ -227,7 +227,7 @@ def cut_profile(profile: AxisProfile, samples: np.ndarray | slice) -> AxisProfil
 
 
 class CoefficientsPart:
-    """The coefficients of a part, by the interface of `nearfield.coefficients.Coefficients` that engines use."""
+    """The coefficients of a part, by the interface of `Coefficients` that engines use."""
 
     def __init__(self, whole, axes: Sequence[AxisPart]) -> None:
         self._whole, self._axes = whole, axes

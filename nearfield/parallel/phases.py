@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from nearfield.engine import Sides
+from nearfield.engines.cpu.engine import Sides
 
 Side = tuple[int, int]  # (at, lean)
 Borders = dict[int, tuple[Side | None, Side | None]]  # at the low and the high cut face, by axis

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nearfield.incident.term import IncidentTerm
+from nearfield.engines.cpu.pole_sizes import kept_numbers_at, pole_cost
 from nearfield.parallel.weights import Triple, Weights
-from nearfield.plan import DFTBox, Plan, SnapshotBox
-from nearfield.pole_sizes import kept_numbers_at, pole_cost
-from nearfield.prediction import LANES
+from nearfield.plan.incident_term import IncidentTerm
+from nearfield.plan.plan import DFTBox, Plan, SnapshotBox
+from nearfield.plan.sizes import LANES
 
 CPML = (0.7, 0.8, 1.2)  # of a cell in a slab across planes, rows, samples of a row: benchmarks/weights.py
 LOSSY = 0.09  # of a cell that loses, all alike: benchmarks/weights.py

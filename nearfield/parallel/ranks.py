@@ -13,14 +13,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from nearfield.engine import Block, CpuEngine, Sides, Tables, energy_of
-from nearfield.incident.term import Marches
+from nearfield.engines.cpu.engine import Block, CpuEngine, Sides, Tables, energy_of
+from nearfield.machine.transport import Channel, Ranks, Turns
 from nearfield.parallel.decomposition import Arrangement, Box, Grouping
 from nearfield.parallel.halo import Message, messages
 from nearfield.parallel.part import PlanPart, held_box, parted_rings
 from nearfield.parallel.phases import Axis, SplitTiles, phases
-from nearfield.parallel.transport import Channel, Ranks, Turns
-from nearfield.plan import DFTBox, Functional, Plan, Recording, RecordingTerm, is_magnetic
+from nearfield.plan.incident_term import Marches
+from nearfield.plan.plan import DFTBox, Functional, Plan, Recording, RecordingTerm, is_magnetic
 
 POLL = 2.0  # ms between looks at messages under way; some libraries move them only when they are asked
 

@@ -8,22 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from nearfield.engine import CpuEngine, Placement
-from nearfield.errors import ModelError
+from nearfield.engines.cpu.engine import CpuEngine, Placement
+from nearfield.engines.cpu.tiling import Tiling
+from nearfield.engines.cpu.tuning import Choice, choose
+from nearfield.entry.errors import ModelError
 from nearfield.machine.binding import Binding, resolve
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
+from nearfield.machine.transport import Alone, agreed, world
 from nearfield.parallel.decomposition import Arrangement, Decomposition, Triple, decompose, parse_domains
 from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
-from nearfield.parallel.transport import Alone, agreed, world
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan import ROW_LENGTHS, Plan
-from nearfield.prediction import BYTES_OF, LANES
-from nearfield.tiling import Tiling
-from nearfield.tuning import Choice, choose
+from nearfield.plan.plan import ROW_LENGTHS, Plan
+from nearfield.plan.sizes import BYTES_OF, LANES
 
 OVERLAPS = ("split", "none", "blocking")
 ALIKE = 1.05  # of rates that are taken to be equal

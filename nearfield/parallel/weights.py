@@ -12,12 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from nearfield.plan import Plan
+from nearfield.plan.plan import Plan
 
 Triple = tuple[int, int, int]
 
 VACUUM_CELL = 0.85e-9  # s, on one core in single precision; benchmarks/weights.py
-ROW = 24.0  # of beginning a row: 20 ns, nearfield/tiling.py
+ROW = 24.0  # of beginning a row: 20 ns, nearfield/engines/cpu/tiling.py
 EXCHANGE = 6.0  # 24 bytes out and 24 in at 10 GB/s, where no link was measured
 SHARED = (0.5, 1.0, 1.5)  # an estimate: tiles wait for the neighbour's
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.analysis.cross_sections import decibels
+from nearfield.pictures.style import COLOURS, DASHES, blank, headline, panel_title, picked, quantity, styled
 from nearfield.report.plots import case_title
-from nearfield.report.style import COLOURS, DASHES, blank, headline, panel_title, picked, quantity, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

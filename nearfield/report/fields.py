@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.report.plots import case_title
-from nearfield.report.sections import Section, cut_positions, media_names, section
-from nearfield.report.structure import draw_thin_metal
-from nearfield.report.style import (
+from nearfield.pictures.style import (
     FAINT,
     INK,
     MAGNITUDE_MAP,
@@ -25,6 +22,9 @@ from nearfield.report.style import (
     quantity,
     styled,
 )
+from nearfield.report.plots import case_title
+from nearfield.report.sections import Section, cut_positions, media_names, section
+from nearfield.report.structure import draw_thin_metal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.errors import ModelError
-from nearfield.output.whole_file import write_whole
-from nearfield.report.style import COLOURS, FAINT, blank, headline, panel_title, png_bytes, prefix_of, quantity, styled
-from nearfield.wording import counted
+from nearfield.entry.errors import ModelError
+from nearfield.entry.whole_file import write_whole
+from nearfield.entry.wording import counted
+from nearfield.pictures.style import (
+    COLOURS,
+    FAINT,
+    blank,
+    headline,
+    panel_title,
+    png_bytes,
+    prefix_of,
+    quantity,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.output.advice import PER_DOMAIN, SAMPLE, SERVER, line_of
-from nearfield.report.style import COLOURS, DASHES, INK, blank, headline, notice, panel_title, quantity, styled
+from nearfield.measure.advice import PER_DOMAIN, SAMPLE, SERVER, line_of
+from nearfield.pictures.style import COLOURS, DASHES, INK, blank, headline, notice, panel_title, quantity, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

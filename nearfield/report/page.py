@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.pictures.style import inline_svg, png_bytes, quantity, signed
 from nearfield.report.checks import CheckRow
 from nearfield.report.cuts import patterns
-from nearfield.report.style import inline_svg, png_bytes, quantity, signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -199,7 +199,7 @@ def _far_field_rows(far_field: Any, excitation: str, name: str) -> list[dict[str
 
 def _optional(far_field: Any, name: str) -> np.ndarray | None:
     """A quantity that needs a port, or None where the excitation is not one."""
-    from nearfield.errors import NearfieldError
+    from nearfield.entry.errors import NearfieldError
 
     try:
         return np.asarray(getattr(far_field, name).values)

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.report.cuts import Cut, Pattern, cuts, patterns
-from nearfield.report.plots import case_title
-from nearfield.report.style import (
+from nearfield.pictures.style import (
     COLOURS,
     FAINT,
     INK,
@@ -25,6 +23,8 @@ from nearfield.report.style import (
     signed,
     styled,
 )
+from nearfield.report.cuts import Cut, Pattern, cuts, patterns
+from nearfield.report.plots import case_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

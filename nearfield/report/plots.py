@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.report.style import (
+from nearfield.pictures.style import (
     COLOURS,
     DASHES,
     FAINT,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.report.style import COLOURS, DASHES, FAINT, INK, blank, headline, panel_title, styled
+from nearfield.pictures.style import COLOURS, DASHES, FAINT, INK, blank, headline, panel_title, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nearfield.machine.paper import Curve, Paper
-    from nearfield.machine.step_time import Prediction
+    from nearfield.predict.paper import Curve, Paper
+    from nearfield.predict.step_time import Prediction
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 PUBLISHED = "#111111"

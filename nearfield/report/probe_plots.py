@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.report.style import COLOURS, DASHES, FAINT, INK, blank, headline, panel_title, styled
+from nearfield.pictures.style import COLOURS, DASHES, FAINT, INK, blank, headline, panel_title, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

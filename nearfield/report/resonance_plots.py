@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.analysis.resonances import read_band, resonances, samples_of
-from nearfield.errors import NearfieldError
+from nearfield.entry.errors import NearfieldError
+from nearfield.pictures.style import COLOURS, INK, blank, headline, notice, prefix_of, quantity, styled
 from nearfield.report.plots import case_title
-from nearfield.report.style import COLOURS, INK, blank, headline, notice, prefix_of, quantity, styled
 
 if TYPE_CHECKING:
     import xarray

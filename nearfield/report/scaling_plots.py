@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.report.style import COLOURS, INK, blank, headline, notice, panel_title, styled
+from nearfield.pictures.style import COLOURS, INK, blank, headline, notice, panel_title, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from nearfield.geometry import Structure
-    from nearfield.grid import YeeGrid
+    from nearfield.bodies.geometry import Structure
+    from nearfield.grid.grid import YeeGrid
     from nearfield.simulation import Simulation
 
 AXES = "xyz"

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearfield.errors import NearfieldError, RunFailed
-from nearfield.output.whole_file import write_whole
+from nearfield.entry.errors import NearfieldError, RunFailed
+from nearfield.entry.whole_file import write_whole
 from nearfield.report.checks import check_rows
 from nearfield.report.page import Content, Picture, render
 from nearfield.report.resonance_plots import Ringing, asked_for, resonance_figure, ringings, rows

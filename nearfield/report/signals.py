@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.report.plots import MOST_PORTS, case_title
-from nearfield.report.style import (
+from nearfield.pictures.style import (
     COLOURS,
     DASHES,
     axis_prefix,
@@ -26,6 +25,7 @@ from nearfield.report.style import (
     styled,
     thinned,
 )
+from nearfield.report.plots import MOST_PORTS, case_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.errors import ModelError
-from nearfield.report.sections import (
-    AXES,
-    BACKGROUND,
-    Section,
-    corners,
-    cut_positions,
-    media_names,
-    section,
-)
-from nearfield.report.style import (
+from nearfield.entry.errors import ModelError
+from nearfield.pictures.style import (
     FAINT,
     INK,
     METAL,
@@ -30,12 +21,21 @@ from nearfield.report.style import (
     quantity,
     styled,
 )
+from nearfield.report.sections import (
+    AXES,
+    BACKGROUND,
+    Section,
+    corners,
+    cut_positions,
+    media_names,
+    section,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nearfield.grid import YeeGrid
+    from nearfield.grid.grid import YeeGrid
     from nearfield.simulation import Simulation
 
 TINTS = ("#CFE6F5", "#F8E3B0", "#CDE9DB", "#E6D8EE", "#F6D5C3", "#DDE0C0", "#D8DCE2")

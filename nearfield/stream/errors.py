@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from nearfield.errors import ModelError, NearfieldError
+from nearfield.entry.errors import ModelError, NearfieldError
 
 
 class StreamError(NearfieldError):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 
 SHARED_MEMORY = "/dev/shm"
 VARIABLE = "NEARFIELD_SHARED_MEMORY"  # another folder, which must lie in memory too

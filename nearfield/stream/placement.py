@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from numbers import Integral
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
+from nearfield.machine.machine_rate import free_memory
 from nearfield.machine.pages import policy_refused
-from nearfield.machine_rate import free_memory
-from nearfield.topology import SYSTEM, processors_in, text
+from nearfield.machine.topology import SYSTEM, processors_in, text
 
 
 def nodes_with_memory() -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.stream.ending import watch
 from nearfield.stream.errors import Damaged, EndOfStream, RingGone, TimedOut, WriterDied, compiled, refusals
 from nearfield.stream.names import path_of

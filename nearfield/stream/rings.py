@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.stream.errors import compiled, refusals
 from nearfield.stream.names import found, path_of
 

@@ -8,7 +8,7 @@ from numbers import Integral
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.stream.ending import watch
 from nearfield.stream.errors import RingGone, RingInUse, TimedOut, compiled, refusals
 from nearfield.stream.names import path_of

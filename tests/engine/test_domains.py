@@ -13,9 +13,9 @@ from reference import ReferenceEngine
 from test_same_bits import any_plans
 
 import nearfield as nf
-from nearfield.engine import CpuEngine, Placement
+from nearfield.engines.cpu.engine import CpuEngine, Placement
+from nearfield.engines.cpu.tiling import STEPWISE, Tiling
 from nearfield.parallel.decomposition import Arrangement
-from nearfield.tiling import STEPWISE, Tiling
 
 WALLS = ((3, 2), ("pmc", 4), (2, "pmc"))
 BLOCKS = (11, 4)  # steps

@@ -11,10 +11,10 @@ from test_domains import arrangement
 from test_restart import assert_goes_on
 
 import nearfield as nf
-from nearfield.engine import CpuEngine
-from nearfield.incident.term import IncidentTerm
-from nearfield.plan import CurrentTerm
-from nearfield.tiling import STEPWISE, Tiling
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import STEPWISE, Tiling
+from nearfield.plan.incident_term import IncidentTerm
+from nearfield.plan.plan import CurrentTerm
 
 CELLS = (12, 11, 40)
 CASES = {

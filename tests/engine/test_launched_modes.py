@@ -8,9 +8,9 @@ from test_domains import arrangement
 from test_restart import assert_goes_on
 
 import nearfield as nf
-from nearfield.engine import CpuEngine
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import STEPWISE, Tiling
 from nearfield.guides.launch import FIRST
-from nearfield.tiling import STEPWISE, Tiling
 
 MM = 1e-3
 

@@ -12,10 +12,10 @@ from plans import draws, make_plan
 from test_domains import WALLS, arrangement
 from test_same_bits import any_plans
 
-from nearfield.checkpoint.pieces import Holder
-from nearfield.checkpoint.store import Damaged, Stored, write_arrays
-from nearfield.engine import CpuEngine
-from nearfield.tiling import STEPWISE, Tiling
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import STEPWISE, Tiling
+from nearfield.run.checkpoint.pieces import Holder
+from nearfield.run.checkpoint.store import Damaged, Stored, write_arrays
 
 TILINGS = [STEPWISE, Tiling(4, 3), Tiling(7, 2), Tiling(20, 5)]
 

@@ -13,8 +13,8 @@ from plans import both_parts, draws, make_plan
 from test_domains import arrangement
 from test_restart import assert_goes_on
 
-from nearfield.engine import CpuEngine
-from nearfield.tiling import STEPWISE, Tiling
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import STEPWISE, Tiling
 
 RING = ("periodic", "periodic")
 PHASES = (0.3, -1.9, 4.0)

@@ -16,9 +16,9 @@ from agreement import assert_equal
 from plans import make_plan
 
 import nearfield as nf
-from nearfield.engine import CpuEngine, core
-from nearfield.errors import ModelError
-from nearfield.incident.term import IncidentTerm
+from nearfield.engines.cpu.engine import CpuEngine, core
+from nearfield.entry.errors import ModelError
+from nearfield.plan.incident_term import IncidentTerm
 
 CELLS = (40, 41, 42)
 ENDLESS = 100_000  # steps; half a minute, while their tables are made in a tenth of a second
@@ -86,7 +86,7 @@ def test_an_interrupted_engine_refuses_to_go_on_until_it_is_reset(interrupted):
 
 def test_an_interrupt_ends_a_program_within_two_seconds():
     program = (
-        "import plans; from nearfield.engine import CpuEngine\n"
+        "import plans; from nearfield.engines.cpu.engine import CpuEngine\n"
         f"engine = CpuEngine(plans.make_plan({CELLS}), 7); print('ready', flush=True)\n"
         f"engine.advance({ENDLESS})"
     )

@@ -8,7 +8,7 @@ import pytest
 from agreement import LEAST_DEPTH, assert_agrees, assert_tiled
 from plans import make_plan
 
-from nearfield.engine import CpuEngine
+from nearfield.engines.cpu.engine import CpuEngine
 
 CPML = ((3, 2), (2, 4), (2, 3))
 CELLS = (7, 9, 18)

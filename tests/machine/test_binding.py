@@ -11,8 +11,8 @@ import pytest
 from plans import make_plan
 
 from nearfield import _core
-from nearfield.engine import CpuEngine, Placement
-from nearfield.errors import ModelError
+from nearfield.engines.cpu.engine import CpuEngine, Placement
+from nearfield.entry.errors import ModelError
 from nearfield.machine import binding, pages
 from nearfield.machine.binding import resolve
 from nearfield.machine.hardware import from_synthetic, this_machine

@@ -6,8 +6,8 @@ import itertools
 import json
 
 from nearfield.cli import main
-from nearfield.machine.draw import arrange, picture, text
 from nearfield.machine.hardware import from_synthetic, from_xml
+from nearfield.report.machine_picture import arrange, picture, text
 
 S0 = "pack:2 [numa(memory=6GB)] l3:1(size=8MB) core:4 pu:1"
 NUMASCALE = "group:72 pack:2 numa:2(memory=16GB) core:6 pu:1"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nearfield.errors import ModelError
-from nearfield.machine.draw import text
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import (
     Core,
     Hardware,
@@ -18,6 +17,7 @@ from nearfield.machine.hardware import (
     load,
 )
 from nearfield.machine.xml_export import to_xml
+from nearfield.report.machine_picture import text
 
 S0 = "pack:2 [numa] core:4 pu:1"
 NUMASCALE = "group:72 pack:2 numa:2(memory=16GB) core:6 pu:1"

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from nearfield.cli import main
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Unit, from_synthetic, this_machine
 from nearfield.machine.launchers import LAUNCHERS, emit, mask, ranges
 from nearfield.machine.placement import Rank, host_names, ranks

@@ -20,7 +20,7 @@ from nearfield.machine.pages import (
     process_policy,
     system_facts,
 )
-from nearfield.topology import SYSTEM, processors_in, text
+from nearfield.machine.topology import SYSTEM, processors_in, text
 
 PAGE = mmap.PAGESIZE
 NODES = sorted(processors_in(text(SYSTEM / "devices" / "system" / "node" / "has_memory")))
@@ -127,7 +127,7 @@ program = struct.pack("=H6xQ", len(rules), ctypes.addressof(code))
 libc = ctypes.CDLL(None, use_errno=True)
 if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
     sys.exit("this system has no seccomp")
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.binding import resolve
 from nearfield.machine.hardware import this_machine
 try:

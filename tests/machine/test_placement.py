@@ -7,7 +7,7 @@ import json
 import pytest
 
 from nearfield.cli import main
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import SCHEMES, from_synthetic
 from nearfield.machine.placement import (
     crowding,

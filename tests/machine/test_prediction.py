@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from nearfield.cli import main
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Unit, from_synthetic
-from nearfield.machine.paper import AGREES, Paper
-from nearfield.machine.prediction import BLOCKING, EXCHANGES, LAYER, best, even, predict, predict_all
 from nearfield.machine.profile import Profile
-from nearfield.machine.step_time import Cluster, Exchange, Job, place
 from nearfield.parallel.halo_depth import Tiles
 from nearfield.parallel.weights import Weights
+from nearfield.predict.paper import AGREES, Paper
+from nearfield.predict.prediction import BLOCKING, EXCHANGES, LAYER, best, even, predict, predict_all
+from nearfield.predict.step_time import Cluster, Exchange, Job, place
 
 SERVER = from_synthetic("pack:2 [numa(memory=6GB)] l3:1(size=8MB) core:4 pu:1")
 CORE, NUMA, REMOTE = 10.0, 20.0, 0.5  # Mcells/s: four cores of a NUMA node do as much as two

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from nearfield.cli import main
-from nearfield.errors import ModelError
-from nearfield.machine import probe, probe_messages, probe_mpi
+from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import from_synthetic, this_machine
-from nearfield.machine.probe import Effort, near_workers, placement_of, profile_from, spread, unsteady, workers_on
-from nearfield.machine.probe_latency import probe_latency
-from nearfield.machine.probe_simulated import CORE_RATE, FAR, NEAR, NODE_RATE, MakeBelieve
-from nearfield.machine.probe_stream import LOOPS, doubling, elements_each, growing, probe_scale, probe_stream
 from nearfield.machine.profile import Profile, load_profile
+from nearfield.measure import probe, probe_messages, probe_mpi
+from nearfield.measure.probe import Effort, near_workers, placement_of, profile_from, spread, unsteady, workers_on
+from nearfield.measure.probe_latency import probe_latency
+from nearfield.measure.probe_simulated import CORE_RATE, FAR, NEAR, NODE_RATE, MakeBelieve
+from nearfield.measure.probe_stream import LOOPS, doubling, elements_each, growing, probe_scale, probe_stream
 
 SERVER = from_synthetic("pack:2 [numa(memory=6GB)] l3:1(size=8MB) core:4 pu:2")
 BELIEVED = MakeBelieve(SERVER)

@@ -12,7 +12,7 @@ import pytest
 
 from nearfield import _core
 from nearfield.machine.processors import Bound, allowed, aside, binding_refused, bound, spans
-from nearfield.topology import processors_in
+from nearfield.machine.topology import processors_in
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="binding is Linux's")
 MINE = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []

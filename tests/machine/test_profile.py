@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.machine.profile import ASSUMED_REMOTE, Link, Profile, Rates, load_profile, store
 
 MEASURED = {

@@ -9,7 +9,7 @@ import pytest
 import nearfield as nf
 from nearfield.cli import main
 from nearfield.model_file import dumps, loads
-from nearfield.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.plan.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
 
 ROUNDED = 2e-6  # of constants kept to seven digits
 

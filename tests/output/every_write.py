@@ -17,13 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from nearfield.errors import ModelError, RunFailed
-from nearfield.output import direct
-from nearfield.output.formats import hdf5
-from nearfield.output.formats.codecs import Codec
-from nearfield.output.formats.description import Block, FieldDescription, of_points
-from nearfield.output.formats.files import open_field_file
-from nearfield.output.formats.reading import stored_fields
+from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.formats import direct, hdf5
+from nearfield.formats.codecs import Codec
+from nearfield.formats.description import Block, FieldDescription, of_points
+from nearfield.formats.files import open_field_file
+from nearfield.formats.reading import stored_fields
 
 SHAPE, MARK = (3, 4, 5), b"fields."
 LARGE = (3, 24, 40)  # samples of some pages

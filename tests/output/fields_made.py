@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from nearfield.grid import Grid
-from nearfield.output.formats.codecs import Codec
-from nearfield.output.formats.description import Block, FieldDescription, of_points, of_regions
-from nearfield.output.formats.files import open_field_file
-from nearfield.plan import COMPONENTS
-from nearfield.regions import Region
+from nearfield.formats.codecs import Codec
+from nearfield.formats.description import Block, FieldDescription, of_points, of_regions
+from nearfield.formats.files import open_field_file
+from nearfield.grid.grid import Grid
+from nearfield.monitors.regions import Region
+from nearfield.plan.plan import COMPONENTS
 
 TIME_STEP = 1e-12
 

@@ -8,9 +8,9 @@ import os
 import numpy as np
 import pytest
 
-from nearfield.output import direct
-from nearfield.output.direct import PAGE, DirectWriter, write_all
-from nearfield.output.pieced import Pieced
+from nearfield.formats import direct
+from nearfield.formats.direct import PAGE, DirectWriter, write_all
+from nearfield.formats.pieced import Pieced
 
 
 @pytest.fixture

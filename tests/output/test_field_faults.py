@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from fields_made import at_points, blocks, storage, values_of
 
-from nearfield.errors import RunFailed
-from nearfield.output.formats.files import open_field_file
-from nearfield.output.formats.reading import open_fields
+from nearfield.entry.errors import RunFailed
+from nearfield.formats.files import open_field_file
+from nearfield.formats.reading import open_fields
 
 HERE = Path(__file__).parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")])}
@@ -97,8 +97,8 @@ WRITER = """
 import sys
 import numpy as np
 from fields_made import at_points, storage
-from nearfield.output.formats.description import Block
-from nearfield.output.formats.files import open_field_file
+from nearfield.formats.description import Block
+from nearfield.formats.files import open_field_file
 path, kind, codec = sys.argv[1:]
 description = at_points(4000, **storage(kind, codec))
 pattern = np.arange(5 * 4 * 6, dtype="f4").reshape(5, 4, 6)

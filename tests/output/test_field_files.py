@@ -14,12 +14,12 @@ import pytest
 from fields_made import TIME_STEP, at_points, blocks, bytes_of, left_by_a_killed_writer, staggered, storage, values_of
 
 from nearfield.analysis.fields import FieldResult
-from nearfield.errors import ModelError, RunFailed
-from nearfield.output.formats import description as described
-from nearfield.output.formats.ascii import NUMBERS
-from nearfield.output.formats.description import Block, FieldDescription, of_points
-from nearfield.output.formats.files import open_field_file
-from nearfield.output.formats.reading import ABANDONED, open_fields, stored_fields
+from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.formats import description as described
+from nearfield.formats.ascii import NUMBERS
+from nearfield.formats.description import Block, FieldDescription, of_points
+from nearfield.formats.files import open_field_file
+from nearfield.formats.reading import ABANDONED, open_fields, stored_fields
 
 EVERY = [("hdf5", "none"), ("hdf5", "zlib"), ("vtkhdf", "none"), ("binary", "none"), ("ascii", "none")]
 PRECISIONS = ["half", "single", "double"]

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from fields_made import at_points, blocks, staggered, storage, values_of
 
-from nearfield.errors import ModelError
-from nearfield.output.formats.description import Block
-from nearfield.output.formats.layout import DomainFiles, boxes_of, part_path
-from nearfield.output.formats.reading import ABANDONED, open_fields
+from nearfield.entry.errors import ModelError
+from nearfield.formats.description import Block
+from nearfield.formats.layout import DomainFiles, boxes_of, part_path
+from nearfield.formats.reading import ABANDONED, open_fields
 
 FORMATS = ["hdf5", "vtkhdf", "binary", "ascii"]
 LAST = (100, 100, 100)

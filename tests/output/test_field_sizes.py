@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from fields_made import at_points, blocks, bytes_of, staggered, storage
 
-from nearfield.errors import ModelError
-from nearfield.output.formats import description as described
-from nearfield.output.formats import sizes
-from nearfield.output.formats.bounds import Bound
-from nearfield.output.formats.description import of_points
-from nearfield.output.formats.files import open_field_file
-from nearfield.output.formats.sizes import PredictedSize, free_bytes, predicted_size, readable, refuse_full_disk
+from nearfield.entry.errors import ModelError
+from nearfield.formats import description as described
+from nearfield.formats import sizes
+from nearfield.formats.bounds import Bound
+from nearfield.formats.description import of_points
+from nearfield.formats.files import open_field_file
+from nearfield.formats.sizes import PredictedSize, free_bytes, predicted_size, readable, refuse_full_disk
 
 
 def size_of(tmp_path, description, flush_every: int = 1) -> int:

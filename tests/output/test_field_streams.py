@@ -16,7 +16,7 @@ import pytest
 import nearfield as nf
 from nearfield import stream
 from nearfield.cli import main
-from nearfield.output.formats.reading import stored_fields
+from nearfield.formats.reading import stored_fields
 
 MM = 1e-3
 CELLS = (14, 12, 18)

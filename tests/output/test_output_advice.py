@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from nearfield.cli import main
-from nearfield.errors import ModelError
-from nearfield.output.advice import Line, best, candidates, fit, fits, keep, kept, where_faster
+from nearfield.entry.errors import ModelError
+from nearfield.measure.advice import Line, best, candidates, fit, fits, keep, kept, where_faster
 
 DOMAINS, RAW = (grid.ravel() for grid in np.meshgrid([1, 2, 4, 8], [1e6, 3e6, 1e7, 1e8]))
 TRUE = (0.05, 0.02, 4e-9)

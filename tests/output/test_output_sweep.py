@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from nearfield.cli import main
-from nearfield.errors import ModelError, RunFailed
-from nearfield.output import sweep_cases
-from nearfield.output.formats import sizes
-from nearfield.output.sweep import Sweep, deadline, has_mpi, launched, measure
-from nearfield.output.sweep_cases import Case, foreseen, lines
-from nearfield.parallel.transport import Alone
+from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.formats import sizes
+from nearfield.machine.transport import Alone
+from nearfield.measure import sweep_cases
+from nearfield.measure.sweep import Sweep, deadline, has_mpi, launched, measure
+from nearfield.measure.sweep_cases import Case, foreseen, lines
 
 
 def test_a_small_sweep_keeps_its_contract_and_leaves_no_file(capsys, tmp_path, monkeypatch):

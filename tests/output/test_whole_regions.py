@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.formats import open_fields
+from nearfield.formats.reading import stored_fields
 from nearfield.output.field_streams import file_sizes, ring_bytes
-from nearfield.output.formats import open_fields
-from nearfield.output.formats.reading import stored_fields
-from nearfield.time_loop import run
+from nearfield.run.time_loop import run
 
 MM = 1e-3
 FILES = {

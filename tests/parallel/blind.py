@@ -11,7 +11,7 @@ import scipy.optimize
 import scipy.sparse.csgraph  # noqa: F401
 
 from nearfield.cli import main
-from nearfield.parallel.transport import world
+from nearfield.machine.transport import world
 
 if __name__ == "__main__":
     if world().rank:

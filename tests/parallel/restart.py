@@ -18,14 +18,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reference import same
 from spread import any_arrangement, any_plan, may_be_parted
 
-from nearfield.checkpoint.pieces import Holder
-from nearfield.checkpoint.store import Stored, write_arrays
-from nearfield.engine import CpuEngine
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import STEPWISE, Tiling
+from nearfield.machine.transport import world
 from nearfield.parallel.decomposition import groupings
 from nearfield.parallel.ranks import RankEngine
-from nearfield.parallel.transport import world
-from nearfield.plan import Plan
-from nearfield.tiling import STEPWISE, Tiling
+from nearfield.plan.plan import Plan
+from nearfield.run.checkpoint.pieces import Holder
+from nearfield.run.checkpoint.store import Stored, write_arrays
 
 ALONE = ("alone",)
 

@@ -18,12 +18,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import plans
 from reference import same
 
-from nearfield.engine import CpuEngine
+from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.tiling import STEPWISE, Tiling
+from nearfield.machine.transport import world
 from nearfield.parallel.decomposition import Arrangement, Grouping, groupings
 from nearfield.parallel.plan_weights import unparted
 from nearfield.parallel.ranks import RankEngine
-from nearfield.parallel.transport import world
-from nearfield.tiling import STEPWISE, Tiling
 
 BLOCKS = (11, 4, 1)  # steps
 

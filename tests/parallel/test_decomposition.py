@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearfield.errors import ModelError
+from nearfield.entry.errors import ModelError
 from nearfield.parallel.balance import Problem, Sides
 from nearfield.parallel.decomposition import (
     Arrangement,

@@ -15,7 +15,7 @@ import pytest
 from test_cluster import CLUSTER, cluster, on_cluster  # noqa: F401  - skips where there can be none
 
 import nearfield as nf
-from nearfield.output.formats.reading import joined_parts, stored_fields
+from nearfield.formats.reading import joined_parts, stored_fields
 
 MM = 1e-3
 CORNER = (14 * MM, 12 * MM, 40 * MM)

@@ -14,8 +14,8 @@ from test_runs import cube, guide_with_a_rod, run_blind
 from whole_runs import arrays
 
 import nearfield as nf
-from nearfield.checkpoint.folder import checkpoints
 from nearfield.cli import main
+from nearfield.run.checkpoint.folder import checkpoints
 
 HERE = Path(__file__).parent
 

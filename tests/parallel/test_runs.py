@@ -19,7 +19,7 @@ from whole_runs import arrays
 
 import nearfield as nf
 from nearfield.cli import main
-from nearfield.machine.probe_mpi import ROOT, launcher, root_options
+from nearfield.measure.probe_mpi import ROOT, launcher, root_options
 
 pytest.importorskip("mpi4py")
 MM = 1e-3

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.bench import CELL, box
-from nearfield.bench_features import cpml, dft_box, dft_plane, vacuum
-from nearfield.geometry import Structure
+from nearfield.bodies.geometry import Structure
+from nearfield.measure.bench import CELL, box
+from nearfield.measure.bench_features import cpml, dft_box, dft_plane, vacuum
 from nearfield.parallel.plan_weights import CPML, EDGE, FREQUENCY, VISIT
 from nearfield.parallel.weights import Weights
-from nearfield.plan import CurrentTerm, DFTBox, SnapshotBox, Waveform
+from nearfield.plan.plan import CurrentTerm, DFTBox, SnapshotBox, Waveform
 from tests.plans import make_plan
 
 WHOLE = ([0.0],) * 3

@@ -5,7 +5,7 @@ import plans
 import pytest
 from plans import make_plan
 
-from nearfield.engine import CpuEngine
+from nearfield.engines.cpu.engine import CpuEngine
 
 WALLS = (("pec", "pmc"), ("pmc", "pmc"), ("pec", "pec"))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.plan import COMPONENTS, VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+from nearfield.plan.plan import COMPONENTS, VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 
 HALF = 5  # cells between a wall and the end of the box
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearfield.boundaries import Boundaries
-from nearfield.coefficients import Coefficients
-from nearfield.grid import Grid
-from nearfield.materials import Medium
+from nearfield.coefficients.coefficients import Coefficients
+from nearfield.grid.boundaries import Boundaries
+from nearfield.grid.grid import Grid
+from nearfield.media.materials import Medium
 
 SEED = 31
 CUBE = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])

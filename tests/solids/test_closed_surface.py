@@ -7,7 +7,7 @@ import pytest
 from solids_made import CUBE, CUBE_TRIANGLES, SEED, icosphere, nested, winding_number
 
 import nearfield as nf
-from nearfield.solids.closed_surface import ClosedSurface
+from nearfield.bodies.closed_surface import ClosedSurface
 
 
 @pytest.mark.parametrize("made", [lambda: icosphere(2), nested, lambda: (CUBE, CUBE_TRIANGLES)])

@@ -7,7 +7,7 @@ import pytest
 from solids_made import SEED, coefficients
 
 import nearfield as nf
-from nearfield.grid import Grid
+from nearfield.grid.grid import Grid
 
 
 def test_a_layer_holds_what_its_boxes_hold(layout):

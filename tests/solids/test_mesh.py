@@ -9,11 +9,11 @@ import pytest
 from solids_made import CUBE, CUBE_TRIANGLES, SEED, coefficients, icosphere, uniform, write
 
 import nearfield as nf
-from nearfield.boundaries import Boundaries
-from nearfield.coefficients import Coefficients
-from nearfield.interfaces import narrowness
-from nearfield.materials import Medium
-from nearfield.solids.closed_surface import volume
+from nearfield.bodies.closed_surface import volume
+from nearfield.coefficients.coefficients import Coefficients
+from nearfield.coefficients.interfaces import narrowness
+from nearfield.grid.boundaries import Boundaries
+from nearfield.media.materials import Medium
 
 
 def test_an_icosphere_fills_the_cells_of_the_sphere():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.coefficients import Coefficients
-from nearfield.periods import moved
+from nearfield.coefficients.coefficients import Coefficients
+from nearfield.grid.periods import moved
 
 SEED = 4
 ANGLE = np.linspace(0, 2 * np.pi, 60, endpoint=False)

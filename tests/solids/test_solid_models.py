@@ -10,9 +10,9 @@ import pytest
 from solids_made import CUBE, CUBE_TRIANGLES, icosphere, write
 
 import nearfield as nf
-from nearfield.checkpoint.contents import self_contained
 from nearfield.model_file import load, loads
 from nearfield.report.sections import section
+from nearfield.run.checkpoint.contents import self_contained
 
 
 def test_a_missing_package_is_named_with_its_extra(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from solids_made import SEED, coefficients, uniform
 
 import nearfield as nf
-from nearfield.materials import Medium
+from nearfield.media.materials import Medium
 
 
 def test_voxels_on_any_grid_average_as_their_boxes_do():

@@ -14,7 +14,7 @@ import pytest
 from parties import check, content, ended, fill, fork, read, write
 
 from nearfield import _core, stream
-from nearfield.errors import ModelError, NearfieldError
+from nearfield.entry.errors import ModelError, NearfieldError
 from nearfield.stream import names
 
 HEAVY = {"numpy", "matplotlib", "xarray", "pandas", "h5py", "typer", "rich", "pydantic"}

@@ -15,7 +15,8 @@ from nearfield.cli import main
 from nearfield.commands.ring_bench import gain
 from nearfield.machine import synthetic
 from nearfield.machine.hardware import assemble
-from nearfield.stream import bench, names
+from nearfield.measure import ring_bench as bench
+from nearfield.stream import names
 from nearfield.stream.placement import nodes_with_memory
 
 ROW = {

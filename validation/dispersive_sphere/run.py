@@ -13,7 +13,7 @@ from scipy.optimize import newton
 from scipy.special import spherical_jn, spherical_yn
 
 import nearfield as nf
-from nearfield.materials import response
+from nearfield.media.materials import response
 from validation.case import Case
 from validation.dielectric_sphere_resonance.run import CAVITY, OFF, RADIUS
 from validation.mie import mie

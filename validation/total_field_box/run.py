@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 import nearfield as nf
-from nearfield.engine import CpuEngine
+from nearfield.engines.cpu.engine import CpuEngine
 from validation.case import Case
 from validation.picture import picture
 

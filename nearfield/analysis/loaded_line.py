@@ -1,0 +1,94 @@
+"""The wave of a hybrid mode along its guide: wave number and admittance between the frequencies where it is known.
+
+The mode's profiles and numbers are analytic in k^2, k = 2 sin(w dt/2)/(c dt), so polynomials in k^2 through Chebyshev's
+points of a band have errors that fall by a factor with each point. With beta and `drive` of nearfield/guides/loaded.py,
+q = exp(-j beta d) on the grid and V e, I h of E and eta0 H,
+
+    q - 2 + 1/q = -(beta d)^2,    I = +-drive/(k beta) V at one place,    I ahead - I before = -j dual drive/k V
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.analysis.guided_line import Line, per_cell
+from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+
+TAPER = 0.15  # of a pulse's band: so far beyond it, on either side, the points reach
+LEAST = 0.02  # of the highest frequency: the lowest one
+
+
+def wave_number(frequencies: np.ndarray, time_step: float) -> np.ndarray:
+    """k (1/m) of the grid's time."""
+    return 2 * np.sin(np.pi * np.asarray(frequencies) * time_step) / (VACUUM_SPEED * time_step)
+
+
+def chebyshev_points(low: float, high: float, count: int, time_step: float) -> np.ndarray:
+    """Frequencies (Hz) at the Chebyshev points of the second kind in k^2 of a band and what lies next to it."""
+    margin = TAPER * (high - low)
+    low, high = max(low - margin, LEAST * (high + margin)), high + margin
+    ends = wave_number(np.array([low, high]), time_step) ** 2
+    k = np.sqrt(ends.mean() - 0.5 * np.diff(ends) * np.cos(np.pi * np.arange(count) / (count - 1)))
+    return np.arcsin(0.5 * VACUUM_SPEED * time_step * k) / (np.pi * time_step)
+
+
+@dataclass(frozen=True)
+class LoadedLine(Line):
+    """At `frequencies` (Hz), Chebyshev points of k^2: `squares` beta^2 (1/m^2), `drives` (1/m^2); `cell` (m) along.
+
+    `electric`, `magnetic` (points, profiles): what the mode's E and H hold of a few profiles that are recorded.
+    """
+
+    frequencies: np.ndarray
+    squares: np.ndarray
+    drives: np.ndarray
+    electric: np.ndarray
+    magnetic: np.ndarray
+    cell: float
+    time_step: float
+
+    def shares(self, frequencies: np.ndarray) -> np.ndarray:
+        """(frequency, point): the Lagrange polynomials of the points, by the barycentric formula."""
+        points = wave_number(self.frequencies, self.time_step) ** 2
+        weights = (-1.0) ** np.arange(points.size)
+        weights[[0, -1]] *= 0.5
+        apart = wave_number(frequencies, self.time_step)[:, None] ** 2 - points
+        apart[apart == 0] = 1e-30 * points[-1]
+        parts = weights / apart
+        return parts / parts.sum(axis=1, keepdims=True)
+
+    def known(self, frequencies: np.ndarray) -> np.ndarray:
+        """Whether frequencies lie among the points, or next to them."""
+        low, high = self.frequencies[[0, -1]]
+        slack = 0.02 * (high - low)
+        return (frequencies >= low - slack) & (frequencies <= high + slack)
+
+    @property
+    def cutoff_frequency(self) -> float:
+        """Cut-off (Hz) on the grid; 0 where it lies below all points, NaN where above."""
+        found = np.linspace(*self.frequencies[[0, -1]], 4001)
+        below = np.flatnonzero(self.shares(found) @ self.squares < 0)
+        if not below.size:
+            return 0.0
+        return float(found[below[-1]]) if below[-1] + 1 < found.size else float("nan")
+
+    def per_cell(self, frequencies: np.ndarray) -> np.ndarray:
+        """q: what a wave is multiplied by in each cell."""
+        return per_cell(-(self.shares(frequencies) @ self.squares) * self.cell**2)
+
+    def admittances(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(Y, Y') in S: I half a cell on and half a step later, over V, of a wave that goes on and one that returns."""
+        root = np.sqrt(self.per_cell(frequencies))
+        k, drive = wave_number(frequencies, self.time_step), self.shares(frequencies) @ self.drives
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale = drive * self.cell / (1j * k * (root - 1 / root) * VACUUM_IMPEDANCE)
+            good = self.known(np.real(frequencies))
+            return tuple(np.where(good, each, np.nan) for each in (scale * root, -scale / root))
+
+    def before(self, frequencies: np.ndarray, dual: float) -> np.ndarray:
+        """eta0 I half a cell before a plane, over V in it, of a wave that goes on."""
+        root = np.sqrt(self.per_cell(frequencies))
+        k, drive = wave_number(frequencies, self.time_step), self.shares(frequencies) @ self.drives
+        return drive / k * (self.cell * root / (1j * (root - 1 / root)) + 1j * dual)

@@ -1,0 +1,1 @@
+"""Where matter is: shapes, and files of bodies (triangles, layouts, voxels)."""

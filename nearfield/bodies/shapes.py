@@ -1,0 +1,340 @@
+"""The shapes that bodies can have.
+
+Every solid answers `signed_distance(x, y, z)` on coordinate arrays that broadcast: negative inside, never larger in
+magnitude than the true distance to the surface. Coordinates are in metres throughout.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import field_validator, model_validator
+
+from nearfield.entry.quantities import Length, Position, PositiveLength
+from nearfield.entry.schema import Schema
+
+Corner = tuple[float, float, float]
+AT_ONCE = 20_000  # pairs of points and sides, so that they stay in a cache
+
+
+class Solid(Schema):
+    """What all shapes answer."""
+
+    def bounds(self) -> tuple[Corner, Corner]:
+        """Lower and upper corner (m) of the smallest axis-parallel box about the shape."""
+        raise NotImplementedError
+
+    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        """A bound of the distance to the surface (m), negative inside, zero on it."""
+        raise NotImplementedError
+
+    def lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        """The signed distance without the flat ends, for shapes that are constant along an axis."""
+        return self.signed_distance(x, y, z)
+
+    def contains(self, x: Any, y: Any, z: Any, tolerance: float = 0.0) -> np.ndarray:
+        """Whether points lie in the closed shape, grown by `tolerance` (m)."""
+        return self.signed_distance(x, y, z) <= tolerance
+
+    def constant_along(self, axis: int) -> bool:
+        """Whether the shape is an extrusion along the axis, with flat ends at its bounds."""
+        return False
+
+    def faces(self, axis: int) -> list[float]:
+        """Coordinates (m) along an axis of the flat faces that media are cut at."""
+        return [end[axis] for end in self.bounds()] if self.constant_along(axis) else []
+
+    @property
+    def blocks(self) -> bool:
+        """Whether its faces along the three axes cut space into boxes wholly inside or outside."""
+        return all(self.constant_along(axis) for axis in range(3))
+
+    def levels(self, axis: int) -> list[float]:
+        """Coordinates (m) along an axis, besides the bounds, at which an automatic grid should have lines."""
+        return []
+
+
+class Box(Solid):
+    """A solid box with faces parallel to the axes, from its lower to its upper corner.
+
+    >>> import nearfield as nf
+    >>> bool(nf.Box((0, 0, 0), (1e-3, 1e-3, "2 mm")).contains(5e-4, 5e-4, 2e-3))
+    True
+    """
+
+    kind: Literal["box"] = "box"
+    lower: Position
+    """Corner with the smallest coordinates (m)."""
+    upper: Position
+    """Corner with the largest coordinates (m)."""
+
+    @model_validator(mode="after")
+    def _has_volume(self) -> Box:
+        for axis, (low, high) in enumerate(zip(self.lower, self.upper)):
+            if not low < high:
+                raise ValueError(
+                    f"upper must exceed lower along every axis, but along {'xyz'[axis]} it goes from {low:.9g} to "
+                    f"{high:.9g} m; exchange the corners, or use a Sheet for metal without thickness"
+                )
+        return self
+
+    def bounds(self) -> tuple[Corner, Corner]:
+        return self.lower, self.upper
+
+    def constant_along(self, axis: int) -> bool:
+        return True
+
+    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        q = _real(x), _real(y), _real(z)
+        outside = [np.maximum(self.lower[axis] - q[axis], q[axis] - self.upper[axis]) for axis in range(3)]
+        return np.maximum(np.maximum(outside[0], outside[1]), outside[2])
+
+
+class Sphere(Solid):
+    """A solid sphere."""
+
+    kind: Literal["sphere"] = "sphere"
+    center: Position
+    """Centre (m)."""
+    radius: PositiveLength
+    """Radius (m)."""
+
+    def bounds(self) -> tuple[Corner, Corner]:
+        return tuple(c - self.radius for c in self.center), tuple(c + self.radius for c in self.center)
+
+    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        square = sum((_real(q) - c) ** 2 for q, c in zip((x, y, z), self.center))
+        return np.sqrt(square) - self.radius
+
+
+class Cylinder(Solid):
+    """A solid circular cylinder between the centres of its two flat ends, in any direction."""
+
+    kind: Literal["cylinder"] = "cylinder"
+    start: Position
+    """Centre of one end (m)."""
+    end: Position
+    """Centre of the other end (m)."""
+    radius: PositiveLength
+    """Radius (m)."""
+
+    @model_validator(mode="after")
+    def _has_length(self) -> Cylinder:
+        if self.length == 0.0:
+            raise ValueError(f"start and end are the same point {self.start}; give the cylinder a length")
+        return self
+
+    @property
+    def length(self) -> float:
+        """Distance between the ends (m)."""
+        return float(np.linalg.norm(np.subtract(self.end, self.start)))
+
+    @property
+    def direction(self) -> np.ndarray:
+        """Unit vector from start to end."""
+        return np.subtract(self.end, self.start) / self.length
+
+    def bounds(self) -> tuple[Corner, Corner]:
+        reach = self.radius * np.sqrt(np.maximum(1.0 - self.direction**2, 0.0))
+        low, high = np.minimum(self.start, self.end) - reach, np.maximum(self.start, self.end) + reach
+        return tuple(low.tolist()), tuple(high.tolist())
+
+    def constant_along(self, axis: int) -> bool:
+        moved = [a != b for a, b in zip(self.start, self.end)]
+        return moved[axis] and sum(moved) == 1
+
+    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        along, radial = self._cylindrical(x, y, z)
+        return np.maximum(np.maximum(-along, along - self.length), radial - self.radius)
+
+    def lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        if not any(self.constant_along(axis) for axis in range(3)):
+            return self.signed_distance(x, y, z)
+        return self._cylindrical(x, y, z)[1] - self.radius
+
+    def _cylindrical(self, x: Any, y: Any, z: Any) -> tuple[np.ndarray, np.ndarray]:
+        offset = [_real(q) - s for q, s in zip((x, y, z), self.start)]
+        along = sum(q * u for q, u in zip(offset, self.direction))
+        return along, np.sqrt(sum((q - along * u) ** 2 for q, u in zip(offset, self.direction)))
+
+
+class Sheet(Solid):
+    """Metal without thickness: a rectangle with exactly one zero extent, moved to the nearest grid plane.
+
+    >>> import nearfield as nf
+    >>> nf.Sheet((0, 0, "1 mm"), ("5 mm", "8 mm", "1 mm")).normal
+    2
+    """
+
+    kind: Literal["sheet"] = "sheet"
+    lower: Position
+    """Corner with the smallest coordinates (m)."""
+    upper: Position
+    """Corner with the largest coordinates (m)."""
+
+    @model_validator(mode="after")
+    def _is_flat(self) -> Sheet:
+        flat = [axis for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        if len(flat) != 1 or any(low > high for low, high in zip(self.lower, self.upper)):
+            raise ValueError(
+                "a sheet has exactly one zero extent and upper exceeds lower in the other two, "
+                f"given lower {self.lower} and upper {self.upper}; use a Box for a solid, a Wire for a line"
+            )
+        return self
+
+    @property
+    def normal(self) -> int:
+        """Axis (0, 1, 2) along which the sheet has no extent."""
+        return np.equal(self.lower, self.upper).tolist().index(True)
+
+    def bounds(self) -> tuple[Corner, Corner]:
+        return self.lower, self.upper
+
+    def constant_along(self, axis: int) -> bool:
+        return True
+
+    signed_distance = Box.signed_distance
+
+
+class Wire(Solid):
+    """A thin metal wire along grid edges: a polyline of parts parallel to the axes, moved to the nearest lines.
+
+    It acts with the given radius, by the coefficients of the samples about it; without one with that of bare metal
+    edges, about 0.2 of a cell. A free end acts where it is drawn, within 0.2 cells; without a radius half a cell on.
+    Lumped ports and elements on a line of edges that touches the wire are gaps in it. Errors: a radius over half of the
+    shortest cell across the wire (draw a Cylinder), parallel wires with radii less than two cells apart.
+
+    >>> import nearfield as nf
+    >>> arm = nf.Wire([(0, 0, "1 mm"), (0, 0, "75 mm")], radius="0.1 mm")
+    """
+
+    kind: Literal["wire"] = "wire"
+    points: tuple[Position, ...]
+    """Corners of the polyline (m), at least two."""
+    radius: PositiveLength | None = None
+    """Radius (m), at most half of the shortest cell across; left out, that of metal edges."""
+
+    @field_validator("points")
+    @classmethod
+    def _follows_axes(cls, points: tuple[Corner, ...]) -> tuple[Corner, ...]:
+        if len(points) < 2:
+            raise ValueError(f"{len(points)} points given, a wire needs at least 2")
+        for number, (start, end) in enumerate(pairwise(points)):
+            moved = np.abs(np.subtract(end, start))
+            if moved.max() == 0.0 or np.sort(moved)[1] > 1e-9 * moved.max():
+                raise ValueError(
+                    f"part {number + 1} from {start} to {end} is not parallel to an axis; a wire runs along grid "
+                    "edges, so go round by a corner, or use a Cylinder"
+                )
+        return points
+
+    def bounds(self) -> tuple[Corner, Corner]:
+        return tuple(map(min, zip(*self.points))), tuple(map(max, zip(*self.points)))
+
+
+class Extruded(Solid):
+    """What shapes with an `axis` and ends `lower` and `upper` on it answer, flat metal if these are equal."""
+
+    @property
+    def normal(self) -> int:
+        """Axis (0, 1, 2) of the extrusion."""
+        return "xyz".index(self.axis)
+
+    def flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Lower and upper corner (u, v) of the outline (m)."""
+        raise NotImplementedError
+
+    def flat_distance(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Signed distance (m) to the outline in its own plane."""
+        raise NotImplementedError
+
+    def bounds(self) -> tuple[Corner, Corner]:
+        lower, upper = [self.lower] * 3, [self.upper] * 3
+        for end, flat in zip((lower, upper), self.flat_bounds()):
+            end[(self.normal + 1) % 3], end[(self.normal + 2) % 3] = flat
+        return tuple(lower), tuple(upper)
+
+    def constant_along(self, axis: int) -> bool:
+        return axis == self.normal
+
+    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        q = [_real(x), _real(y), _real(z)]
+        along, u, v = (q[(self.normal + shift) % 3] for shift in range(3))
+        return np.maximum(np.maximum(self.lower - along, along - self.upper), self.flat_distance(u, v))
+
+    def lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        q = [_real(x), _real(y), _real(z)]
+        return self.flat_distance(q[(self.normal + 1) % 3], q[(self.normal + 2) % 3])
+
+
+class Polygon(Extruded):
+    """A polygon extruded along an axis from `lower` to `upper`; metal may have lower equal to upper (a flat plate).
+
+    Vertices are (u, v) along the cyclically next axes: (y, z) for axis "x", (z, x) for "y", (x, y) for "z".
+    Self-crossing polygons follow the even-odd rule.
+
+    >>> import nearfield as nf
+    >>> nf.Polygon("z", [(0, 0), (2e-3, 0), (0, 1e-3)], 0, 1e-3).bounds()
+    ((0.0, 0.0, 0.0), (0.002, 0.001, 0.001))
+    """
+
+    kind: Literal["polygon"] = "polygon"
+    axis: Literal["x", "y", "z"]
+    """Direction of the extrusion: "x", "y" or "z"."""
+    vertices: tuple[tuple[Length, Length], ...]
+    """Corners (u, v) in order (m), at least three."""
+    lower: Length
+    """Start of the extrusion (m)."""
+    upper: Length
+    """End of the extrusion (m)."""
+
+    @model_validator(mode="after")
+    def _has_area(self) -> Polygon:
+        if len(self.vertices) < 3:
+            raise ValueError(f"{len(self.vertices)} vertices given, a polygon needs at least 3")
+        if self.lower > self.upper:
+            raise ValueError(f"upper ({self.upper:.9g} m) lies below lower ({self.lower:.9g} m); exchange them")
+        corners = np.asarray(self.vertices)
+        if np.ptp(corners[:, 0]) == 0.0 or np.ptp(corners[:, 1]) == 0.0:
+            raise ValueError("all vertices lie on one line; the polygon encloses nothing")
+        return self
+
+    def flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        u, v = zip(*self.vertices)
+        return (min(u), min(v)), (max(u), max(v))
+
+    def levels(self, axis: int) -> list[float]:
+        if axis == self.normal:
+            return []
+        column = (axis - self.normal - 1) % 3
+        pairs = zip(self.vertices, (*self.vertices[1:], self.vertices[0]))
+        return [a[column] for a, b in pairs if a[column] == b[column] and a != b]
+
+    def flat_distance(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        u, v = np.broadcast_arrays(u, v)
+        square, inside = np.full(u.shape, np.inf), np.zeros(u.shape, dtype=bool)
+        start, end = self._sides
+        batch = max(1, AT_ONCE // max(1, u.size))
+        for first in range(0, len(start), batch):
+            sides = (ends[first : first + batch].T.reshape(2, -1, *[1] * u.ndim) for ends in (start, end))
+            (u0, v0), (u1, v1) = sides
+            du, dv = u1 - u0, v1 - v0
+            part = np.clip(((u - u0) * du + (v - v0) * dv) / (du * du + dv * dv), 0.0, 1.0)
+            square = np.minimum(square, ((u - u0 - part * du) ** 2 + (v - v0 - part * dv) ** 2).min(axis=0))
+            beyond = ((v0 > v) != (v1 > v)) & (u < u0 + (v - v0) * (du / np.where(dv == 0.0, 1.0, dv)))
+            inside ^= np.logical_xor.reduce(beyond, axis=0)
+        return np.where(inside, -1.0, 1.0) * np.sqrt(square)
+
+    @cached_property
+    def _sides(self) -> tuple[np.ndarray, np.ndarray]:
+        start = np.asarray(self.vertices)
+        end = np.roll(start, -1, axis=0)
+        real = (start != end).any(axis=1)
+        return start[real], end[real]
+
+
+def _real(values: Any) -> np.ndarray:
+    return np.asarray(values, dtype=float)

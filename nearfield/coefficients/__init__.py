@@ -1,0 +1,1 @@
+"""Media on the grid: update coefficients of every sample, and the stable time step."""

@@ -1,0 +1,134 @@
+"""Which media are stable, and for which time steps, before anything runs.
+
+A medium is passive when Re[s (eps + chi(s))] + sigma/eps0 >= 0 on the whole imaginary axis, with no pole to its right:
+then no field whatever takes energy out of it. The trapezoidal rule maps the right half plane of s onto the outside of
+the unit circle, so the recursions are passive too, and what is left is the leap-frog with the permittivity and
+permeability of infinite frequency, which are positive: stable up to Courant's limit with these, whatever lies beside.
+That limit is exact: at the grid's shortest waves z = -1 and s = infinity, where poles and losses have no part.
+
+`amplification` gives the roots themselves: for one medium, one time step, one eigenvalue of the curls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.polynomial import Polynomial
+
+from nearfield.entry.errors import ModelError
+from nearfield.media.materials import Medium, response
+from nearfield.media.poles import AnyPole
+from nearfield.plan.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+
+ROUNDING = 1e-7  # of the response's size: what digits of published numbers may make a passive medium lose
+BEYOND = 1e3  # past the slowest and the fastest pole and root, where nothing changes any more
+BETWEEN = 33  # frequencies from a root to the next: of equal sign, they find about where there is most
+ASIDE = 1e-9  # relative; how far right of a pole without damping the response is taken, which there is all its residue
+
+
+def lowest_index(media: Iterable[Medium]) -> float:
+    """Smallest refractive index that edges and faces of any two media can have between them, at most 1.
+
+    Of dispersive media that at infinite frequency, which is what bounds the time step (stability.py).
+    """
+    media = list(media)
+    least = min(medium.permittivity for medium in media) * min(medium.permeability for medium in media)
+    return min(1.0, least**0.5)
+
+
+def refuse_active(name: str, medium: Medium) -> None:
+    """Refuse a medium that gives energy to some field."""
+    for what, poles, instant, loss in (
+        ("permittivity", medium.poles, medium.permittivity, medium.conductivity / VACUUM_PERMITTIVITY),
+        (
+            "permeability",
+            medium.magnetic_poles,
+            medium.permeability,
+            medium.magnetic_conductivity / VACUUM_PERMEABILITY,
+        ),
+    ):
+        found = gain(poles, instant, loss)
+        if found:
+            frequency, value = found
+            raise ModelError(
+                f"medium {name}: its {what} is {value:.6g} at {frequency / 1e9:.6g} GHz; a positive imaginary part "
+                "(time dependence exp(+j w t)) amplifies waves, which grow without bound at any time step. Allowed are "
+                "passive media: change the signs or the phases of its poles' strengths, or add conductivity"
+            )
+
+
+def gain(poles: tuple[AnyPole, ...], instant: float, loss: float) -> tuple[float, complex] | None:
+    """(frequency in Hz, response) where some poles amplify most, relative to their response; None where nowhere.
+
+    What a field loses changes its sign at the roots of `turns` and at poles without damping alone: a frequency in each
+    gap between these tells whether there is gain in it.
+    """
+    if not poles:
+        return None
+    terms = [term for pole in poles for term in pole.terms()]
+    sizes = [abs(pole) for pole, _ in terms if abs(pole) > 0.0] or [1.0]
+    turning = np.unique(np.concatenate((sizes, turns(terms, loss))))
+    turning = np.concatenate(([turning[0] / BEYOND], turning, [turning[-1] * BEYOND]))
+    w = np.concatenate((np.geomspace(turning[:-1], turning[1:], BETWEEN).ravel(), turning))
+    undamped = np.array([abs(pole) for pole, _ in terms if pole.imag and -pole.real <= ASIDE * abs(pole)])
+    s = np.concatenate((1j * w, (1j + ASIDE) * undamped))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = response(s, instant, loss, poles)
+        share = found.imag / np.sum([np.abs(pole.susceptibility(s)) for pole in poles], axis=0)
+    share = np.where(np.isfinite(share), share, 0.0)  # exactly on a pole without damping
+    worst = int(np.argmax(share))
+    return (float(s[worst].imag) / (2 * np.pi), complex(found[worst])) if share[worst] > ROUNDING else None
+
+
+def turns(terms: list[tuple[complex, complex]], loss: float) -> np.ndarray:
+    """Angular frequencies (1/s) at or beside which Re[s (eps + chi)] + loss may change its sign, s = j w.
+
+    With x = w^2 it is loss + sum r x/(x + p^2) over pairs (p, r) and their conjugates: D + sum b/(x - a), a = -p^2,
+    b = r a, D = loss + sum r, whose roots are the eigenvalues of the pencil ((diag a, b), (1, D)) - x diag(1, 0). They
+    are taken about each decade of a in turn, since an eigenvalue is good to rounding of the largest alone. Complex
+    ones count by their real parts: rounding parts a pair of roots that nearly touch.
+    """
+    p, r = np.array([*terms, *((p.conjugate(), r.conjugate()) for p, r in terms if p.imag)]).T
+    size = max(np.abs(r).max(), abs(loss))
+    a, r, constant = -(p**2), r / size, (loss + r.sum()) / size
+    order = a.size
+    select = np.diag([1.0] * order + [0.0])
+    found = []
+    for decade in np.unique(np.round(np.log10(np.abs(a[a != 0])))):
+        unit = 10.0**decade
+        pencil = np.diag([*(a / unit), constant])
+        pencil[:order, -1], pencil[-1, :order] = r * a / unit, 1.0
+        inverse = np.linalg.eigvals(np.linalg.lstsq(pencil + select, select, rcond=None)[0])  # of x + 1
+        x = unit * (1.0 / inverse[np.abs(inverse) > np.finfo(float).tiny] - 1.0)
+        found.append(np.sqrt(x.real[x.real > 0.0]))
+    return np.concatenate(found) if found else np.zeros(0)
+
+
+def amplification(medium: Medium, time_step: float, curl: float) -> np.ndarray:
+    """Factors z by which the plane waves of a medium on a grid are multiplied in a step (s); some are larger than 1
+    in magnitude where it is unstable.
+
+    curl: an eigenvalue of the curl on the grid (1/m), between 0 and 2 sqrt(1/dx^2 + 1/dy^2 + 1/dz^2). The roots of
+    s^2 eps(s) mu(s) + (curl c)^2 (1 - (s dt/2)^2) = 0 with s = (2/dt) (z - 1)/(z + 1), which is
+    (z - 1)^2 eps mu + (curl c dt)^2 z = 0.
+    """
+    half = 0.5 * time_step
+    eps = rational(medium.poles, medium.permittivity, medium.conductivity / VACUUM_PERMITTIVITY, half)
+    mu = rational(medium.magnetic_poles, medium.permeability, medium.magnetic_conductivity / VACUUM_PERMEABILITY, half)
+    speed = 1.0 / (VACUUM_PERMITTIVITY * VACUUM_PERMEABILITY)
+    x = Polynomial([0.0, 1.0])  # x = s dt/2 = (z - 1)/(z + 1)
+    equation = x * x * eps[0] * mu[0] + (0.5 * curl * time_step) ** 2 * speed * (1.0 - x * x) * eps[1] * mu[1]
+    roots = equation.roots()
+    return (1.0 + roots) / (1.0 - roots)
+
+
+def rational(poles: tuple[AnyPole, ...], instant: float, loss: float, half: float) -> tuple[Polynomial, Polynomial]:
+    """Numerator and denominator of instant + loss/s + chi in x = s dt/2."""
+    over, under = Polynomial([instant]), Polynomial([1.0])
+    if loss:
+        over, under = Polynomial([loss * half, instant]), Polynomial([0.0, 1.0])
+    for pole in poles:
+        top, bottom = pole.fraction(half)
+        over, under = over * Polynomial(bottom) + under * Polynomial(top), under * Polynomial(bottom)
+    return over, under

@@ -1,0 +1,256 @@
+"""The media below the size of a cell: which medium fills each piece of space, and means over the pieces.
+
+Every axis is cut at the grid lines, at the cell centres and at the flat faces of all bodies. Pieces of the product of
+these cuts lie wholly inside or outside each flat body, so "the later one wins" is exact at any position. Pieces that a
+curved surface crosses are sampled at 4 x 4 x 4 points. In the CPML the pieces next to its inner face go on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from nearfield.bodies.shapes import Solid
+from nearfield.grid.grid import SAMPLE_TOLERANCE
+
+SAMPLES = 4  # points along each edge of a piece that a curved surface crosses
+BATCH = 20_000  # such pieces sampled at a time
+CACHED = 8  # layers of pieces kept
+
+
+class Groups(NamedTuple):
+    """Ranges [start, stop) of pieces, one for each sample."""
+
+    start: np.ndarray
+    stop: np.ndarray
+
+
+class CutAxis:
+    """The pieces of one axis; `centre` is where a piece asks for its medium, `extent` how wide it looks there.
+
+    Before the first piece of a closed axis stand those of the last half cell once more: they lie about the first node.
+    """
+
+    def __init__(self, line: np.ndarray, interior: tuple[int, int], faces: list[float], closed: bool = False) -> None:
+        low, high = interior
+        middles = 0.5 * (line[1:] + line[:-1])
+        base = np.sort(np.concatenate((line, middles)))
+        inner = np.unique([face for face in faces if line[low] < face < line[high]])
+        if inner.size:
+            above = np.clip(np.searchsorted(base, inner), 1, base.size - 1)
+            nearest = np.minimum(np.abs(inner - base[above]), np.abs(inner - base[above - 1]))
+            inner = inner[nearest > SAMPLE_TOLERANCE * (base[above] - base[above - 1])]
+        edges = np.sort(np.concatenate((base, inner)))
+        self.cells = line.size - 1
+        self.length = np.diff(edges)
+        centre = 0.5 * (edges[1:] + edges[:-1])
+        half = np.searchsorted(base, centre) - 1
+        cell = half // 2
+        first, last = np.searchsorted(cell, low), np.searchsorted(cell, high) - 1
+        source = np.clip(np.arange(centre.size), first, last)
+        self.centre, self.extent = centre[source], self.length[source]
+        self._cell_start = np.searchsorted(cell, np.arange(self.cells + 1))
+        self._node_start = np.searchsorted(half, 2 * np.arange(self.cells + 2) - 1)
+        if closed:
+            self._repeat_last(np.searchsorted(half, 2 * self.cells - 1))
+
+    def _repeat_last(self, first: int) -> None:
+        """Put the pieces from number `first` on before all others too."""
+        count = self.length.size - first
+        self.length, self.centre, self.extent = (
+            np.concatenate((values[first:], values)) for values in (self.length, self.centre, self.extent)
+        )
+        self._cell_start += count
+        self._node_start[1:] += count
+
+    def groups(self, start: int, stop: int, nodes: bool) -> Groups:
+        """Pieces about the nodes, or in the cells, start to stop; a cell past the end stands for the last one."""
+        index = np.arange(start, stop)
+        if not nodes:
+            index = np.minimum(index, self.cells - 1)
+        bounds = self._node_start if nodes else self._cell_start
+        return Groups(bounds[index], bounds[index + 1])
+
+    def span(self, start: int, stop: int) -> tuple[int, int]:
+        """Range of pieces that the nodes and cells start to stop need."""
+        first, last = self._cell_start[min(start, self.cells - 1)], self._cell_start[min(stop, self.cells)]
+        return int(min(self._node_start[start], first)), int(max(self._node_start[stop], last))
+
+
+def mean(values: np.ndarray | float, place: int, groups: Groups, length: np.ndarray, offset: int, series: bool):
+    """Mean over the groups of pieces along array axis `place`, weighted by length: sum w v, or 1/sum(w/v) in series."""
+    if np.ndim(values) == 0:
+        return values
+    if series:
+        values = 1.0 / values
+    total = weight = 0.0
+    for number in range(int((groups.stop - groups.start).max())):
+        index = groups.start + number
+        part = np.where(index < groups.stop, length[np.minimum(index, groups.stop - 1)], 0.0)
+        part = part if place else part[:, None]
+        total = total + part * _taken(values, np.minimum(index, groups.stop - 1) - offset, place)
+        weight = weight + part
+    return weight / total if series else total / weight
+
+
+def _taken(values: np.ndarray, index: np.ndarray, place: int) -> np.ndarray:
+    """Entries along an axis; a view where the indices are evenly spaced, which is three times faster."""
+    step = int(index[1] - index[0]) if index.size > 1 else 1
+    if step > 0 and (np.diff(index) == step).all():
+        cut = slice(int(index[0]), int(index[-1]) + 1, step)
+        return values[:, cut] if place else values[cut]
+    return np.take(values, index, axis=place)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer of pieces across an axis: medium numbers; those past the last medium are mixtures."""
+
+    numbers: np.ndarray | int
+    parts: np.ndarray  # (mixtures, media): what each medium fills of a mixture
+    ends: np.ndarray  # (mixtures, 3, 2, media): and of its lower and upper face across x, y, z
+    _known: dict = field(default_factory=dict)
+
+    def values(self, table: np.ndarray, column: int) -> np.ndarray | float:
+        """One property of every piece; a scalar where all are equal. `table` is (media, properties)."""
+        if np.ndim(self.numbers) == 0:
+            return float(table[self.numbers, column])
+        own = table[:, column]
+        if np.ptp(own) == 0.0:
+            return float(own[0])
+        if column not in self._known:
+            self._known[column] = np.concatenate((own, (self.parts * own).sum(axis=1)))[self.numbers]
+        return self._known[column]
+
+    def looked_up(self, numbers: np.ndarray, contrast: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(..., media): what media fill of pieces of these numbers; (..., 3, 2): `contrast` (media,) on their faces."""
+        key = contrast.tobytes()
+        if key not in self._known:
+            faces = np.broadcast_to(contrast[:, None, None], (contrast.size, 3, 2))
+            mixed = (self.ends * contrast).sum(axis=-1)
+            self._known[key] = np.concatenate((np.eye(contrast.size), self.parts)), np.concatenate((faces, mixed))
+        parts, faces = self._known[key]
+        return parts[numbers], faces[numbers]
+
+
+class Painter:
+    """Paints bodies over one another, later ones on top, on layers of pieces across one axis."""
+
+    def __init__(self, cuts: list[CutAxis], bodies: list[tuple[Solid, int]], media: int, axis: int) -> None:
+        self.cuts, self.bodies, self.media, self.axis = cuts, bodies, media, axis
+        self.across = (axis + 1) % 3, (axis + 2) % 3
+        bounds = np.array([shape.bounds() for shape, _ in bodies]).reshape(-1, 2, 3)
+        self._low, self._high = bounds[:, 0, axis], bounds[:, 1, axis]
+        self._curved = np.array([not shape.constant_along(axis) for shape, _ in bodies], dtype=bool)
+        self._signatures: dict[int, tuple] = {}
+        self._kept: dict = {}
+
+    def signature(self, piece: int) -> tuple:
+        """Equal for layers that hold the same media: the bodies present, and the place if one of them curves."""
+        if piece not in self._signatures:
+            at, half = self.cuts[self.axis].centre[piece], 0.5 * self.cuts[self.axis].extent[piece]
+            reach = half * self._curved
+            present = np.nonzero((self._low - reach <= at) & (at <= self._high + reach))[0]
+            place = (float(at), float(half)) if self._curved[present].any() else None
+            self._signatures[piece] = tuple(present.tolist()), place
+        return self._signatures[piece]
+
+    def layer(self, piece: int, window: tuple[tuple[int, int], tuple[int, int]]) -> Layer:
+        """The layer of pieces number `piece` along the axis, within piece ranges along the two other axes."""
+        signature = self.signature(piece)
+        key = signature, window
+        if key not in self._kept:
+            if len(self._kept) >= CACHED:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = self._paint(signature[0], piece, window)
+        return self._kept[key]
+
+    def _paint(self, present: tuple[int, ...], piece: int, window) -> Layer:
+        nothing = np.empty((0, self.media)), np.empty((0, 3, 2, self.media))
+        if not present:
+            return Layer(0, *nothing)
+        shape = tuple(stop - start for start, stop in window)
+        numbers, crossed = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=bool)
+        for number in present:
+            body, medium = self.bodies[number]
+            for part in product(*self._runs(body, window)):
+                if all(body.constant_along(a) for a in range(3)):
+                    numbers[part], crossed[part] = medium, False
+                    continue
+                distance, reach = self._distance(body, piece, window, part)
+                numbers[part][distance <= 0.0] = medium
+                crossed[part] = (np.abs(distance) < reach) | (crossed[part] & (distance > 0.0))
+        if not crossed.any():
+            return Layer(numbers, *nothing)
+        parts, ends = self._sampled(present, piece, window, np.nonzero(crossed))
+        mixed = parts.max(axis=1) < 1.0
+        numbers[crossed] = np.where(mixed, self.media + np.cumsum(mixed) - 1, parts.argmax(axis=1))
+        return Layer(numbers, parts[mixed], ends[mixed])
+
+    def _runs(self, body: Solid, window) -> list[list[slice]]:
+        """Pieces of the window that the body may touch, along both axes; over a seam in two runs."""
+        found = []
+        for (start, stop), a in zip(window, self.across):
+            low, high = body.bounds()[0][a], body.bounds()[1][a]
+            centre, half = self.cuts[a].centre[start:stop], 0.5 * self.cuts[a].extent[start:stop]
+            if body.constant_along(a):
+                half = 0.0
+            inside = np.nonzero((centre + half >= low) & (centre - half <= high))[0]
+            runs = np.split(inside, np.nonzero(np.diff(inside) > 1)[0] + 1) if inside.size else []
+            found.append([slice(int(run[0]), int(run[-1]) + 1) for run in runs])
+        return found
+
+    def _distance(self, body: Solid, piece: int, window, part) -> tuple[np.ndarray, np.ndarray | float]:
+        """Distance of the pieces' centres from the curved surface, and how far their corners reach."""
+        q, square = [], 0.0
+        for a in range(3):
+            index, shape = slice(piece, piece + 1), (1, 1)
+            if a != self.axis:
+                place = self.across.index(a)
+                index = slice(window[place][0] + part[place].start, window[place][0] + part[place].stop)
+                shape = (1, -1) if place else (-1, 1)
+            q.append(self.cuts[a].centre[index].reshape(shape))
+            if not body.constant_along(a):
+                square = square + (0.5 * self.cuts[a].extent[index].reshape(shape)) ** 2
+        size = tuple(cut.stop - cut.start for cut in part)
+        if body.blocks:
+            return np.where(np.broadcast_to(body.contains(*q), size), -np.inf, np.inf), 0.0
+        return np.broadcast_to(body.lateral_distance(*q), size), np.broadcast_to(np.sqrt(square), size)
+
+    def _sampled(self, present: tuple[int, ...], piece: int, window, crossed) -> tuple[np.ndarray, np.ndarray]:
+        """What each medium fills of pieces that a curved surface crosses, and of their faces, as `Layer` has it."""
+        count = crossed[0].size
+        parts, ends = np.zeros((count, self.media)), np.zeros((count, 3, 2, self.media))
+        steps = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
+        for begin in range(0, count, BATCH):
+            rows = slice(begin, begin + BATCH)
+            index = {self.axis: np.array([piece])}
+            index.update({a: part[rows] + start for a, part, (start, _) in zip(self.across, crossed, window)})
+            q = []
+            for a in range(3):
+                spread = self.cuts[a].centre[index[a]][:, None] + self.cuts[a].extent[index[a]][:, None] * steps
+                shape = [spread.shape[0], 1, 1, 1]
+                shape[1 + a] = SAMPLES
+                q.append(spread.reshape(shape))
+            numbers = np.zeros((crossed[0][rows].size, SAMPLES, SAMPLES, SAMPLES), dtype=np.int32)
+            for number in present:
+                body, medium = self.bodies[number]
+                numbers[np.broadcast_to(body.contains(*q), numbers.shape)] = medium
+            for medium in {0, *(self.bodies[number][1] for number in present)}:
+                parts[rows, medium], ends[rows, :, :, medium] = _filled(numbers == medium)
+        return parts, ends
+
+
+def _filled(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(pieces,) and (pieces, 3, 2): what is filled of pieces and of their faces, from samples (pieces, x, y, z).
+
+    Of a face it is what the two layers of samples next to it say, as a straight line goes.
+    """
+    ends = np.empty((len(inside), 3, 2))
+    for a in range(3):
+        layers = inside.mean(axis=tuple(1 + other for other in range(3) if other != a))
+        ends[:, a] = 1.5 * layers[:, [0, -1]] - 0.5 * layers[:, [1, -2]]
+    return layers.mean(axis=1), ends

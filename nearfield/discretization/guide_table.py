@@ -1,0 +1,111 @@
+"""The modes of a model's waveguide ports as the grid carries them, without a run: cut-off, wave number, impedance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.analysis.guided_line import Line
+from nearfield.analysis.network import frequency_list
+from nearfield.analysis.spectra import frequency_axis
+from nearfield.discretization.discretization import port_waveform
+from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import quantity
+from nearfield.guides.counted import conductors
+from nearfield.guides.modes import Mode
+from nearfield.plan.plan import VACUUM_IMPEDANCE
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nearfield.discretization.discretization import Discretization
+
+POINTS = 201  # frequencies where none are given
+
+
+@dataclass(frozen=True)
+class PortMode:
+    """A port's mode: its name in results, family, cut-off (Hz), and in the middle of its pulse's band the wavelength.
+
+    `guide_wavelength` (m) is 0 below the cut-off, `line_impedance` (ohm) that of a TEM wave between two conductors, 0
+    of others.
+    """
+
+    port: str
+    mode: str
+    family: str
+    cutoff_frequency: float
+    frequency: float
+    guide_wavelength: float
+    line_impedance: float
+
+    def described(self) -> str:
+        """One line of a table."""
+        if self.cutoff_frequency > 0.0:
+            cutoff = quantity(self.cutoff_frequency, "Hz")
+        else:  # NaN above all that is known of a hybrid mode, 0 below
+            cutoff = "none" if self.family == "TEM" else "below band" if self.cutoff_frequency == 0.0 else "above band"
+        length = quantity(self.guide_wavelength, "m") if self.guide_wavelength else "below cut-off"
+        impedance = f", line of {self.line_impedance:.4g} ohm" if self.line_impedance else ""
+        length += f" at {quantity(self.frequency, 'Hz')}"
+        return f"  {self.port[:24]:24} {self.mode:8} {cutoff:>13}  {length}{impedance}"
+
+
+def port_modes(setup: Discretization) -> tuple[PortMode, ...]:
+    """All modes of the waveguide ports."""
+    found = []
+    for port in setup.simulation.channels:
+        if port.kind != "waveguide":
+            continue
+        mode, line = port.mode(setup.context), port.line(setup.context)
+        middle = 0.5 * sum(port_waveform(setup.simulation, port).band)
+        beta = propagation(line, np.array([middle]))[0].imag
+        length, family = 2 * np.pi / beta if beta > 0.0 else 0.0, getattr(mode, "family", "hybrid")
+        cutoff, impedance = line.cutoff_frequency, line_impedance(mode)
+        found.append(PortMode(port.name, port.modes[0], family, cutoff, middle, length, impedance))
+    return tuple(found)
+
+
+def guide_modes(setup: Discretization, frequencies: Any = None) -> xarray.Dataset:
+    """See `Simulation.guide_modes`."""
+    import xarray
+
+    ports = {port.name: port for port in setup.simulation.channels if port.kind == "waveguide"}
+    if not ports:
+        raise ModelError("this model has no waveguide port, and modes are those of its ports; give it a WaveguidePort")
+    if frequencies is None:
+        bands = [port_waveform(setup.simulation, port).band for port in ports.values()]
+        frequencies = frequency_axis((min(low for low, _ in bands), max(high for _, high in bands)), POINTS)
+    f = frequency_list(frequencies)
+    facts, lines = port_modes(setup), [port.line(setup.context) for port in ports.values()]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        impedances = [2.0 / (on - back) for on, back in (line.admittances(f) for line in lines)]
+    data = {
+        "mode": ("port", [one.mode for one in facts]),
+        "family": ("port", [one.family for one in facts]),
+        "cutoff_frequency": ("port", [one.cutoff_frequency for one in facts], {"units": "Hz"}),
+        "line_impedance": ("port", [one.line_impedance for one in facts], {"units": "ohm"}),
+        "propagation_constant": (("port", "frequency"), [propagation(line, f) for line in lines], {"units": "1/m"}),
+        "impedance": (("port", "frequency"), impedances, {"units": "ohm"}),
+    }
+    return xarray.Dataset(data, {"port": list(ports), "frequency": ("frequency", f, {"units": "Hz"})})
+
+
+def propagation(line: Line, frequencies: np.ndarray) -> np.ndarray:
+    """alpha + j beta (1/m)."""
+    return -np.log(line.per_cell(frequencies)) / line.cell
+
+
+def line_impedance(mode: Any) -> float:
+    """Voltage over current (ohm) of a TEM wave between two conductors, in the limit of low frequencies; else 0."""
+    if not isinstance(mode, Mode) or mode.family != "TEM":
+        return 0.0
+    section, filling = mode.section, mode.section.filling
+    label, count = conductors(section)
+    if count != 2:
+        return 0.0
+    end, row = np.argwhere(label.reshape(section.live_n.shape) == 1)[0]
+    volts = (mode.electric[0] * filling.open_u * section.primary[0][:, None])[:end, row].sum()
+    return float(volts**2 * VACUUM_IMPEDANCE * (filling.permeability / filling.permittivity) ** 0.5)

@@ -1,0 +1,248 @@
+"""What is refused at the door: each function looks at one thing and says what is given, allowed, why, and what to do.
+
+`refuse_entries` needs the entries alone, `refuse_on_grid` the grid, `refuse_in_metal` the coefficients.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.bodies.geometry import medium_of
+from nearfield.coefficients.stability import lowest_index
+from nearfield.discretization.resolution import media_of_structures
+from nearfield.entry.errors import ModelError
+from nearfield.grid.grid import AXES, YeeGrid, is_half
+from nearfield.plan.plan import VACUUM_SPEED
+
+if TYPE_CHECKING:
+    from nearfield.coefficients.coefficients import Coefficients
+    from nearfield.media.materials import Medium
+    from nearfield.simulation import Simulation
+
+FEWEST_CELLS_PER_WAVELENGTH = 3.0
+ROUNDING = 1e-12  # relative; a time step given as the limit itself is no excess
+WALLS = ("pec", "pmc")
+
+
+def named(entry: Any, kind: str, number: int) -> str:
+    """`port 'feed'`, or `source 2` (counted from 0, as in a file's place) for an entry without a name."""
+    name = getattr(entry, "name", None)
+    return f"{kind} {name!r}" if name else f"{kind}s[{number}]"
+
+
+def features(
+    simulation: Simulation, kinds: tuple[str, ...] = ("source", "port", "element", "monitor")
+) -> Iterator[tuple[str, Any]]:
+    """Sources, ports, elements and monitors, each with its name for messages."""
+    for kind in kinds:
+        for number, entry in enumerate(getattr(simulation, f"{kind}s")):
+            yield named(entry, kind, number), entry
+
+
+def refuse_entries(simulation: Simulation) -> None:
+    """Refuse what is wrong whatever the grid: names used twice, media undefined or in the wrong shape."""
+    named_entries = [*simulation.channels, *simulation.monitors]
+    twice = [name for name, count in Counter(entry.name for entry in named_entries).items() if count > 1]
+    if twice:
+        raise ModelError(
+            f"name {twice[0]!r} is used by more than one port or monitor; each needs a name of its own, because "
+            "results are found by it. Rename all but one"
+        )
+    if any(port.name == "sources" for port in simulation.ports):
+        raise ModelError("port name 'sources' is taken: it names the excitation by all sources. Rename the port")
+    for number, structure in enumerate(simulation.structures):
+        medium = structure.medium
+        if isinstance(medium, str) and medium not in WALLS and medium not in simulation.media:
+            raise ModelError(unknown_medium(named(structure, "structure", number), medium, simulation.media))
+        medium_of(structure, simulation.media)
+
+
+def unknown_medium(who: str, medium: str, media: Iterable[str]) -> str:
+    """The message for a medium without a definition."""
+    known = [*WALLS, *media]
+    near = difflib.get_close_matches(medium, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else " Define it under `media`."
+    return f"{who}: medium {medium!r} is not defined; known media: {', '.join(known)}.{hint}"
+
+
+def media_in_use(simulation: Simulation) -> dict[str, Medium]:
+    """Every medium that may fill some space, metal apart, by the name that messages use."""
+    found = {name: medium for name, medium, _ in media_of_structures(simulation)}
+    return {simulation.background.name or "background": simulation.background} | found
+
+
+def refuse_time_step(simulation: Simulation, grid: YeeGrid, limit: float) -> None:
+    """Refuse a time step over the stable limit (s)."""
+    if simulation.time_step is None or simulation.time_step <= limit * (1 + ROUNDING):
+        return
+    axis = min(range(3), key=lambda a: grid.primary(a).min())
+    number = int(np.argmin(grid.primary(axis)))
+    name, medium = min(media_in_use(simulation).items(), key=lambda entry: entry[1].index)
+    where = ""
+    if limit < grid.maximum_time_step(lowest_index(media_in_use(simulation).values())):
+        where = ", whose cells conformal metal cuts,"
+    if medium.index < 1.0:
+        at = ", at infinite frequency" if medium.dispersive else ""
+        where += f" in medium {name} (permittivity {medium.permittivity:g}, permeability {medium.permeability:g}{at})"
+    raise ModelError(
+        f"time_step={simulation.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid{where} (smallest "
+        f"cell {grid.primary(axis)[number] * 1e3:.6g} mm at {AXES[axis]}={grid.lines[axis][number]:.6g}); the fields "
+        f"would grow without bound. Lower it, or leave it out to use {simulation.courant:g} of the limit"
+    )
+
+
+def refuse_coarse_grid(frequency: float, cells: dict[str, tuple[float, float]]) -> None:
+    """Refuse fewer than three cells per wavelength; `cells` holds largest cell (m) and index of each medium."""
+    if not frequency > 0:
+        return
+    for name, (cell, index) in cells.items():
+        wavelength = VACUUM_SPEED / (frequency * index)
+        if wavelength / cell < FEWEST_CELLS_PER_WAVELENGTH:
+            raise ModelError(
+                f"{wavelength / cell:.3g} cells per wavelength in {name} at the highest excited frequency "
+                f"{frequency / 1e9:.6g} GHz (wavelength {wavelength * 1e3:.4g} mm, largest cell {cell * 1e3:.4g} mm); "
+                f"at least {FEWEST_CELLS_PER_WAVELENGTH:g} are needed, 20 are usual, because a coarser grid carries no "
+                f"true waves. Use cells of at most {wavelength / 20 * 1e3:.3g} mm, or a lower frequency"
+            )
+
+
+def refuse_outside(simulation: Simulation, grid: YeeGrid) -> None:
+    """Refuse point sources and probes outside the grid."""
+    for who, entry in features(simulation, ("source", "monitor")):
+        position = getattr(entry, "position", None)
+        if position is not None and not grid.contains(position):
+            place = ", ".join(f"{value:.6g}" for value in position)
+            raise ModelError(
+                f"{who}: position ({place}) m lies outside the grid, {grid.extent_text()}; move it inside, or enlarge "
+                "the grid"
+            )
+
+
+def in_cpml(simulation: Simulation, grid: YeeGrid, component: int, index: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Which samples lie inside a CPML; its inner face does not count."""
+    inside = np.zeros(np.shape(index[0]), dtype=bool)
+    for axis in range(3):
+        low, high = simulation.boundaries.cpml_cells(axis)
+        half = 0.5 if is_half(component, axis) else 0.0
+        place = np.asarray(index[axis]) + half
+        inside |= (place < low) | (place > grid.cells[axis] - high)
+    return inside
+
+
+def edges_of(entry: Any, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    """The samples (component, i, j, k) that a source, port or element acts on."""
+    return list(entry.edges(grid)) if hasattr(entry, "edges") else []
+
+
+def first_place(grid: YeeGrid, component: int, index: list[np.ndarray], wrong: np.ndarray) -> str:
+    """Where the first of the wrong samples lies, for messages."""
+    at = int(np.argmax(wrong))
+    place = (float(axis[index[a][at]]) for a, axis in enumerate(grid.component_axes(component)))
+    return f"({', '.join(f'{value:.6g}' for value in place)}) m"
+
+
+def refuse_in_cpml(simulation: Simulation, grid: YeeGrid) -> None:
+    """Refuse sources, ports and elements inside a CPML."""
+    for who, entry in features(simulation):
+        for component, *index in edges_of(entry, grid):
+            inside = in_cpml(simulation, grid, component, tuple(index))
+            if inside.any():
+                raise ModelError(
+                    f"{who} lies in the CPML at {first_place(grid, component, index, inside)}, where waves are "
+                    f"absorbed and nothing may radiate; allowed: {interior_text(simulation, grid)}. Move it inside, or "
+                    "enlarge the grid"
+                )
+
+
+def interior_text(simulation: Simulation, grid: YeeGrid) -> str:
+    """The part of the grid between the CPMLs."""
+    spans = []
+    for axis in range(3):
+        low, high = simulation.boundaries.cpml_cells(axis)
+        line = grid.lines[axis]
+        spans.append(f"{AXES[axis]} {line[low]:.6g} to {line[grid.cells[axis] - high]:.6g}")
+    return ", ".join(spans) + " m"
+
+
+def refuse_overlaps(simulation: Simulation, grid: YeeGrid) -> None:
+    """Refuse ports and elements that share an edge."""
+    shape = tuple(count + 1 for count in grid.cells)
+    found = [
+        (who, component, np.ravel_multi_index(tuple(index), shape).ravel())
+        for who, entry in features(simulation, ("port", "element"))
+        for component, *index in edges_of(entry, grid)
+    ]
+    if not found:
+        return
+    owner = np.repeat(np.arange(len(found)), [edges.size for _, _, edges in found])
+    keys = np.concatenate([component * np.prod(shape) + edges for _, component, edges in found])
+    order = np.argsort(keys, kind="stable")
+    for at in np.nonzero(np.diff(keys[order]) == 0)[0]:
+        other, who = (found[owner[order[n]]][0] for n in (at, at + 1))
+        if who != other:
+            component, edge = divmod(int(keys[order[at]]), int(np.prod(shape)))
+            cell = tuple(int(part) for part in np.unravel_index(edge, shape))
+            raise ModelError(
+                f"{who} overlaps {other}: both have the edge along {AXES[component]} at cell {cell}; a grid "
+                "edge can carry one circuit only. Move one of them, or make them narrower"
+            )
+
+
+def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coefficients) -> None:
+    """Refuse ports and elements with an edge in metal, where the voltage is zero for good."""
+    for who, entry in features(simulation, ("port", "element")):
+        for component, *index in edges_of(entry, grid):
+            metal = np.asarray(coefficients.is_metal(component, *index))
+            if metal.any():
+                raise ModelError(
+                    f"{who} lies in metal at {first_place(grid, component, index, metal)} "
+                    f"({int(metal.sum())} of {metal.size} edges), which shorts it. Let it span the gap between two "
+                    "conductors and end on them"
+                )
+
+
+def refuse_complex(simulation: Simulation) -> None:
+    """Refuse what needs real fields where an axis has a phase."""
+    if not simulation.boundaries.complex_fields:
+        return
+    for who, entry in features(simulation, ("port", "element")):
+        if hasattr(entry, "circuit"):
+            raise ModelError(
+                f"{who}: a Bloch phase makes the fields complex, and circuits take real voltages alone. "
+                'Use "periodic" faces, or impressed currents and media'
+            )
+
+
+def refuse_mirrored(simulation: Simulation, grid: YeeGrid) -> None:
+    """Refuse sources and circuits that lie below a plane of symmetry alone."""
+    for who, entry in features(simulation):
+        for axis in (axis for axis, kind in enumerate(grid.mirrors) if kind):
+            edges = edges_of(entry, grid)
+            dead = grid.mirrors[axis] == "electric"
+            if edges and not any(above_plane(grid, axis, dead, *samples).any() for samples in edges):
+                raise ModelError(
+                    f"{who} has nothing above the plane of symmetry across {AXES[axis]} at "
+                    f"{grid.lines[axis][grid.cells[axis] // 2]:.6g} m, and only what is there is stepped"
+                    f"{', E along an electric plane being zero' if dead else ''}; mirror it, or leave the plane out"
+                )
+
+
+def above_plane(grid: YeeGrid, axis: int, dead: bool, component: int, *index) -> np.ndarray:
+    """Which samples lie above the middle of an axis, or on it, unless E there is `dead`."""
+    held = dead and component < 3 and not is_half(component, axis)
+    return np.asarray(index[axis]) >= grid.cells[axis] // 2 + held
+
+
+def refuse_on_grid(simulation: Simulation, grid: YeeGrid) -> None:
+    """All refusals that need the grid but no coefficients, apart from the resolution."""
+    simulation.boundaries.interior(grid)  # refuses a CPML that leaves no cell
+    refuse_complex(simulation)
+    refuse_mirrored(simulation, grid)
+    refuse_outside(simulation, grid)
+    refuse_in_cpml(simulation, grid)
+    refuse_overlaps(simulation, grid)

@@ -1,0 +1,1 @@
+"""Executes a plan: `ENGINES` makes an engine of each kind."""

@@ -1,0 +1,1 @@
+"""The engine for CPUs: rows of cells, threads, SIMD, tiles in time."""

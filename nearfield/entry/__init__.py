@@ -1,0 +1,1 @@
+"""Values that a user types: units, schemas, messages, constants of nature."""

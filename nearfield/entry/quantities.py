@@ -1,0 +1,291 @@
+"""Physical quantities as a user writes them: `12.45e-3`, `"12.45 mm"`, or a pint quantity; kept as floats in SI.
+
+    class Thing(Schema):
+        height: PositiveLength
+        corner: Position
+
+A string is a number and a unit of the right dimension. Powers of ten are joined to the decimal exponent before the
+text becomes a float, so that `"12.45 mm"` and `12.45e-3` are the same number to the last bit.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from nearfield.entry.messages import shown
+
+NUMBER_AND_UNIT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d{1,4}))?\s*(.*?)\s*", re.ASCII | re.DOTALL)
+MICRO = ("u", "\u00b5", "\u03bc")  # ASCII, micro sign, Greek letter
+OHM = ("ohm", "\u03a9", "\u2126")  # ASCII, Greek letter, ohm sign
+PREFIXES = {"f": -15, "p": -12, "n": -9, **dict.fromkeys(MICRO, -6), "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12}
+
+
+def scaled(unit: str, prefixes: str) -> dict[str, int]:
+    """Decimal exponents of a unit with the given prefixes (`u` stands for all spellings of micro)."""
+    letters = ["", *(letter for prefix in prefixes for letter in (MICRO if prefix == "u" else (prefix,)))]
+    return {letter + unit: PREFIXES[letter] for letter in letters}
+
+
+@dataclass(frozen=True, eq=False)
+class Dimension:
+    """One kind of quantity: its SI unit, the units with their decimal exponents, and the others with their factors."""
+
+    name: str  # "a length"
+    unit: str
+    pint_unit: str
+    exponents: Mapping[str, int]
+    factors: Mapping[str, float]
+    example: str
+
+    def units(self) -> str:
+        """The allowed units, ASCII spellings only."""
+        return ", ".join(unit for unit in (*self.exponents, *self.factors) if unit.isascii())
+
+    def allowed(self) -> str:
+        """What may be written, for messages and for the reference."""
+        if not self.unit:
+            return "a number"
+        return f'a number in {self.unit}, or a string such as "{self.example}" with a unit of {self.units()}'
+
+
+LENGTH = Dimension(
+    "a length",
+    "m",
+    "meter",
+    {**scaled("m", "mpnuk"), "cm": -2},
+    {"in": 0.0254, "inch": 0.0254, "mil": 0.0254e-3, "ft": 0.3048},
+    "12.45 mm",
+)
+FREQUENCY = Dimension("a frequency", "Hz", "hertz", scaled("Hz", "kMGT"), {}, "7.5 GHz")
+TIME = Dimension("a time", "s", "second", scaled("s", "munpf"), {}, "10 ns")
+RESISTANCE = Dimension(
+    "a resistance", "ohm", "ohm", {unit: e for ohm in OHM for unit, e in scaled(ohm, "mkM").items()}, {}, "50 ohm"
+)
+INDUCTANCE = Dimension("an inductance", "H", "henry", scaled("H", "munpf"), {}, "1.2 nH")
+CAPACITANCE = Dimension("a capacitance", "F", "farad", scaled("F", "munpf"), {}, "2 pF")
+CURRENT = Dimension("a current", "A", "ampere", scaled("A", "munk"), {}, "1 mA")
+VOLTAGE = Dimension("a voltage", "V", "volt", scaled("V", "munk"), {}, "1 V")
+CONDUCTIVITY = Dimension(
+    "a conductivity", "S/m", "siemens/meter", {"S/m": 0, "mS/m": -3, "S/cm": 2, "kS/m": 3, "MS/m": 6}, {}, "5.8e7 S/m"
+)
+MAGNETIC_CONDUCTIVITY = Dimension(
+    "a magnetic conductivity", "ohm/m", "ohm/meter", {f"{ohm}/m": 0 for ohm in OHM}, {}, "10 ohm/m"
+)
+CURRENT_MOMENT = Dimension("a current moment", "A m", "ampere*meter", {"A m": 0, "A mm": -3, "mA mm": -6}, {}, "1 A m")
+VOLTAGE_MOMENT = Dimension("a voltage moment", "V m", "volt*meter", {"V m": 0, "V mm": -3, "mV mm": -6}, {}, "1 V m")
+SHEET_CURRENT = Dimension("a current per width", "A/m", "ampere/meter", {"A/m": 0, "mA/m": -3, "kA/m": 3}, {}, "1 A/m")
+ELECTRIC_FIELD = Dimension(
+    "an electric field", "V/m", "volt/meter", {"V/m": 0, "mV/m": -3, "kV/m": 3, "MV/m": 6}, {}, "1 V/m"
+)
+DEGREE = math.pi / 180
+ANGLE = Dimension("an angle", "rad", "radian", {"rad": 0, "mrad": -3}, {"deg": DEGREE, "\u00b0": DEGREE}, "30 deg")
+RATE = Dimension(
+    "a rate", "1/s", "1/second", {"1/s": 0, "1/ms": 3, "1/us": 6, "1/ns": 9, "1/ps": 12, "1/fs": 15}, {}, "20 1/ns"
+)
+WAVE_NUMBER = Dimension(
+    "a wave number",
+    "rad/m",
+    "radian/meter",
+    {"rad/m": 0, "1/m": 0, "rad/cm": 2, "1/cm": 2, "rad/mm": 3, "1/mm": 3, "rad/um": 6, "1/um": 6},
+    {},
+    "100 rad/m",
+)
+NUMBER = Dimension("a number", "", "dimensionless", {}, {}, "1.5")
+DIMENSIONS = (
+    LENGTH,
+    FREQUENCY,
+    TIME,
+    RESISTANCE,
+    INDUCTANCE,
+    CAPACITANCE,
+    CURRENT,
+    VOLTAGE,
+    CONDUCTIVITY,
+    MAGNETIC_CONDUCTIVITY,
+    CURRENT_MOMENT,
+    VOLTAGE_MOMENT,
+    SHEET_CURRENT,
+    ELECTRIC_FIELD,
+    ANGLE,
+    WAVE_NUMBER,
+    RATE,
+)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Annotation of a float field: its dimension and the sign it may have (`""`, `"positive"`, `"non-negative"`)."""
+
+    dimension: Dimension
+    sign: str = ""
+
+    def read(self, value: Any) -> float:
+        """The value in SI; ValueError says what was given and what is allowed."""
+        kind = type(value)
+        if kind is str:
+            number = self.read_text(value)
+        elif kind is float or kind is int or isinstance(value, (float, np.floating, np.integer)):
+            try:
+                number = float(value)
+            except OverflowError:
+                raise ValueError(f"{self.dimension.name} must be finite; the number given is too large") from None
+        else:
+            number = self.read_object(value)
+        if not math.isfinite(number):
+            raise ValueError(f"{self.dimension.name} must be finite, given {shown(value)}")
+        if (self.sign == "positive" and not number > 0) or (self.sign == "non-negative" and number < 0):
+            wanted = "positive" if self.sign == "positive" else "zero or positive"
+            raise ValueError(f"must be {wanted}, given {shown(value)}")
+        return number
+
+    def read_text(self, text: str) -> float:
+        """A number and a unit, joined before rounding."""
+        match = NUMBER_AND_UNIT.fullmatch(text) if len(text) < 200 else None
+        if match is None:
+            raise ValueError(f"given {shown(text)}; allowed: {self.dimension.allowed()}")
+        mantissa, exponent, unit = match.groups()
+        decimal = self.dimension.exponents.get(unit)
+        if decimal is not None:
+            return float(f"{mantissa}e{decimal + int(exponent) if exponent else decimal}")
+        factor = self.dimension.factors.get(unit)
+        if factor is None:
+            raise ValueError(self.wrong_unit(text, unit))
+        return float(f"{mantissa}e{exponent or 0}") * factor
+
+    def read_object(self, value: Any) -> float:
+        """A pint quantity or a zero-dimensional array; nothing else."""
+        if callable(getattr(value, "to", None)) and hasattr(value, "magnitude"):
+            try:
+                return float(value.to(self.dimension.pint_unit).magnitude)
+            except Exception as error:  # pint's own error class, without importing pint
+                raise ValueError(f"given {shown(value)}, which is not {self.dimension.name} ({error})") from None
+        if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
+            return float(value)
+        what = type(value).__name__
+        raise ValueError(f"given {shown(value)} ({what}); allowed: {self.dimension.allowed()}")
+
+    def wrong_unit(self, text: str, unit: str) -> str:
+        """Why this unit does not do, and which would."""
+        allowed = f"allowed: {self.dimension.allowed()}"
+        if not unit:
+            return f"given {shown(text)}, a string without a unit; {allowed}"
+        if not self.dimension.unit:
+            return f"given {shown(text)}, but this number has no unit; {allowed}"
+        for other in DIMENSIONS:
+            if unit in other.exponents or unit in other.factors:
+                given = f"given {shown(text)}, but {unit} is the unit of {other.name}"
+                return f"{given}, not {self.dimension.name}; {allowed}"
+        known = {name.lower(): name for name in (*self.dimension.exponents, *self.dimension.factors)}
+        near = difflib.get_close_matches(unit.lower(), known, n=1)
+        hint = f" (did you mean {known[near[0]]}?)" if near else ""
+        return f"given {shown(text)} with the unknown unit {unit[:20]!r}{hint}; {allowed}"
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"type": ["number", "string"], "description": self.dimension.allowed()}
+
+
+@dataclass(frozen=True)
+class ComplexQuantity(Quantity):
+    """Annotation of a complex field: a complex number, [real part, imaginary part], or a real number."""
+
+    def read(self, value: Any) -> complex:  # type: ignore[override]
+        """The value in SI; ValueError says what was given and what is allowed."""
+        if isinstance(value, (complex, np.complexfloating)):
+            value = [value.real, value.imag]
+        if not isinstance(value, (list, tuple)):
+            return complex(super().read(value))
+        if len(value) != 2:
+            raise ValueError(f"given {shown(value)}; allowed: [real part, imaginary part], or a real number")
+        return complex(*(super(ComplexQuantity, self).read(part) for part in value))
+
+
+def three(value: Any) -> Any:
+    """A position or three spacings: a sequence of exactly three."""
+    if isinstance(value, np.ndarray):
+        value = tuple(value.tolist()) if value.ndim == 1 else value
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"needs three values, one each for x, y and z, given {shown(value)}")
+    if len(value) != 3:
+        raise ValueError(f"needs three values, one each for x, y and z, given {len(value)}: {shown(value)}")
+    return value
+
+
+def file_name(value: Any) -> Any:
+    """The name of a file, given as text or as a path."""
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+FileName = Annotated[str, BeforeValidator(file_name)]
+
+
+def several(value: Any) -> Any:
+    """A list of values; one value alone counts as a list of one."""
+    if isinstance(value, np.ndarray):
+        return tuple(np.atleast_1d(value).tolist()) if value.ndim < 2 else value
+    return value if isinstance(value, (list, tuple)) else (value,)
+
+
+def not_bool(value: Any) -> Any:
+    """Whole numbers: Python counts True as 1, a model must not; 4.0 and NumPy's integers are whole."""
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"given {shown(value)}; allowed: a whole number")
+    if not abs(value) < 2**53:
+        raise ValueError(f"given {shown(value)}; allowed: a whole number below 2**53")
+    if value != int(value):
+        raise ValueError(f"given {shown(value)}; allowed: a whole number")
+    return int(value)
+
+
+Number = Annotated[float, Quantity(NUMBER)]
+PositiveNumber = Annotated[float, Quantity(NUMBER, "positive")]
+NonNegativeNumber = Annotated[float, Quantity(NUMBER, "non-negative")]
+Length = Annotated[float, Quantity(LENGTH)]
+PositiveLength = Annotated[float, Quantity(LENGTH, "positive")]
+NonNegativeLength = Annotated[float, Quantity(LENGTH, "non-negative")]
+Frequency = Annotated[float, Quantity(FREQUENCY, "non-negative")]
+PositiveFrequency = Annotated[float, Quantity(FREQUENCY, "positive")]
+Time = Annotated[float, Quantity(TIME)]
+PositiveTime = Annotated[float, Quantity(TIME, "positive")]
+NonNegativeTime = Annotated[float, Quantity(TIME, "non-negative")]
+Resistance = Annotated[float, Quantity(RESISTANCE, "non-negative")]
+PositiveResistance = Annotated[float, Quantity(RESISTANCE, "positive")]
+Inductance = Annotated[float, Quantity(INDUCTANCE, "non-negative")]
+PositiveInductance = Annotated[float, Quantity(INDUCTANCE, "positive")]
+Capacitance = Annotated[float, Quantity(CAPACITANCE, "non-negative")]
+PositiveCapacitance = Annotated[float, Quantity(CAPACITANCE, "positive")]
+Current = Annotated[float, Quantity(CURRENT)]
+Voltage = Annotated[float, Quantity(VOLTAGE)]
+Conductivity = Annotated[float, Quantity(CONDUCTIVITY, "non-negative")]
+PositiveConductivity = Annotated[float, Quantity(CONDUCTIVITY, "positive")]
+MagneticConductivity = Annotated[float, Quantity(MAGNETIC_CONDUCTIVITY, "non-negative")]
+CurrentMoment = Annotated[float, Quantity(CURRENT_MOMENT)]
+VoltageMoment = Annotated[float, Quantity(VOLTAGE_MOMENT)]
+SheetCurrent = Annotated[float, Quantity(SHEET_CURRENT)]
+ElectricField = Annotated[float, Quantity(ELECTRIC_FIELD)]
+Angle = Annotated[float, Quantity(ANGLE)]
+NonNegativeRate = Annotated[float, Quantity(RATE, "non-negative")]
+ComplexRate = Annotated[complex, ComplexQuantity(RATE)]
+WaveNumber = Annotated[float, Quantity(WAVE_NUMBER)]
+
+Whole = Annotated[int, BeforeValidator(not_bool)]  # add pydantic.Field(ge=..., le=...) where it is used
+Position = Annotated[tuple[Length, Length, Length], BeforeValidator(three)]
+Spacing = Annotated[tuple[PositiveLength, PositiveLength, PositiveLength], BeforeValidator(three)]
+Lengths = Annotated[tuple[Length, ...], BeforeValidator(several)]
+Frequencies = Annotated[tuple[PositiveFrequency, ...], BeforeValidator(several)]
+Times = Annotated[tuple[Time, ...], BeforeValidator(several)]
+Angles = Annotated[tuple[Angle, ...], BeforeValidator(several)]

@@ -1,0 +1,77 @@
+"""Lossy storage with a proven bound: digits below it are rounded away, and the codec then finds zeros there.
+
+Absolute bound a: x' = q rint(x / q) with q the largest power of two not above 2a. Scaling by q is exact, so is x'
+(rint(x / q) has fewer digits than x), hence abs(x' - x) <= q / 2 <= a. From 2^p q on (p digits in a sample) x is a
+multiple of q itself and stays.
+
+Relative bound r: the mantissa is rounded to its k leading binary digits, k the least with 2^-(k+1) <= r, hence
+abs(x' - x) <= r abs(x). Subnormal numbers, infinities, nan and what would round to infinity stay as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from nearfield.entry.errors import ModelError
+
+SMALLEST = 1e-30  # V/m or A/m: 1 / q stays finite in single precision
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An error bound, `absolute` (in the unit of the values) or `relative`; one of the two."""
+
+    absolute: float | None = None
+    relative: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.absolute is None) == (self.relative is None):
+            raise ModelError("an error bound is either absolute (V/m) or relative; give one of the two")
+        if self.absolute is not None and not SMALLEST <= self.absolute < 1e30:
+            raise ModelError(f"absolute error bound {self.absolute:g} must lie between {SMALLEST:g} and 1e30")
+        if self.relative is not None and not 0 < self.relative < 0.5:
+            raise ModelError(f"relative error bound {self.relative:g} must lie between 0 and 0.5, such as 1e-3")
+
+    def to_json(self) -> dict[str, float | None]:
+        """As plain data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        kind = "absolute" if self.absolute is not None else "relative"
+        return f"{kind} {getattr(self, kind):g}"
+
+    def applied(self, values: np.ndarray) -> np.ndarray:
+        """The values, floating-point, rounded within the bound; of the same shape and type."""
+        return _to_multiples(values, self.absolute) if self.absolute is not None else _to_digits(values, self.relative)
+
+
+def _to_multiples(values: np.ndarray, bound: float) -> np.ndarray:
+    digits, exponent = np.finfo(values.dtype).nmant + 1, math.floor(math.log2(2 * bound))
+    with np.errstate(over="ignore"):
+        quantum, inverse = values.dtype.type(2.0**exponent), values.dtype.type(2.0**-exponent)
+    if quantum == 0 or not np.isfinite(inverse) or not np.isfinite(quantum):
+        return values  # finer or coarser than the type itself
+    largest = np.max(np.abs(values), initial=0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.rint(values * inverse) * quantum
+        if largest < 2.0 ** (digits + exponent):
+            return rounded
+        return np.where(np.abs(values) < 2.0 ** (digits + exponent), rounded, values)
+
+
+def _to_digits(values: np.ndarray, bound: float) -> np.ndarray:
+    type_ = np.finfo(values.dtype)
+    kept = max(math.ceil(-math.log2(bound)) - 1, 0)
+    dropped = type_.nmant - kept
+    if dropped <= 0:
+        return values
+    word = np.dtype(f"u{values.dtype.itemsize}")
+    half, mask = word.type(1 << (dropped - 1)), word.type(~((1 << dropped) - 1) & ((1 << 8 * word.itemsize) - 1))
+    bits = np.ascontiguousarray(values).view(word)
+    rounded = ((bits + half) & mask).view(values.dtype)  # a carry out of the mantissa raises the exponent: right
+    magnitude = np.abs(values)
+    ordinary = (magnitude >= type_.smallest_normal) & (magnitude < type_.max / 2)
+    return np.where(ordinary, rounded, values)

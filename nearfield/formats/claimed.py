@@ -1,0 +1,150 @@
+"""A file that one writer holds: made beside its place, shown whole, locked for as long as it is open.
+
+The lock is an open-file-description lock of a byte far behind the end: it ends with its process, however that ends;
+readers do not care (HDF5 locks by other means), and asking for it tells whether a file is still being written. Where a
+file system has no such locks, two writers are not noticed and a file that says "running" is believed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import struct
+from pathlib import Path
+
+from nearfield.entry.errors import ModelError
+from nearfield.formats import direct
+from nearfield.formats.direct import DirectWriter, write_all
+
+FAR = 1 << 62
+SHAPE = struct.Struct("hhqqi4x")  # struct flock of 64-bit Linux: type, whence, start, length, process
+
+
+class ClaimedFile:
+    """Positioned reads and writes of a file that is locked against other writers.
+
+    A new file lies beside `path` until `show()`; `existing` opens the one that is there. Errors: `ModelError` where the
+    place cannot be written or another writer has it.
+    """
+
+    def __init__(self, path: Path, existing: bool = False) -> None:
+        self.path = path
+        self._direct: DirectWriter | None = None
+        self._place = path if existing else path.with_name(f".{path.name}.part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.descriptor = os.open(self._place, os.O_RDWR | (0 if existing else os.O_CREAT), 0o666)
+        except OSError as error:
+            raise ModelError(
+                f"{path} cannot be written ({error.strerror}); choose another folder or mend its permissions"
+            ) from error
+        try:
+            _claim(self.descriptor, path)
+            if not existing:
+                _refuse_taken(path)
+                os.ftruncate(self.descriptor, 0)
+        except OSError as error:
+            os.close(self.descriptor)
+            raise ModelError(f"{path} cannot be written ({error.strerror}); choose another folder") from error
+        except ModelError:
+            os.close(self.descriptor)
+            raise
+
+    def show(self) -> None:
+        """Put the file in its place; whatever had its name before is gone."""
+        os.replace(self._place, self.path)
+        self._place = self.path
+
+    def write_at(self, offset: int, content: memoryview | bytes) -> None:
+        """Write all of it, after all that came before, or raise OSError."""
+        self.flush()
+        write_all(self.descriptor, offset, memoryview(content).cast("B"))
+
+    def stream_at(self, offset: int, content: memoryview | bytes) -> None:
+        """Take part of a long run of bytes; it is written by the next `flush`, which may raise its OSError."""
+        content = memoryview(content).cast("B")
+        if self._direct is None and len(content) >= direct.LEAST:
+            self._direct = DirectWriter(self.descriptor)
+        if self._direct is None or not self._direct.write(offset, content):
+            write_all(self.descriptor, offset, content)
+
+    def flush(self) -> None:
+        """Return when the system has all that was written."""
+        if self._direct is not None:
+            self._direct.flush()
+
+    def drop(self) -> None:
+        """Forget what `stream_at` took and the system has not."""
+        if self._direct is not None:
+            self._direct.close()
+            self._direct = None
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        """Up to `count` bytes."""
+        self.flush()
+        parts = []
+        while count and (part := os.pread(self.descriptor, count, offset)):
+            parts.append(part)
+            offset, count = offset + len(part), count - len(part)
+        return b"".join(parts)
+
+    @property
+    def size(self) -> int:
+        """Length in bytes."""
+        self.flush()
+        return os.fstat(self.descriptor).st_size
+
+    def truncate(self, size: int) -> None:
+        """Set the length."""
+        self.flush()
+        os.ftruncate(self.descriptor, size)
+
+    def settle(self) -> None:
+        """Wait until the disk has everything."""
+        self.flush()
+        os.fsync(self.descriptor)
+
+    def close(self) -> None:
+        """Let the file go; one that was never shown is removed."""
+        if self.descriptor < 0:
+            return
+        self.drop()
+        if self._place != self.path:
+            with contextlib.suppress(OSError):
+                self._place.unlink()
+        os.close(self.descriptor)
+        self.descriptor = -1
+
+
+def is_being_written(path: Path) -> bool | None:
+    """Whether a writer holds the file; None where the system does not say."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        asked = SHAPE.pack(fcntl.F_WRLCK, os.SEEK_SET, FAR, 1, 0)
+        return SHAPE.unpack(fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, asked))[0] != fcntl.F_UNLCK
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _claim(descriptor: int, path: Path) -> None:
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, SHAPE.pack(fcntl.F_WRLCK, os.SEEK_SET, FAR, 1, 0))
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            raise _taken(path) from error
+
+
+def _refuse_taken(path: Path) -> None:
+    if is_being_written(path):
+        raise _taken(path)
+
+
+def _taken(path: Path) -> ModelError:
+    return ModelError(f"{path} is being written by another run; wait for its end, or give another --output")

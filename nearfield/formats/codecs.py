@@ -1,0 +1,171 @@
+"""Codecs of HDF5 chunks, applied outside HDF5: what any HDF5 undoes by its own filters.
+
+`zlib` needs nothing. `zstd`, `lz4` and `bitshuffle` are filters of the package hdf5plugin: their functions are called
+here directly, without the lock of HDF5 and of Python, so that threads compress at the same time; what reads the file
+needs the same plugins.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nearfield.entry.errors import ModelError
+
+FILTERS = {"none": 0, "zlib": 1, "zstd": 32015, "lz4": 32004, "bitshuffle": 32008}
+LEVELS = {"zlib": (1, 9), "zstd": (1, 22)}
+DEFAULT_LEVELS = {"zlib": 1, "zstd": 1}
+PLUGINS = {"zstd": "libh5zstd", "lz4": "libh5lz4", "bitshuffle": "libh5bshuf"}
+WITH_LZ4 = (0, 2)  # of bitshuffle: blocks of its own choice, then LZ4
+
+
+@dataclass(frozen=True)
+class Codec:
+    """A codec by name and level; `Codec.parse("zstd:3")`. All but `none` and `bitshuffle` shuffle bytes first."""
+
+    name: str
+    level: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Codec:
+        """`none`, `zlib` (`zlib:1` to `:9`), `zstd` (`:1` to `:22`), `lz4` or `bitshuffle`. Error: `ModelError`."""
+        name, colon, level = text.partition(":")
+        if name not in FILTERS:
+            raise ModelError(f"codec is {text!r}; choose one of {', '.join(FILTERS)}")
+        if not colon:
+            return cls(name, DEFAULT_LEVELS.get(name))
+        if name not in LEVELS:
+            raise ModelError(f"codec {text!r} has a level, but {name} has none; write {name!r}")
+        low, high = LEVELS[name]
+        if not (level.isascii() and level.isdigit() and low <= int(level) <= high):
+            raise ModelError(f"codec {text!r}: the level of {name} is a whole number from {low} to {high}")
+        return cls(name, int(level))
+
+    def __str__(self) -> str:
+        return self.name if self.level is None else f"{self.name}:{self.level}"
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether HDF5's byte shuffle comes first."""
+        return self.name not in ("none", "bitshuffle")
+
+    def refuse_missing(self) -> None:
+        """Raise `ModelError` if what the codec needs is not installed; to be asked before a run."""
+        if self.name in PLUGINS and importlib.util.find_spec("hdf5plugin") is None:
+            raise ModelError(
+                f"codec {self.name!r} needs the package hdf5plugin, which is not installed; "
+                'install it (pip install "nearfield[codecs]"), or take codec "zlib", which needs nothing'
+            )
+
+    def dataset_options(self) -> dict[str, Any]:
+        """The arguments of h5py's `create_dataset` that stand for this codec."""
+        self.refuse_missing()
+        if self.name == "none":
+            return {}
+        if self.name == "zlib":
+            return {"shuffle": True, "compression": "gzip", "compression_opts": self.level}
+        _plugin(self.name)
+        options = {"zstd": (self.level,), "lz4": (), "bitshuffle": WITH_LZ4}[self.name]
+        return {"shuffle": self.shuffles, "compression": FILTERS[self.name], "compression_opts": options}
+
+    def compressor(self, parameters: tuple[int, ...] = ()) -> Callable[[np.ndarray], Any]:
+        """What turns a contiguous array into the bytes of a chunk; any number of threads may call it.
+
+        `parameters` are those of the filter as its dataset has them.
+        """
+        if self.name == "none":
+            return lambda chunk: chunk.reshape(-1).view(np.uint8)
+        if self.name == "zlib":
+            return lambda chunk: zlib.compress(shuffled(chunk), self.level)
+        run = _plugin(self.name)
+        if self.shuffles:
+            return lambda chunk: run(shuffled(chunk), parameters)
+        return lambda chunk: run(chunk.reshape(-1).view(np.uint8), parameters)
+
+
+NO_CODEC = Codec("none")
+
+
+def shuffled(chunk: np.ndarray) -> np.ndarray:
+    """The first bytes of all numbers, then the second ones, and so on: HDF5's shuffle filter. Flat, uint8."""
+    size = chunk.dtype.itemsize
+    found = np.empty((size, chunk.size), np.uint8)
+    flat = chunk.reshape(-1).view(np.uint8)
+    for number in range(size):
+        found[number] = flat[number::size]
+    return found.reshape(-1)
+
+
+class _FilterClass(ctypes.Structure):
+    """H5Z_class2_t of HDF5's filter interface."""
+
+    _fields_ = (
+        ("version", ctypes.c_int),
+        ("id", ctypes.c_int),
+        ("encoder", ctypes.c_uint),
+        ("decoder", ctypes.c_uint),
+        ("name", ctypes.c_char_p),
+        ("can_apply", ctypes.c_void_p),
+        ("set_local", ctypes.c_void_p),
+        ("filter", ctypes.c_void_p),
+    )
+
+
+# size_t filter(flags, number and values of parameters, bytes, size of the buffer, the buffer): bytes, 0 for failure
+_Filter = ctypes.CFUNCTYPE(
+    ctypes.c_size_t,
+    ctypes.c_uint,
+    ctypes.c_size_t,
+    ctypes.POINTER(ctypes.c_uint),
+    ctypes.c_size_t,
+    ctypes.POINTER(ctypes.c_size_t),
+    ctypes.POINTER(ctypes.c_void_p),
+)
+
+
+@functools.cache
+def _c_library() -> ctypes.CDLL:
+    library = ctypes.CDLL(None)
+    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    library.free.restype, library.free.argtypes = None, [ctypes.c_void_p]
+    return library
+
+
+@functools.cache
+def _plugin(name: str) -> Callable[[np.ndarray, tuple[int, ...]], bytes]:
+    """The compressing side of a plugin's filter; a filter takes a buffer of malloc and leaves another in its place."""
+    import hdf5plugin
+
+    path = next(path for path in _files(hdf5plugin.PLUGIN_PATH) if path.name.startswith(PLUGINS[name] + "."))
+    library, memory = ctypes.CDLL(str(path)), _c_library()
+    library.H5PLget_plugin_info.restype = ctypes.POINTER(_FilterClass)
+    function = _Filter(library.H5PLget_plugin_info().contents.filter)
+
+    def run(chunk: np.ndarray, parameters: tuple[int, ...]) -> bytes:
+        buffer, size = ctypes.c_void_p(memory.malloc(max(chunk.nbytes, 1))), ctypes.c_size_t(chunk.nbytes)
+        if not buffer.value:
+            raise MemoryError(f"no {chunk.nbytes} bytes to compress in")
+        try:
+            ctypes.memmove(buffer, chunk.ctypes.data, chunk.nbytes)
+            values = (ctypes.c_uint * max(len(parameters), 1))(*parameters)
+            found = function(0, len(parameters), values, chunk.nbytes, ctypes.byref(size), ctypes.byref(buffer))
+            if found == 0:
+                raise MemoryError(f"the {name} filter could not compress {chunk.nbytes} bytes")
+            return ctypes.string_at(buffer, found)
+        finally:
+            memory.free(buffer)
+
+    return run
+
+
+def _files(folder: str) -> list[Any]:
+    from pathlib import Path
+
+    return sorted(Path(folder).iterdir())

@@ -1,0 +1,56 @@
+"""One run at a time in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from nearfield.entry.errors import ModelError
+
+LOCK_NAME = ".nearfield-lock"
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """While this lasts, no other process may run into the folder. Error: one does so already.
+
+    The system gives the lock back when this process dies, however it does. Where a file system has no locks there is
+    none.
+    """
+    path = folder / LOCK_NAME
+    descriptor = _taken(path)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        os.close(descriptor)
+
+
+def _taken(path: Path) -> int:
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 100, 0).decode(errors="replace")
+            os.close(descriptor)
+            raise ModelError(
+                f"{path.parent} is in use by another run{f' ({holder})' if holder else ''}; wait for its end, or give "
+                "another folder with --output"
+            ) from None
+        except OSError:
+            return descriptor
+        try:
+            mine = os.path.samestat(os.stat(path), os.fstat(descriptor))
+        except FileNotFoundError:
+            mine = False  # its holder ended, and took it away
+        if mine:
+            with contextlib.suppress(OSError):
+                os.truncate(descriptor, 0)
+                os.pwrite(descriptor, f"process {os.getpid()} on {os.uname().nodename}".encode(), 0)
+            return descriptor
+        os.close(descriptor)

@@ -1,0 +1,203 @@
+"""How many bytes field files will take, before the run: to the byte where nothing is compressed.
+
+Raw binary and text have records of fixed length. An HDF5 file is written by HDF5 itself into memory, all but most of
+its samples, so that its index is counted too; beyond `COUNTED_CHUNKS` chunks that takes long, and an upper bound of
+the index is taken.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearfield.entry.errors import ModelError
+from nearfield.formats import ascii as text_format
+from nearfield.formats import binary
+from nearfield.formats.codecs import NO_CODEC
+from nearfield.formats.description import FieldDescription
+
+COUNTED_CHUNKS = 100_000
+INDEX_HEAD, INDEX_BLOCK = 4, 16  # entries of HDF5's extensible array in its first block, and at least in each other
+INDEX_BYTES = 40  # of a chunk in HDF5, at most: 16 each, and room for as many again
+PAGE = 4096
+
+
+@dataclass(frozen=True)
+class PredictedSize:
+    """Bytes of a field file; `exact`, or an upper bound."""
+
+    bytes: int
+    exact: bool
+
+    def __add__(self, other: PredictedSize) -> PredictedSize:
+        return PredictedSize(self.bytes + other.bytes, self.exact and other.exact)
+
+    def __str__(self) -> str:
+        return f"{'' if self.exact else 'at most '}{readable(self.bytes)}"
+
+
+def predicted_size(description: FieldDescription) -> PredictedSize:
+    """Bytes of the file when all planned snapshots are in it."""
+    count = description.snapshots
+    if description.format == "binary":
+        begin = len(binary.header(description))
+        return PredictedSize(begin + count * binary.record_type(description).itemsize, True)
+    if description.format == "ascii":
+        begin = len(text_format.header(description))
+        return PredictedSize(begin + count * text_format.snapshot_bytes(description), True)
+    return _hdf5_size(description)
+
+
+def refuse_full_disk(folder: str | Path, sizes: Iterable[PredictedSize], advice: str = "") -> None:
+    """Raise `ModelError` where files of these sizes do not fit on the disk of the folder, which need not exist yet."""
+    needed = sum(sizes, PredictedSize(0, True))
+    free = free_bytes(folder)
+    if needed.bytes > free:
+        raise ModelError(
+            f"the recorded fields will take {needed}, but {folder} has {readable(free)} free; record a smaller box, "
+            f"fewer snapshots or less precision, compress them, or choose another folder with --output{advice}"
+        )
+
+
+def free_bytes(folder: str | Path) -> int:
+    """Bytes that this user may still write in the folder, or in the nearest one above it that exists."""
+    place = Path(folder).absolute()
+    while not place.exists():
+        place = place.parent
+    found = os.statvfs(place)
+    return found.f_bavail * found.f_frsize
+
+
+def readable(count: float) -> str:
+    """`12.3 GB`; powers of 1000."""
+    units = ("bytes", "kB", "MB", "GB", "TB", "PB")
+    power = min(max(len(f"{count:.0f}") - 1, 0) // 3, len(units) - 1)
+    return f"{count / 1000**power:.3g} {units[power]}"
+
+
+def chunks(description: FieldDescription) -> int:
+    """HDF5 chunks of one snapshot."""
+    found = 0
+    for name, component in description.components.items():
+        found += math.prod(-(-n // size) for n, size in zip(component.shape, description.chunk(name)))
+    return found
+
+
+def _chunk_bytes(description: FieldDescription) -> int:
+    """Bytes of one snapshot's chunks, padding included."""
+    found = 0
+    for name, component in description.components.items():
+        chunk = description.chunk(name)
+        counts = [-(-n // size) for n, size in zip(component.shape, chunk)]
+        found += math.prod(counts) * math.prod(chunk) * description.dtype.itemsize
+    return found
+
+
+def _hdf5_size(description: FieldDescription) -> PredictedSize:
+    plain = replace(description, codec=NO_CODEC, bound=None)
+    total, per_snapshot = description.snapshots * chunks(description), _chunk_bytes(description)
+    counted = description.snapshots if total <= COUNTED_CHUNKS else COUNTED_CHUNKS // chunks(description)
+    size = _imagined_size(replace(plain, snapshots=counted))
+    left = description.snapshots - counted
+    if left:
+        moments = 8 * (1 + len(description.time_dims)) * (left + 1024)
+        size += left * per_snapshot + INDEX_BYTES * (total + 1000) + moments
+    if description.codec == NO_CODEC and description.bound is None:
+        return PredictedSize(size, not left)
+    # what cannot be compressed grows: by less than 1 / 128 and some bytes a chunk in each of the codecs
+    return PredictedSize(size + description.snapshots * per_snapshot // 128 + (512 + INDEX_BYTES) * total + PAGE, False)
+
+
+def _imagined_size(description: FieldDescription) -> int:
+    from nearfield.formats.hdf5 import MOMENTS_CHUNK, Hdf5FieldFile
+
+    class ImaginedFieldFile(Hdf5FieldFile):
+        """HDF5 itself at work, on samples that are not there."""
+
+        def _claimed(self, existing: bool) -> Any:
+            return imagined
+
+        def fill(self) -> int:
+            """Touch every block of the index of chunks; the bytes of those chunks that were left out."""
+            count, left = self.description.snapshots, 0
+            for name in ("step", *self.description.time_dims):
+                self._h5[name].resize(count, 0)
+                for first in range(0, count, MOMENTS_CHUNK):
+                    self._h5[name][first] = 1
+            for name in self.description.components:
+                left += self._touch(self._h5[name], count)
+            self.tally.complete = self.committed = count
+            return left
+
+        def _touch(self, dataset: Any, count: int) -> int:
+            dataset.resize(count, 0)
+            grid = [count, *(-(-n // size) for n, size in zip(dataset.shape[1:], dataset.chunks[1:]))]
+            total, empty = math.prod(grid), np.zeros(math.prod(dataset.chunks) * dataset.dtype.itemsize, np.uint8)
+            touched = [0, *range(INDEX_HEAD, total, INDEX_BLOCK)] if total else []
+            for number in touched:
+                index = np.unravel_index(number, grid)
+                dataset.id.write_direct_chunk(tuple(int(i * n) for i, n in zip(index, dataset.chunks)), empty)
+            return (total - len(touched)) * empty.nbytes
+
+        def _view_for_paraview(self) -> None:
+            """There is no file to point at."""
+
+    imagined = ImaginedFile()
+    file = ImaginedFieldFile("imagined", description)
+    left = file.fill()
+    file.close()
+    return imagined.size + left
+
+
+class ImaginedFile:
+    """A file in memory that keeps only what is not zero."""
+
+    descriptor = 0
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._pages: dict[int, bytearray] = {}
+
+    def write_at(self, offset: int, content: memoryview | bytes) -> None:
+        """Keep it, if there is something in it."""
+        self.size = max(self.size, offset + len(content))
+        if len(content) >= 512 and not np.frombuffer(content, np.uint8).any():
+            return  # samples, or a fresh block: what was never written reads as zeros too
+        while len(content):
+            page, at = divmod(offset, PAGE)
+            part = content[: PAGE - at]
+            self._pages.setdefault(page, bytearray(PAGE))[at : at + len(part)] = part
+            content, offset = content[len(part) :], offset + len(part)
+
+    stream_at = write_at
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        """What was kept, zeros elsewhere."""
+        first, last = offset // PAGE, (offset + count) // PAGE
+        empty = bytes(PAGE)
+        whole = b"".join(self._pages.get(page, empty) for page in range(first, last + 1))
+        return whole[offset - first * PAGE :][:count]
+
+    def truncate(self, size: int) -> None:
+        """Set the length."""
+        self.size = size
+
+    def show(self) -> None:
+        """There is nothing to see."""
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    drop = flush
+
+    def settle(self) -> None:
+        """There is no disk."""
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,1 @@
+"""Grid lines, Yee positions, walls, periods, planes of symmetry, the automatic mesher."""

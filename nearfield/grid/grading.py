@@ -1,0 +1,79 @@
+"""Cells of slowly changing size between given lines."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from nearfield.entry.errors import ModelError
+from nearfield.grid.grid import MOST_LINES
+
+ROUNDS = 10_000
+ADVICE = "lower maximum_frequency or cells_per_wavelength, or raise minimum_cell"
+SLACK = 0.8  # exponent: cells grow by ratio**SLACK inside a gap, so that whole numbers of cells find room at its ends
+
+
+def graded_cells(gaps: Sequence[float], wanted: Sequence[float], ratio: float) -> list[np.ndarray]:
+    """Cell lengths that fill each gap, none above its wanted length, neighbours (across lines too) within `ratio`.
+
+    Gaps whose end cell is too large beside its neighbour are filled again with that end limited; sizes only
+    shrink, so this ends. Error: too many cells.
+    """
+    ratio *= 1.0 - 1e-6  # coordinates are rounded later
+    growth = ratio**SLACK
+    count = len(gaps)
+    ends = [[size, size] for size in wanted]
+    cells: list[np.ndarray | None] = [None] * count
+    stale, total = set(range(count)), 0
+    for _ in range(ROUNDS):
+        for number in stale:
+            total -= 0 if cells[number] is None else cells[number].size
+            cells[number] = fill(gaps[number], *ends[number], wanted[number], growth)
+            total += cells[number].size
+            if total >= MOST_LINES:
+                raise ModelError(
+                    f"the automatic grid would have {MOST_LINES:.0e} cells or more along one axis; {ADVICE}"
+                )
+        stale = set()
+        for left in range(count - 1):
+            last, first = cells[left][-1], cells[left + 1][0]
+            if last > ratio * first:
+                ends[left][1] = min(growth * first, 0.999 * ends[left][1])
+                stale.add(left)
+            elif first > ratio * last:
+                ends[left + 1][0] = min(growth * last, 0.999 * ends[left + 1][0])
+                stale.add(left + 1)
+        if not stale:
+            return cells
+    raise ModelError(
+        f"no grid with neighbours within a ratio of {ratio:.6g} was found; raise maximum_ratio or minimum_cell"
+    )
+
+
+def fill(gap: float, first: float, last: float, wanted: float, growth: float) -> np.ndarray:
+    """Cells that fill one gap: at most `first` and `last` at its ends, `wanted` between, growing by `growth`."""
+    up, down = ramp(first, wanted, growth), ramp(last, wanted, growth)
+    if up.sum() + down.sum() < gap:
+        flat = (gap - up.sum() - down.sum()) / wanted
+        if flat > MOST_LINES:
+            raise ModelError(
+                f"the automatic grid would have {flat:.3g} cells along one axis, "
+                f"fewer than {MOST_LINES:.0e} are allowed; {ADVICE}"
+            )
+        sizes = np.concatenate((up, np.full(max(int(np.ceil(flat - 1e-9)), 0), wanted), down[::-1]))
+    else:
+        for count in itertools.count(1):
+            rising = first * growth ** np.arange(count)
+            falling = (last * growth ** np.arange(count))[::-1]
+            sizes = np.minimum(np.minimum(rising, falling), wanted)
+            if sizes.sum() >= gap * (1.0 - 1e-9):
+                break
+    return sizes * (gap / sizes.sum())
+
+
+def ramp(start: float, wanted: float, growth: float) -> np.ndarray:
+    """Sizes from `start` up to but below `wanted`."""
+    count = max(int(np.ceil(np.log(wanted / start) / np.log(growth) - 1e-9)), 0) if start < wanted else 0
+    return start * growth ** np.arange(count)

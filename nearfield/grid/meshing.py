@@ -1,0 +1,221 @@
+"""The automatic grid: lines where the model has its edges, cells as large as its waves allow, gently graded.
+
+Along each axis: (1) collect the places that want a line, (2) put lines a third of a cell inside edges of thin metal,
+(3) fill the gaps with cells that grow geometrically from both ends, (4) shrink until all neighbours agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.bodies.geometry import medium_of
+from nearfield.bodies.shapes import Cylinder, Extruded, Wire
+from nearfield.entry.errors import ModelError
+from nearfield.grid.boundaries import Boundaries
+from nearfield.grid.grading import ADVICE, graded_cells
+from nearfield.grid.grid import AXES, AutoGrid, YeeGrid, refuse_cell_count
+from nearfield.media.materials import Medium
+from nearfield.media.surface_media import is_metal
+
+if TYPE_CHECKING:
+    from nearfield.simulation import Simulation
+
+CELLS_ACROSS = 3  # at least, through a dielectric layer and over the width of a metal sheet
+FINEST = 50  # lines closer than the finest wanted cell over this are one
+THIN_METAL = 5  # metal thinner than the wanted cell over this gets one line, not two
+WALL, METAL, PORT, EDGE, SOFT = range(5)  # which of two lines too close to each other stays: the first of these
+
+
+@dataclass
+class Wishes:
+    """What the model wants along one axis."""
+
+    lines: list[tuple[int, float]] = field(default_factory=list)  # (rank, coordinate)
+    thirds: list[tuple[float, int]] = field(default_factory=list)  # (coordinate of a metal edge, +1: metal above it)
+    sizes: list[tuple[float, float, float]] = field(default_factory=list)  # (from, to, largest cell)
+
+
+def fitted_grid(auto: AutoGrid, simulation: Simulation | None) -> YeeGrid:
+    """The Yee grid of an `AutoGrid`, CPML cells included. Errors: no extent, more than 1e10 cells."""
+    boundaries = simulation.boundaries if simulation else Boundaries()
+    background = simulation.background if simulation else Medium()
+    structures = [(s, medium_of(s, simulation.media)) for s in simulation.structures] if simulation else []
+    media = [background, *(medium for _, medium in structures if isinstance(medium, Medium))]
+    finest = min(cell_in(auto, medium) for medium in media)
+    closest = auto.minimum_cell or finest / FINEST
+    lines = []
+    for axis in range(3):
+        low, high = extent(auto, simulation, boundaries, background, axis)
+        wishes = Wishes([(WALL, low), (WALL, high)], [], [(low, high, cell_in(auto, background))])
+        for structure, medium in structures:
+            wish_structure(wishes, auto, structure.shape, medium, axis, (low, high))
+        for entry in entries(simulation):
+            wish_entry(wishes, entry, axis)
+        least = min(closest, high - low)  # both walls stay, however coarse the cells that were asked for
+        lines.append(axis_lines(wishes, auto, (low, high), least, boundaries.cpml_cells(axis)))
+    refuse_cell_count(tuple(len(line) - 1 for line in lines), ADVICE)
+    return YeeGrid(tuple(lines))
+
+
+def cell_in(auto: AutoGrid, medium: Medium) -> float:
+    """Largest cell (m) in a medium."""
+    return medium.wavelength(auto.maximum_frequency) / auto.cells_per_wavelength
+
+
+def entries(simulation: Simulation | None) -> tuple:
+    """Ports, elements and sources: their edges want lines."""
+    return (*simulation.ports, *simulation.elements, *simulation.sources) if simulation else ()
+
+
+def corners_of(entry) -> list[tuple[float, float, float]]:
+    """The corners (m) that say where an entry lies."""
+    names = ("lower", "upper", "start", "end", "position")
+    return [getattr(entry, name) for name in names if getattr(entry, name, None) is not None]
+
+
+def extent(auto: AutoGrid, simulation, boundaries: Boundaries, background: Medium, axis: int) -> tuple[float, float]:
+    """The space inside the CPML along an axis (m)."""
+    places = []
+    if simulation:
+        places = [end[axis] for structure in simulation.structures for end in structure.shape.bounds()]
+        for entry in (*entries(simulation), *simulation.monitors):
+            places += [corner[axis] for corner in corners_of(entry)]
+    given = [None if corner is None else corner[axis] for corner in (auto.lower, auto.upper)]
+    pad = auto.padding[axis] if auto.padding else 0.5 * background.wavelength(auto.maximum_frequency)
+    found = []
+    for side, value in enumerate(given):
+        if value is None and not places:
+            raise ModelError(
+                "the automatic grid has nothing to span: there is no structure, port, source or monitor; "
+                "give AutoGrid `lower` and `upper`"
+            )
+        if value is None:
+            outward = pad if boundaries.cpml_cells(axis)[side] else 0.0
+            value = max(places) + outward if side else min(places) - outward
+        found.append(value)
+    if not found[0] < found[1]:
+        raise ModelError(
+            f"the automatic grid would span {AXES[axis]} {found[0]:.9g} to {found[1]:.9g} m, which is nothing; "
+            "give AutoGrid `lower` and `upper`"
+        )
+    return found[0], found[1]
+
+
+def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, space: tuple[float, float]) -> None:
+    """Lines and sizes that a structure wants along an axis, as far as it lies in the space."""
+    low, high = shape.bounds()[0][axis], shape.bounds()[1][axis]
+    if high < space[0] or low > space[1]:
+        return
+    thin = thin_axis(shape, cell_in(auto, Medium()) / THIN_METAL) if is_metal(medium) else None
+    if isinstance(medium, Medium):
+        largest = min(cell_in(auto, medium), (high - low) / CELLS_ACROSS)
+        wishes.sizes.append((low, high, largest))
+        wishes.lines += [(EDGE if shape.constant_along(axis) else SOFT, place) for place in (low, high)]
+    elif isinstance(shape, Wire):
+        wishes.lines += [(METAL, point[axis]) for point in shape.points]
+    elif isinstance(shape, Cylinder) and not shape.constant_along(axis):
+        rank = METAL if any(shape.constant_along(a) for a in range(3)) else SOFT
+        wishes.lines += [(rank, shape.start[axis]), (SOFT, low), (SOFT, high)]
+    elif thin == axis:
+        taken = [place for _, place in wishes.lines]
+        wishes.lines.append((METAL, high if high in taken and low not in taken else low))
+    elif thin is not None and auto.thirds_rule:
+        wishes.sizes.append((low, high, (high - low) / CELLS_ACROSS))
+        wishes.thirds += [(low, 1), (high, -1)]
+        wishes.lines += [(METAL, place) for place in shape.levels(axis) if low < place < high]
+    else:
+        curved = not shape.constant_along(axis) and not isinstance(shape, Extruded)
+        wishes.lines += [(SOFT if curved else METAL, place) for place in (low, high)]
+        wishes.lines += [(METAL, place) for place in shape.levels(axis)]
+
+
+def thin_axis(shape, limit: float) -> int | None:
+    """The one flat axis along which a metal body is thinner than `limit` and narrower than along the others."""
+    size = np.subtract(shape.bounds()[1], shape.bounds()[0])
+    axis = int(np.argmin(size))
+    thin = shape.constant_along(axis) and size[axis] <= limit and (np.delete(size, axis) > 2.0 * size[axis]).all()
+    return axis if thin else None
+
+
+def wish_entry(wishes: Wishes, entry, axis: int) -> None:
+    """Lines on the edges of a port, an element or a source."""
+    corners = corners_of(entry)
+    own = "xyz".find(getattr(entry, "axis", "") or "?")
+    # a point source along its own axis is best placed midway between lines
+    if not (entry.kind == "point-current" and own == axis) and not (
+        entry.kind == "magnetic-point-current" and own != axis
+    ):
+        wishes.lines += [(PORT, corner[axis]) for corner in corners]
+    propagation = getattr(entry, "propagation", None)
+    if propagation and propagation[-1] == "xyz"[axis]:
+        wishes.lines.append((EDGE, entry.reference_plane))
+
+
+def axis_lines(wishes: Wishes, auto: AutoGrid, space, closest: float, cpml: tuple[int, int]) -> np.ndarray:
+    """The grid lines of one axis."""
+    low, high = space
+    inside = [(rank, place) for rank, place in wishes.lines if low <= place <= high]
+    places, limits = with_thirds(kept(inside, closest), wishes, space, closest)
+    wanted = [max(size_between(wishes, a, b), closest) for a, b in pairwise(places)]
+    cells = graded_cells(np.diff(places), np.minimum(wanted, limits), auto.maximum_ratio)
+    parts = [np.array([places[0]])]
+    for (start, end), sizes in zip(pairwise(places), cells):
+        parts.append(np.append(start + np.cumsum(sizes)[:-1], end))
+    line = np.concatenate(parts)
+    before = line[0] - (line[1] - line[0]) * np.arange(cpml[0], 0, -1)
+    after = line[-1] + (line[-1] - line[-2]) * np.arange(1, cpml[1] + 1)
+    return np.concatenate((before, line, after))
+
+
+def kept(lines: list[tuple[int, float]], closest: float) -> list[tuple[float, int]]:
+    """Places in order with their rank; of those too close to each other, the one of lower rank stays."""
+    found: list[tuple[float, int]] = []
+    for rank, place in sorted(lines):
+        if all(abs(place - other) >= closest * (1.0 - 1e-9) for other, _ in found):
+            found.append((place, rank))
+    return sorted(found)
+
+
+def with_thirds(lines: list[tuple[float, int]], wishes: Wishes, space, closest: float):
+    """(places, largest cell in each gap): lines a third of a cell inside and two thirds outside metal edges."""
+    sides: dict[float, set[int]] = {}
+    for edge, side in wishes.thirds:
+        if space[0] < edge < space[1]:
+            sides.setdefault(edge, set()).add(side)
+    walls = [place for place, rank in lines if rank <= METAL]
+    edges = {}
+    for edge, found in sorted(sides.items()):
+        crowded = any(abs(edge - other) < closest for other in (*walls, *edges))
+        if len(found) == 1 and not crowded:
+            edges[edge] = found.pop()
+        elif not crowded:
+            lines = [*lines, (edge, METAL)]
+    others = [place for place, _ in lines if all(abs(place - edge) >= closest for edge in edges)]
+    everything = sorted([*others, *edges])
+    places, limits = set(others), []
+    for edge, side in edges.items():
+        at = everything.index(edge)
+        inner, outer = everything[at + side], everything[at - side]
+        size = min(size_between(wishes, *sorted((edge, inner))), size_between(wishes, *sorted((edge, outer))))
+        size = min(size, 0.6 * abs(inner - edge), 0.43 * abs(outer - edge))
+        if size < closest:
+            places.add(edge)
+            continue
+        first, last = sorted((edge + side * size / 3.0, edge - side * 2.0 * size / 3.0))
+        places |= {first, last}
+        limits.append((first, last, size))
+    ordered = sorted(places)
+    spans = [
+        min((s for a, b, s in limits if a <= left and right <= b), default=np.inf) for left, right in pairwise(ordered)
+    ]
+    return ordered, np.array(spans) * (1.0 + 1e-9)
+
+
+def size_between(wishes: Wishes, start: float, end: float) -> float:
+    """Largest cell allowed between two places."""
+    margin = 1e-9 * (end - start)
+    return min(size for low, high, size in wishes.sizes if low < end - margin and high > start + margin)

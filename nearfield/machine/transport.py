@@ -1,0 +1,223 @@
+"""How ranks talk: through MPI (mpi4py) where a launcher started several of them, else not at all."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from nearfield.entry.errors import ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# What launchers tell each process of their number: Open MPI, MPICH and Intel MPI, MVAPICH, a step of Slurm.
+SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+
+
+PATIENCE = 2.0  # s, for ranks that fail alike
+
+
+class Alone:
+    """The only rank."""
+
+    rank, size = 0, 1
+
+    @functools.cached_property
+    def hosts(self) -> list[str]:
+        """The host of each rank."""
+        return self.everywhere(platform.node())
+
+    def from_root(self, value):
+        """What rank 0 holds."""
+        return value
+
+    def gathered(self, value) -> list | None:
+        """The values of all ranks, on rank 0 alone."""
+        return [value]
+
+    def everywhere(self, value) -> list:
+        """The values of all ranks."""
+        return [value]
+
+    def added(self, values: np.ndarray) -> np.ndarray:
+        """Elementwise sums over all ranks, integers."""
+        return values
+
+    def added_on_root(self, values: np.ndarray) -> np.ndarray | None:
+        """Elementwise sums over all ranks, where all but one hold zero; on rank 0 alone."""
+        return values
+
+    def any(self, wanted: bool) -> bool:
+        """Whether any rank wants it."""
+        return wanted
+
+    def all_give_up(self) -> bool:
+        """Whether every other rank says so as well, within a few seconds."""
+        return True
+
+    def abort(self, code: int) -> None:
+        """End all ranks at once."""
+
+
+ALONE = Alone()
+
+
+class Ranks(Alone):
+    """The ranks that one launcher started."""
+
+    def __init__(self, communicator) -> None:
+        self._mpi, self._ends = communicator, communicator.Dup()
+        self.rank, self.size = communicator.rank, communicator.size
+
+    def from_root(self, value):
+        return self._mpi.bcast(value)
+
+    def gathered(self, value) -> list | None:
+        return self._mpi.gather(value)
+
+    def everywhere(self, value) -> list:
+        return self._mpi.allgather(value)
+
+    def added(self, values: np.ndarray) -> np.ndarray:
+        total = values.copy()
+        self._mpi.Allreduce(values, total)
+        return total
+
+    def added_on_root(self, values: np.ndarray) -> np.ndarray | None:
+        total = values.copy() if self.rank == 0 else None
+        self._mpi.Reduce(values, total)
+        return total
+
+    def any(self, wanted: bool) -> bool:
+        return any(self._mpi.allgather(bool(wanted)))
+
+    def channel(
+        self, out: Sequence[tuple[int, np.ndarray]], into: Sequence[tuple[int, np.ndarray]], kind: type[Channel]
+    ) -> Channel:
+        """A way for the same buffers to go to, and come from, the same ranks again and again."""
+        return kind(self._mpi, out, into)
+
+    def all_give_up(self) -> bool:
+        together, end = self._ends.Ibarrier(), time.monotonic() + PATIENCE
+        while not together.Test():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.01)
+        return True
+
+    def abort(self, code: int) -> None:
+        self._mpi.Abort(code)
+
+
+class Channel:
+    """Persistent messages: `send` what is packed, `progress` now and then, `wait` for all that comes."""
+
+    def __init__(self, communicator, out, into) -> None:
+        from mpi4py import MPI
+
+        self._all = MPI.Prequest
+        self._sends = [communicator.Send_init([buffer, MPI.BYTE], dest=rank) for rank, buffer in out]
+        self._receives = [communicator.Recv_init([buffer, MPI.BYTE], source=rank) for rank, buffer in into]
+        weakref.finalize(self, freed, self._sends + self._receives)
+
+    def expect(self) -> None:
+        """Take what comes from now on."""
+        self._all.Startall(self._receives)
+
+    def send(self) -> None:
+        """Send the buffers as they are now."""
+        self._all.Startall(self._sends)
+
+    def progress(self) -> bool:
+        """Let the library work; whether all has come and gone."""
+        return self._all.Testall(self._receives + self._sends)
+
+    def wait(self) -> None:
+        """Wait until all has come and gone."""
+        self._all.Waitall(self._receives + self._sends)
+
+
+class Turns(Channel):
+    """Blocking messages: while one pair of ranks talks, those that wait for it stand still."""
+
+    def __init__(self, communicator, out, into) -> None:
+        from mpi4py import MPI
+
+        self._mpi, self._out, self._into = communicator, dict(out), dict(into)
+        self._bytes, self._sent = MPI.BYTE, False
+
+    def expect(self) -> None:
+        pass
+
+    def send(self) -> None:
+        self._sent = True
+
+    def progress(self) -> bool:
+        return True
+
+    def wait(self) -> None:
+        if not self._sent:
+            return
+        me = self._mpi.rank
+        for other in sorted({*self._out, *self._into}, key=lambda rank: (min(rank, me), max(rank, me))):
+            for source in sorted((me, other)):
+                if source == me and other in self._out:
+                    self._mpi.Send([self._out[other], self._bytes], dest=other)
+                elif source == other and other in self._into:
+                    self._mpi.Recv([self._into[other], self._bytes], source=other)
+        self._sent = False
+
+
+def freed(requests: list) -> None:
+    """Give persistent requests back before MPI ends, which complains of those that are left, once all has come."""
+    end = time.monotonic() + PATIENCE
+    while not all(request.Test() for request in requests) and time.monotonic() < end:
+        time.sleep(0.001)
+    for request in requests:
+        request.Free()
+
+
+def agreed(ranks: Alone, make: Callable, at_root: bool = False):
+    """What `make()` gives, or on every rank the error of the first that refuses; `at_root`: made there for all."""
+    made, refused = None, None
+    if ranks.rank == 0 or not at_root:
+        try:
+            made = make()
+        except ModelError as error:
+            if ranks.size == 1:
+                raise
+            refused = str(error)
+    for rank, error in enumerate(ranks.everywhere(refused)):
+        if error:
+            raise ModelError(error if rank == 0 else f"rank {rank}: {error}")
+    return ranks.from_root(made) if at_root else made
+
+
+def started() -> int:
+    """How many processes the launcher says it started; 1 without one."""
+    return max((int(os.environ[name]) for name in SIZES if os.environ.get(name, "").isdigit()), default=1)
+
+
+@functools.cache
+def world() -> Alone:
+    """The ranks of this run. Error: a launcher started several processes, and they cannot find each other."""
+    if started() == 1:
+        return Alone()
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise ModelError(
+            f"a launcher started {started()} processes, but mpi4py cannot be used ({error}); install it with the `mpi` "
+            "extra, or start one process"
+        ) from None
+    if MPI.COMM_WORLD.size != started():
+        raise ModelError(
+            f"a launcher started {started()} processes, but each is rank 0 of {MPI.COMM_WORLD.size}: "
+            f"it belongs to another MPI than the library in use ({MPI.get_vendor()[0]}); use that library's own mpiexec"
+        )
+    return Ranks(MPI.COMM_WORLD)

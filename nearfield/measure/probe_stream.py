@@ -1,0 +1,116 @@
+"""STREAM per NUMA node, for all of them, and over growing numbers of cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nearfield.machine.hardware import Hardware
+from nearfield.measure.probe import (
+    MIB,
+    Effort,
+    Memory,
+    Worker,
+    near_workers,
+    placement_of,
+    spread,
+    unsteady,
+)
+
+LOOPS = {"copy": 16, "scale": 16, "add": 24, "triad": 24}  # bytes an element: 2, 2, 3, 3 words of 8
+RULE = "bytes counted: 2, 2, 3, 3 words an element, the line fetched before each write left out; ordinary stores"
+ARRAYS_OVER_CACHE = 4  # STREAM's own rule: each array at least four times the last-level caches
+LEAST_ELEMENTS = 100_000
+UNKNOWN_CACHE = 32 * MIB
+
+
+def probe_stream(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str, Any]:
+    """The four loops on one core, on each NUMA node with cores, and on all cores together."""
+    nodes = [node for node in hardware.numa if node.cores]
+    everything = [core for node in nodes for core in node.cores]
+    core = measured(hardware, memory, effort, nodes[0].cores[:1])
+    each = [measured(hardware, memory, effort, node.cores) | {"node": node.index} for node in nodes]
+    whole = each[0] if len(each) == 1 else measured(hardware, memory, effort, everything)
+    ideal = sum(found["triad"]["best_gb_per_second"] for found in each)
+    warnings = [
+        text
+        for found in each
+        for loop in LOOPS
+        for text in unsteady(f"stream, node {found['node']}, {loop}", found[loop]["seconds"])
+    ]
+    cache = cache_of(hardware, nodes[0].cores)
+    if each[0]["array_bytes"] < 0.99 * ARRAYS_OVER_CACHE * cache:
+        warnings.append(
+            f"stream: arrays of {each[0]['array_bytes'] / MIB:.0f} MiB are less than four times the caches "
+            f"({cache / MIB:.0f} MiB), which may give part of the rate"
+        )
+    return {
+        "rule": RULE,
+        "passes": effort.passes,
+        "core": core,
+        "nodes": each,
+        "all": whole,
+        "share_of_sum": whole["triad"]["best_gb_per_second"] / ideal,
+        "warnings": warnings,
+    }
+
+
+def probe_scale(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str, Any]:
+    """The triad on 1, 2, 4, ... cores of the first NUMA node, then on growing numbers of whole nodes."""
+    points = []
+    for cores in growing(hardware):
+        found = measured(hardware, memory, effort, cores)
+        points.append(
+            {
+                "cores": len(cores),
+                "numa_nodes": len({hardware.cores[core].numa for core in cores}),
+                "placement": found["placement"],
+                **found["triad"],
+            }
+        )
+    first = points[0]["best_gb_per_second"]
+    for point in points:
+        point["over_first"] = point["best_gb_per_second"] / first
+    warnings = [text for point in points for text in unsteady(f"triad on {point['cores']} cores", point["seconds"])]
+    return {"rule": RULE, "passes": effort.passes, "points": points, "warnings": warnings}
+
+
+def growing(hardware: Hardware) -> list[tuple[int, ...]]:
+    """Sets of cores: doubling within the first node, then doubling whole nodes."""
+    nodes = [node.cores for node in hardware.numa if node.cores]
+    within = [nodes[0][:count] for count in doubling(len(nodes[0]))]
+    return within + [tuple(core for cores in nodes[:count] for core in cores) for count in doubling(len(nodes))[1:]]
+
+
+def doubling(most: int) -> list[int]:
+    """1, 2, 4, ... and `most`."""
+    return sorted({min(most, 2**n) for n in range(most.bit_length() + 1)})
+
+
+def measured(hardware: Hardware, memory: Memory, effort: Effort, cores: Sequence[int]) -> dict[str, Any]:
+    """The four loops with a thread on each of these cores and pages on its own node."""
+    workers: list[Worker] = near_workers(hardware, cores)
+    elements = elements_each(hardware, effort, cores)
+    seconds = memory.stream_seconds(workers, elements, effort.passes)
+    found: dict[str, Any] = {
+        "placement": placement_of(workers),
+        "threads": len(workers),
+        "array_bytes": 8 * elements * len(workers),
+    }
+    for (loop, size), times in zip(LOOPS.items(), seconds):
+        moved = size * elements * len(workers)
+        later = times[1:] or times  # STREAM leaves the first pass out
+        found[loop] = {"best_gb_per_second": moved / min(later) / 1e9, "seconds": spread(later)}
+    return found
+
+
+def elements_each(hardware: Hardware, effort: Effort, cores: Sequence[int]) -> int:
+    """Elements of a worker's arrays: four times its part of the last-level caches, as far as memory allows."""
+    total = effort.bytes(3 * ARRAYS_OVER_CACHE * cache_of(hardware, cores))
+    return max(LEAST_ELEMENTS, total // 24 // len(cores))
+
+
+def cache_of(hardware: Hardware, cores: Sequence[int]) -> int:
+    """Bytes of the last-level caches of these cores; 32 MiB where they are unknown."""
+    thirds = {hardware.cores[core].l3 for core in cores}
+    return hardware.l3 * len(thirds) or hardware.l2 * len(cores) or UNKNOWN_CACHE

@@ -1,0 +1,210 @@
+"""How fast bytes go through a ring: a writer that copies in, a reader that copies out, each a process on its own core.
+
+The tests are those of PSRDADA users on machines of two NUMA nodes: one stream with memory, writer and reader on each
+node in turn; two streams at once, apart (isolated), together (adjacent), and across (crossover). Beside the copies the
+same bytes written and read in place, and what STREAM copy lets two copies have on the same cores and memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nearfield.entry.errors import ModelError
+from nearfield.machine.hardware import Hardware, this_machine
+from nearfield.measure.probe import Effort, compiled_memory
+from nearfield.measure.probe_stream import elements_each
+from nearfield.measure.ring_bench_team import Case, Pass, Request, Stream, Team
+from nearfield.stream.placement import no_such_node, nodes_with_memory, require_room
+
+COPIES = tuple(itertools.product(("plain", "streaming"), repeat=2))  # in and out; the quicker pair is timed
+WARM_UP = 1 / 32  # of the bytes, for each pair
+STREAM_WORDS = 4  # STREAM copy counts a read and a write; so do two copies, each
+STREAM_PASSES = 5
+DELAYS = 200  # blocks, one at a time, whose way is timed
+DRIVERS = (Path("/proc/driver/nvidia/version"), Path("/dev/kfd"))  # there once a driver has found a GPU
+
+
+def parsed(text: str) -> tuple[Stream, ...]:
+    """Streams such as `A:0,0,0 B:1,1,1`: name, node of the memory, of the writer, of the reader."""
+    streams = []
+    for part in text.split():
+        match = re.fullmatch(r"(\w+):(\d+),(\d+),(\d+)", part)
+        if not match:
+            raise ModelError(f"streams={part!r}: a stream is NAME:MEMORY,WRITER,READER, such as A:0,0,0")
+        streams.append(Stream(match[1], *map(int, match.groups()[1:])))
+    if not streams or len({stream.name for stream in streams}) < len(streams):
+        raise ModelError(f"streams={text!r}: at least one is needed, and each its own name")
+    return tuple(streams)
+
+
+def suite(name: str) -> list[Case]:
+    """The cases of `single`, `dual` or `gpu` on this machine. Raises ModelError where they cannot be had."""
+    nodes = [node.os_index for node in this_machine().numa if node.cores]
+    if name == "single":
+        return [Case("Single Stream", (Stream("A", *where),)) for where in itertools.product(nodes, repeat=3)]
+    if name == "dual":
+        if len(nodes) < 2:
+            raise ModelError(
+                f"suite=dual needs two NUMA nodes with cores; this machine has one, {nodes[0]}. Use --suite single"
+            )
+        return list(dual(*nodes[:2]))
+    if name == "gpu":
+        found = (
+            "a GPU is present, but rings do not reach it yet"
+            if any(map(Path.exists, DRIVERS))
+            else "no GPU is present on this machine"
+        )
+        raise ModelError(f"suite=gpu: {found}. Use --suite single or dual, between processes")
+    raise ModelError(f"suite={name}: allowed are single, dual, gpu")
+
+
+def dual(one: int, other: int) -> Iterator[Case]:
+    """Two streams on two nodes: apart, both on either, and each across."""
+    yield Case(f"Isolated {one} and {other}", (Stream("A", one, one, one), Stream("B", other, other, other)))
+    for node in (one, other):
+        yield Case(f"Adjacent on {node}", (Stream("A", node, node, node), Stream("B", node, node, node)))
+    yield Case("Crossover", (Stream("A", other, one, one), Stream("B", one, other, other)))
+
+
+def require(case: Case, hardware: Hardware, request: Request) -> None:
+    """Refuse nodes that are not there, and rings that do not fit, before anything is measured."""
+    cores = {node.os_index: len(node.cores) for node in hardware.numa}
+    for stream in case.streams:
+        if stream.memory not in nodes_with_memory():
+            raise ModelError(no_such_node("memory", stream.memory))
+        for role, node in (("writer", stream.writer), ("reader", stream.reader)):
+            if not cores.get(node):
+                here = ", ".join(str(number) for number, count in cores.items() if count)
+                raise ModelError(
+                    f"{role}={node}: there is no NUMA node {node} with cores that this process may use; there is {here}"
+                )
+    for node, rings in Counter(stream.memory for stream in case.streams).items():
+        require_room(rings * request.blocks * request.block_bytes, [node])
+
+
+def processors(case: Case, hardware: Hardware) -> list[tuple[int, int]]:
+    """A processor for each stream's writer and reader: cores of their nodes in turn, shared once all are used."""
+    waiting = {
+        node.os_index: itertools.cycle([hardware.cores[core].processors[0] for core in node.cores])
+        for node in hardware.numa
+        if node.cores
+    }
+    return [(next(waiting[stream.writer]), next(waiting[stream.reader])) for stream in case.streams]
+
+
+def measure(case: Case, request: Request) -> list[dict[str, Any]]:
+    """A row for each stream of a case; rates in units of 1e6 bytes a second.
+
+    `mb_per_second` is of bytes that were copied in and copied out, `zero_copy_mb_per_second` of bytes written and read
+    in place, `stream_copy_share` the first over what STREAM copy has for two copies. Raises RunFailed.
+    """
+    hardware = this_machine()
+    require(case, hardware, request)
+    places = processors(case, hardware)
+    before = two_copies(case, places, hardware, request)
+    with Team(case, places, request) as team:
+        found = taken(team, request)
+        nodes = [each["by_node"] for each in team.placements]
+    allowed = max(before, two_copies(case, places, hardware, request))
+    rows = [
+        row_of(case, n, found, request)
+        | {
+            "stream_copy_share": found.rate(n) / allowed,
+            "two_stream_copies_mb_per_second": allowed,
+            "pages_per_node": nodes[n],
+            "verified": found.right(n) and placed(nodes[n], stream.memory),
+            "processors": list(places[n]),
+        }
+        for n, stream in enumerate(case.streams)
+    ]
+    rates = [row["mb_per_second"] for row in rows]
+    return [row | {"sum_mb_per_second": sum(rates), "fairness": min(rates) / max(rates)} for row in rows]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The passes of a case, and the pair of copies that they were made with."""
+
+    bytes: int
+    pair: tuple[str, str]
+    copied: list[Pass]
+    in_place: list[Pass]
+    delays: list[float]
+
+    def seconds(self, stream: int) -> float:
+        """Of the median pass of copies."""
+        return statistics.median(each.seconds[stream] for each in self.copied)
+
+    def rate(self, stream: int) -> float:
+        """Units of 1e6 bytes a second, copied in and out."""
+        return self.bytes / self.seconds(stream) / 1e6
+
+    def right(self, stream: int) -> bool:
+        """Whether every byte that was looked at was right."""
+        return all(each.right[stream] for each in (*self.copied, *self.in_place))
+
+
+def taken(team: Team, request: Request) -> Taken:
+    """Warm up with each pair of copies, then time the quickest, the same bytes in place, and the delay."""
+    warm = max(request.blocks * request.block_bytes, int(WARM_UP * request.bytes))
+    trials = {pair: sum(team.run("copy", warm, pair).seconds) for pair in COPIES}
+    pair = min(trials, key=lambda each: trials[each])
+    copied = [team.run("copy", request.bytes, pair) for _ in range(request.passes)]
+    team.run("zero-copy", warm, pair)
+    in_place = [team.run("zero-copy", request.bytes, pair) for _ in range(request.passes)]
+    delays = team.run("delay", DELAYS * request.block_bytes, pair).delays
+    return Taken(request.bytes, pair, copied, in_place, delays)
+
+
+def row_of(case: Case, n: int, found: Taken, request: Request) -> dict[str, Any]:
+    """What was timed of a stream."""
+    stream = case.streams[n]
+    return {
+        "test": case.test,
+        "stream": stream.name,
+        "memory": stream.memory,
+        "writer": stream.writer,
+        "reader": stream.reader,
+        "bytes": found.bytes,
+        "seconds": found.seconds(n),
+        "mb_per_second": found.rate(n),
+        "zero_copy_mb_per_second": found.bytes / statistics.median(each.seconds[n] for each in found.in_place) / 1e6,
+        "latency_microseconds": 1e6 * found.delays[n],
+        "copy_in": found.pair[0],
+        "copy_out": found.pair[1],
+        "blocks": request.blocks,
+        "block_bytes": request.block_bytes,
+        "seconds_of_passes": [each.seconds[n] for each in found.copied],
+    }
+
+
+def placed(by_node: Sequence[int], node: int) -> bool:
+    """Whether every page lies on the node; where the system does not tell, whether there is no other."""
+    if not by_node and len(nodes_with_memory()) == 1:
+        return True
+    return sum(by_node) > 0 and len(by_node) > node and by_node[node] == sum(by_node)
+
+
+def two_copies(case: Case, places: Sequence[tuple[int, int]], hardware: Hardware, request: Request) -> float:
+    """What STREAM copy, on these processors at once, lets each stream have for two copies (1e6 bytes a second)."""
+    several = len(nodes_with_memory()) > 1
+    workers = [
+        ([processor], stream.memory if several else -1)
+        for stream, both in zip(case.streams, places)
+        for processor in dict.fromkeys(both)
+    ]
+    effort = Effort(STREAM_PASSES, max(48 << 20, min(request.bytes, Effort.most_bytes)))
+    elements = elements_each(
+        hardware,
+        effort,
+        [core.index for core in hardware.cores if {*core.processors} & {each[0][0] for each in workers}],
+    )
+    seconds = compiled_memory().stream_seconds(workers, elements, STREAM_PASSES)[0]
+    return 16 * elements * len(workers) / min(seconds[1:]) / 1e6 / STREAM_WORDS / len(case.streams)

@@ -1,0 +1,115 @@
+"""One process of `nearfield ring bench`: a writer or a reader, bound to its processor, told over its input what to do.
+
+    python -m nearfield.measure.ring_bench_process '{"role": "writer", ...}'
+
+Each line of input names a pass, such as `copy 500000 plain`; each is answered by a line of JSON. The writer copies
+from a buffer of its own, the reader to one; `zero-copy` writes words into the block where it lies, and sums them
+there; `delay` sends empty blocks one at a time, each with the moment of its commit.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from nearfield import _core, stream
+from nearfield.entry.errors import ModelError
+
+PAUSE = 5e-4  # seconds between two blocks of the pass `delay`, in which the reader falls asleep
+PATIENCE = 60.0  # seconds without a block; the other process has died by then, or never came
+ring = _core.stream
+
+
+def words(count: int, first: int) -> np.ndarray:
+    """The bytes of a block: words of 8 bytes, each one more than that before."""
+    return np.arange(first, first + count, dtype=np.uint64).view(np.uint8)
+
+
+def sum_of(count: int, first: int) -> int:
+    """Of so many consecutive words, as 64 bits hold it."""
+    return (count * first + count * (count - 1) // 2) % 2**64
+
+
+def copier(name: str) -> Callable[[np.ndarray, np.ndarray], None]:
+    """`plain`, the C library's copy; `streaming`, one whose stores go past the caches."""
+    return np.copyto if name == "plain" else ring.copy_past_caches
+
+
+def parts(total: int, size: int) -> Iterator[tuple[int, int]]:
+    """Numbers and sizes of the blocks that make up so many bytes; the last may be a smaller one."""
+    return ((n, min(size, total - n * size)) for n in range(-(-total // size)))
+
+
+def write(writer: stream.Writer, mode: str, total: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
+    """Commit so many bytes; says when it began."""
+    source, count = words(size // 8, 1), size // 8
+    begun = time.monotonic()
+    for n, part in parts(total, size):
+        view = writer.acquire(PATIENCE)
+        if mode == "delay":
+            time.sleep(PAUSE)
+            writer.commit(0, n, str(time.monotonic_ns()).encode())
+            continue
+        if mode == "copy":
+            copy(view[:part], source[:part])
+        else:
+            ring.write_words(view[:part], n * count)
+        writer.commit(part, n)
+    return {"begun": begun}
+
+
+def read(reader: stream.Reader, mode: str, total: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
+    """Receive so many bytes; says when it ended, and whether all of them were right."""
+    own, count, right, delays = np.zeros(size, np.uint8), size // 8, True, []
+    for n, part in parts(total, size):
+        block = reader.receive(PATIENCE)
+        if mode == "delay":
+            delays.append(1e-9 * (time.monotonic_ns() - int(block.meta)))
+        elif mode == "copy":
+            copy(own[:part], block.data)
+            right &= block.data.size == part
+        else:
+            right &= ring.sum_words(block.data) == sum_of(part // 8, n * count)
+        right &= block.step == n and block.missed == 0
+        reader.release(block)
+    ended = time.monotonic()
+    if mode == "copy":
+        right &= np.array_equal(own[:total], words(count, 1)[:total])
+    return {"ended": ended, "right": bool(right), "delay": statistics.median(delays or [0.0])}
+
+
+def main(given: dict[str, Any]) -> None:
+    """Bind, open this end of the ring, say so, and do what is asked until there is no more input."""
+    _core.machine.bind_this_thread(given["processors"])
+    size = given["block_bytes"]
+    with _core.machine.ThreadPolicy("first-touch"):
+        if given["role"] == "writer":
+            end = stream.create(given["name"], given["blocks"], size, given["memory"])
+            end.wait_for_readers(1, PATIENCE)
+            answer(given | {"placement": end.placement})
+        else:
+            end = stream.attach(given["name"], timeout=PATIENCE)
+            answer(given)
+        work = write if given["role"] == "writer" else read
+        with end:
+            for line in sys.stdin:
+                mode, total, copy = line.split()
+                answer(work(end, mode, int(total), size, copier(copy)))
+
+
+def answer(values: dict[str, Any]) -> None:
+    """A line of JSON."""
+    print(json.dumps(values), flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(json.loads(sys.argv[1]))
+    except ModelError as error:
+        answer({"refused": str(error)})

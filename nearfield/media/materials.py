@@ -1,0 +1,150 @@
+"""Media: how strongly matter answers the fields, and how much it absorbs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, Field, field_validator
+
+from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import Conductivity, Frequency, MagneticConductivity, PositiveFrequency, PositiveNumber
+from nearfield.entry.schema import Schema
+from nearfield.entry.wording import counted
+from nearfield.media.poles import AnyPole
+from nearfield.plan.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED
+
+MEDIA_WORDS = ("pec", "pmc")  # perfect electric and magnetic conductor; every other word is a key of Simulation.media
+LIBRARY = "library:"  # opens the name of a medium of the library wherever a medium is wanted
+MOST_POLES = 64  # of a medium; a fit of measured values takes ten
+LOOKED_AT = 200  # frequencies at which the shortest wave of a band is looked for
+
+
+def from_library(value: Any) -> Any:
+    """The medium that `"library:gold"` stands for; any other value as it is."""
+    if not isinstance(value, str) or not value.startswith(LIBRARY):
+        return value
+    from nearfield.media.library import library
+
+    return library[value.removeprefix(LIBRARY)]
+
+
+class Medium(Schema):
+    """An isotropic, linear medium; vacuum where nothing is given.
+
+    dD/dt = curl H - conductivity E - J with D = eps0 (permittivity + chi) E, where chi is the sum of the `poles`, and
+    dB/dt = -curl E - magnetic_conductivity H - M likewise, with `magnetic_poles`. Time dependence exp(+j w t): losses
+    make the imaginary parts negative.
+
+    >>> import nearfield as nf
+    >>> nf.Medium(permittivity=2.25).index
+    1.5
+    >>> print(nf.Medium(4.9, poles=[nf.Debye(75.2, "9.231 ps")]).relative_permittivity(10e9).round(2))
+    (61.17-32.64j)
+    """
+
+    permittivity: Annotated[PositiveNumber, Field(ge=1e-2, le=1e9)] = 1.0
+    """Relative permittivity, 0.01 to 1e9; far above the frequencies of all poles, where there are any."""
+    permeability: Annotated[PositiveNumber, Field(ge=1e-2, le=1e9)] = 1.0
+    """Relative permeability, 0.01 to 1e9; likewise."""
+    conductivity: Conductivity = 0.0
+    """Electric conductivity (S/m), zero or positive."""
+    magnetic_conductivity: MagneticConductivity = 0.0
+    """Magnetic loss (ohm/m), zero or positive."""
+    name: str | None = None
+    """What messages and plots call it."""
+    poles: Annotated[tuple[AnyPole, ...], Field(max_length=MOST_POLES)] = ()
+    """What the permittivity depends on frequency by: `Debye`, `Drude`, `Lorentz`, `PoleResidue`, at most 64."""
+    magnetic_poles: Annotated[tuple[AnyPole, ...], Field(max_length=MOST_POLES)] = ()
+    """The same of the permeability."""
+    valid_band: tuple[Frequency, PositiveFrequency] | None = None
+    """Lowest and highest frequency (Hz) for which the constants hold; `check` warns of a run that leaves it."""
+
+    @field_validator("poles", "magnetic_poles", mode="before")
+    @classmethod
+    def _one_or_many(cls, value):
+        if isinstance(value, list):
+            return tuple(value)
+        return value if isinstance(value, (tuple, str)) or value is None else (value,)
+
+    @property
+    def index(self) -> float:
+        """Refractive index of the medium without its losses and poles."""
+        return (self.permittivity * self.permeability) ** 0.5
+
+    @property
+    def dispersive(self) -> bool:
+        """Whether it has poles."""
+        return bool(self.poles or self.magnetic_poles)
+
+    def relative_permittivity(self, frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:
+        """Complex relative permittivity at frequencies (Hz, positive; a number or an array), losses and poles included.
+
+        Error: ModelError for a frequency that is not positive.
+        """
+        s = complex_frequency(frequency)
+        return response(s, self.permittivity, self.conductivity / VACUUM_PERMITTIVITY, self.poles)
+
+    def relative_permeability(self, frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:
+        """Complex relative permeability at frequencies (Hz), as `relative_permittivity`."""
+        s = complex_frequency(frequency)
+        return response(s, self.permeability, self.magnetic_conductivity / VACUUM_PERMEABILITY, self.magnetic_poles)
+
+    def index_at(self, frequency: float) -> float:
+        """How many times a wave is shorter than in vacuum, or decays faster, at a frequency (Hz): abs(n).
+
+        Of a medium without poles, its index without losses. With poles, the largest f abs(n) of the band below, over
+        the frequency: a resonance below it can have the shorter waves.
+        """
+        if not self.dispersive or not frequency > 0.0:
+            return self.index
+        band = np.linspace(0.0, frequency, LOOKED_AT + 1)[1:]
+        square = self.relative_permittivity(band) * self.relative_permeability(band)
+        return float(np.max(np.sqrt(np.abs(square)) * band) / frequency)
+
+    def wave_index_at(self, frequency: float) -> float:
+        """`index_at` where a wave goes further than it is long, 2 pi times; 1 in a medium that keeps waves out."""
+        if not self.dispersive or not frequency > 0.0:
+            return self.index
+        square = self.relative_permittivity(frequency) * self.relative_permeability(frequency)
+        index = np.sqrt(complex(square))
+        return self.index_at(frequency) if abs(index.imag) < abs(index.real) else 1.0
+
+    def wavelength(self, frequency: float) -> float:
+        """Wavelength (m) at a frequency (Hz), by `index_at`."""
+        return VACUUM_SPEED / (self.index_at(frequency) * frequency)
+
+    def label(self) -> str:
+        """The name, or the numbers where it has none."""
+        if self.name:
+            return self.name
+        if self == Medium():
+            return "vacuum"
+        parts = [f"eps_r {self.permittivity:.6g}"]
+        if self.permeability != 1.0:
+            parts.append(f"mu_r {self.permeability:.6g}")
+        if self.conductivity:
+            parts.append(f"{self.conductivity:.4g} S/m")
+        if self.magnetic_conductivity:
+            parts.append(f"{self.magnetic_conductivity:.4g} ohm/m")
+        for poles, kind in ((self.poles, "pole"), (self.magnetic_poles, "magnetic pole")):
+            if poles:
+                parts.append(counted(len(poles), kind))
+        return ", ".join(parts)
+
+
+AnyMedium = Annotated[Medium, BeforeValidator(from_library)]
+
+
+def complex_frequency(frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:
+    """s = j 2 pi f. Error: ModelError for a frequency that is not positive and finite."""
+    given = np.asarray(frequency, dtype=float)
+    if not ((given > 0.0) & np.isfinite(given)).all():
+        raise ModelError(f"frequency {frequency!r} Hz: a medium answers at positive, finite frequencies only")
+    return 2j * np.pi * given
+
+
+def response(s: np.ndarray, instant: float, loss: float, poles: Sequence) -> np.ndarray:
+    """instant + loss/s + the sum of the poles."""
+    return sum((pole.susceptibility(s) for pole in poles), instant + loss / s)

@@ -1,0 +1,1 @@
+"""Conductors on the grid: whole cells, cut cells, sheets, wires, skin effect."""

@@ -1,0 +1,183 @@
+"""Metal that is followed through cells, as points, lines and edges see it: the last body that holds a point decides.
+
+How far a point lies from metal comes from the bodies' signed distances, the larger of two where one opens the other and
+the smaller where they add: never more than the true distance. So between two open points of a line there is no metal
+if they are closer to each other than both are to metal together, and a wall of any thickness is found by looking where
+that leaves room for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.grid.grid import SAMPLE_TOLERANCE, YeeGrid
+
+if TYPE_CHECKING:
+    from nearfield.metal.metal import Body
+
+NEGLIGIBLE = 1e-3  # of an edge: metal nearer to its ends is taken to end there
+LOOKED_AT = np.array([NEGLIGIBLE, 0.25, 0.5, 0.75, 1.0 - NEGLIGIBLE])  # places on an edge near a surface
+HALVINGS = 20  # until a cut is known to 2^-22 of an edge
+DIVISIONS = 8  # of a line in search of thin walls
+Interval = tuple[np.ndarray, np.ndarray]
+Places = Sequence[np.ndarray]
+
+
+class FollowedMetal:
+    """Bodies in the order of the structures: metal that is followed, and what may lie in it."""
+
+    def __init__(self, grid: YeeGrid, bodies: list[Body], axis: int) -> None:
+        self.grid, self.bodies, self.axis = grid, bodies, axis
+        self.margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
+        self.distances = [self._endless(body) for body in bodies]
+        self._metal = [body.kind == "pec" for body in bodies]
+
+    def _endless(self, body: Body) -> Callable[..., np.ndarray]:
+        """The body's signed distance, without its ends on closed axes that it fills."""
+        full = [
+            self.grid.closed(a)
+            and body.shape.constant_along(a)
+            and body.lower[a] <= line[0] + self.margin
+            and body.upper[a] >= line[-1] - self.margin
+            for a, line in enumerate(self.grid.lines)
+        ]
+
+        def distance(*places: np.ndarray) -> np.ndarray:
+            middle = (0.5 * (low + high) for low, high in zip(body.lower, body.upper))
+            return body.shape.signed_distance(*(m if f else at for m, f, at in zip(middle, full, places)))
+
+        return distance if any(full) else body.shape.signed_distance
+
+    def present(self, low: float, high: float) -> list[int]:
+        """Numbers of the bodies that reach between two coordinates along the axis."""
+        return [
+            number
+            for number, body in enumerate(self.bodies)
+            if body.lower[self.axis] <= high + self.margin and body.upper[self.axis] >= low - self.margin
+        ]
+
+    def opened(self, start: Places, stop: Places, present: list[int]) -> Interval:
+        """Where edges begin and end to be open, 0 to 1; closed where nothing lies between.
+
+        Those that metal crosses between open ends begin past their end: they are open up to `end` and from `begin` on.
+        """
+        count = LOOKED_AT.size
+        is_open = ~self.holds(_between(start, stop, LOOKED_AT), present)
+        first, last = is_open.argmax(axis=1), count - 1 - is_open[:, ::-1].argmax(axis=1)
+        whole = is_open.sum(axis=1) == last - first + 1
+        begin, end = np.zeros(first.size), np.ones(first.size)
+        for found, cut, free, metal in ((begin, first > 0, first, first - 1), (end, last < count - 1, last, last + 1)):
+            cut &= whole
+            found[cut] = self._cut(_some(start, stop, cut), LOOKED_AT[metal[cut]], LOOKED_AT[free[cut]], present)
+        low = LOOKED_AT[is_open.argmin(axis=1)]
+        high = LOOKED_AT[count - 1 - is_open[:, ::-1].argmin(axis=1)]
+        low[whole] = high[whole] = self._hidden(_some(start, stop, whole), begin[whole], end[whole], present)
+        walled = ~np.isnan(low)
+        crossed = walled & is_open[:, 0] & is_open[:, -1]
+        walled |= end - begin < NEGLIGIBLE
+        begin[walled] = end[walled] = 0.0
+        if crossed.any():
+            ends = _some(start, stop, crossed)
+            begin[crossed], end[crossed] = self._beside(ends, low[crossed], high[crossed], present)
+        return begin, end
+
+    def _hidden(self, ends, low: np.ndarray, high: np.ndarray, present: list[int]) -> np.ndarray:
+        """A place in metal between where edges begin and end to be open; NaN where there is none."""
+        return self.wall(*ends, np.maximum(low, LOOKED_AT[0]), np.minimum(high, LOOKED_AT[-1]), present)
+
+    def _beside(self, ends, low: np.ndarray, high: np.ndarray, present: list[int]) -> Interval:
+        """The open parts before and after metal that crosses lines, of which it holds the places from low to high."""
+        end, begin = (
+            self._cut(ends, at, np.full(at.size, free), present)
+            for at, free in ((low, LOOKED_AT[0]), (high, LOOKED_AT[-1]))
+        )
+        end[~np.isnan(self._hidden(ends, np.zeros(end.size), end, present))] = 0.0
+        begin[~np.isnan(self._hidden(ends, begin, np.ones(end.size), present))] = 1.0
+        return begin, end
+
+    def _cut(self, ends, metal: np.ndarray, free: np.ndarray, present: list[int]) -> np.ndarray:
+        """Where lines leave metal, between a place in it and one outside."""
+        for _ in range(HALVINGS):
+            middle = 0.5 * (metal + free)
+            inside = self.holds(_at(*ends, middle), present)
+            metal, free = np.where(inside, middle, metal), np.where(inside, free, middle)
+        return free
+
+    def wall(self, start: Places, stop: Places, low: np.ndarray, high: np.ndarray, present: list[int]) -> np.ndarray:
+        """A place in metal on each line, between two places that are open or on its surface; NaN where none is.
+
+        Pieces with room for metal are divided where they have most of it.
+        """
+        length = np.sqrt(sum((b - a) ** 2 for a, b in zip(start, stop)))
+        found, line = np.full(low.size, np.nan), np.arange(low.size)
+        near = [self._clearance(_at(start, stop, part), present) for part in (low, high)]
+        for _ in range(DIVISIONS):
+            room = (high - low) * length[line] * (1.0 - 1e-6) - self.margin > near[0] + near[1]
+            room &= np.isnan(found[line])
+            if not room.any():
+                break
+            line, low, high, *near = (values[room] for values in (line, low, high, *near))
+            middle = 0.5 * (low + high + (near[0] - near[1]) / length[line])
+            places = _at(*_some(start, stop, line), middle)
+            clear = self._clearance(places, present)
+            inside = clear <= self.margin
+            inside[inside] = self.holds([place[inside] for place in places], present)
+            found[line[inside]] = middle[inside]
+            line, low, high = np.tile(line, 2), np.append(low, middle), np.append(middle, high)
+            near = [np.append(near[0], clear), np.append(clear, near[1])]
+        return found
+
+    def _clearance(self, places: Places, present: list[int]) -> np.ndarray:
+        """How far open points are from metal (m), or less; 0 in metal."""
+        found = np.full(places[0].shape, np.inf)
+        for number in present:
+            distance = self.distances[number](*places)
+            found = np.minimum(found, distance) if self._metal[number] else np.maximum(found, -distance)
+        return np.maximum(found, 0.0)
+
+    def holds(self, places: Places, present: list[int]) -> np.ndarray:
+        """Whether points lie in metal, its surface included: in the last body that holds them.
+
+        Between openings that touch there is no surface, unless metal lies beside the point.
+        """
+        inside = np.zeros(places[0].shape, dtype=bool)
+        touching = np.zeros(inside.shape, dtype=np.int8)
+        for number in present:
+            distance, own = self.distances[number](*places), self._metal[number]
+            inside = inside | (distance <= self.margin) if own else inside & (distance >= -self.margin)
+            touching += not own and np.abs(distance) <= self.margin
+        between = inside & (touching > 1)
+        if between.any():
+            inside[between] = self._next_to([place[between] for place in places], present)
+        return inside
+
+    def _next_to(self, places: Places, present: list[int]) -> np.ndarray:
+        """Whether metal lies next to points, in one of eight directions."""
+        found = np.zeros(places[0].shape, dtype=bool)
+        for way in product((-4.0 * self.margin, 4.0 * self.margin), repeat=3):
+            inside = np.zeros(found.shape, dtype=bool)
+            for number in present:
+                distance = self.distances[number](*(place + step for place, step in zip(places, way)))
+                own = self._metal[number]
+                inside = inside | (distance <= self.margin) if own else inside & (distance > self.margin)
+            found |= inside
+        return found
+
+
+def _at(start: Places, stop: Places, part: np.ndarray) -> list[np.ndarray]:
+    """Points on lines."""
+    return [a + (b - a) * part for a, b in zip(start, stop)]
+
+
+def _between(start: Places, stop: Places, parts: np.ndarray) -> list[np.ndarray]:
+    """(lines, parts): several points on each line."""
+    return [a[:, None] + (b - a)[:, None] * parts for a, b in zip(start, stop)]
+
+
+def _some(start: Places, stop: Places, which: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Both ends of some lines."""
+    return [a[which] for a in start], [b[which] for b in stop]

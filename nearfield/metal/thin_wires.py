@@ -1,0 +1,151 @@
+"""Thin wires of a stated radius: what the eps of edges and the mu of faces about a chain of metal edges counts with.
+
+The edges that meet the wire count with m eps, the faces round it with mu/m, m of wire_lattice.py (Noda and
+Yokoyama 2002, with the lattice's own field). Capacitance and inductance are then those of the radius; their product,
+and so the speed along the wire, stays. The node of a free end stands for half a cell of wire: its edges, that beyond
+the end too, count with half of that. Conductivities and poles count likewise, so that Cb and Db alone are scaled.
+
+**Stability.** With p the factors of eps and q those of 1/mu, the largest eigenvalue of the curls does not grow if
+
+    q <= p of each live edge of the face
+
+since the sum over faces of q (curl E)^2/mu is the integral over t > 0 of the sum over the faces with q > t, whose live
+edges all have p > t; each is at most what the model without wires allows, a multiple of the sum of eps E^2 over the
+edges with p > t. So the edges at the outer rim of a thick wire's faces (m > 1) count with m too, and so do the faces
+crossed along a thin one: E and H along the wire are no part of a wave that it carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from nearfield.grid.grid import YeeGrid
+from nearfield.metal.metal import Window, shape_of
+from nearfield.metal.sample_numbers import SampleNumbers
+from nearfield.metal.wire_edges import Chain, Conducts, Edges, WireEdges, conducting, wire_edges
+
+END = 0.5  # of a cell of wire that the node of a free end stands for
+
+
+class ThinWires:
+    """The factors of all wires of a model, found by plane.
+
+    `gaps`: edges (component, i, j, k) of circuits, through which the wires that they touch go on; `conducts` tells
+    whether E samples (component, i, j, k) are metal. Errors: see `wire_edges`.
+    """
+
+    def __init__(self, grid: YeeGrid, chains: Sequence[Chain], gaps: Iterable[Edges], conducts: Conducts) -> None:
+        samples = SampleNumbers(grid)
+        number, self._factor = drive_factors(samples, wire_edges(samples, chains, gaps, conducts), conducts)
+        self._component, index = samples.place(number)
+        self._index = [index[:, a] for a in range(3)]
+        self._order = [np.argsort(part, kind="stable") for part in self._index]
+        self._sorted = [part[order] for part, order in zip(self._index, self._order)]
+
+    def signature(self, axis: int, plane: int) -> tuple | None:
+        """Equal for planes across `axis` with the same factors at the same places."""
+        rows = self._rows(axis, plane)
+        columns = self._component, *(self._index[(axis + shift) % 3] for shift in (1, 2)), self._factor
+        return tuple(column[rows].tobytes() for column in columns) if rows.size else None
+
+    def factor(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:
+        """What Cb or Db is multiplied by; None where it is 1."""
+        rows = self._rows(axis, plane)
+        rows = rows[self._component[rows] == component]
+        for shift, (start, stop) in enumerate(window, 1):
+            place = self._index[(axis + shift) % 3][rows]
+            rows = rows[(start <= place) & (place < stop)]
+        if not rows.size:
+            return None
+        found = np.ones(shape_of(window))
+        at = tuple(self._index[(axis + shift) % 3][rows] - start for shift, (start, _) in enumerate(window, 1))
+        found[at] = self._factor[rows]
+        return found
+
+    def _rows(self, axis: int, plane: int) -> np.ndarray:
+        first, last = np.searchsorted(self._sorted[axis], (plane, plane + 1))
+        return self._order[axis][first:last]
+
+
+class Table:
+    """Values by number; of several on one number the mean, or what `join` (a ufunc) makes of them."""
+
+    def __init__(self, number: np.ndarray, value: np.ndarray, join: np.ufunc | None = None) -> None:
+        number, value = number.ravel(), np.broadcast_to(value, number.shape).ravel()
+        number, value = number[number >= 0], value[number >= 0]
+        self.number, at, count = np.unique(number, return_inverse=True, return_counts=True)
+        self.value = np.zeros(self.number.size)
+        if join is None:
+            np.add.at(self.value, at, value)
+            self.value /= count
+        else:
+            self.value[at] = value
+            join.at(self.value, at, value)
+
+    def get(self, number: np.ndarray, default: float) -> np.ndarray:
+        """Values of numbers, of those that are missing the default."""
+        if not self.number.size:
+            return np.full(number.shape, default)
+        at = np.minimum(np.searchsorted(self.number, number), self.number.size - 1)
+        return np.where(self.number[at] == number, self.value[at], default)
+
+    def without(self, number: np.ndarray) -> Table:
+        """The table without some numbers."""
+        kept = ~np.isin(self.number, number)
+        return Table(self.number[kept], self.value[kept])
+
+
+def drive_factors(samples: SampleNumbers, wires: WireEdges, conducts: Conducts) -> tuple[np.ndarray, np.ndarray]:
+    """(numbers, factors of Cb or Db) of all samples that wires change, by rising number."""
+    metal, faces = wires.number[~wires.gap], samples.faces_about(wires.number)
+    edges = Table(*_meeting(samples, wires, conducts)).without(wires.number)
+    whole = Table(faces, wires.factors)
+    strong = whole.number[whole.value > 1.0]
+    rim = samples.edges_round(strong)
+    rim = np.where(np.isin(rim, np.concatenate((metal, edges.number))), -1, rim)
+    rim = Table(rim, whole.get(strong, 1.0)[:, None] + np.zeros(4), np.maximum)
+    edges = Table(np.concatenate((edges.number, rim.number)), np.concatenate((edges.value, rim.value)))
+    about = samples.faces_about(edges.number[edges.value < 1.0])
+    changed = np.unique(np.concatenate((whole.number, about[about >= 0])))
+    round_it = samples.edges_round(changed)
+    least = np.where(np.isin(round_it, metal), np.inf, edges.get(round_it, 1.0)).min(axis=1)
+    factor = np.minimum(whole.get(changed, 1.0), least)
+    number, factor = np.concatenate((edges.number, changed)), np.concatenate((1.0 / edges.value, factor))
+    order = np.argsort(number)
+    order = order[factor[order] != 1.0]
+    return number[order], factor[order]
+
+
+def _meeting(samples: SampleNumbers, wires: WireEdges, conducts: Conducts) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and m of the edges that meet wires, once for each wire edge that they meet."""
+    ends, (component, _) = samples.ends_of(wires.number), samples.place(wires.number)
+    near = samples.edges_at(ends.ravel()).reshape(-1, 2, 3, 2)
+    rows = np.arange(wires.number.size)
+    numbers = np.stack([near[rows, :, (component + n) % 3] for n in (1, 2)], axis=2)  # edge, end, axis, side
+    values = np.repeat(wires.factors[:, None], 2, axis=1)
+    row, end = np.nonzero(_free(samples, wires, ends, near, conducts))
+    values[row, end] *= END
+    beyond = near[row, end, component[row], end]
+    return np.append(numbers.ravel(), beyond), np.append(values.ravel(), END * wires.factors[row].mean(axis=(1, 2)))
+
+
+def _free(samples: SampleNumbers, wires: WireEdges, ends: np.ndarray, near: np.ndarray, conducts) -> np.ndarray:
+    """Which ends of wire edges (edges, 2) are those of wires that nothing goes on from: no metal, circuit or image."""
+    _, at, count = np.unique(ends.ravel(), return_inverse=True, return_counts=True)
+    free = (count[at] == 1).reshape(ends.shape)
+    component, _ = samples.place(wires.number)
+    _, index = samples.place(ends.ravel())
+    for axis, n in enumerate(samples.grid.cells):
+        middle = samples.grid.stepped_from[axis]
+        walls = () if samples.grid.closed(axis) else (0, n, *((middle,) if middle else ()))
+        goes_on = np.isin(index[:, axis], walls).reshape(ends.shape) & (component == axis)[:, None]
+        free &= ~goes_on
+    row, end = np.nonzero(free)
+    others = near[row, end].reshape(-1, 6)
+    others = np.where(others == wires.number[row][:, None], -1, others)
+    touched = np.zeros(others.shape, dtype=bool)
+    touched[others >= 0] = conducting(samples, others[others >= 0], conducts)
+    free[row, end] = ~touched.any(axis=1)
+    return free

@@ -1,0 +1,142 @@
+"""The grid edges of wires that have a radius, and the gaps through which these go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.entry.errors import ModelError
+from nearfield.grid.grid import AXES
+from nearfield.metal.sample_numbers import SampleNumbers
+from nearfield.metal.thin_metal import EdgeBox
+from nearfield.metal.wire_lattice import edge_factors, shortest_cell
+
+if TYPE_CHECKING:
+    from nearfield.bodies.geometry import Structure
+
+LARGEST = 0.5  # radius in shortest cells across the wire
+
+Edges = tuple[int, np.ndarray, np.ndarray, np.ndarray]
+Conducts = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A wire with a radius and its edges."""
+
+    structure: Structure
+    boxes: Sequence[EdgeBox]
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ends = (", ".join(f"{place:.6g}" for place in self.structure.shape.points[end]) for end in (0, -1))
+        return f"wire {self.structure.name!r}" if self.structure.name else "the wire from ({}) to ({}) m".format(*ends)
+
+
+@dataclass(frozen=True)
+class WireEdges:
+    """Edges of wires: their numbers, which are gaps, and m of the edges and faces about them.
+
+    `factors`: (edges, 2 axes across in cyclic order, below and above along them).
+    """
+
+    number: np.ndarray
+    gap: np.ndarray
+    factors: np.ndarray
+
+
+def wire_edges(samples: SampleNumbers, chains: Sequence[Chain], gaps: Iterable[Edges], conducts: Conducts) -> WireEdges:
+    """All edges; where several wires share one, the thinnest counts. Later bodies may have taken some away.
+
+    Errors: a radius over half a cell, wires one cell apart.
+    """
+    found: dict[int, tuple[float, str, bool]] = {}
+    for chain in chains:
+        radius, name = chain.structure.shape.radius, chain.name
+        drawn = np.concatenate([np.empty(0, dtype=np.int64), *(samples.of_box(box) for box in chain.boxes)])
+        for number in drawn[drawn >= 0].tolist():
+            found[number] = min(found.get(number, (np.inf, "", False)), (radius, name, False))
+    drawn = np.array(list(found), dtype=np.int64)
+    for number in drawn[~conducting(samples, drawn, conducts)].tolist():
+        del found[number]
+    _go_on(samples, found, gaps)
+    number = np.array(sorted(found), dtype=np.int64)
+    entries = [found[each] for each in number.tolist()]
+    _refuse_near(samples, number, [name for _, name, _ in entries])
+    gap = np.array([gap for _, _, gap in entries], dtype=bool)
+    return WireEdges(number, gap, _factors_about(samples, number, entries))
+
+
+def conducting(samples: SampleNumbers, edges: np.ndarray, conducts: Conducts) -> np.ndarray:
+    """Which of some edges are metal."""
+    found, (component, index) = np.zeros(edges.size, dtype=bool), samples.place(edges)
+    for own in np.unique(component).tolist():
+        rows = component == own
+        found[rows] = conducts(own, *index[rows].T)
+    return found
+
+
+def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges]) -> None:
+    """Add the gaps that touch wires, or gaps which do; only lines of edges are gaps."""
+    lines = [
+        samples.number(component, np.stack(index, axis=-1))
+        for component, *index in gaps
+        if all(np.ptp(part) == 0 for axis, part in enumerate(index) if axis != component)
+    ]
+    wires = np.array(list(found), dtype=np.int64)
+    owners = {node: found[edge] for edge, pair in zip(found, samples.ends_of(wires).tolist()) for node in pair}
+    pending = True
+    while pending:
+        pending = False
+        for line in lines:
+            nodes = samples.ends_of(line).ravel().tolist()
+            touched = [owners[node] for node in nodes if node in owners]
+            if touched and line[0] not in found:
+                radius, name, _ = min(touched)
+                found.update((edge, (radius, name, True)) for edge in line.tolist())
+                owners.update((node, (radius, name, True)) for node in nodes)
+                pending = True
+
+
+def _factors_about(samples: SampleNumbers, number: np.ndarray, entries: list) -> np.ndarray:
+    """m about each edge; found once for the edges of a straight wire."""
+    (component, index), known, found = samples.place(number), {}, np.empty((number.size, 2, 2))
+    for row, (axis, place, (radius, name, _)) in enumerate(zip(component.tolist(), index.tolist(), entries)):
+        key = axis, place[(axis + 1) % 3], place[(axis + 2) % 3], radius
+        if key not in known:
+            _refuse_thick(samples, *key, name)
+            known[key] = edge_factors(samples.grid, axis, key[1:3], radius)
+        found[row] = known[key]
+    return found
+
+
+def _refuse_thick(samples: SampleNumbers, axis: int, first: int, second: int, radius: float, name: str) -> None:
+    cell = shortest_cell(samples.grid, axis, (first, second))
+    if radius > LARGEST * cell * (1.0 + 1e-9):
+        across = [(axis + 1) % 3, (axis + 2) % 3]
+        place = ", ".join(f"{AXES[a]}={samples.grid.lines[a][n]:.6g}" for a, n in zip(across, (first, second)))
+        raise ModelError(
+            f"{name}: radius {radius:.6g} m exceeds half of the shortest cell across it, {cell:.6g} m at {place} m; "
+            "its surface would lie past the samples that stand for it. Use larger cells there, or draw a Cylinder"
+        )
+
+
+def _refuse_near(samples: SampleNumbers, number: np.ndarray, names: list[str]) -> None:
+    """Refuse parallel wires that share the faces between them."""
+    faces = samples.faces_about(number).reshape(-1, 4)
+    component, index = samples.place(number)
+    keys = np.where(faces < 0, -1, 3 * faces + component[:, None]).ravel()
+    order = np.argsort(keys, kind="stable")
+    twice = np.flatnonzero((np.diff(keys[order]) == 0) & (keys[order][1:] >= 0))
+    if twice.size:
+        one, other = order[twice[0]] // 4, order[twice[0] + 1] // 4
+        place = ", ".join(f"{line[n]:.6g}" for line, n in zip(samples.grid.lines, index[one]))
+        raise ModelError(
+            f"{names[one]} and {names[other]} run one cell apart along {AXES[component[one]]} at ({place}) m; parallel "
+            "wires with a radius need two cells between them, because each acts through the samples about it. Refine "
+            "the grid there, or leave the radius out"
+        )

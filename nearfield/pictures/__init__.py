@@ -1,0 +1,1 @@
+"""How plots look."""

@@ -1,0 +1,1 @@
+"""Plain arrays that an engine executes, their boxes and sizes."""

@@ -1,0 +1,1 @@
+"""Lumped and microstrip ports, circuits on edges."""

@@ -1,0 +1,72 @@
+"""Voltage and current of a strip line at one plane, as weighted sums of E under it and of H round it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nearfield.grid.grid import YeeGrid
+from nearfield.plan.plan import Context, Functional
+from nearfield.ports.lumped import functional
+from nearfield.sources.edges import EdgeBlock
+
+
+def line_voltage(context: Context, block: EdgeBlock, along: int, node: int, middle: tuple[float, ...]) -> Functional:
+    """V (V) from ground to strip, -sum E length, at the strip's middle in the plane of grid line `node`.
+
+    `block` is the feeding sheet, whose rows of edges reach from ground to strip. A middle between two grid lines takes
+    its share of each.
+    """
+    grid, axis = context.grid, block.component
+    across = 3 - axis - along
+    rows = np.unique((block.i, block.j, block.k)[axis])
+    shares: dict[int, float] = {}
+    for entry in grid.interpolation(axis, middle):
+        shares[entry[across]] = shares.get(entry[across], 0.0) + entry[3]
+    index = np.full((3, len(shares) * rows.size), node)
+    index[axis] = np.tile(rows, len(shares))
+    index[across] = np.repeat(list(shares), rows.size)
+    weight = -np.outer(list(shares.values()), grid.primary(axis)[rows]).ravel()
+    return functional(context, np.full(index.shape[1], axis), index, weight)
+
+
+def line_current(context: Context, block: EdgeBlock, along: int, node: int, sign: int) -> Functional:
+    """I (A) in the strip, along the axis times `sign`: H round it, interpolated from both sides of the plane."""
+    grid = context.grid
+    centre, plane = grid.centres(along), grid.lines[along][node]
+    upper = float((plane - centre[node - 1]) / (centre[node] - centre[node - 1]))
+    nodes = (block.i, block.j, block.k)
+    spans = [(int(part.min()), int(part.max())) for part in nodes]
+    strip = int(nodes[block.component].max()) + 1
+    spans[block.component] = (strip, strip)
+    parts = [
+        loop_round(grid, along, half, spans, sign * share) for half, share in ((node - 1, 1.0 - upper), (node, upper))
+    ]
+    component, index, weight = (np.concatenate(column, axis=-1) for column in zip(*parts))
+    return functional(context, component, index, weight)
+
+
+def loop_round(
+    grid: YeeGrid, along: int, half: int, spans: list[tuple[int, int]], scale: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Samples and weights of scale times the circulation of H, right-handed about +`along`, round a range of nodes.
+
+    The path runs in the plane of cell centres `half`, half a cell outside the nodes; beyond a wall there is no H.
+    Returns component (n,), index (3, n), weight (n,).
+    """
+    first, second = (along + 1) % 3, (along + 2) % 3
+    component: list[int] = []
+    index: list[list[int]] = []
+    weight: list[float] = []
+    # + H_second past the high side of `first`, - before its low side; the other pair with the opposite signs
+    for crossed, tangent, sign in ((first, second, 1.0), (second, first, -1.0)):
+        low, high = spans[crossed]
+        for outside, side in ((high, sign), (low - 1, -sign)):
+            if not 0 <= outside < grid.cells[crossed]:
+                continue
+            for node in range(spans[tangent][0], spans[tangent][1] + 1):
+                place = [half] * 3
+                place[crossed], place[tangent] = outside, node
+                component.append(3 + tangent)
+                index.append(place)
+                weight.append(scale * side * float(grid.dual(tangent)[node]))
+    return np.array(component), np.array(index).T, np.array(weight)

@@ -1,0 +1,306 @@
+"""Ports and lumped elements: circuits between metal, and the waves that go in and out.
+
+Signs: a port's voltage V = -integral E dl from its lower to its upper terminal is positive when the upper terminal is;
+its current I is positive out of the upper terminal into the structure, so that V I is the power that the port delivers.
+With the reference impedance Z (ohm, real) the waves are a = (V + Z I)/(2 sqrt(Z)) and b = (V - Z I)/(2 sqrt(Z)).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import model_validator
+
+from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import Length, Position, PositiveCapacitance, PositiveInductance, PositiveResistance
+from nearfield.entry.schema import Schema
+from nearfield.grid.grid import AXES, YeeGrid
+from nearfield.plan.plan import Context, Recording, Term, Waveform
+from nearfield.ports.circuits import Circuit, Connection, two_pole
+from nearfield.ports.line import line_current, line_voltage
+from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
+from nearfield.records.records import HALF, Variable, Variables
+from nearfield.sources.edges import EdgeBlock, Heading, Name, axis_and_sign, edge_block, ordered
+from nearfield.sources.sources import AnyWaveform, Axis
+
+
+class TwoPole(Schema):
+    """What ports and elements share: a circuit in the edges between two corners."""
+
+    def circuit(self) -> Circuit:
+        """Its circuit."""
+        raise NotImplementedError
+
+    @property
+    def place(self) -> str:
+        """Name for messages."""
+        return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__
+
+    @model_validator(mode="after")
+    def _has_length(self) -> TwoPole:
+        ordered(self.lower, self.upper)
+        axis = AXES.index(self.axis)
+        if self.lower[axis] == self.upper[axis]:
+            raise ValueError(
+                f"lower and upper have the same {self.axis}={self.lower[axis]:.6g} m, but the terminals lie apart "
+                f"along {self.axis}; let {self.axis} differ, or name the axis along which they do"
+            )
+        return self
+
+    def block(self, grid: YeeGrid) -> EdgeBlock:
+        """Its edges."""
+        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self.place)
+
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry it: (component, i, j, k)."""
+        block = self.block(grid)
+        return [(block.component, block.i, block.j, block.k)]
+
+    def loads(self, grid: YeeGrid, time_step: float) -> list:
+        """What it adds to the medium of its edges (`EdgeLoad`), before the coefficients are made."""
+        return edge_loads(self.circuit(), self.block(grid))
+
+
+class LumpedElement(TwoPole):
+    """A resistor, inductor, capacitor, or R-L-C in series or in parallel, between two corners along an axis.
+
+    On one edge, or on all edges of a sheet or block: then the current spreads over its columns so that the whole is
+    the two-pole asked for. An element left out is absent: 0 ohm or 0 H in series, nothing across in parallel.
+
+    >>> import nearfield as nf
+    >>> nf.LumpedElement((0, 0, 0), (0, 0, "1 mm"), "z", inductance="2 nH", capacitance="1 pF").connection
+    'series'
+    """
+
+    kind: Literal["lumped-element"] = "lumped-element"
+    lower: Position
+    """Corner with the smallest coordinates (m)."""
+    upper: Position
+    """Opposite corner (m)."""
+    axis: Axis
+    """Direction from one terminal to the other."""
+    resistance: PositiveResistance | None = None
+    """Resistance (ohm)."""
+    inductance: PositiveInductance | None = None
+    """Inductance (H)."""
+    capacitance: PositiveCapacitance | None = None
+    """Capacitance (F), beside that of the cells themselves."""
+    connection: Connection = "series"
+    """How the three are joined."""
+    name: Name | None = None
+    """Name for messages."""
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> LumpedElement:
+        if self.resistance is None and self.inductance is None and self.capacitance is None:
+            raise ValueError("no resistance, inductance or capacitance given; give at least one, or use metal")
+        return self
+
+    def circuit(self) -> Circuit:
+        """Its circuit."""
+        return two_pole(self.resistance, self.inductance, self.capacitance, self.connection)
+
+    def terms(self, context: Context) -> list[Term]:
+        """What the engine steps with the fields."""
+        return circuit_terms(context, self.circuit(), self.block(context.grid), None)
+
+
+class Port(TwoPole):
+    """What ports share: a source, a reference impedance."""
+
+    @property
+    def channels(self) -> tuple[Port, ...]:
+        """The port as ports of one wave each: itself."""
+        return (self,)
+
+    @property
+    def impedance(self) -> float:
+        """Reference impedance (ohm) of its waves."""
+        return self.resistance if self.reference_impedance is None else self.reference_impedance
+
+    def source(self, context: Context) -> Waveform | None:
+        """The source's voltage, None for a passive termination."""
+        if self.name in context.waveforms or self.waveform is None:
+            return context.waveforms.get(self.name)
+        return Waveform(self.waveform.value, self.name, self.waveform.end)
+
+    def terminal(
+        self, context: Context, recording: Recording, excitation: str, time_name: str, prefix: str
+    ) -> Variables:
+        """V and I at the circuit's terminals at (m - 1/2) dt, from the voltage recorded at whole steps."""
+        step = context.time_step
+        voltage = np.asarray(recording.values, dtype=float)
+        time = np.asarray(recording.time, dtype=float) - 0.5 * step
+        waveform = self.source(context)
+        driven = waveform is not None and waveform.excitation == excitation
+        source = waveform.value(time) if driven else np.zeros(time.size)
+        mean = 0.5 * (voltage + np.concatenate(([0.0], voltage[:-1])))
+        current = self.circuit().current(voltage, source, step)
+        return {
+            time_name: Variable((time_name,), time, {"units": "s"}),
+            f"{prefix}voltage": Variable((time_name,), mean, {"units": "V"}),
+            f"{prefix}current": Variable((time_name,), current, {"units": "A"}),
+        }
+
+
+class LumpedPort(Port):
+    """A source with a resistance, or with R-L-C, between two terminals; measures the voltage and current there.
+
+    The source (volts, the waveform's value) stands in series with the resistance: in a series connection with all
+    elements, in a parallel one with the resistor alone. Recorded are V and I at (m - 1/2) dt, the mean of V over a
+    step and the current that the circuit's discrete equations give for it, so that their product is exactly the power
+    that left the port: on one edge the abs(S11) of a lossless structure is 1 to rounding.
+
+    >>> import nearfield as nf
+    >>> nf.LumpedPort("feed", (0, 0, 0), (0, 0, 1e-3), "z").impedance
+    50.0
+    """
+
+    kind: Literal["lumped"] = "lumped"
+    name: Name
+    """Name in results."""
+    lower: Position
+    """Corner with the smallest coordinates (m), at the lower terminal."""
+    upper: Position
+    """Opposite corner (m), at the upper terminal."""
+    axis: Axis
+    """Direction from the lower to the upper terminal."""
+    resistance: PositiveResistance = 50.0
+    """Resistance (ohm) of the source."""
+    inductance: PositiveInductance | None = None
+    """Inductance (H) of the port."""
+    capacitance: PositiveCapacitance | None = None
+    """Capacitance (F) of the port."""
+    connection: Connection = "series"
+    """How the three are joined."""
+    reference_impedance: PositiveResistance | None = None
+    """Reference impedance (ohm) of its waves; left out, the resistance."""
+    waveform: AnyWaveform | None = None
+    """Source voltage (V); left out, the simulation's waveform."""
+
+    def circuit(self) -> Circuit:
+        """Its circuit."""
+        return two_pole(self.resistance, self.inductance, self.capacitance, self.connection)
+
+    def terms(self, context: Context) -> list[Term]:
+        """What the engine steps with the fields, and the recorded voltage."""
+        block = self.block(context.grid)
+        circuit = circuit_terms(context, self.circuit(), block, self.source(context))
+        return [*circuit, voltage_functional(context, block)]
+
+    def collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
+        """`voltage` (V) and `current` (A) over `time` (s) of the run in which the named excitation was on."""
+        return self.terminal(context, recordings[0], excitation, "time", "")
+
+
+class MicrostripPort(Port):
+    """A microstrip line fed from a resistive sheet between ground and strip, measured at a plane further along.
+
+    The sheet stands across the line, from the ground (`lower`) to the strip (`upper`) and as wide as the strip; it
+    holds the source (volts, the waveform's value) in series with the resistance, which also ends the line. At the
+    reference plane V is taken from ground to strip at the strip's middle, I from H round the strip, half a cell off
+    it, and interpolated between the half planes on both sides. V stands at m dt, I at (m + 1/2) dt, each on a time
+    axis of its own; waves a travel along `propagation`. The interpolation makes the line's impedance appear
+    1/cos(beta d/2) too large for a cell of d along the line, 0.3 % at 40 cells per wavelength.
+
+    >>> import nearfield as nf
+    >>> port = nf.MicrostripPort("in", (0, 0, 0), (2e-3, 0, 1e-3), "z", "+y", reference_plane=5e-3)
+    >>> port.impedance
+    50.0
+    """
+
+    kind: Literal["microstrip"] = "microstrip"
+    name: Name
+    """Name in results."""
+    lower: Position
+    """Corner of the sheet (m) at the ground."""
+    upper: Position
+    """Opposite corner (m) at the strip; equal to `lower` along the line."""
+    axis: Axis
+    """Direction from the ground to the strip."""
+    propagation: Heading
+    """Direction along the line from the sheet into the structure."""
+    reference_plane: Length
+    """Coordinate (m) along the line at which V and I are measured; snapped to a grid line."""
+    resistance: PositiveResistance = 50.0
+    """Resistance (ohm) of the sheet."""
+    reference_impedance: PositiveResistance | None = None
+    """Reference impedance (ohm) of its waves; left out, the resistance."""
+    waveform: AnyWaveform | None = None
+    """Source voltage (V); left out, the simulation's waveform."""
+
+    @property
+    def along(self) -> int:
+        """The line's axis."""
+        return axis_and_sign(self.propagation)[0]
+
+    @property
+    def sign(self) -> int:
+        """+1 when the waves into the structure travel towards larger coordinates."""
+        return axis_and_sign(self.propagation)[1]
+
+    @model_validator(mode="after")
+    def _across_the_line(self) -> MicrostripPort:
+        along, axis = self.along, AXES.index(self.axis)
+        name = AXES[along]
+        if along == axis:
+            raise ValueError(f"propagation {self.propagation!r} runs along axis {self.axis!r}; it must lie across")
+        if self.lower[along] != self.upper[along]:
+            raise ValueError(f"the feeding sheet must stand across the line: give lower and upper the same {name}")
+        across = 3 - along - axis
+        if self.lower[across] == self.upper[across]:
+            raise ValueError(f"the feeding sheet has no width along {AXES[across]}; let it span the strip's width")
+        if (self.reference_plane - self.lower[along]) * self.sign <= 0.0:
+            raise ValueError(
+                f"reference_plane {name}={self.reference_plane:.6g} m does not lie in the direction {self.propagation} "
+                f"of the sheet at {name}={self.lower[along]:.6g} m; move it into the line or turn the propagation"
+            )
+        return self
+
+    def circuit(self) -> Circuit:
+        """Its circuit."""
+        return two_pole(self.resistance, None, None, "series")
+
+    def plane_node(self, grid: YeeGrid) -> int:
+        """Grid line of the reference plane; refused at a wall or on the sheet."""
+        node = grid.nearest_node(self.along, self.reference_plane)
+        sheet = grid.nearest_node(self.along, self.lower[self.along])
+        low, high = sheet * (self.sign > 0), sheet if self.sign < 0 else grid.cells[self.along]
+        if not low < node < high:
+            raise ModelError(
+                f"{self.place}: reference_plane {AXES[self.along]}={self.reference_plane:.6g} m falls on the sheet "
+                "or on the grid's wall; move it at least one cell into the line"
+            )
+        return node
+
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry the sheet: (component, i, j, k); refuses a misplaced reference plane on the way."""
+        self.plane_node(grid)
+        return super().edges(grid)
+
+    def terms(self, context: Context) -> list[Term]:
+        """What the engine steps with the fields, and the recorded voltage and current."""
+        block = self.block(context.grid)
+        circuit = circuit_terms(context, self.circuit(), block, self.source(context))
+        node = self.plane_node(context.grid)
+        middle = tuple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
+        voltage = line_voltage(context, block, self.along, node, middle)
+        current = line_current(context, block, self.along, node, self.sign)
+        return [*circuit, voltage, current, voltage_functional(context, block)]
+
+    def collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
+        """`voltage` (V) over `time` and `current` (A) over `time_half` (s) at the reference plane.
+
+        `terminal_voltage` and `terminal_current` over `time_terminal` are those of the feeding sheet, where what the
+        source gives is known exactly: between sheet and plane the line itself radiates.
+        """
+        voltage, current, sheet = recordings
+        where = {"reference_plane": float(context.grid.lines[self.along][self.plane_node(context.grid)])}
+        return {
+            "time": Variable(("time",), voltage.time, {"units": "s"}),
+            "voltage": Variable(("time",), voltage.values, {"units": "V", **where}),
+            "time" + HALF: Variable(("time" + HALF,), current.time, {"units": "s"}),
+            "current": Variable(("time" + HALF,), current.values, {"units": "A", **where}),
+            **self.terminal(context, sheet, excitation, "time_terminal", "terminal_"),
+        }

@@ -1,0 +1,96 @@
+"""How long a step will take on a cluster, for every binding scheme and exchange: step_time.py.
+
+Where all cells cost alike the boxes are cut evenly, else balanced as `nearfield place` balances them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from nearfield.entry.errors import ModelError
+from nearfield.machine.hardware import Unit
+from nearfield.parallel.decomposition import Arrangement, Triple, decompositions, fitting, rough_time
+from nearfield.parallel.halo_depth import halo_cost
+from nearfield.predict.step_time import Boxes, Cluster, Exchange, Job, Placed, Prediction, place
+
+MOST_RANKS = 100_000
+MOST_ARRANGEMENTS = 12
+MOST_DEPTH = 16
+BLOCKING, LAYER = Exchange("blocking", overlap=False), Exchange("layer")
+EXCHANGES = (BLOCKING, LAYER, *(Exchange("deep", depth) for depth in (2, 4, 8, MOST_DEPTH)))
+
+
+def predict(
+    job: Job, cluster: Cluster, placed: Placed, exchange: Exchange, arrangements: Sequence[Arrangement] = ()
+) -> Prediction:
+    """The step of a job with one rank a unit on every host, its boxes arranged as is fastest.
+
+    `arrangements` to choose from; those of `arranged` where none are given. Error: none gives every rank a box.
+    """
+    found = (
+        Boxes(job, cluster, placed, each).predict(exchange)
+        for each in arrangements or arranged(job, cluster, placed, exchange)
+    )
+    return min(found, key=lambda each: (each.step, each.halo, each.host_bytes))
+
+
+def arranged(job: Job, cluster: Cluster, placed: Placed, exchange: Exchange = LAYER) -> list[Arrangement]:
+    """Promising ways to cut the job into a box a rank: balanced by cost, even where all cells cost alike."""
+    ranks, weights = len(placed.speeds) * cluster.hosts, job.weights
+    if ranks > MOST_RANKS:
+        raise ModelError(f"{ranks:,} ranks are more than {MOST_RANKS:,}; give fewer nodes or a coarser --bind")
+    link, rate = cluster.profile.link("hosts" if cluster.hosts > 1 else "across"), cluster.profile.rates().core * 1e6
+    halo = halo_cost(exchange.depth, link, rate, job.number_bytes, exchange.overlap)
+    if weights.values.size > 1:
+        core = cluster.profile.rates().core
+        speeds = [speed / core for speed in placed.speeds * cluster.hosts]
+        return [each.arrangement for each in decompositions(weights, ranks, ranks, speeds, halo)]
+    counts = sorted(fitting(weights, ranks, ranks, halo), key=lambda grouping: rough_time(weights, grouping, halo))
+    return [even(job.shape, grouping.counts) for grouping in counts[:MOST_ARRANGEMENTS]]
+
+
+def even(shape: Triple, counts: Triple) -> Arrangement:
+    """Cuts after equal numbers of samples, as nearly as whole samples allow."""
+    cuts = [tuple(n * length // count for n in range(count + 1)) for length, count in zip(shape, counts)]
+    return Arrangement(tuple(cuts))
+
+
+def predict_all(
+    job: Job, cluster: Cluster, schemes: Iterable[str], memory: str = "first-touch", ranks: int | None = None
+) -> list[Prediction]:
+    """Every scheme with every exchange that its boxes are thick enough for; a single rank exchanges nothing.
+
+    `ranks` on each host take the units of the scheme in turn; left out, one rank a unit.
+    """
+    found, cut = [], {}  # schemes of equal units share the search
+    for scheme in schemes:
+        placed = place(cluster, scheme, memory, in_turn(cluster.hardware.units(scheme), ranks))
+        alone = len(placed.speeds) * cluster.hosts == 1
+        for exchange in (LAYER,) if alone else EXCHANGES:
+            key = (placed.speeds, exchange.overlap)
+            if key not in cut:
+                cut[key] = arranged(job, cluster, placed, LAYER if exchange.overlap else BLOCKING)
+            if thick := [each for each in cut[key] if thinnest_box(each) >= exchange.depth]:
+                found.append(predict(job, cluster, placed, exchange, thick))
+    return found
+
+
+def in_turn(units: Sequence[Unit], ranks: int | None) -> Sequence[Unit]:
+    """The units of so many ranks of one host."""
+    return units if ranks is None else [units[rank % len(units)] for rank in range(ranks)]
+
+
+def thinnest_box(arrangement: Arrangement) -> int:
+    """Samples across the thinnest box, along the axes that are cut."""
+    return min((int(np.diff(cuts).min()) for cuts in arrangement.cuts if len(cuts) > 2), default=MOST_DEPTH)
+
+
+def best(predictions: Iterable[Prediction]) -> list[Prediction]:
+    """The fastest exchange of each scheme, in the order of the schemes."""
+    fastest: dict[str, Prediction] = {}
+    for each in predictions:
+        if each.scheme not in fastest or each.step < fastest[each.scheme].step:
+            fastest[each.scheme] = each
+    return list(fastest.values())

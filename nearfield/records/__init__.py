@@ -1,0 +1,1 @@
+"""Labelled arrays that a run leaves, and their HDF5 files."""

@@ -1,0 +1,222 @@
+"""One HDF5 file per result, written beside and renamed: under its name there is always a whole file.
+
+Layout (format 1); every data set has the attributes `units` and `dims`, and HDF5 dimension scales where it has axes:
+
+    /                         attributes nearfield_version, format_version, status, title, conventions
+    /model, /facts            the model as TOML text, the run facts as JSON text
+    /grid/{x,y,z}             grid lines (m)
+    /media/<name>             attributes permittivity, permeability, conductivity ...
+    /excitations/<name>/energy, /waveform, /ports/<port>, /monitors/<monitor>    groups of data sets
+    /sparameters              sparameters (frequency, to, source) and its axes
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+import nearfield
+from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.entry.json_data import json_data
+from nearfield.entry.whole_file import PatientFile, replacing
+from nearfield.grid.grid import YeeGrid
+from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
+
+FORMAT_VERSION = 1
+CONVENTIONS = (
+    "SI units; exp(+j w t); F(f) = integral F(t) exp(-j 2 pi f t) dt of the run; theta from +z, phi from +x; "
+    "a dim ending in _half lies midway between grid lines or time steps"
+)
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """An array in a result file: its shape and type now, its values when they are asked for."""
+
+    path: str
+    name: str
+    shape: tuple[int, ...]
+    dtype: Any
+
+    def __getitem__(self, key: Any) -> np.ndarray:
+        try:
+            with h5py.File(self.path, "r") as file:
+                data = file[self.name]
+                return (data.asstr() if h5py.check_string_dtype(data.dtype) else data)[key]
+        except Exception as error:  # a damaged file makes h5py raise every kind
+            raise ModelError(f"{self.path} is damaged at {self.name} ({error}); run its model again") from error
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        values = self[()]
+        values = values.astype(str) if values.dtype == object else values
+        return values if dtype is None else values.astype(dtype)
+
+
+def write_result(path: str | Path, record: RunRecord) -> Path:
+    """Write a record as the file `path`, whole or not at all, and return the path.
+
+    The file is written beside its place, flushed to the disk and renamed, so a run may call this after every
+    excitation: whatever happens later, the last whole state stays readable. Error: `RunFailed` when the disk refuses.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as part, PatientFile(part) as raw:
+            with h5py.File(raw, "w", track_order=True) as file:
+                _write_record(file, record, path.parent.absolute())
+            raw.settle()
+    except (OSError, RuntimeError) as error:
+        raise RunFailed(
+            f"the result could not be written to {path}: {error}; an earlier file of this name is unchanged. "
+            "Free some space or choose another folder with --output"
+        ) from error
+    return path
+
+
+def _write_record(file: h5py.File, record: RunRecord, folder: Path) -> None:
+    file.attrs["nearfield_version"] = nearfield.__version__
+    file.attrs["format_version"] = FORMAT_VERSION
+    file.attrs["status"] = record.status
+    file.attrs["title"] = record.title
+    file.attrs["conventions"] = CONVENTIONS
+    for name, text in (("model", record.model_text), ("facts", json.dumps(json_data(record.facts), indent=1))):
+        file[name] = text
+        file[name].attrs.update(units="", dims="[]")
+    _write_variables(
+        file.create_group("grid", track_order=True),
+        {axis: Variable((axis,), line, {"units": "m"}) for axis, line in zip("xyz", record.grid.lines)},
+    )
+    media = file.create_group("media", track_order=True)
+    for name, medium in record.media.items():
+        group = _named_group(media, name)
+        group.attrs.update({key: value for key, value in medium.items() if value is not None})
+    excitations = file.create_group("excitations", track_order=True)
+    for name, excitation in record.excitations.items():
+        _write_excitation(_named_group(excitations, name), excitation, folder)
+    if record.sparameters:
+        _write_variables(file.create_group("sparameters", track_order=True), record.sparameters)
+
+
+def _named_group(parent: h5py.Group, name: str) -> h5py.Group:
+    """A group for an entry; its name without what HDF5 reads as a path, the full one as the attribute `entry_name`."""
+    free = name.replace("/", "|").strip(".") or "_"
+    while free in parent:
+        free += "_"
+    group = parent.create_group(free, track_order=True)
+    group.attrs["entry_name"] = name
+    return group
+
+
+def _entries(parent: h5py.Group) -> Iterator[tuple[str, h5py.Group]]:
+    """Full name and group of each entry."""
+    for group in parent.values():
+        yield str(group.attrs["entry_name"]), group
+
+
+def _constants(group: h5py.Group) -> dict[str, Any]:
+    return {key: value for key, value in group.attrs.items() if key != "entry_name"}
+
+
+def _write_excitation(group: h5py.Group, excitation: ExcitationRecord, folder: Path) -> None:
+    _write_variables(group.create_group("energy", track_order=True), excitation.energy)
+    if excitation.waveform:
+        _write_variables(group.create_group("waveform", track_order=True), excitation.waveform)
+    for kind in ("ports", "monitors"):
+        group.create_group(kind, track_order=True)
+    for name, variables in excitation.ports.items():
+        _write_variables(_named_group(group["ports"], name), variables)
+    for name, monitor in excitation.monitors.items():
+        place = _named_group(group["monitors"], name)
+        place.attrs["kind"] = monitor.kind
+        place.attrs["entry"] = json.dumps(json_data(monitor.entry))
+        if monitor.file is not None:
+            place.attrs["file"] = os.path.relpath(monitor.file, folder)
+        _write_variables(place, monitor.variables)
+
+
+def _write_variables(group: h5py.Group, variables: Variables) -> None:
+    for name, variable in variables.items():
+        values = variable.array
+        if values.dtype.kind in "UO":
+            group.create_dataset(name, data=values.astype(object), dtype=h5py.string_dtype())
+        else:
+            group.create_dataset(name, data=values)
+        attributes = {"units": "", **variable.attributes, "dims": json.dumps(list(variable.dims))}
+        group[name].attrs.update(attributes)
+    for name, variable in variables.items():
+        if variable.dims == (name,):
+            group[name].make_scale(name)
+    for name, variable in variables.items():
+        for position, dim in enumerate(variable.dims):
+            group[name].dims[position].label = dim
+            if dim != name and dim in variables and variables[dim].dims == (dim,):
+                group[name].dims[position].attach_scale(group[dim])
+
+
+def read_record(path: str | Path) -> RunRecord:
+    """The record in a result file; arrays stay in the file until they are asked for."""
+    path = Path(path)
+    if not path.is_file():
+        raise ModelError(f"result file {path} does not exist; give the path of a result.h5 that `nearfield run` wrote")
+    try:
+        with h5py.File(path, "r") as file:
+            return _read_record(file)
+    except ModelError:
+        raise
+    except Exception as error:  # a damaged file makes h5py raise every kind
+        raise ModelError(f"{path} cannot be read as a result of Nearfield ({error}); give a result.h5") from error
+
+
+def _read_record(file: h5py.File) -> RunRecord:
+    version = int(file.attrs.get("format_version", 0))
+    if version != FORMAT_VERSION:
+        raise ModelError(
+            f"{file.filename} has format_version {version or 'none'}, this Nearfield reads {FORMAT_VERSION}; "
+            "give a result.h5 of this version, or install the Nearfield that wrote it"
+        )
+    return RunRecord(
+        model_text=file["model"].asstr()[()],
+        grid=YeeGrid(tuple(file["grid"][axis][()] for axis in "xyz")),
+        media={name: _constants(group) for name, group in _entries(file["media"])},
+        facts=json.loads(file["facts"].asstr()[()]),
+        status=str(file.attrs["status"]),
+        excitations={name: _read_excitation(group) for name, group in _entries(file["excitations"])},
+        sparameters=_read_variables(file["sparameters"]) if "sparameters" in file else None,
+        title=str(file.attrs["title"]),
+    )
+
+
+def _read_excitation(group: h5py.Group) -> ExcitationRecord:
+    return ExcitationRecord(
+        energy=_read_variables(group["energy"]),
+        ports={name: _read_variables(port) for name, port in _entries(group["ports"])},
+        monitors={
+            name: MonitorRecord(item.attrs["kind"], json.loads(item.attrs["entry"]), _read_variables(item), _file(item))
+            for name, item in _entries(group["monitors"])
+        },
+        waveform=_read_variables(group["waveform"]) if "waveform" in group else None,
+    )
+
+
+def _file(monitor: h5py.Group) -> Path | None:
+    """The file that holds a monitor's fields, if it has one: named from the folder of the result."""
+    return Path(monitor.file.filename).parent / monitor.attrs["file"] if "file" in monitor.attrs else None
+
+
+HDF5_OWN = ("CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS", "dims")
+
+
+def _read_variables(group: h5py.Group) -> Variables:
+    variables = {}
+    for name, data in group.items():
+        attributes = {key: data.attrs[key] for key in data.attrs if key not in HDF5_OWN}
+        stored = StoredArray(data.file.filename, data.name, data.shape, data.dtype)
+        variables[name] = Variable(tuple(json.loads(data.attrs["dims"])), stored, attributes)
+    return variables

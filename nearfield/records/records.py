@@ -1,0 +1,117 @@
+"""The neutral form of everything a run records: labelled arrays, in memory or in a file.
+
+The HDF5 writer, the reader and xarray need to know nothing else; an author of a port or monitor returns `Variable`s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.analysis.spectra import fourier_integral
+from nearfield.entry.errors import ModelError
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nearfield.grid.grid import YeeGrid
+
+HALF = "_half"  # a dim of this ending lies midway between grid lines or time steps; users see it without
+PARTS = ("_re", "_im")  # a complex component is stored in files as two of these endings; users see one without
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A labelled array: its dims, its values, and attributes, of which `units` is always one.
+
+    The coordinate along a dim is the sibling variable of the same name. Samples midway between grid lines (or half a
+    step later in time) have dims of their own, `x_half` beside `x`. `values` is an array, or stands for one in a file.
+    """
+
+    dims: tuple[str, ...]
+    values: Any
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def array(self) -> np.ndarray:
+        """The values in memory, read now if they lie in a file."""
+        return np.asarray(self.values)
+
+
+Variables = dict[str, Variable]
+
+
+@dataclass
+class MonitorRecord:
+    """What one monitor recorded: its kind, its entry in the model, its variables, or the file that holds them."""
+
+    kind: str
+    entry: dict[str, Any]
+    variables: Variables
+    file: Path | None = None
+
+
+@dataclass
+class ExcitationRecord:
+    """One run of the time loop: which port (or `sources`) was on, and what was seen.
+
+    `energy` holds `time` and `energy`; `waveform` holds `time` and `value` of the source, all samples that were used,
+    and is None where the sources of the run have different waveforms. `ports[name]` holds `voltage` and `current`.
+    """
+
+    energy: Variables = field(default_factory=dict)
+    ports: dict[str, Variables] = field(default_factory=dict)
+    monitors: dict[str, MonitorRecord] = field(default_factory=dict)
+    waveform: Variables | None = None
+
+
+@dataclass
+class RunRecord:
+    """Everything that a result holds, as plain data; what `write_result` writes and `read_record` reads."""
+
+    model_text: str
+    grid: YeeGrid
+    media: dict[str, dict[str, Any]]
+    facts: dict[str, Any]
+    status: str  # "done" | "diverged" | "interrupted" | "failed"
+    excitations: dict[str, ExcitationRecord]
+    sparameters: Variables | None = None
+    title: str = ""
+
+
+def plain(dim: str) -> str:
+    """The dim as users see it."""
+    return dim.removesuffix(HALF)
+
+
+def labelled(variables: Variables, name: str, values: np.ndarray | None = None) -> xarray.DataArray:
+    """One variable as an xarray.DataArray with its coordinates; `values` replaces its own where given."""
+    import xarray
+
+    variable = variables[name]
+    coordinates = {}
+    for dim in variable.dims:
+        if dim in variables:
+            axis = variables[dim]
+            coordinates[plain(dim)] = (plain(dim), axis.array, axis.attributes)
+    array = variable.array if values is None else values
+    return xarray.DataArray(array, coordinates, [plain(dim) for dim in variable.dims], name, variable.attributes)
+
+
+def source_spectrum(waveform: Variables | None, frequencies: np.ndarray) -> np.ndarray:
+    """S(f) = integral s(t) exp(-j 2 pi f t) dt of the waveform as it was used; unit: the waveform's times second."""
+    if waveform is None:
+        raise ModelError(
+            "per_source() needs one waveform, but the sources of this run have different ones, so no single source "
+            "spectrum exists; give all sources the same waveform, or divide by a spectrum of your own"
+        )
+    time, value = waveform["time"].array, waveform["value"].array
+    if time.size < 2 or not np.abs(value[-1]) <= 1e-2 * np.abs(value).max():
+        raise ModelError(
+            "per_source() needs a source that has ended, but the waveform was still on at the last step; use a pulse "
+            "(Gaussian, ModulatedGaussian, Ricker ...) or run longer"
+        )
+    return fourier_integral(time, value, frequencies)

@@ -1,0 +1,1 @@
+"""The time loop, its guard, its checkpoints."""

@@ -1,0 +1,68 @@
+"""What a checkpoint says of its run beside arrays: the model, whole in itself, and the plan's fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearfield.bodies.files import KINDS, checksum
+from nearfield.entry.errors import ModelError
+from nearfield.model_file import children, dumps, loads, plain
+from nearfield.plan.plan import Plan
+from nearfield.run.checkpoint.folder import Checkpoint
+from nearfield.simulation import Simulation
+from nearfield.sources.sampled import read_samples
+
+
+def self_contained(simulation: Simulation) -> str:
+    """The model as TOML that can be read anywhere: samples of waveforms are in it, files of shapes have their whole
+    paths and checksums."""
+    values = plain(simulation)
+    _take_in_files(values)
+    return dumps(values)
+
+
+def _take_in_files(value: Any) -> None:
+    if isinstance(value, dict) and value.get("kind") == "samples" and "file" in value:
+        times, samples = read_samples(Path(value.pop("file")))
+        value |= {"times": times.tolist(), "values": samples.tolist()}
+    elif isinstance(value, dict) and value.get("kind") in KINDS and "file" in value:
+        value |= {"file": str(Path(value["file"]).resolve()), "checksum": checksum(value["file"])}
+    for inner in children(value):
+        _take_in_files(inner)
+
+
+def model_of(checkpoint: Checkpoint, given: Simulation | None) -> Simulation:
+    """The model of a checkpoint. Error: another one was given."""
+    stored = checkpoint.manifest["model"]
+    if given is not None and self_contained(given) != stored:
+        wanted, found = tomllib.loads(stored), tomllib.loads(self_contained(given))
+        differ = [name for name in {**wanted, **found} if wanted.get(name) != found.get(name)]
+        raise ModelError(
+            f"{checkpoint.path} is of another model: they differ in {', '.join(differ)}. Leave the model out to go on "
+            "with the checkpoint's own, or run this one into another folder"
+        )
+    return given if given is not None else loads(stored, name=str(checkpoint.path))
+
+
+def fingerprint(plan: Plan) -> str:
+    """A checksum of the shape of a plan: samples, time step, and where each term lies.
+
+    Weights and coefficients are left out, whose last digits differ between processors.
+    """
+    digest = hashlib.sha256()
+    shape = [plan.cells, plan.active, plan.cpml, plan.precision, f"{plan.time_step:.12e}"]
+    if any(phase is not None for phase in plan.phases):
+        shape += [[None if phase is None else f"{phase:.12e}" for phase in plan.phases], plan.complex_fields]
+    digest.update(json.dumps(shape).encode())
+    for term in plan.terms:
+        digest.update(type(term).__name__.encode())
+        for name in ("component", "i", "j", "k", "lower", "upper", "steps", "stride"):
+            digest.update(np.asarray(getattr(term, name, -1), "<i8").tobytes())
+        digest.update(f"{len(getattr(term, 'frequencies', ()))}".encode())
+    return digest.hexdigest()

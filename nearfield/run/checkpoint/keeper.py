@@ -1,0 +1,245 @@
+"""The checkpoints of one run: when they are due, how they are written, how a resumed run takes its place."""
+
+from __future__ import annotations
+
+import shutil
+import time
+import warnings
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import nearfield
+from nearfield.entry.errors import ModelError
+from nearfield.entry.json_data import json_data
+from nearfield.machine.transport import agreed
+from nearfield.records.records import ExcitationRecord
+from nearfield.run.checkpoint.contents import fingerprint, self_contained
+from nearfield.run.checkpoint.finished import Shelf, described, rebuilt
+from nearfield.run.checkpoint.folder import BESIDE, Checkpoint, checkpoints, keep_only, put_in_place, remove_unfinished
+from nearfield.run.checkpoint.pieces import Holder, Piece
+from nearfield.run.checkpoint.schedule import Schedule
+from nearfield.run.checkpoint.store import FORMAT, Damaged, write_arrays, write_manifest
+
+if TYPE_CHECKING:
+    from nearfield.discretization.discretization import Discretization
+    from nearfield.machine.transport import Alone
+    from nearfield.records.records import RunRecord
+    from nearfield.run.time_loop import TimeLoop
+
+NEVER = 10**18  # steps
+
+
+class Checkpoints:
+    """Writes into `folder` by a schedule (None: never), and begins where `resumed` stands.
+
+    `stem` and `result` name the files of the run, so that whoever goes on with it writes the same. `tell` says what
+    goes wrong while the run goes on. All ranks call the same methods in the same order.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        schedule: Schedule | None = None,
+        resumed: Checkpoint | None = None,
+        stem: str = "",
+        result: str = "result.h5",
+        tell: Callable[[str], None] = warnings.warn,
+    ) -> None:
+        self.folder, self.schedule, self.resumed, self.tell = folder, schedule, resumed, tell
+        self.names = {"stem": stem, "result": result}
+        self.made = self.stands_at = 0  # steps of all excitations; those of the newest checkpoint
+        self.warnings: list[str] = []
+        self.asked = False  # a signal ends the run, which can go on from a checkpoint
+        self._kept: list[Path] = []
+        self._refused_once = False
+        self._since, self._last = 0, time.monotonic()
+        self._written, self._bytes, self._seconds = 0, 0, 0.0
+
+    # ---- before the first step
+
+    def begin(self, setup: Discretization, ranks: Alone, record: RunRecord) -> None:
+        """Take a run, and give it back what a resumed one had finished. Error: another plan."""
+        self.setup, self.ranks, self.record = setup, ranks, record
+        if self.schedule and ranks.rank == 0:
+            remove_unfinished(self.folder)
+            self._model = self.resumed.manifest["model"] if self.resumed else self_contained(setup.simulation)
+        if self.resumed:
+            manifest = self.resumed.manifest
+            agreed(ranks, lambda: self._refuse_other_plan(manifest))
+            self.made = self.stands_at = manifest["steps_made"]
+            self._kept = [self.resumed.path]
+            record.model_text = manifest["model_text"]
+            record.excitations |= {name: self._finished(entry) for name, entry in manifest["finished"].items()}
+            record.facts["runs"] = manifest["runs"]
+            stood = {name: manifest[name] for name in ("excitation", "step", "steps_made")}
+            record.facts["resumed"] = [*manifest["resumed"], stood | {"at": record.facts["started"]}]
+        self._last = time.monotonic()
+
+    def _refuse_other_plan(self, manifest: dict[str, Any]) -> None:
+        if manifest["plan"] != self._fingerprint:
+            raise ModelError(
+                f"{self.resumed.path} does not fit the plan that its model gives here; another version of a library "
+                "may have made another grid. Run the model from its beginning"
+            )
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return fingerprint(self.setup.plan)
+
+    def _finished(self, description: dict[str, Any]) -> ExcitationRecord:
+        if self.ranks.rank:
+            return ExcitationRecord()
+        return rebuilt(description, self.resumed.stored.array)
+
+    def restore(self, loop: TimeLoop) -> bool:
+        """Put the first excitation of a resumed run to where it stood; False where it begins at its beginning."""
+        if self.resumed is None or self.resumed.manifest["excitation"] != loop.excitation:
+            return False
+        manifest, stored = self.resumed.manifest, self.resumed.stored
+        loop.engine.reset()
+
+        def take() -> None:
+            try:
+                Holder.of(loop.engine).restore(manifest["step"], stored)
+                loop.guard.times = stored.array("guard: times").tolist()
+                loop.guard.energies = stored.array("guard: energies").tolist()
+            except (Damaged, OSError) as error:
+                raise ModelError(f"{self.resumed.path} cannot be used: {error}") from None
+
+        agreed(self.ranks, take)
+        loop.ended, loop.seconds = manifest["ended"], manifest["seconds"]
+        self._last = time.monotonic()
+        return True
+
+    # ---- between blocks of steps
+
+    @property
+    def room(self) -> int:
+        """Steps until one is due by their number."""
+        return self.schedule.steps - self._since if self.schedule and self.schedule.steps else NEVER
+
+    def after(self, loop: TimeLoop, steps: int, terminated: bool) -> bool:
+        """A block of steps was made: write a checkpoint where one is due. Whether a signal ends the run with it."""
+        self.made, self._since = self.made + steps, self._since + steps
+        if not self.schedule:
+            return False
+        due = self._since >= self.schedule.steps if self.schedule.steps else self._elapsed >= self.schedule.seconds
+        wishes = self.ranks.everywhere((terminated, due))
+        if any(ends for ends, _ in wishes):
+            self.end(loop)
+        elif wishes[0][1]:
+            self.write(loop)
+        return any(ends for ends, _ in wishes)
+
+    @property
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._last
+
+    def end(self, loop: TimeLoop) -> None:
+        """A signal ends the run: write the last checkpoint, unless there is one of this step."""
+        if self.stands_at != self.made:
+            self.write(loop)
+        self.asked = self.ranks.from_root(bool(self._kept))
+
+    def write(self, loop: TimeLoop) -> None:
+        """Write a checkpoint; where the disk refuses, say so once, and let the run go on."""
+        begun = time.monotonic()
+        loop.fields.flush(loop.engine.step)
+        place = self.folder / f"checkpoint-{self.made}"
+        part = place.with_name(BESIDE.format(place.name))
+        refused = self._refused(lambda: part.mkdir() if self.ranks.rank == 0 else None)
+        files: dict[str, Any] = {}
+        if not refused:
+            refused = self._refused(lambda: self._write_files(part, loop, files))
+        if not refused:
+            self._bytes = sum(self.ranks.everywhere(sum(entry["bytes"] for entry in files.values())))
+            gathered = self.ranks.gathered(files) or []
+            refused = self._refused(lambda: self._put(part, place, loop, gathered) if gathered else None)
+        if refused:
+            self._give_up(part, refused)
+        else:
+            self._kept.append(place)
+            self._written, self.stands_at = self._written + 1, self.made
+            if self.ranks.rank == 0:
+                keep_only(self.folder, self._kept)
+        self._since, self._last = 0, time.monotonic()
+        self._seconds += self._last - begun
+
+    def _refused(self, make: Callable[[], None]) -> str:
+        """Why the disk refuses this on some rank; nothing where it does not."""
+        refused = ""
+        try:
+            make()
+        except OSError as error:
+            refused = error.strerror or str(error)
+        return next(filter(None, self.ranks.everywhere(refused)), "")
+
+    def _write_files(self, part: Path, loop: TimeLoop, files: dict[str, Any]) -> None:
+        name = f"rank-{self.ranks.rank}.bin"
+        files[name] = write_arrays(part / name, Holder.of(loop.engine).pieces())
+
+    def _put(self, part: Path, place: Path, loop: TimeLoop, gathered: list[dict[str, Any]]) -> None:
+        """Rank 0: what is not of one rank's box, the manifest, and the name."""
+        shelf = Shelf()
+        others = {name: record for name, record in self.record.excitations.items() if name != loop.excitation}
+        finished = {name: described(record, shelf.put) for name, record in others.items()}
+        runs = {name: facts for name, facts in self.record.facts["runs"].items() if name in others}
+        guard = [Piece(f"guard: {name}", np.array(getattr(loop.guard, name), float)) for name in ("times", "energies")]
+        files = {name: entry for each in gathered for name, entry in each.items()}
+        files["run.bin"] = write_arrays(part / "run.bin", [*guard, *shelf.pieces])
+        write_manifest(
+            part,
+            json_data(
+                {
+                    "format": FORMAT,
+                    "nearfield": nearfield.__version__,
+                    **self.names,
+                    "checkpoint": str(self.schedule),
+                    "model": self._model,
+                    "model_text": self.record.model_text,
+                    "plan": self._fingerprint,
+                    "excitation": loop.excitation,
+                    "step": loop.engine.step,
+                    "steps_made": self.made,
+                    "ended": loop.ended,
+                    "seconds": loop.seconds,
+                    "runs": runs,
+                    "finished": finished,
+                    "resumed": self.record.facts.get("resumed", []),
+                    "files": files,
+                },
+                float,
+            ),
+        )
+        put_in_place(part, place)
+
+    def _give_up(self, part: Path, why: str) -> None:
+        if self.ranks.rank == 0:
+            shutil.rmtree(part, ignore_errors=True)
+        if self._refused_once:
+            return
+        self._refused_once = True
+        left = "the ones before it are kept" if self._kept else "there is none before it"
+        self.warnings.append(f"a checkpoint could not be written to {self.folder}: {why}; {left}, and the run goes on")
+        if self.ranks.rank == 0:
+            self.tell(self.warnings[-1])
+
+    def facts(self) -> dict[str, Any]:
+        """What a result keeps of it."""
+        if not self.schedule:
+            return {}
+        newest = checkpoints(self.folder)[:1] if self.ranks.rank == 0 else []
+        return {
+            "checkpoints": {
+                "schedule": str(self.schedule),
+                "written": self._written,
+                "seconds": self._seconds,
+                "bytes": self._bytes,
+                "newest": newest[0].name if newest else None,
+                "ended_by": "SIGTERM" if self.asked else None,
+            }
+        }

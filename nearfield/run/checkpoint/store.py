@@ -1,0 +1,200 @@
+"""The files of a checkpoint: plain arrays one after the other, and a manifest that says where each lies.
+
+    checkpoint-1200/
+        manifest.json      {"crc32": of all that follows, "format": 1, ...}
+        rank-0.bin         16 bytes of magic, then the arrays of `files["rank-0.bin"]["arrays"]`, contiguous
+
+Every file has a checksum for each chunk of 1 MiB in the manifest, so that no byte of a checkpoint goes unlooked at.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearfield.entry.errors import NearfieldError
+from nearfield.formats.direct import DirectWriter, write_all
+from nearfield.parallel.decomposition import Box, Triple
+from nearfield.run.checkpoint.pieces import Piece
+
+CHUNK = 2**20  # bytes
+MAGIC = b"NEARFIELD ARRAYS"
+MANIFEST = "manifest.json"
+FORMAT = 1
+HEAD = b'{"crc32": "%08x", '  # of the manifest: the checksum of all that follows
+
+
+class Damaged(NearfieldError):
+    """A checkpoint that is not what was written."""
+
+
+class ChunkedFile:
+    """A file written from one end to the other, with the checksum of each chunk."""
+
+    def __init__(self, path: Path) -> None:
+        self._file, self._chunk, self._filled = open(path, "xb", buffering=0), mmap.mmap(-1, CHUNK), 0
+        self._direct = DirectWriter(self._file.fileno())
+        self.crc32: list[int] = []
+        self.bytes = 0
+
+    def write(self, content: memoryview) -> None:
+        """Append; what does not fill a chunk waits."""
+        self.bytes += len(content)
+        while len(content):
+            part = content[: CHUNK - self._filled]
+            self._chunk[self._filled : self._filled + len(part)] = part
+            self._filled += len(part)
+            content = content[len(part) :]
+            if self._filled == CHUNK:
+                self._flush()
+
+    def _flush(self) -> None:
+        content, at = memoryview(self._chunk)[: self._filled], len(self.crc32) * CHUNK
+        self.crc32.append(zlib.crc32(content))
+        if not self._direct.write(at, content):
+            write_all(self._file.fileno(), at, content)
+        self._filled = 0
+
+    def __enter__(self) -> ChunkedFile:
+        return self
+
+    def __exit__(self, kind: type | None, *error: object) -> None:
+        try:
+            if kind is None:
+                if self._filled:
+                    self._flush()
+                self._direct.flush()
+                os.fsync(self._file.fileno())
+        finally:
+            self._direct.close()
+            self._file.close()
+
+
+def write_arrays(path: Path, pieces: Iterable[Piece]) -> dict[str, Any]:
+    """Write pieces to a file, down to the disk; what the manifest has to say of it. Error: `OSError`."""
+    arrays = []
+    with ChunkedFile(path) as file:
+        file.write(memoryview(MAGIC))
+        for piece in pieces:
+            values = piece.values
+            order = sorted(range(values.ndim), key=lambda axis: -abs(values.strides[axis]))  # as it lies in memory
+            arrays.append(
+                {
+                    "name": piece.name,
+                    "dtype": values.dtype.str,
+                    "shape": list(values.shape),
+                    "order": order,
+                    "lower": None if piece.lower is None else [int(n) for n in piece.lower],
+                    "at": file.bytes,
+                }
+            )
+            laid = values.transpose(order)
+            for part in laid if laid.ndim > 1 else (laid,):
+                file.write(memoryview(np.ascontiguousarray(part).reshape(-1).view(np.uint8)))
+    return {"bytes": file.bytes, "crc32": file.crc32, "arrays": arrays}
+
+
+def write_manifest(folder: Path, entries: dict[str, Any]) -> None:
+    """Write the manifest, down to the disk. Error: `OSError`."""
+    rest = json.dumps(entries)[1:].encode()
+    with open(folder / MANIFEST, "xb") as file:
+        file.write(HEAD % zlib.crc32(rest) + rest)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a checkpoint. Error: `Damaged`, also where it cannot be read."""
+    try:
+        content = (folder / MANIFEST).read_bytes()
+    except OSError as error:
+        raise Damaged(f"{MANIFEST} cannot be read: {error.strerror}") from None
+    length = len(HEAD % 0)
+    if content[:length] != HEAD % zlib.crc32(content[length:]):
+        raise Damaged(f"{MANIFEST} does not agree with its checksum")
+    return json.loads(content)
+
+
+def verify(folder: Path, name: str, entry: dict[str, Any]) -> None:
+    """Read a file from one end to the other. Error: `Damaged`, with the first chunk that is."""
+    try:
+        with open(folder / name, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size != entry["bytes"]:
+                raise Damaged(f"{name} has {size} bytes, {entry['bytes']} were written")
+            for number, wanted in enumerate(entry["crc32"]):
+                if zlib.crc32(file.read(CHUNK)) != wanted:
+                    raise Damaged(
+                        f"{name} does not agree with its checksum in bytes {number * CHUNK} to "
+                        f"{min(size, (number + 1) * CHUNK) - 1}"
+                    )
+    except OSError as error:
+        raise Damaged(f"{name} cannot be read: {error.strerror}") from None
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The arrays of a checkpoint whose files are whole."""
+
+    folder: Path
+    files: dict[str, dict[str, Any]]
+
+    @cached_property
+    def _found(self) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+        found: dict[str, list] = {}
+        for file, entry in self.files.items():
+            for array in entry["arrays"]:
+                found.setdefault(array["name"], []).append((file, array))
+        return found
+
+    def _pieces(self, name: str) -> list[tuple[str, dict[str, Any]]]:
+        if name not in self._found:
+            raise Damaged(f"it holds no {name}")
+        return self._found[name]
+
+    def _open(self, file: str, array: dict[str, Any]) -> np.ndarray:
+        shape = [array["shape"][axis] for axis in array["order"]]
+        if 0 in shape:
+            return np.zeros(array["shape"], array["dtype"])
+        mapped = np.memmap(self.folder / file, array["dtype"], "r", array["at"], tuple(shape))
+        return mapped.transpose(np.argsort(array["order"]))
+
+    def joined(self, name: str) -> np.ndarray:
+        """All pieces of an array that has no place in the box, one after the other."""
+        return np.concatenate([self._open(*found) for found in self._pieces(name)])
+
+    def array(self, name: str) -> np.ndarray:
+        """A whole array of any shape."""
+        return np.array(self._open(*self._pieces(name)[0]))
+
+    def filled(self, name: str, box: Box, leading: tuple[int, ...] = (), sparse: bool = False) -> np.ndarray:
+        """A box of a global array, put together from the pieces that reach into it; `sparse`: zero where none does."""
+        pieces, there = self._pieces(name), 0
+        values = np.zeros((*leading, *box.shape), pieces[0][1]["dtype"])
+        for file, array in pieces:
+            lower: Triple = tuple(array["lower"])
+            piece = Box(lower, tuple(n + m for n, m in zip(lower, array["shape"][-3:])))
+            common = box.intersection(piece)
+            if common:
+                part = self._open(file, array)[(..., *common.slices(lower))]
+                values[(..., *common.slices(box.lower))] = part
+                there += common.size
+        if there != box.size and not sparse:
+            raise Damaged(f"it holds {there} of the {box.size} samples of {name} that are wanted")
+        return values
+
+    @staticmethod
+    def known(circuits: dict[tuple[int, ...], np.ndarray], edge: tuple[int, ...]) -> np.ndarray:
+        """The states of the circuit on an edge."""
+        if edge not in circuits:
+            raise Damaged(f"it holds no circuit on edge {edge}")
+        return circuits[edge]

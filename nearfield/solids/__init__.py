@@ -1,1 +1,0 @@
-"""Solids from files: closed surfaces of triangles, polygons of a layout, boxes of cells with numbers."""

@@ -1,0 +1,1 @@
+"""Impressed currents and their waveforms."""

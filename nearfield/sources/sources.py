@@ -1,0 +1,253 @@
+"""Impressed currents: where they flow and along what. Their signals are in `waveforms`.
+
+A current density J adds E += -Cb eta0 c dt J in step m with J at (m - 1/2) dt, a magnetic current density M adds
+(eta0 H) += -Db c dt M with M at m dt. A current I in an edge is J = I/(its dual face), a moment p in a sample's cell is
+J = p/(the cell's volume).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from nearfield.entry.quantities import Current, CurrentMoment, Position, SheetCurrent, VoltageMoment
+from nearfield.entry.schema import Schema
+from nearfield.grid.grid import AXES, YeeGrid
+from nearfield.grid.periods import IMAGINARY, turned
+from nearfield.lowering.interpolation import point_samples
+from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED, Context, CurrentTerm, Waveform
+from nearfield.sources.edges import EdgeBlock, Name, dual_area, edge_block, ordered, sample_length
+from nearfield.sources.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
+
+AnyWaveform = Annotated[
+    Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
+]
+Axis = Literal["x", "y", "z"]
+SOURCES = "sources"  # the excitation in which all impressed currents flow
+
+
+def current_term(
+    context: Context, component: int, index: tuple[np.ndarray, ...], density: np.ndarray, waveform: Waveform
+) -> list[CurrentTerm]:
+    """A current density (A/m^2 or V/m^2 per unit of the waveform) in samples; those in metal are left out.
+
+    Past a seam with a phase it flows in this cell as much earlier, with a real and an imaginary part.
+    """
+    index, angle = turned(context.grid, index)
+    _, factor = context.coefficients.at(component, *index)  # Cb or Db
+    scale = VACUUM_IMPEDANCE if component < 3 else 1.0
+    weight = -np.asarray(factor, dtype=float) * scale * VACUUM_SPEED * context.time_step * density
+    alive = weight != 0.0
+    if not alive.any():
+        return []
+    i, j, k = (np.asarray(part)[alive] for part in index)
+    weight, angle = weight[alive], angle[alive]
+    if not angle.any():
+        return [CurrentTerm(component, i, j, k, weight, waveform)]
+    parts = (component, weight * np.cos(angle)), (component + IMAGINARY, weight * np.sin(angle))
+    return [CurrentTerm(part, i, j, k, share, waveform) for part, share in parts]
+
+
+def spread(context: Context, component: int, position: tuple[float, ...]) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Samples about a point and what a unit moment there is as a density (1/m^3) in each.
+
+    The shares are those by which a field is interpolated to the point, so that the power the current delivers is that
+    of the field at its place.
+    """
+    index, share = point_samples(context, component, position)
+    volume = dual_area(context.grid, component, *index) * sample_length(context.grid, component, *index)
+    return index, share / (volume * context.coefficients.open_fraction(component, *index))
+
+
+def nearest_samples(grid: YeeGrid, component: int, position: tuple[float, ...]) -> tuple[np.ndarray, ...]:
+    """The samples that enclose a point: i, j, k."""
+    entries = grid.interpolation(component, position)
+    return grid.in_cell(tuple(np.array([entry[part] for entry in entries], dtype=np.int64) for part in range(3)))
+
+
+class ImpressedCurrent(Schema):
+    """What all sources share."""
+
+    def signal(self) -> Waveform:
+        """The column of source amplitudes that this current follows."""
+        return Waveform(self.waveform.value, SOURCES, self.waveform.end)
+
+    @property
+    def place(self) -> str:
+        """Name for messages."""
+        return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__
+
+
+class PointLike(ImpressedCurrent):
+    """What the currents of a moment at a point share."""
+
+    @property
+    def _component(self) -> int:
+        """That of E, or of H where it is magnetic, which it adds to."""
+        return AXES.index(self.axis) + 3 * (self.kind == "magnetic-point-current")
+
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry it: (component, i, j, k)."""
+        return [(self._component, *nearest_samples(grid, self._component, self.position))]
+
+    def terms(self, context: Context) -> list[CurrentTerm]:
+        """What the engine adds in each step."""
+        index, density = spread(context, self._component, self.position)
+        return current_term(context, self._component, index, self.moment * density, self.signal())
+
+
+class PointCurrent(PointLike):
+    """A point-like electric current (an electric dipole of given current moment) along an axis.
+
+    J = moment waveform(t) delta^3(r - position). The moment is current times length (A m); the radiated power of a
+    sinusoidal one of peak moment p is eta k^2 p^2/(12 pi). Off a sample it is shared by those around
+    it (`point_samples`).
+
+    >>> import nearfield as nf
+    >>> nf.PointCurrent((0, 0, 0), "z", nf.GaussianDerivative(1e9), moment=1e-3).axis
+    'z'
+    """
+
+    kind: Literal["point-current"] = "point-current"
+    position: Position
+    """Where it flows (m)."""
+    axis: Axis
+    """Direction."""
+    waveform: AnyWaveform
+    """Its signal."""
+    moment: CurrentMoment = 1.0
+    """Current times length (A m) at waveform value 1."""
+    name: Name | None = None
+    """Name for messages."""
+
+
+class MagneticPointCurrent(PointLike):
+    """A point-like magnetic current (a magnetic dipole, a small loop) along an axis.
+
+    M = moment waveform(t) delta^3(r - position), in Faraday's law curl E = -mu dH/dt - M. The moment is magnetic
+    current times length (V m); a small loop of area A with current I has mu A dI/dt.
+
+    >>> import nearfield as nf
+    >>> nf.MagneticPointCurrent((0, 0, 0), "x", nf.GaussianDerivative(1e9)).moment
+    1.0
+    """
+
+    kind: Literal["magnetic-point-current"] = "magnetic-point-current"
+    position: Position
+    """Where it flows (m)."""
+    axis: Axis
+    """Direction."""
+    waveform: AnyWaveform
+    """Its signal."""
+    moment: VoltageMoment = 1.0
+    """Magnetic current times length (V m) at waveform value 1."""
+    name: Name | None = None
+    """Name for messages."""
+
+
+class LineCurrent(ImpressedCurrent):
+    """A current filament between two points on a line along an axis, snapped to grid edges.
+
+    The current (A) flows from `start` to `end`; where it ends in free space it leaves the charges that continuity asks
+    for. From wall to wall of a PEC parallel plate it is the infinite line source of two dimensions.
+
+    >>> import nearfield as nf
+    >>> nf.LineCurrent((0, 0, 0), (0, 0, 1e-2), nf.Ricker(5e9)).current
+    1.0
+    """
+
+    kind: Literal["line-current"] = "line-current"
+    start: Position
+    """Where the current comes from (m)."""
+    end: Position
+    """Where it goes (m); differs from `start` in one coordinate."""
+    waveform: AnyWaveform
+    """Its signal."""
+    current: Current = 1.0
+    """Current (A) at waveform value 1."""
+    name: Name | None = None
+    """Name for messages."""
+
+    @model_validator(mode="after")
+    def _along_an_axis(self) -> LineCurrent:
+        moved = [AXES[axis] for axis in range(3) if self.start[axis] != self.end[axis]]
+        if len(moved) != 1:
+            raise ValueError(
+                f"start {self.start} and end {self.end} differ in {' and '.join(moved) or 'no coordinate'}; a line "
+                "current runs along one axis, so let exactly one coordinate differ"
+            )
+        return self
+
+    def block(self, grid: YeeGrid) -> EdgeBlock:
+        """Its edges."""
+        axis = next(axis for axis in range(3) if self.start[axis] != self.end[axis])
+        lower, upper = (tuple(map(pick, zip(self.start, self.end))) for pick in (min, max))
+        return edge_block(grid, lower, upper, axis, self.place)
+
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry it: (component, i, j, k)."""
+        block = self.block(grid)
+        return [(block.component, block.i, block.j, block.k)]
+
+    def terms(self, context: Context) -> list[CurrentTerm]:
+        """What the engine adds in each step."""
+        block = self.block(context.grid)
+        sign = 1.0 if self.end[block.component] > self.start[block.component] else -1.0
+        index = (block.i, block.j, block.k)
+        return current_term(context, block.component, index, sign * self.current / block.area, self.signal())
+
+
+class CurrentSheet(ImpressedCurrent):
+    """A uniform surface current over a rectangle, along one of its sides, snapped to grid edges.
+
+    A density K (A/m) over an infinite sheet radiates E = -eta K/2 to each side. Each edge carries K times the width it
+    stands for: half a cell at the rectangle's ends, half a cell at a wall.
+
+    >>> import nearfield as nf
+    >>> nf.CurrentSheet((0, 0, 5e-3), (1e-2, 1e-2, 5e-3), "x", nf.Gaussian(10e9)).density
+    1.0
+    """
+
+    kind: Literal["current-sheet"] = "current-sheet"
+    lower: Position
+    """Corner of the rectangle with the smallest coordinates (m)."""
+    upper: Position
+    """Opposite corner (m); equal to `lower` in one coordinate."""
+    axis: Axis
+    """Direction of the current, in the rectangle's plane."""
+    waveform: AnyWaveform
+    """Its signal."""
+    density: SheetCurrent = 1.0
+    """Current per width (A/m) at waveform value 1."""
+    name: Name | None = None
+    """Name for messages."""
+
+    @model_validator(mode="after")
+    def _rectangle(self) -> CurrentSheet:
+        ordered(self.lower, self.upper)
+        flat = [AXES[axis] for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        if len(flat) != 1:
+            raise ValueError(
+                f"lower {self.lower} and upper {self.upper} agree in {' and '.join(flat) or 'no coordinate'}; a sheet "
+                "is a rectangle, so let exactly one coordinate agree"
+            )
+        if self.axis == flat[0]:
+            raise ValueError(f"axis {self.axis!r} is normal to the sheet; the current must flow in its plane")
+        return self
+
+    def block(self, grid: YeeGrid) -> EdgeBlock:
+        """Its edges."""
+        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self.place)
+
+    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """The samples that carry it: (component, i, j, k)."""
+        block = self.block(grid)
+        return [(block.component, block.i, block.j, block.k)]
+
+    def terms(self, context: Context) -> list[CurrentTerm]:
+        """What the engine adds in each step."""
+        block = self.block(context.grid)
+        density = self.density * block.width / block.area
+        return current_term(context, block.component, (block.i, block.j, block.k), density, self.signal())

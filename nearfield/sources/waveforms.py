@@ -1,0 +1,297 @@
+"""Source signals: functions of time only. Each knows when it has ended and which band it fills.
+
+All vanish before t = 0 and after `end`. A pulse begins and ends at 1e-8 of its peak, so that switching it adds
+nothing to its spectrum that single precision could see.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import model_validator
+
+from nearfield.entry.quantities import Angle, NonNegativeTime, Number, PositiveFrequency, PositiveNumber
+from nearfield.entry.schema import Schema
+from nearfield.sources.sampled import Samples
+
+__all__ = ["ContinuousWave", "Gaussian", "GaussianDerivative", "ModulatedGaussian", "Pulse", "Ricker", "Samples"]
+
+EDGE_WIDTH = math.sqrt(math.log(10.0)) / math.pi  # f width at which exp(-(pi f width)^2) = 0.1, -20 dB
+NEGLIGIBLE_WIDTH = math.sqrt(math.log(1000.0)) / math.pi  # the same for 0.001, -60 dB
+DERIVATIVE_EDGES = (0.06076515, 2.76375688)  # x at which x exp((1 - x^2)/2) = 0.1
+DERIVATIVE_NEGLIGIBLE = 4.20576043  # the same for 0.001
+RICKER_EDGES = (0.19550254, 2.21127117)  # x at which x^2 exp(1 - x^2) = 0.1
+RICKER_NEGLIGIBLE = 3.19897069  # the same for 0.001
+
+
+class Pulse(Schema):
+    """What all pulses share: their value in time, the band they fill, their spectrum.
+
+    s(t) = amplitude shape((t - centre)/width) for 0 <= t <= end = centre + reach width.
+    """
+
+    reach: ClassVar[float] = 4.3  # exp(-4.3^2) = 1e-8
+
+    @property
+    def width(self) -> float:
+        """The pulse's characteristic time (s)."""
+        raise NotImplementedError
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """Lowest and highest useful frequency (Hz): there the spectrum is 20 dB below its peak."""
+        raise NotImplementedError
+
+    @property
+    def highest_frequency(self) -> float:
+        """Above this frequency (Hz) the spectrum is more than 60 dB below its peak."""
+        raise NotImplementedError
+
+    def shape(self, x: np.ndarray) -> np.ndarray:
+        """The pulse of unit peak at x = (t - centre)/width."""
+        raise NotImplementedError
+
+    @property
+    def centre(self) -> float:
+        """Time of the pulse's centre (s)."""
+        return self.reach * self.width if self.delay is None else self.delay
+
+    @property
+    def end(self) -> float:
+        """From this time on (s) the source is off."""
+        return self.centre + self.reach * self.width
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        """The signal at the times t (s); zero before 0 and after `end`."""
+        t = np.asarray(t, dtype=float)
+        alive = (t >= 0.0) & (t <= self.end)
+        inside = np.where(alive, (t - self.centre) / self.width, 0.0)
+        return np.where(alive, self.amplitude * self.shape(inside), 0.0)
+
+    def spectrum(self, frequencies: np.ndarray) -> np.ndarray:
+        """The signal's Fourier integral, integral s(t) exp(-j 2 pi f t) dt: complex, in seconds times its unit."""
+        from nearfield.analysis.spectra import fourier_integral
+
+        frequencies = np.asarray(frequencies, dtype=float)
+        step = 1.0 / (6.0 * max(self.highest_frequency, float(np.max(frequencies))))  # no alias above -200 dB
+        t = step * np.arange(int(self.end / step) + 2)
+        return fourier_integral(t, self.value(t), frequencies)
+
+
+class Gaussian(Pulse):
+    """A Gaussian pulse that fills the band from 0 to `maximum_frequency`.
+
+    s(t) = amplitude exp(-((t - delay)/width)^2), width = sqrt(ln 10)/(pi maximum_frequency): its spectrum is 20 dB
+    below its peak at maximum_frequency and 60 dB below at 1.73 times that. It holds a direct component: a current
+    that follows it leaves a static charge behind, for which `GaussianDerivative` is the cure.
+
+    >>> import nearfield as nf
+    >>> round(nf.Gaussian("20 GHz").end * 1e12)  # ps
+    208
+    """
+
+    kind: Literal["gaussian"] = "gaussian"
+    maximum_frequency: PositiveFrequency
+    """Upper edge of the useful band (Hz): the spectrum is 20 dB below its peak."""
+    amplitude: Number = 1.0
+    """Peak value; a factor on the source's own strength (volts at a port)."""
+    delay: NonNegativeTime | None = None
+    """Time of the peak (s); left out, 4.3 widths."""
+
+    @property
+    def width(self) -> float:
+        return EDGE_WIDTH / self.maximum_frequency
+
+    @property
+    def band(self) -> tuple[float, float]:
+        return 0.0, self.maximum_frequency
+
+    @property
+    def highest_frequency(self) -> float:
+        return NEGLIGIBLE_WIDTH / self.width
+
+    def shape(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(-(x**2))
+
+
+class GaussianDerivative(Pulse):
+    """The derivative of a Gaussian: its spectrum f exp(-f^2/(2 frequency^2)) peaks at `frequency` and is zero at 0.
+
+    s(t) = -amplitude x exp((1 - x^2)/2), x = 2 pi frequency (t - delay): first positive, then negative. Useful from
+    0.061 to 2.76 times the peak frequency (20 dB down).
+
+    >>> import nearfield as nf
+    >>> round(nf.GaussianDerivative("9.42 GHz").maximum_frequency / 1e9, 1)
+    26.0
+    """
+
+    reach: ClassVar[float] = 6.5  # 6.5 exp((1 - 6.5^2)/2) = 7e-9
+    kind: Literal["gaussian-derivative"] = "gaussian-derivative"
+    frequency: PositiveFrequency
+    """Frequency of the spectrum's peak (Hz)."""
+    amplitude: Number = 1.0
+    """Peak value; a factor on the source's own strength (volts at a port)."""
+    delay: NonNegativeTime | None = None
+    """Time of the zero crossing (s); left out, 6.5/(2 pi frequency)."""
+
+    @property
+    def width(self) -> float:
+        return 1.0 / (2.0 * math.pi * self.frequency)
+
+    @property
+    def band(self) -> tuple[float, float]:
+        return self.frequency * DERIVATIVE_EDGES[0], self.frequency * DERIVATIVE_EDGES[1]
+
+    @property
+    def maximum_frequency(self) -> float:
+        """Upper edge of the useful band (Hz)."""
+        return self.band[1]
+
+    @property
+    def highest_frequency(self) -> float:
+        return self.frequency * DERIVATIVE_NEGLIGIBLE
+
+    def shape(self, x: np.ndarray) -> np.ndarray:
+        return -x * np.exp(0.5 * (1.0 - x**2))
+
+
+class Ricker(Pulse):
+    """The Ricker wavelet: its spectrum f^2 exp(-f^2/frequency^2) peaks at `frequency` and is zero at 0.
+
+    s(t) = amplitude (1 - 2 x^2) exp(-x^2), x = pi frequency (t - delay), the second derivative of a Gaussian. Useful
+    from 0.196 to 2.21 times the peak frequency (20 dB down).
+
+    >>> import nearfield as nf
+    >>> round(nf.Ricker("1 GHz").maximum_frequency / 1e9, 1)
+    2.2
+    """
+
+    reach: ClassVar[float] = 4.8  # 2 4.8^2 exp(-4.8^2) = 5e-9
+    kind: Literal["ricker"] = "ricker"
+    frequency: PositiveFrequency
+    """Frequency of the spectrum's peak (Hz)."""
+    amplitude: Number = 1.0
+    """Peak value; a factor on the source's own strength (volts at a port)."""
+    delay: NonNegativeTime | None = None
+    """Time of the peak (s); left out, 4.8/(pi frequency)."""
+
+    @property
+    def width(self) -> float:
+        return 1.0 / (math.pi * self.frequency)
+
+    @property
+    def band(self) -> tuple[float, float]:
+        return self.frequency * RICKER_EDGES[0], self.frequency * RICKER_EDGES[1]
+
+    @property
+    def maximum_frequency(self) -> float:
+        """Upper edge of the useful band (Hz)."""
+        return self.band[1]
+
+    @property
+    def highest_frequency(self) -> float:
+        return self.frequency * RICKER_NEGLIGIBLE
+
+    def shape(self, x: np.ndarray) -> np.ndarray:
+        return (1.0 - 2.0 * x**2) * np.exp(-(x**2))
+
+
+class ModulatedGaussian(Pulse):
+    """A carrier under a Gaussian, filling `bandwidth` about `frequency`.
+
+    s(t) = amplitude exp(-((t - delay)/width)^2) cos(2 pi frequency (t - delay)); its spectrum is 20 dB below its peak
+    at frequency - bandwidth/2 and frequency + bandwidth/2.
+
+    >>> import nearfield as nf
+    >>> nf.ModulatedGaussian("10 GHz", "4 GHz").band
+    (8000000000.0, 12000000000.0)
+    """
+
+    kind: Literal["modulated-gaussian"] = "modulated-gaussian"
+    frequency: PositiveFrequency
+    """Carrier, the centre of the band (Hz)."""
+    bandwidth: PositiveFrequency
+    """Full width of the useful band (Hz), at most twice the carrier."""
+    amplitude: Number = 1.0
+    """Peak value; a factor on the source's own strength (volts at a port)."""
+    delay: NonNegativeTime | None = None
+    """Time of the peak (s); left out, 4.3 widths."""
+
+    @model_validator(mode="after")
+    def _above_zero(self) -> ModulatedGaussian:
+        if self.bandwidth > 2.0 * self.frequency:
+            raise ValueError(
+                f"bandwidth {self.bandwidth:.6g} Hz reaches below zero frequency about {self.frequency:.6g} Hz; "
+                f"allowed: at most {2 * self.frequency:.6g} Hz. For a band from 0 use a Gaussian"
+            )
+        return self
+
+    @property
+    def width(self) -> float:
+        return EDGE_WIDTH / (0.5 * self.bandwidth)
+
+    @property
+    def band(self) -> tuple[float, float]:
+        return self.frequency - 0.5 * self.bandwidth, self.frequency + 0.5 * self.bandwidth
+
+    @property
+    def maximum_frequency(self) -> float:
+        """Upper edge of the useful band (Hz)."""
+        return self.band[1]
+
+    @property
+    def highest_frequency(self) -> float:
+        return self.frequency + NEGLIGIBLE_WIDTH / self.width
+
+    def shape(self, x: np.ndarray) -> np.ndarray:
+        return np.exp(-(x**2)) * np.cos(2.0 * math.pi * self.frequency * self.width * x)
+
+
+class ContinuousWave(Schema):
+    """A carrier that rises smoothly and never ends.
+
+    s(t) = amplitude ramp(t) cos(2 pi frequency t + phase); the ramp is half a raised cosine, `ramp_cycles` periods
+    long. After it the phasor is amplitude exp(j phase). `end` is infinite, so the run needs `steps` or `duration`.
+
+    >>> import nearfield as nf
+    >>> nf.ContinuousWave("1 GHz").end
+    inf
+    """
+
+    kind: Literal["continuous-wave"] = "continuous-wave"
+    frequency: PositiveFrequency
+    """Carrier (Hz)."""
+    ramp_cycles: PositiveNumber = 5.0
+    """Length of the rise in periods."""
+    phase: Angle = 0.0
+    """Phase of the steady state (rad)."""
+    amplitude: Number = 1.0
+    """Amplitude of the steady state; a factor on the source's own strength (volts at a port)."""
+
+    @property
+    def end(self) -> float:
+        """Infinity: it never ends."""
+        return math.inf
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """The carrier, as lowest and highest useful frequency (Hz)."""
+        return self.frequency, self.frequency
+
+    @property
+    def maximum_frequency(self) -> float:
+        """The carrier (Hz)."""
+        return self.frequency
+
+    @property
+    def highest_frequency(self) -> float:
+        """Above this frequency (Hz) the transient of the ramp, once past, is negligible."""
+        return self.frequency * (1.0 + 3.0 / self.ramp_cycles)
+
+    def value(self, t: np.ndarray) -> np.ndarray:
+        """The signal at the times t (s); zero before 0."""
+        t = np.asarray(t, dtype=float)
+        ramp = 0.5 - 0.5 * np.cos(math.pi * np.clip(t * self.frequency / self.ramp_cycles, 0.0, 1.0))
+        return self.amplitude * ramp * np.cos(2.0 * math.pi * self.frequency * t + self.phase)
