@@ -22,7 +22,6 @@ import numpy as np
 from machine import ROOT
 from paired import parser, write
 
-from nearfield.commands.predict import job_of_simulation
 from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import write_whole
 from nearfield.machine.hardware import from_synthetic
@@ -30,7 +29,7 @@ from nearfield.machine.profile import Link, Profile, Rates
 from nearfield.measure.bench import box
 from nearfield.measure.probe_mpi import fit, launcher
 from nearfield.pictures.style import COLOURS, INK, blank, headline, png_bytes, styled
-from nearfield.predict.prediction import even, predict
+from nearfield.predict.prediction import even, job_of_plan, predict
 from nearfield.predict.step_time import Cluster, Exchange, place
 
 CLUSTER = ROOT / "scripts" / "make_believe_cluster"
@@ -131,7 +130,7 @@ def predicted(
     between = Link(latency=link["latency"], bandwidth=link["each_way_at_once"], busy=link["busy"])
     profile = Profile(fdtd={"pec": Rates(core=rate, numa=rate, cores=1, cells=cells)}, messages={"hosts": between})
     hardware = from_synthetic("pack:1 [numa] core:1 pu:1")
-    cluster, job = Cluster(hardware, hosts, profile), job_of_simulation(box(cells, 1), hardware)
+    cluster, job = Cluster(hardware, hosts, profile), job_of_plan(box(cells, 1).setup().plan, hardware)
     return predict(job, cluster, place(cluster, "core"), exchange, [even(job.shape, tuple(boxes))]).mcells_per_second
 
 

@@ -24,7 +24,7 @@ import nearfield as nf
 from nearfield.formats.bounds import Bound
 from nearfield.formats.codecs import Codec
 from nearfield.formats.description import Block, FieldDescription, Shape, of_points
-from nearfield.formats.files import open_field_file
+from nearfield.formats.opening import open_field_file
 from nearfield.formats.sizes import predicted_size
 
 CELL = 1e-3

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 import nearfield as nf
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 NM = 1e-9
 THICKNESS = 40 * NM

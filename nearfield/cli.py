@@ -89,12 +89,14 @@ def run(
     from nearfield.commands.run import Options, resume_run, run_model
     from nearfield.parallel.launch import relaunch
     from nearfield.parallel.start import Parallel
+    from nearfield.run.options import RunOptions
 
     ended = relaunch(ranks)
     if ended is not None:
         return ended
     spread = Parallel(domains, bind, memory, halo_depth, overlap)
-    options = Options(threads, tiles, report, as_json, spread, checkpoint, space_check)
+    asked = RunOptions(threads, tiling=tiles, parallel=spread, space_check=space_check)
+    options = Options(asked, report, as_json, checkpoint)
     if resume is not None:
         return resume_run(resume, model, output, options)
     if model is None:

@@ -6,27 +6,23 @@ text = dumps(simulation)                 # loads(text) == simulation
 
 from __future__ import annotations
 
-import json
-import re
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from nearfield.bodies.files import KINDS
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import readable
+from nearfield.entry.toml_text import children
 
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation
 
 LARGEST_FILE = 64 * 2**20  # bytes; samples and grid lines of the largest sensible model take a few
 DEEPEST_NESTING = 12  # the schema itself needs 5
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 
 
 def load(path: str | Path) -> Simulation:
@@ -118,88 +114,3 @@ def find_files(value: Any, folder: Path) -> None:
         value["file"] = str(folder / value["file"])
     for inner in children(value):
         find_files(inner, folder)
-
-
-def children(value: Any) -> Iterator[Any]:
-    """The tables and arrays directly inside a table or an array."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return (item for item in inner if isinstance(item, (dict, list)))
-
-
-def dumps(simulation: Simulation) -> str:
-    """The model file of a simulation, numbers in SI; entries that have their default value are left out.
-
-    >>> import nearfield as nf
-    >>> print(dumps(nf.Simulation(nf.Grid.uniform(1e-3, (8, 8, 8)), steps=10)))      # doctest: +ELLIPSIS
-    steps = 10
-    ...
-    """
-    values = plain(simulation)
-    scalars = [f"{key(name)} = {inline(value)}" for name, value in values.items() if not is_table(value)]
-    blocks = ["\n".join(scalars)] if scalars else []
-    for name, value in values.items():
-        if isinstance(value, dict):
-            tables = [(name, value)]
-            if value and all(isinstance(entry, dict) for entry in value.values()) and name == "media":
-                tables = [(f"{name}.{key(medium)}", entry) for medium, entry in value.items()]
-            blocks += [table(f"[{head}]", entry) for head, entry in tables]
-        elif is_table(value):
-            blocks += [table(f"[[{key(name)}]]", entry) for entry in value]
-    return "\n\n".join(blocks) + "\n"
-
-
-def plain(value: Any) -> Any:
-    """Dictionaries, lists, strings and numbers for a model entry, without what has its default value."""
-    if isinstance(value, BaseModel):
-        entries = {}
-        for name, field in type(value).model_fields.items():
-            entry = getattr(value, name)
-            default = field.get_default(call_default_factory=True)
-            if name == "kind" or (entry is not None and not same(entry, default)):
-                entries[name] = plain(entry)
-        return entries
-    if isinstance(value, Mapping):
-        return {str(name): plain(entry) for name, entry in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, complex):
-        return [value.real, value.imag]
-    return str(value) if isinstance(value, Path) else value
-
-
-def same(entry: Any, default: Any) -> bool:
-    """Equal, also for arrays."""
-    if isinstance(entry, np.ndarray) or isinstance(default, np.ndarray):
-        return bool(np.array_equal(entry, default))
-    return bool(entry == default)
-
-
-def is_table(value: Any) -> bool:
-    """A table, or a list of nothing but tables: it gets a heading of its own."""
-    listed = isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
-    return listed or isinstance(value, dict)
-
-
-def table(heading: str, values: dict[str, Any]) -> str:
-    """One table of the file, entries inside it inline."""
-    return "\n".join([heading, *(f"{key(name)} = {inline(value)}" for name, value in values.items())])
-
-
-def key(name: str) -> str:
-    """A key, quoted where TOML wants it."""
-    return name if BARE_KEY.fullmatch(name) else inline(name)
-
-
-def inline(value: Any) -> str:
-    """A value on one line."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key(name)} = {inline(entry)}" for name, entry in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(inline(entry) for entry in value) + "]"
-    return repr(value)

@@ -13,22 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.analysis.fields import FieldResult
+from nearfield.analysis.spectra import source_spectrum
 from nearfield.entry.errors import ModelError
-from nearfield.records.records import (
-    ExcitationRecord,
-    MonitorRecord,
-    RunRecord,
-    Variable,
-    labelled,
-    source_spectrum,
-)
+from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, labelled
 
 __all__ = ["ExcitationRecord", "FieldResult", "MonitorRecord", "Result", "RunRecord", "Variable", "open_result"]
 
 if TYPE_CHECKING:
     import xarray
 
-    from nearfield.grid.grid import YeeGrid
+    from nearfield.grid.yee import YeeGrid
 
 
 class ExcitationResult:

@@ -7,9 +7,9 @@ import numpy as np
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import choose
+from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
-from nearfield.grid.grid import YeeGrid
-from nearfield.plan.plan import COMPONENTS, VACUUM_IMPEDANCE
+from nearfield.grid.yee import COMPONENTS, YeeGrid
 from nearfield.simulation import Simulation
 
 

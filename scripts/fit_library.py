@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+from nearfield.entry.toml_text import inline, plain
 from nearfield.media.entry import FITTED, Entry
 from nearfield.media.fit import MediumFit, fit_medium
 from nearfield.media.library import library
-from nearfield.model_file import inline, plain
 
 POINTS = 120
 DIGITS = 7

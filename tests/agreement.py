@@ -10,8 +10,9 @@ from reference import ReferenceEngine, same
 
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import STEPWISE, Rows, Tiling
-from nearfield.parallel.decomposition import Box
-from nearfield.plan.plan import COMPONENTS, Plan
+from nearfield.grid.yee import COMPONENTS
+from nearfield.plan.boxes import Box
+from nearfield.plan.plan import Plan
 
 LEAST_DEPTH = 4  # steps of a tile that deserves the name
 SMALL = Tiling(LEAST_DEPTH, 3)  # cuts even small domains into bands, and short blocks into blocks of time

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import nearfield as nf
-from nearfield.grid.grid import YeeGrid
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED, Context, DFTBox, Recording
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.grid.yee import YeeGrid
+from nearfield.lowering.context import Context
+from nearfield.plan.plan import DFTBox, Recording
 
 
 @dataclass(frozen=True)

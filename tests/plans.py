@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nearfield.coefficients.dispersion import PolePlane
-from nearfield.grid.grid import YeeGrid
-from nearfield.grid.periods import imaginary
+from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.grid.yee import YeeGrid
 from nearfield.plan.incident_term import IncidentTerm
 from nearfield.plan.plan import (
-    VACUUM_SPEED,
     AxisProfile,
     CircuitTerm,
     CouplingTerm,
@@ -26,6 +24,8 @@ from nearfield.plan.plan import (
     SnapshotBox,
     Waveform,
 )
+from nearfield.plan.planes import PolePlane
+from nearfield.plan.turns import imaginary
 
 CLOSED = (("pec", "pec"),) * 3
 SPACING = 1e-3  # m

@@ -20,18 +20,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.plan.incident_term import IncidentTerm, Marches
-from nearfield.plan.plan import (
-    VACUUM_IMPEDANCE,
-    CircuitTerm,
-    CurrentTerm,
-    DFTBox,
-    Functional,
-    Plan,
-    Recording,
-    SnapshotBox,
-    is_magnetic,
-)
+from nearfield.plan.plan import CircuitTerm, CurrentTerm, DFTBox, Functional, Plan, Recording, SnapshotBox, is_magnetic
 
 LANES = 16  # cells of a block of a row's energy
 

@@ -8,18 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.grid.boundaries import Boundaries
-from nearfield.grid.grid import YeeGrid
-from nearfield.plan.plan import (
-    VACUUM_IMPEDANCE,
-    VACUUM_PERMITTIVITY,
-    VACUUM_SPEED,
-    CircuitTerm,
-    Context,
-    CurrentTerm,
-    Functional,
-    Recording,
-)
+from nearfield.grid.yee import YeeGrid
+from nearfield.lowering.context import Context
+from nearfield.plan.plan import CircuitTerm, CurrentTerm, Functional, Recording
 
 
 @dataclass

@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 from scipy.special import ellipk
 
 import nearfield as nf
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 
 def block(x0, y0, x1, y1, medium=nf.PEC):

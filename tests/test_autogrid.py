@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.grid.grading import graded_cells, ramp
-from nearfield.plan.plan import VACUUM_SPEED
 
 FREQUENCY = 10e9
 CELL = VACUUM_SPEED / FREQUENCY / 20  # 1.5 mm

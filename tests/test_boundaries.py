@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.grid.boundaries import cpml_profile
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
 
 CUBE = nf.Grid.uniform(1e-3, (30, 30, 30)).resolve()
 STEP = 0.99 * CUBE.maximum_time_step()

@@ -11,8 +11,8 @@ import pytest
 import nearfield as nf
 from nearfield.discretization.cautions import cautions
 from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.machine.machine_rate import known_rate, remember_rate
-from nearfield.plan.plan import VACUUM_SPEED
 from nearfield.plan.sizes import phase_error_per_wavelength
 
 PULSE = nf.Gaussian("10 GHz")

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from small_fdtd import SmallFDTD
 
 import nearfield as nf
-from nearfield.plan.plan import VACUUM_PERMITTIVITY, CircuitTerm, Waveform
+from nearfield.entry.constants import VACUUM_PERMITTIVITY
+from nearfield.plan.plan import CircuitTerm, Waveform
 from nearfield.ports.circuits import SeriesBranch, two_pole
 from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
 

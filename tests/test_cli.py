@@ -19,7 +19,7 @@ from nearfield.cli import main
 from nearfield.commands import console
 from nearfield.commands.progress import Outlook, PlainProgress
 from nearfield.machine import memory_rate
-from nearfield.simulation import ProgressInfo
+from nearfield.run.progress import ProgressInfo
 
 TEMPLATES = ("patch", "dipole", "box")
 TINY = """

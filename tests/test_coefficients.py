@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import nearfield as nf
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.edge_loads import EdgeLoad
-from nearfield.grid.grid import is_half
-from nearfield.plan.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+from nearfield.grid.yee import is_half
 
 PARTS = 8  # faces of test bodies lie at multiples of an eighth of a cell, so midpoint sums over eighths are exact
 PEC_WALLS = nf.Boundaries(all=nf.PEC)

@@ -7,8 +7,8 @@ from agreement import assert_model_agrees
 import nearfield as nf
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.edge_loads import EdgeLoad
+from nearfield.entry.constants import VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.metal import conformal
-from nearfield.plan.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
 
 MM = 1e-3
 PEC_WALLS = nf.Boundaries(all=nf.PEC)

@@ -7,7 +7,7 @@ from dipoles import Dipole, cube
 import nearfield as nf
 from nearfield.analysis.faces import Face
 from nearfield.analysis.flux import face_power, surface_power, trapezoid
-from nearfield.grid.grid import YeeGrid, is_half
+from nearfield.grid.yee import YeeGrid, is_half
 
 FREQUENCY = 1e9
 WAVELENGTH = 299792458.0 / FREQUENCY

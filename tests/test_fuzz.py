@@ -22,7 +22,7 @@ import pytest
 import nearfield
 from nearfield.cli import main
 from nearfield.commands.new import template_text
-from nearfield.model_file import inline, key
+from nearfield.entry.toml_text import inline, key
 
 SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 2 else []) for seed in range(20)]
 FILES_PER_SEED = 100

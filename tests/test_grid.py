@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
-from nearfield.grid.grid import is_half
-from nearfield.plan.plan import VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.grid.yee import is_half
 
 spacings = st.lists(st.floats(0.5, 2.0), min_size=1, max_size=6)
 

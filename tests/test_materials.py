@@ -3,7 +3,7 @@
 import pytest
 
 import nearfield as nf
-from nearfield.plan.plan import VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_SPEED
 
 
 def test_index_and_wavelength_are_those_of_the_lossless_medium():

@@ -8,7 +8,8 @@ import pytest
 
 import nearfield as nf
 from nearfield.commands.new import template_text
-from nearfield.model_file import dumps, load, loads
+from nearfield.entry.toml_text import dumps
+from nearfield.model_file import load, loads
 
 GRID = 'grid = {kind = "uniform", spacing = "1 mm", cells = [8, 8, 8]}\n'
 TEMPLATES = ("patch", "dipole", "box")

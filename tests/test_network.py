@@ -5,7 +5,7 @@ import pytest
 import xarray
 
 import nearfield as nf
-from nearfield.plan.plan import VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_SPEED
 from tests.guides import MM, guide
 
 

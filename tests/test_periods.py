@@ -5,8 +5,7 @@ import pytest
 from checkpointed import assert_goes_on
 
 import nearfield as nf
-from nearfield.grid.grid import is_half
-from nearfield.plan.plan import COMPONENTS
+from nearfield.grid.yee import COMPONENTS, is_half
 
 LENGTHS = (12e-3, 10e-3, 14e-3)
 STEPS = 150

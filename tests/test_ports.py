@@ -6,7 +6,8 @@ from small_fdtd import SmallFDTD
 
 import nearfield as nf
 from nearfield.analysis.sparameters import port_spectra, port_waves, scattering
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED, CircuitTerm, Functional, Waveform
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.plan.plan import CircuitTerm, Functional, Waveform
 
 PULSE = nf.Gaussian(10e9)
 PLATES = nf.Boundaries(all="pmc", z_low="pec", z_high="pec")

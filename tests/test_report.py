@@ -10,7 +10,7 @@ import pytest
 import xarray
 
 import nearfield as nf
-from nearfield.grid.grid import YeeGrid
+from nearfield.grid.yee import YeeGrid
 from nearfield.pictures.style import inline_svg, png_bytes, quantity, thinned
 from nearfield.records.records import ExcitationRecord, RunRecord, Variable
 from nearfield.report.checks import check_rows

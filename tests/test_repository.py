@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -107,3 +109,161 @@ def version(text: str) -> tuple[int, ...]:
 def test_no_two_files_of_tests_share_a_name():
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
     assert sorted(names) == sorted(set(names))  # pytest knows modules by their names alone
+
+
+# The layers of the package from what a user types to what a user reads: a folder may import itself and those that its
+# row names, at module level, inside functions and under TYPE_CHECKING alike. "doors" are modules in nearfield/ itself.
+FIELDS = "entry machine media bodies grid"
+BELOW_NOUNS = f"{FIELDS} stream records pictures plan formats analysis metal coefficients lowering"
+NOUNS = "sources ports guides incident monitors"
+BELOW_OUTPUT = f"{BELOW_NOUNS} {NOUNS} discretization engines parallel predict"
+LAYERS = {
+    "entry": "",
+    "machine": "entry",
+    "stream": "entry machine",
+    "media": "entry",
+    "bodies": "entry machine media",
+    "grid": "entry media bodies",
+    "records": "entry grid",
+    "pictures": "entry records",
+    "plan": "entry machine grid",
+    "formats": "entry machine stream grid records plan",
+    "analysis": "entry machine stream grid records plan pictures",
+    "metal": FIELDS,
+    "coefficients": f"{FIELDS} plan metal",
+    "lowering": "entry machine grid plan records coefficients",
+    **dict.fromkeys(NOUNS.split(), f"{BELOW_NOUNS} {NOUNS}"),
+    "discretization": f"{BELOW_NOUNS} {NOUNS}",
+    "engines": "entry machine plan",
+    "parallel": "entry machine plan engines",
+    "predict": "entry machine plan engines parallel",
+    "output": BELOW_OUTPUT,
+    "run": f"{BELOW_OUTPUT} output",
+    "doors": f"{BELOW_OUTPUT} output run",
+    "measure": f"{BELOW_OUTPUT} output run doors",
+    "report": f"{BELOW_OUTPUT} output run doors measure",
+    "commands": f"{BELOW_OUTPUT} output run doors measure report",
+    "cli": f"{BELOW_OUTPUT} output run doors measure report commands",
+}
+EXCEPTIONS = {  # (module, module that it imports): why, at most five
+    ("nearfield.media.fit", "nearfield.report.media_plots"): "a fit draws itself, `fit.plot(...)`",
+}
+DOORS = {"simulation", "model_file", "results", "solver"}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name."""
+    found = {}
+    for path in sorted((ROOT / "nearfield").rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports_of(module: str, path: Path, known: dict[str, Path]) -> set[str]:
+    """Modules of the package that a module imports anywhere in its text."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: relative imports hide their layer"
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name for name in inner if name in known} or {str(node.module)}
+    return (found & set(known)) - {module, "nearfield"}
+
+
+def layer(module: str) -> str:
+    """The row of the table that a module belongs to."""
+    parts = module.split(".")[1:]
+    if len(parts) == 1 and parts[0] in DOORS:
+        return "doors"
+    return "cli" if parts[0] in ("cli", "__main__") else parts[0]
+
+
+def graph() -> dict[str, set[str]]:
+    known = modules()
+    return {name: imports_of(name, path, known) for name, path in known.items() if name != "nearfield"}
+
+
+def largest_circle(arrows: dict[str, set[str]]) -> set[str]:
+    """The largest set of modules of which each reaches all others (Tarjan's strongly connected components)."""
+    number, low, stack, largest = {}, {}, [], set()
+
+    def visit(name: str) -> None:
+        nonlocal largest
+        number[name] = low[name] = len(number)
+        stack.append(name)
+        for other in arrows[name]:
+            if other not in number:
+                visit(other)
+            if other in stack:
+                low[name] = min(low[name], low[other])
+        if low[name] == number[name]:
+            at = stack.index(name)
+            circle = set(stack[at:])
+            del stack[at:]
+            largest = max(largest, circle, key=len)
+
+    for name in arrows:
+        if name not in number:
+            visit(name)
+    return largest
+
+
+def test_every_import_goes_down_the_layers():
+    wrong = [
+        f"{name} imports {other}: {layer(name)} may import {LAYERS.get(layer(name), 'nothing') or 'nothing'}"
+        for name, others in graph().items()
+        for other in sorted(others)
+        if layer(other) not in {layer(name), *LAYERS.get(layer(name), "").split()} and (name, other) not in EXCEPTIONS
+    ]
+    assert wrong == []
+    assert {layer(name) for name in graph()} <= set(LAYERS)
+    assert len(EXCEPTIONS) <= 5
+
+
+def test_the_table_of_layers_has_no_circle_but_the_nouns_and_the_pages():
+    rows = {name: set(row.split()) - {name} for name, row in LAYERS.items()}
+    assert largest_circle(rows) == set(NOUNS.split())
+    rows = {name: row - set(NOUNS.split()) for name, row in rows.items()}
+    assert len(largest_circle(rows)) <= 2
+
+
+def test_no_circle_of_imports_holds_more_than_three_modules():
+    assert len(largest_circle(graph())) <= 3
+
+
+def test_few_modules_lie_flat_in_the_package():
+    assert len([name for name in modules() if name.count(".") == 1 and modules()[name].name != "__init__.py"]) <= 12
+
+
+MAKES_AN_ENGINE = """
+import importlib, pkgutil, sys
+import numpy as np
+import nearfield.engines
+for found in pkgutil.walk_packages(nearfield.engines.__path__, "nearfield.engines."):
+    importlib.import_module(found.name)
+from nearfield.plan.plan import AxisProfile, Plan
+from nearfield.plan.planes import PlaneCoefficients
+
+
+class Vacuum:
+    def planes(self, axis, lower=None, upper=None):
+        ones = np.zeros((3, 2, 5, 5)) + np.array([1.0, 0.5])[:, None, None]
+        yield PlaneCoefficients(0, 5, ones, ones)
+
+
+ones, zeros = np.ones(5), np.zeros(5)
+profile = AxisProfile(ones, ones, zeros, zeros, zeros, zeros)
+plan = Plan((5, 5, 5), (5, 5, 5), ((0, 0),) * 3, (profile,) * 3, Vacuum(), 1e-12, "single")
+assert nearfield.engines.ENGINES["cpu"](plan, threads=1).advance(3, weigh=True).energy == 0.0
+print(*sorted(name for name in sys.modules if name.startswith("nearfield.")))
+"""
+
+
+def test_engines_and_making_one_load_no_module_of_media_bodies_metal_or_coefficients():
+    done = subprocess.run([sys.executable, "-c", MAKES_AN_ENGINE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    folders = {name.split(".")[1] for name in done.stdout.split()}
+    assert folders <= {"engines", "entry", "machine", "plan", "grid", "_core"}

@@ -9,7 +9,7 @@ import xarray
 
 import nearfield as nf
 from nearfield.cli import main
-from nearfield.plan.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_PERMITTIVITY, VACUUM_SPEED
 
 STEP = 1e-12
 

@@ -6,7 +6,7 @@ import pytest
 
 import nearfield as nf
 from nearfield.entry.errors import RunFailed
-from nearfield.grid.grid import YeeGrid
+from nearfield.grid.yee import YeeGrid
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable
 from nearfield.results import Result
 

@@ -6,7 +6,7 @@ from agreement import assert_model_agrees
 
 import nearfield as nf
 from nearfield.coefficients.coefficients import Coefficients
-from nearfield.plan.plan import VACUUM_PERMITTIVITY
+from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from validation.parallel_plate import ETA
 from validation.resistive_sheet.run import expected, found
 

@@ -5,7 +5,7 @@ import pytest
 from small_fdtd import SmallFDTD
 
 import nearfield as nf
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.sources.edges import dual_area, sample_length
 
 SIGNAL = nf.GaussianDerivative(10e9)

@@ -5,8 +5,8 @@ import pytest
 from test_conformal import PEC_WALLS, coefficients, cube, largest_eigenvalue, metal
 
 import nearfield as nf
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.metal import conformal
-from nearfield.plan.plan import VACUUM_SPEED
 
 VACUUM = nf.Medium()
 CELLS, RADIUS = 15, 4.3

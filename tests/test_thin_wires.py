@@ -13,10 +13,10 @@ from test_conformal import largest_eigenvalue, random_lines
 import nearfield as nf
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.edge_loads import EdgeLoad
-from nearfield.grid.grid import YeeGrid
+from nearfield.entry.constants import VACUUM_PERMITTIVITY
+from nearfield.grid.yee import YeeGrid
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.wire_lattice import edge_factors, edge_radius
-from nearfield.plan.plan import VACUUM_PERMITTIVITY
 
 MM = 1e-3
 PULSE = nf.Gaussian(20e9)

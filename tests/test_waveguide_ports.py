@@ -5,9 +5,9 @@ import pytest
 
 import nearfield as nf
 from nearfield.analysis.guided_line import GuideLine
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.guides.analytic import Opening, potential
 from nearfield.guides.names import ModeName
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 MM = 1e-3
 PULSE, HIGH = nf.ModulatedGaussian(20e9, 10e9), nf.ModulatedGaussian(36e9, 10e9)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES
 from nearfield.records.records import Variables
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from nearfield.analysis.faces import Face
 from nearfield.analysis.flux import trapezoid
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 DIRECTIONS_AT_ONCE = 2048  # keeps the phase tables of a large face within tens of MB
 

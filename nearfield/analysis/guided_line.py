@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 
 def per_cell(x: np.ndarray) -> np.ndarray:

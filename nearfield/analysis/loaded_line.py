@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.analysis.guided_line import Line, per_cell
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 TAPER = 0.15  # of a pulse's band: so far beyond it, on either side, the points reach
 LEAST = 0.02  # of the highest frequency: the lowest one

@@ -25,7 +25,7 @@ from nearfield.records.records import Variable, Variables
 if TYPE_CHECKING:
     import xarray
 
-    from nearfield.results import ExcitationResult
+    from nearfield.records.records import Excitation
 
 AXES = {"frequency": "Hz", "theta": "rad", "phi": "rad"}
 
@@ -37,7 +37,7 @@ class FarFieldResult(CrossSections):
     origin of coordinates. Over a ground (a wall of the domain) only the half space of the antenna exists.
     """
 
-    def __init__(self, variables: Variables, excitation: ExcitationResult, normalised: bool = False) -> None:
+    def __init__(self, variables: Variables, excitation: Excitation, normalised: bool = False) -> None:
         if "e_theta" not in variables:  # of an interrupted run only the surface was kept
             variables = variables | surface_pattern(variables)
         self.variables = variables

@@ -10,7 +10,7 @@ import numpy as np
 from nearfield.analysis.pencil import Exponentials, exponentials, exponentials_in
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import FREQUENCY, Quantity
-from nearfield.results import ExcitationResult
+from nearfield.records.records import Excitation, ExcitationRecord
 
 if TYPE_CHECKING:
     import xarray
@@ -83,7 +83,7 @@ def samples_of(
     """Values, their distance (s), the time of the first (s), and their unit."""
     if hasattr(signal, "excitation"):
         signal = signal.excitation()
-    if isinstance(signal, ExcitationResult):
+    if isinstance(getattr(signal, "record", None), ExcitationRecord):
         signal, begun = recorded(signal, probe)
         start = begun if start is None else start
     unit = ""
@@ -113,7 +113,7 @@ def samples_of(
     return values.astype(kind), float(steps.mean()), float(time[0]), unit
 
 
-def recorded(excitation: ExcitationResult, probe: str | None) -> tuple[xarray.DataArray, float]:
+def recorded(excitation: Excitation, probe: str | None) -> tuple[xarray.DataArray, float]:
     """The signal of a result's probe, and when its source had ended (s)."""
     if probe is None:
         raise ModelError(f"probe: missing; a result needs the name of one, there is {', '.join(excitation.monitors)}")

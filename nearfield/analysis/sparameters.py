@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import xarray
 
     from nearfield.records.records import RunRecord
-    from nearfield.simulation import Simulation
 
 __all__ = [
     "frequency_axis",
@@ -120,22 +119,22 @@ def scattering(
     }
 
 
-def scattering_variables(simulation: Simulation, record: RunRecord, time_step: float) -> Variables:
+def scattering_variables(
+    record: RunRecord, bands: Sequence[tuple[float, float]], impedances: Mapping[str, float], time_step: float
+) -> Variables:
     """The S-parameters of a finished run over the band of its excitations, as `scattering` gives them.
+
+    `bands` (Hz) are those of the waveforms of the excited ports, `impedances` (ohm) those of all ports, in order.
 
     1001 frequencies from the lowest to the highest useful one of the excited ports' waveforms, or up to 4001 where a
     long run resolves more (one over its length).
     """
-    from nearfield.discretization.discretization import port_waveform
-
-    bands = [port_waveform(simulation, port).band for port in simulation.channels if port.name in record.excitations]
     low, high = min(band[0] for band in bands), max(band[1] for band in bands)
     high = min(high, 0.5 / time_step)
     ports = {name: run.ports for name, run in record.excitations.items()}
     times = [variables["time"].array for run in ports.values() for variables in run.values()]
     resolved = (high - low) * max((float(time[-1]) for time in times if time.size), default=0.0)
     points = 1001 if resolved <= 1000 else 2001 if resolved <= 2000 else 4001
-    impedances = {port.name: port.impedance for port in simulation.channels}
     return scattering(impedances, ports, frequency_axis((low, high), points))
 
 

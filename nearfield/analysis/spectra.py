@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.records.records import Variables
 
 if TYPE_CHECKING:
     import xarray
@@ -93,3 +94,19 @@ def frequency_axis(band: tuple[float, float], points: int = 1001) -> np.ndarray:
     """Evenly spaced frequencies (Hz) over a waveform's useful band; one point when the band is a single line."""
     low, high = band
     return np.linspace(low, high, points if high > low else 1)
+
+
+def source_spectrum(waveform: Variables | None, frequencies: np.ndarray) -> np.ndarray:
+    """S(f) = integral s(t) exp(-j 2 pi f t) dt of the waveform as it was used; unit: the waveform's times second."""
+    if waveform is None:
+        raise ModelError(
+            "per_source() needs one waveform, but the sources of this run have different ones, so no single source "
+            "spectrum exists; give all sources the same waveform, or divide by a spectrum of your own"
+        )
+    time, value = waveform["time"].array, waveform["value"].array
+    if time.size < 2 or not np.abs(value[-1]) <= 1e-2 * np.abs(value).max():
+        raise ModelError(
+            "per_source() needs a source that has ended, but the waveform was still on at the last step; use a pulse "
+            "(Gaussian, ModulatedGaussian, Ricker ...) or run longer"
+        )
+    return fourier_integral(time, value, frequencies)

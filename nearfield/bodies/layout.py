@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -10,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from nearfield.bodies.closed_surface import ClosedSurface
 from nearfield.bodies.files import package, readable, refuse_changed
-from nearfield.bodies.shapes import Extruded, Polygon
+from nearfield.bodies.shapes import Extruded, Polygon, shifted
 from nearfield.entry.quantities import FileName, Length, PositiveNumber, Whole, several
 
 SUFFIXES = (".gds", ".gds2", ".gdsii")
@@ -66,6 +67,11 @@ class Layout(Extruded):
         return tuple(
             Polygon(self.axis, (outline + self.offset).tolist(), self.lower, self.upper) for outline in self.outlines
         )
+
+    def moved(self, by: Sequence[float]) -> Layout:
+        along, *across = (by[(self.normal + n) % 3] for n in range(3))
+        offset = shifted(self.offset, across)
+        return self.model_copy(update={"offset": offset, "lower": self.lower + along, "upper": self.upper + along})
 
     def flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
         corners = np.concatenate(self.outlines) + self.offset

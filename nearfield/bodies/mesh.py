@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, model_validator
@@ -54,6 +54,7 @@ class Mesh(Solid):
     [ True False]
     """
 
+    _corners: ClassVar[tuple[str, ...]] = ("offset",)
     kind: Literal["mesh"] = "mesh"
     file: FileName | None = None
     """STL, PLY or OBJ file; in a model file it counts from that file's folder."""

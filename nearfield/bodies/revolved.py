@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import field_validator
@@ -74,6 +74,7 @@ class Revolved(Solid):
     ((-0.003, -0.003, 0.001), (0.003, 0.003, 0.005))
     """
 
+    _corners: ClassVar[tuple[str, ...]] = ("center",)
     kind: Literal["revolved"] = "revolved"
     axis: Literal["x", "y", "z"]
     """Direction of the axis: "x", "y" or "z"."""

@@ -6,9 +6,10 @@ magnitude than the true distance to the surface. Coordinates are in metres throu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import field_validator, model_validator
@@ -18,6 +19,11 @@ from nearfield.entry.schema import Schema
 
 Corner = tuple[float, float, float]
 AT_ONCE = 20_000  # pairs of points and sides, so that they stay in a cache
+
+
+def shifted(point: Sequence[float], by: Sequence[float]) -> tuple[float, ...]:
+    """A point moved by a vector (m)."""
+    return tuple(float(value + step) for value, step in zip(point, by))
 
 
 class Solid(Schema):
@@ -55,6 +61,13 @@ class Solid(Schema):
     def levels(self, axis: int) -> list[float]:
         """Coordinates (m) along an axis, besides the bounds, at which an automatic grid should have lines."""
         return []
+
+    _corners: ClassVar[tuple[str, ...]] = ("lower", "upper")
+    """The entries that are positions: what `moved` adds to."""
+
+    def moved(self, by: Sequence[float]) -> Self:
+        """The shape moved by three lengths (m)."""
+        return self.model_copy(update={name: shifted(getattr(self, name), by) for name in self._corners})
 
 
 class Box(Solid):
@@ -96,6 +109,7 @@ class Box(Solid):
 class Sphere(Solid):
     """A solid sphere."""
 
+    _corners: ClassVar[tuple[str, ...]] = ("center",)
     kind: Literal["sphere"] = "sphere"
     center: Position
     """Centre (m)."""
@@ -113,6 +127,7 @@ class Sphere(Solid):
 class Cylinder(Solid):
     """A solid circular cylinder between the centres of its two flat ends, in any direction."""
 
+    _corners: ClassVar[tuple[str, ...]] = ("start", "end")
     kind: Literal["cylinder"] = "cylinder"
     start: Position
     """Centre of one end (m)."""
@@ -231,6 +246,9 @@ class Wire(Solid):
                 )
         return points
 
+    def moved(self, by: Sequence[float]) -> Wire:
+        return self.model_copy(update={"points": tuple(shifted(point, by) for point in self.points)})
+
     def bounds(self) -> tuple[Corner, Corner]:
         return tuple(map(min, zip(*self.points))), tuple(map(max, zip(*self.points)))
 
@@ -301,6 +319,11 @@ class Polygon(Extruded):
         if np.ptp(corners[:, 0]) == 0.0 or np.ptp(corners[:, 1]) == 0.0:
             raise ValueError("all vertices lie on one line; the polygon encloses nothing")
         return self
+
+    def moved(self, by: Sequence[float]) -> Polygon:
+        along, *across = (by[(self.normal + n) % 3] for n in range(3))
+        corners = tuple(shifted(corner, across) for corner in self.vertices)
+        return self.model_copy(update={"vertices": corners, "lower": self.lower + along, "upper": self.upper + along})
 
     def flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
         u, v = zip(*self.vertices)

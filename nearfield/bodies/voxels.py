@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, model_validator
@@ -46,6 +46,7 @@ class Voxels(Solid):
     ['head: 3'] [False  True]
     """
 
+    _corners: ClassVar[tuple[str, ...]] = ("lower",)
     kind: Literal["voxels"] = "voxels"
     file: FileName | None = None
     """HDF5 or .npy file of whole numbers over [x][y][z]; in a model file it counts from that file's folder."""

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from nearfield.bodies.geometry import Structure, medium_of
 from nearfield.coefficients.contrasts import contrasts
-from nearfield.coefficients.dispersion import Dispersion, PolePlane
+from nearfield.coefficients.dispersion import Dispersion
 from nearfield.coefficients.edge_loads import EdgeLoad, EdgeLoads
 from nearfield.coefficients.media_means import (
     CONDUCTIVITY,
@@ -29,9 +29,10 @@ from nearfield.coefficients.media_means import (
     MediaMeans,
 )
 from nearfield.coefficients.stability import lowest_index
+from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.grid.boundaries import Boundaries
-from nearfield.grid.grid import YeeGrid
-from nearfield.grid.periods import images
+from nearfield.grid.images import images
+from nearfield.grid.yee import YeeGrid
 from nearfield.media.materials import Medium
 from nearfield.media.surface_media import ResistiveSheet, is_metal
 from nearfield.metal import conformal
@@ -42,7 +43,8 @@ from nearfield.metal.skin import SkinSurface, skin_surfaces
 from nearfield.metal.skin_fit import fit_band
 from nearfield.metal.thin_wires import ThinWires
 from nearfield.metal.wire_edges import Chain, Edges
-from nearfield.plan.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED, PoleMedium, Triple
+from nearfield.plan.plan import PoleMedium, Triple
+from nearfield.plan.planes import PlaneCoefficients, PolePlane
 
 PLANE_COST = 10_000  # samples that take as long as a plane does besides its own
 
@@ -50,21 +52,6 @@ HALVES = (  # of E and of H: what stores, what loses, the constant of vacuum
     (PERMITTIVITY, CONDUCTIVITY, VACUUM_PERMITTIVITY),
     (PERMEABILITY, MAGNETIC_CONDUCTIVITY, VACUUM_PERMEABILITY),
 )
-
-
-@dataclass(frozen=True)
-class PlaneCoefficients:
-    """Planes start to stop along an axis, all alike.
-
-    electric, magnetic: (3, 2, nb, nc) float64: component x, y, z; Ca or Da, then Cb or Db; nb, nc active samples
-    along the two cyclically next axes. poles: what dispersive media weigh, where they weigh anything.
-    """
-
-    start: int
-    stop: int
-    electric: np.ndarray
-    magnetic: np.ndarray
-    poles: tuple[PolePlane, ...] = ()
 
 
 class Coefficients:

@@ -8,8 +8,8 @@ import numpy as np
 
 from nearfield.coefficients.dispersion import Kind
 from nearfield.coefficients.interfaces import Contrast
+from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from nearfield.media.materials import Medium
-from nearfield.plan.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 
 LOOKED_AT = 64  # frequencies of the band
 WIDEST = 1e3  # of a band: nothing is looked for further below its upper edge

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nearfield.coefficients.coefficients import Coefficients
-    from nearfield.grid.grid import YeeGrid
+    from nearfield.grid.yee import YeeGrid
 
 LEAST = 0.1  # of the least 1/eps of all media: xi is nowhere below that
 CLEAR = 2  # samples between nodes that take part and edges that conformal metal cuts

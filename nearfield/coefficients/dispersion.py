@@ -19,15 +19,7 @@ import numpy as np
 from nearfield.media.materials import Medium
 from nearfield.media.poles import AnyPole
 from nearfield.plan.plan import PoleMedium
-
-
-@dataclass(frozen=True)
-class PolePlane:
-    """What a medium does in planes alike: its number, and (3, nb, nc) float64 for x, y, z of its half step."""
-
-    medium: int
-    stay: np.ndarray
-    weight: np.ndarray
+from nearfield.plan.planes import PolePlane
 
 
 @dataclass(frozen=True)

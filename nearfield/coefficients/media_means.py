@@ -26,7 +26,7 @@ from nearfield.coefficients.interfaces import (
     weigh,
 )
 from nearfield.coefficients.subcells import CutAxis, Painter, mean
-from nearfield.grid.grid import YeeGrid
+from nearfield.grid.yee import YeeGrid
 from nearfield.metal.metal import Window, shape_of
 
 PERMITTIVITY, PERMEABILITY, CONDUCTIVITY, MAGNETIC_CONDUCTIVITY = range(4)  # columns of the table of media

@@ -16,10 +16,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.polynomial import Polynomial
 
+from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from nearfield.entry.errors import ModelError
 from nearfield.media.materials import Medium, response
 from nearfield.media.poles import AnyPole
-from nearfield.plan.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 
 ROUNDING = 1e-7  # of the response's size: what digits of published numbers may make a passive medium lose
 BEYOND = 1e3  # past the slowest and the fastest pole and root, where nothing changes any more

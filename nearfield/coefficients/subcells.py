@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nearfield.bodies.shapes import Solid
-from nearfield.grid.grid import SAMPLE_TOLERANCE
+from nearfield.grid.yee import SAMPLE_TOLERANCE
 
 SAMPLES = 4  # points along each edge of a piece that a curved surface crosses
 BATCH = 20_000  # such pieces sampled at a time

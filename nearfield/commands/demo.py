@@ -12,6 +12,7 @@ from nearfield.commands.console import CODE_OF_STATUS, console, output_folder
 from nearfield.commands.run import readable, run_into, summary_of, write_files
 from nearfield.entry.errors import ModelError
 from nearfield.model_file import load
+from nearfield.run.options import RunOptions
 
 if TYPE_CHECKING:
     from nearfield.results import Result
@@ -44,7 +45,7 @@ def run_demo(output: Path | None, threads: int | None, as_json: bool) -> int:
     simulation = load(EXAMPLE)
     folder = output_folder(EXAMPLE, output)
     with console(as_json) as out:
-        result = run_into(simulation, folder, threads, out)
+        result = run_into(simulation, folder, RunOptions(threads), out)
         rows = compare(result) if result.status == "done" else []
         files = write_files(result, simulation, folder, EXAMPLE.stem, checks=rows)
         code = CODE_OF_STATUS[result.status] or int(any(row.passed is False for row in rows))

@@ -7,12 +7,12 @@ from typing import Any
 
 from nearfield.commands.console import console
 from nearfield.entry.errors import ModelError
+from nearfield.entry.toml_text import key, plain, table
 from nearfield.entry.wording import counted, quantity
 from nearfield.media.entry import Entry
 from nearfield.media.fit import KINDS, MediumFit, fit_medium
 from nearfield.media.materials import LIBRARY
 from nearfield.media.tabulated import read_table
-from nearfield.model_file import key, plain, table
 
 
 def fit_table(

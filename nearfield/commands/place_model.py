@@ -13,16 +13,11 @@ from nearfield.machine.hardware import Hardware, load
 from nearfield.machine.placement import crowding, default_scheme, host_names, shares, unit_of
 from nearfield.machine.profile import Profile, load_profile
 from nearfield.model_file import load as load_model
-from nearfield.parallel.decomposition import (
-    Decomposition,
-    Triple,
-    decompositions,
-    indices,
-    parse_domains,
-)
+from nearfield.parallel.decomposition import Decomposition, decompositions, parse_domains
 from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.halo_sizes import HaloSize, halo_sizes
 from nearfield.parallel.weights import HaloCost, Weights
+from nearfield.plan.boxes import Triple, indices
 from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import BYTES_OF
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from nearfield.commands.place_model import Machine, Placing, Request, home
 from nearfield.entry.wording import counted, memory
 from nearfield.machine.launchers import ranges
-from nearfield.parallel.decomposition import Decomposition, even_speeds, indices, sides, times
+from nearfield.parallel.decomposition import Decomposition, even_speeds, sides, times
 from nearfield.parallel.halo_sizes import HaloSize
 from nearfield.parallel.weights import Weights
+from nearfield.plan.boxes import indices
 
 MOST_SHOWN = 64  # domains, and ranks, in the text
 DOUBLE_WORK = 0.25  # of the work computed twice is too much

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from nearfield.commands.console import Console, console
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import SCHEMES, Hardware, load
 from nearfield.machine.profile import load_profile
-from nearfield.predict.prediction import best, predict_all
+from nearfield.predict.prediction import best, job_of_plan, predict_all
 from nearfield.predict.step_time import Cluster, Job, Prediction
 
 BOX = "box"  # in place of a model file
@@ -89,23 +88,7 @@ def job_of(request: Request, hardware: Hardware) -> Job:
         simulation = box(cells, 1, "cpml" if request.cpml else "pec")
     else:
         simulation = load_model(request.model)
-    return job_of_simulation(simulation, hardware)
-
-
-def job_of_simulation(simulation: Any, hardware: Hardware) -> Job:
-    """The samples of a simulation, what each costs, and the tiles on the cores of a NUMA node."""
-    from nearfield.parallel.halo_depth import Tiles
-    from nearfield.parallel.plan_weights import plan_weights
-    from nearfield.plan.sizes import BYTES_OF
-
-    setup = simulation.setup()
-    plan = setup.plan
-    return Job(
-        plan_weights(plan),
-        math.prod(plan.cells),
-        BYTES_OF[plan.precision],
-        Tiles.on(plan, hardware, len(hardware.numa[0].cores) or 1),
-    )
+    return job_of_plan(simulation.setup().plan, hardware)
 
 
 def wanted(hardware: Hardware, bind: str | None) -> list[str]:

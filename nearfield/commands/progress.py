@@ -11,7 +11,7 @@ from nearfield.commands.streams import silence, write
 from nearfield.entry.wording import duration
 
 if TYPE_CHECKING:
-    from nearfield.simulation import ProgressInfo
+    from nearfield.run.progress import ProgressInfo
 
 SECONDS_BETWEEN_LINES = 5.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +18,15 @@ from nearfield.entry.wording import counted, duration, memory
 from nearfield.machine.interruption import Terminated
 from nearfield.machine.machine_rate import remember_rate
 from nearfield.machine.transport import world
-from nearfield.model_file import load
+from nearfield.model_file import load, loads
 from nearfield.run.checkpoint.folder import checkpoints, remove_all
 from nearfield.run.checkpoint.keeper import Checkpoints
 from nearfield.run.checkpoint.schedule import Schedule
+from nearfield.run.options import RunOptions
 from nearfield.run.resume import alone_in, going_on, refuse_unfinished
+from nearfield.run.time_loop import run
 
 if TYPE_CHECKING:
-    from nearfield.parallel.start import Parallel
     from nearfield.results import Result
     from nearfield.simulation import Simulation
 
@@ -36,13 +37,10 @@ RESULT_NAME = "result.h5"
 class Options:
     """What may be asked of a run beside its model."""
 
-    threads: int | None
-    tiles: str
+    run: RunOptions
     report: bool
     as_json: bool
-    parallel: Parallel | None = None
     checkpoint: str | None = None  # a schedule
-    space_check: bool = True
 
 
 def run_model(model: Path, output: Path | None, force: bool, options: Options) -> int:
@@ -53,9 +51,7 @@ def run_model(model: Path, output: Path | None, force: bool, options: Options) -
     refuse_overwriting(folder, force)
     with console(options.as_json) as out, requeued(folder, schedule is not None):
         kept = Checkpoints(folder, schedule, stem=model.stem, result=RESULT_NAME, tell=warning_to(out))
-        result = run_into(
-            simulation, folder, options.threads, out, options.tiles, options.parallel, kept, options.space_check
-        )
+        result = run_into(simulation, folder, options.run, out, kept)
         return presented(result, simulation, folder, kept, {"model": str(model)}, out, options)
 
 
@@ -67,11 +63,9 @@ def resume_run(folder: Path, model: Path | None, output: Path | None, options: O
         raise ModelError(f"{folder} is no folder; give that of a run with --checkpoint")
     given = None if model is None else load(model)
     with console(options.as_json) as out, requeued(folder, True), alone_in(folder, world()):
-        kept, simulation = going_on(folder, given, options.checkpoint, warning_to(out))
+        kept, simulation = going_on(folder, given, options.checkpoint, warning_to(out), loads)
         out.note(f"resumed from {kept.resumed.path} at {kept.resumed.place}")
-        result = run_into(
-            simulation, folder, options.threads, out, options.tiles, options.parallel, kept, options.space_check
-        )
+        result = run_into(simulation, folder, options.run, out, kept)
         heading = {"model": str(model or kept.resumed.path), "resumed": str(kept.resumed.path)}
         return presented(result, simulation, folder, kept, heading, out, options)
 
@@ -151,23 +145,14 @@ def make_folder(folder: Path) -> None:
 
 
 def run_into(
-    simulation: Simulation,
-    folder: Path,
-    threads: int | None,
-    out: Console,
-    tiles: str | None = None,
-    parallel: Parallel | None = None,
-    kept: Checkpoints | None = None,
-    space_check: bool = True,
+    simulation: Simulation, folder: Path, options: RunOptions, out: Console, kept: Checkpoints | None = None
 ) -> Result:
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
-    from nearfield.run.time_loop import run
-
     ranks, kept = world(), kept or Checkpoints(result=RESULT_NAME)
     setup = Discretization(simulation, ranks)
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
-    before = cautions(setup)
-    choose(setup.plan, threads, simulation.schedule, tiles)  # so do tiles that cannot be
+    before, later = cautions(setup), []
+    choose(setup.plan, options.threads, simulation.schedule, options.tiling)  # so do tiles that cannot be
     if ranks.rank == 0:
         make_folder(folder)
     for warning in before:
@@ -175,18 +160,16 @@ def run_into(
     with nullcontext() if kept.resumed else alone_in(folder, ranks), progress(setup.decay) as display:
         if ranks.rank == 0 and not kept.resumed:
             remove_all(folder)
+        options = replace(options, output=folder / kept.names["result"], progress=display, warn=later.append)
         try:
-            result = run(
-                simulation, threads, folder / kept.names["result"], display, setup, tiles, parallel, kept, space_check
-            )
+            result = Result(run(simulation, options, setup, before, kept))
         except DivergedError as error:
             if error.result is None:
                 raise
-            result = error.result
+            result = Result(error.result)
             out.note(f"error: {error}")
-    for warning in result.facts.get("warnings", ()):
-        if warning not in [*before, *kept.warnings]:
-            out.note(f"warning: {warning}")
+    for warning in later:
+        out.note(f"warning: {warning}")
     if ranks.size == 1:
         remember_rates(result, simulation.precision)
     return result

@@ -15,7 +15,7 @@ from nearfield.discretization.refusals import edges_of, features, media_in_use
 from nearfield.discretization.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
 from nearfield.entry.wording import quantity
 from nearfield.grid.boundaries import CPML
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES
 from nearfield.lowering.interpolation import point_samples
 from nearfield.media.surface_media import Conductor, ResistiveSheet, is_metal
 from nearfield.metal.conformal import cell_near, too_slight

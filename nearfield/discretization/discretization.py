@@ -11,6 +11,7 @@ import numpy as np
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.coupling import coupling_term
 from nearfield.coefficients.stability import lowest_index, refuse_active
+from nearfield.discretization.folded_plan import folded_plan
 from nearfield.discretization.refusals import (
     edges_of,
     media_in_use,
@@ -21,20 +22,23 @@ from nearfield.discretization.refusals import (
     refuse_time_step,
 )
 from nearfield.discretization.resolution import cells_in_media
-from nearfield.discretization.symmetry import folded_plan, symmetric_grid
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
-from nearfield.grid.grid import YeeGrid
-from nearfield.grid.periods import imaginary, joined
-from nearfield.incident.seen import Illumination, marked, parts_seen
+from nearfield.grid.grid import AutoGrid
+from nearfield.grid.symmetry import symmetric_grid
+from nearfield.grid.yee import YeeGrid
+from nearfield.incident.seen import marked, parts_seen
+from nearfield.lowering.context import Context, Illumination
 from nearfield.machine.transport import ALONE, Alone
 from nearfield.metal import conformal
-from nearfield.plan.plan import VACUUM_SPEED, Context, Plan, Recording, RecordingTerm, Waveform
+from nearfield.plan.plan import Plan, Recording, RecordingTerm, Waveform
 from nearfield.plan.planning import build_plan
+from nearfield.plan.turns import imaginary, joined
 from nearfield.records.records import Variables
 from nearfield.sources.waveforms import Gaussian
 
 if TYPE_CHECKING:
-    from nearfield.simulation import Simulation
+    from nearfield.discretization.model import Model
 
 SOURCES = "sources"
 DEFAULT_DECAY = 1e-6
@@ -42,7 +46,7 @@ GUIDED_DECAY = 1e-8  # what a guide holds next to its cut-off leaves slowly
 TRANSITS = 150  # most crossings of the box before a run that does not decay is cut off
 
 
-def port_waveform(simulation: Simulation, port):
+def port_waveform(simulation: Model, port):
     """The voltage waveform of a port: its own, the simulation's, or a Gaussian up to the automatic grid's limit."""
     waveform = port.waveform or simulation.waveform
     if waveform is None and port.kind == "waveguide":
@@ -61,7 +65,7 @@ def port_waveform(simulation: Simulation, port):
     return waveform
 
 
-def excitation_names(simulation: Simulation) -> tuple[str, ...]:
+def excitation_names(simulation: Model) -> tuple[str, ...]:
     """The runs to make: as asked, else the sources if there are any, else every port, else one silent run."""
     ports = tuple(channel.name for channel in simulation.channels)
     allowed = (*([SOURCES] if simulation.sources or not ports else []), *ports)
@@ -77,7 +81,7 @@ def excitation_names(simulation: Simulation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(asked))
 
 
-def all_waveforms(simulation: Simulation) -> list:
+def all_waveforms(simulation: Model) -> list:
     """Every waveform that some excitation of the simulation uses."""
     names = excitation_names(simulation)
     found = [source.waveform for source in simulation.sources] if SOURCES in names else []
@@ -90,7 +94,7 @@ def lowest_frequency(waveform) -> float:
     return max(0.0, low - (waveform.highest_frequency - high))
 
 
-def choose_steps(simulation: Simulation, grid: YeeGrid, time_step: float) -> tuple[int, float | None]:
+def choose_steps(simulation: Model, grid: YeeGrid, time_step: float) -> tuple[int, float | None]:
     """(most steps, decay or None): as given, or enough for a decaying run."""
     if simulation.steps is not None:
         return simulation.steps, simulation.decay
@@ -133,11 +137,16 @@ class Discretization:
     `ranks`: those that make the same one together, where there are several; all then ask for the same, in one order.
     """
 
-    def __init__(self, simulation: Simulation, ranks: Alone = ALONE) -> None:
+    def __init__(self, simulation: Model, ranks: Alone = ALONE) -> None:
         self.simulation, self.ranks = simulation, ranks
         refuse_entries(simulation)
         self.excitations = excitation_names(simulation)
-        grid = symmetric_grid(simulation.grid.resolve(simulation), simulation)
+        grid = symmetric_grid(
+            simulation.grid.resolve(simulation),
+            simulation.symmetry.kinds,
+            simulation.boundaries,
+            isinstance(simulation.grid, AutoGrid),
+        )
         self.grid = replace(grid, phases=simulation.boundaries.phases(grid))
         index = lowest_index(media_in_use(simulation).values())
         self.time_step_limit = self.grid.maximum_time_step(index)
@@ -250,7 +259,13 @@ class Discretization:
         """What the engine is given."""
         simulation = self.simulation
         plan = build_plan(
-            self.grid, simulation.boundaries, self.coefficients, self.time_step, simulation.precision, self.terms
+            self.grid,
+            simulation.boundaries,
+            self.coefficients,
+            self.time_step,
+            simulation.precision,
+            self.terms,
+            self.coefficients.pole_media,
         )
         if simulation.averaging == "tensor":
             plan = replace(plan, coupling=coupling_term(plan, self.grid, self.coefficients))

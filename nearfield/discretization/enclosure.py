@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.discretization.refusals import edges_of, features
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES
 from nearfield.monitors.radiation import on_walls
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nearfield.discretization.discretization import port_waveform
 from nearfield.entry.wording import quantity
 from nearfield.grid.boundaries import CPML
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES
 from nearfield.guides.placing import port_place
 from nearfield.guides.section import ends_as_it_begins
 

@@ -11,11 +11,11 @@ from nearfield.analysis.guided_line import Line
 from nearfield.analysis.network import frequency_list
 from nearfield.analysis.spectra import frequency_axis
 from nearfield.discretization.discretization import port_waveform
+from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import quantity
 from nearfield.guides.counted import conductors
 from nearfield.guides.modes import Mode
-from nearfield.plan.plan import VACUUM_IMPEDANCE
 
 if TYPE_CHECKING:
     import xarray

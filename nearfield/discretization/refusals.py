@@ -15,14 +15,14 @@ import numpy as np
 from nearfield.bodies.geometry import medium_of
 from nearfield.coefficients.stability import lowest_index
 from nearfield.discretization.resolution import media_of_structures
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
-from nearfield.grid.grid import AXES, YeeGrid, is_half
-from nearfield.plan.plan import VACUUM_SPEED
+from nearfield.grid.yee import AXES, YeeGrid, is_half
 
 if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
+    from nearfield.discretization.model import Model
     from nearfield.media.materials import Medium
-    from nearfield.simulation import Simulation
 
 FEWEST_CELLS_PER_WAVELENGTH = 3.0
 ROUNDING = 1e-12  # relative; a time step given as the limit itself is no excess
@@ -36,7 +36,7 @@ def named(entry: Any, kind: str, number: int) -> str:
 
 
 def features(
-    simulation: Simulation, kinds: tuple[str, ...] = ("source", "port", "element", "monitor")
+    simulation: Model, kinds: tuple[str, ...] = ("source", "port", "element", "monitor")
 ) -> Iterator[tuple[str, Any]]:
     """Sources, ports, elements and monitors, each with its name for messages."""
     for kind in kinds:
@@ -44,7 +44,7 @@ def features(
             yield named(entry, kind, number), entry
 
 
-def refuse_entries(simulation: Simulation) -> None:
+def refuse_entries(simulation: Model) -> None:
     """Refuse what is wrong whatever the grid: names used twice, media undefined or in the wrong shape."""
     named_entries = [*simulation.channels, *simulation.monitors]
     twice = [name for name, count in Counter(entry.name for entry in named_entries).items() if count > 1]
@@ -70,13 +70,13 @@ def unknown_medium(who: str, medium: str, media: Iterable[str]) -> str:
     return f"{who}: medium {medium!r} is not defined; known media: {', '.join(known)}.{hint}"
 
 
-def media_in_use(simulation: Simulation) -> dict[str, Medium]:
+def media_in_use(simulation: Model) -> dict[str, Medium]:
     """Every medium that may fill some space, metal apart, by the name that messages use."""
     found = {name: medium for name, medium, _ in media_of_structures(simulation)}
     return {simulation.background.name or "background": simulation.background} | found
 
 
-def refuse_time_step(simulation: Simulation, grid: YeeGrid, limit: float) -> None:
+def refuse_time_step(simulation: Model, grid: YeeGrid, limit: float) -> None:
     """Refuse a time step over the stable limit (s)."""
     if simulation.time_step is None or simulation.time_step <= limit * (1 + ROUNDING):
         return
@@ -111,7 +111,7 @@ def refuse_coarse_grid(frequency: float, cells: dict[str, tuple[float, float]]) 
             )
 
 
-def refuse_outside(simulation: Simulation, grid: YeeGrid) -> None:
+def refuse_outside(simulation: Model, grid: YeeGrid) -> None:
     """Refuse point sources and probes outside the grid."""
     for who, entry in features(simulation, ("source", "monitor")):
         position = getattr(entry, "position", None)
@@ -123,7 +123,7 @@ def refuse_outside(simulation: Simulation, grid: YeeGrid) -> None:
             )
 
 
-def in_cpml(simulation: Simulation, grid: YeeGrid, component: int, index: tuple[np.ndarray, ...]) -> np.ndarray:
+def in_cpml(simulation: Model, grid: YeeGrid, component: int, index: tuple[np.ndarray, ...]) -> np.ndarray:
     """Which samples lie inside a CPML; its inner face does not count."""
     inside = np.zeros(np.shape(index[0]), dtype=bool)
     for axis in range(3):
@@ -146,7 +146,7 @@ def first_place(grid: YeeGrid, component: int, index: list[np.ndarray], wrong: n
     return f"({', '.join(f'{value:.6g}' for value in place)}) m"
 
 
-def refuse_in_cpml(simulation: Simulation, grid: YeeGrid) -> None:
+def refuse_in_cpml(simulation: Model, grid: YeeGrid) -> None:
     """Refuse sources, ports and elements inside a CPML."""
     for who, entry in features(simulation):
         for component, *index in edges_of(entry, grid):
@@ -159,7 +159,7 @@ def refuse_in_cpml(simulation: Simulation, grid: YeeGrid) -> None:
                 )
 
 
-def interior_text(simulation: Simulation, grid: YeeGrid) -> str:
+def interior_text(simulation: Model, grid: YeeGrid) -> str:
     """The part of the grid between the CPMLs."""
     spans = []
     for axis in range(3):
@@ -169,7 +169,7 @@ def interior_text(simulation: Simulation, grid: YeeGrid) -> str:
     return ", ".join(spans) + " m"
 
 
-def refuse_overlaps(simulation: Simulation, grid: YeeGrid) -> None:
+def refuse_overlaps(simulation: Model, grid: YeeGrid) -> None:
     """Refuse ports and elements that share an edge."""
     shape = tuple(count + 1 for count in grid.cells)
     found = [
@@ -193,7 +193,7 @@ def refuse_overlaps(simulation: Simulation, grid: YeeGrid) -> None:
             )
 
 
-def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coefficients) -> None:
+def refuse_in_metal(simulation: Model, grid: YeeGrid, coefficients: Coefficients) -> None:
     """Refuse ports and elements with an edge in metal, where the voltage is zero for good."""
     for who, entry in features(simulation, ("port", "element")):
         for component, *index in edges_of(entry, grid):
@@ -206,7 +206,7 @@ def refuse_in_metal(simulation: Simulation, grid: YeeGrid, coefficients: Coeffic
                 )
 
 
-def refuse_complex(simulation: Simulation) -> None:
+def refuse_complex(simulation: Model) -> None:
     """Refuse what needs real fields where an axis has a phase."""
     if not simulation.boundaries.complex_fields:
         return
@@ -218,7 +218,7 @@ def refuse_complex(simulation: Simulation) -> None:
             )
 
 
-def refuse_mirrored(simulation: Simulation, grid: YeeGrid) -> None:
+def refuse_mirrored(simulation: Model, grid: YeeGrid) -> None:
     """Refuse sources and circuits that lie below a plane of symmetry alone."""
     for who, entry in features(simulation):
         for axis in (axis for axis, kind in enumerate(grid.mirrors) if kind):
@@ -238,7 +238,7 @@ def above_plane(grid: YeeGrid, axis: int, dead: bool, component: int, *index) ->
     return np.asarray(index[axis]) >= grid.cells[axis] // 2 + held
 
 
-def refuse_on_grid(simulation: Simulation, grid: YeeGrid) -> None:
+def refuse_on_grid(simulation: Model, grid: YeeGrid) -> None:
     """All refusals that need the grid but no coefficients, apart from the resolution."""
     simulation.boundaries.interior(grid)  # refuses a CPML that leaves no cell
     refuse_complex(simulation)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.grid.grid import YeeGrid
+from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.grid.yee import YeeGrid
 from nearfield.media.materials import Medium
-from nearfield.plan.plan import VACUUM_SPEED
 from nearfield.plan.sizes import phase_error_per_wavelength
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
-    from nearfield.simulation import Simulation
+    from nearfield.discretization.model import Model
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def largest_ratio(grid: YeeGrid) -> tuple[float, int, float]:
     return worst
 
 
-def media_of_structures(simulation: Simulation) -> list[tuple[str, Medium, int]]:
+def media_of_structures(simulation: Model) -> list[tuple[str, Medium, int]]:
     """Name, medium and number of each structure that waves go into."""
     found = []
     for number, structure in enumerate(simulation.structures):
@@ -68,7 +68,7 @@ def media_of_structures(simulation: Simulation) -> list[tuple[str, Medium, int]]
 
 
 def cells_in_media(
-    simulation: Simulation, grid: YeeGrid, index: Callable[[Medium], float]
+    simulation: Model, grid: YeeGrid, index: Callable[[Medium], float]
 ) -> dict[str, tuple[float, float]]:
     """Largest cell (m) and `index` of each medium where it may be: in the boxes about its structures.
 

@@ -1,1 +1,5 @@
-"""Executes a plan: `ENGINES` makes an engine of each kind."""
+"""Executes a plan: `ENGINES[name]` makes an engine of each kind."""
+
+from nearfield.engines.cpu.engine import CpuEngine
+
+ENGINES = {"cpu": CpuEngine}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from nearfield.results import Result
+from typing import Any
 
 
 class NearfieldError(Exception):
@@ -24,7 +21,10 @@ class DivergedError(NearfieldError):
     """The fields became infinite, not a number, or grew with every source off; `result` holds what was recorded."""
 
     exit_code = 3
-    result: Result | None = None
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class Requeue(NearfieldError):

@@ -3,8 +3,9 @@
 from nearfield.formats.bounds import Bound
 from nearfield.formats.codecs import Codec
 from nearfield.formats.description import Block, Component, FieldDescription, of_points, of_regions
-from nearfield.formats.files import FieldFile, open_field_file
+from nearfield.formats.files import FieldFile
 from nearfield.formats.layout import DomainFiles, boxes_of
+from nearfield.formats.opening import open_field_file
 from nearfield.formats.paraview import write_xdmf
 from nearfield.formats.reading import StoredFields, open_fields, stored_fields
 from nearfield.formats.sizes import PredictedSize, predicted_size, refuse_full_disk

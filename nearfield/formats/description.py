@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
 from nearfield.formats.bounds import Bound
 from nearfield.formats.codecs import NO_CODEC, Codec
-from nearfield.plan.plan import COMPONENTS, VACUUM_IMPEDANCE
+from nearfield.grid.yee import COMPONENTS
 from nearfield.records.records import HALF
 
 if TYPE_CHECKING:
-    from nearfield.grid.grid import YeeGrid
-    from nearfield.monitors.regions import Region
+    from nearfield.grid.yee import YeeGrid
+    from nearfield.records.regions import Region
 
 Shape = tuple[int, int, int]
 FORMATS = ("hdf5", "vtkhdf", "binary", "ascii")
@@ -201,7 +202,7 @@ class FieldDescription:
 
 def of_regions(grid: YeeGrid, regions: Mapping[str, Region], snapshots: int, **storage: Any) -> FieldDescription:
     """The description of components on their own Yee positions, as a `Snapshot` records them."""
-    from nearfield.monitors.regions import unit_of
+    from nearfield.records.regions import unit_of
 
     components, coordinates = {}, {}
     for name, region in regions.items():

@@ -190,20 +190,3 @@ def refuse_unfit(path: Path, found: FieldDescription, given: FieldDescription, c
 def too_short(path: Path, committed: int, keep: int) -> ModelError:
     """A file that cannot be gone on with, because it lost snapshots that the run has behind it."""
     return ModelError(f"{path} holds {committed} snapshots, {keep} are needed to go on; run from the start")
-
-
-def open_field_file(
-    path: str | Path, description: FieldDescription, threads: int = 1, keep: int | None = None
-) -> FieldFile:
-    """A field file of the description's format; HDF5 compresses in so many threads. Errors: see `FieldFile`."""
-    if description.is_hdf5:
-        from nearfield.formats.hdf5 import Hdf5FieldFile
-
-        return Hdf5FieldFile(path, description, threads, keep)
-    if description.format == "binary":
-        from nearfield.formats.binary import BinaryFieldFile
-
-        return BinaryFieldFile(path, description, keep)
-    from nearfield.formats.ascii import AsciiFieldFile
-
-    return AsciiFieldFile(path, description, keep)

@@ -20,14 +20,17 @@ import numpy as np
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats.claimed import ClaimedFile
 from nearfield.formats.description import Block, FieldDescription, Shape
-from nearfield.formats.files import COMPLETE, RUNNING, FieldFile, interrupted, open_field_file
+from nearfield.formats.files import COMPLETE, RUNNING, FieldFile, interrupted
+from nearfield.formats.index import FIRST
+from nearfield.formats.joined import write_joined
+from nearfield.formats.opening import open_field_file
+from nearfield.formats.reading import joined_parts, stored_fields
 
 if TYPE_CHECKING:
-    from nearfield.monitors.regions import Region
+    from nearfield.records.regions import Region
 
 Boxes = Mapping[str, tuple[Shape, Shape]]  # of each component offset and shape in its own box
 UNEQUAL = "the domains have different numbers of snapshots"
-FIRST = b'{"nearfield_field_parts": 1'
 
 
 def boxes_of(regions: Mapping[str, Region], lower: Shape, upper: Shape) -> Boxes:
@@ -138,8 +141,6 @@ class JoinedFile:
         """Once the parts are closed: fix the length; complete if all of them are."""
         if self._file is None:
             return
-        from nearfield.formats.reading import stored_fields
-
         self._file.close()
         self._file = None
         try:
@@ -209,8 +210,6 @@ def _write_index(
             for number, boxes in enumerate(domains)
         ]
         if description.is_hdf5:
-            from nearfield.formats.joined import write_joined
-
             write_joined(file, description, parts, status, length)
         else:
             told = {"status": status, "parts": parts, "description": json.loads(description.to_json())}
@@ -231,8 +230,6 @@ def stored_domains(path: Path) -> list[Boxes] | None:
 
     Error: it is not there, or cannot be read.
     """
-    from nearfield.formats.reading import joined_parts
-
     parts = joined_parts(path)
     return None if parts is None else [boxes_from(part["boxes"]) for part in parts]
 
@@ -240,12 +237,3 @@ def stored_domains(path: Path) -> list[Boxes] | None:
 def boxes_from(found: Mapping[str, Any]) -> Boxes:
     """Boxes as JSON gives them back."""
     return {name: (tuple(offset), tuple(shape)) for name, (offset, shape) in found.items()}
-
-
-def read_index(path: Path) -> tuple[FieldDescription, list[dict[str, Any]], str]:
-    """Description, parts and status of a JSON file that joins binary or text parts."""
-    try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        return FieldDescription.from_json(json.dumps(told["description"])), told["parts"], told["status"]
-    except (ValueError, KeyError) as error:
-        raise ModelError(f"{path} cannot be read as an index of field files ({error})") from error

@@ -14,7 +14,7 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.formats import ascii as text_format
-from nearfield.formats import binary, layout
+from nearfield.formats import binary, index
 from nearfield.formats.claimed import is_being_written
 from nearfield.formats.description import FieldDescription
 from nearfield.formats.files import FIELDS_VERSION, RUNNING
@@ -103,14 +103,14 @@ def stored_fields(path: str | Path) -> StoredFields:
     path = Path(path)
     try:
         with path.open("rb") as file:
-            start = file.read(max(len(text_format.FIRST), len(layout.FIRST)))
+            start = file.read(max(len(text_format.FIRST), len(index.FIRST)))
     except OSError as error:
         raise ModelError(f"{path} cannot be read ({error.strerror}); give the path of a field file") from error
     if start.startswith(binary.MAGIC):
         return _read_binary(path)
     if start.startswith(text_format.FIRST):
         return _read_ascii(path)
-    if start.startswith(layout.FIRST):
+    if start.startswith(index.FIRST):
         return _read_parts(path)
     return _read_hdf5(path)
 
@@ -119,11 +119,11 @@ def joined_parts(path: Path) -> list[dict[str, Any]] | None:
     """File and boxes of each part that a field file joins; None where it holds the fields itself."""
     try:
         with path.open("rb") as file:
-            start = file.read(len(layout.FIRST))
+            start = file.read(len(index.FIRST))
     except OSError as error:
         raise ModelError(f"{path} cannot be read ({error.strerror}); run from the start") from error
-    if start == layout.FIRST:
-        return layout.read_index(path)[1]
+    if start == index.FIRST:
+        return index.read_index(path)[1]
     if start.startswith((binary.MAGIC, text_format.FIRST)):
         return None
     return _from_hdf5(path, lambda file: json.loads(file["parts"].asstr()[()]) if "parts" in file else None)
@@ -275,7 +275,7 @@ def _read_ascii(path: Path) -> StoredFields:
 
 
 def _read_parts(path: Path) -> StoredFields:
-    description, parts, status = layout.read_index(path)
+    description, parts, status = index.read_index(path)
     stored = [stored_fields(path.parent / part["file"]) for part in parts]
     count = min(len(part.steps) for part in stored)
     times = {dim: values[:count] for part in stored for dim, values in part.times.items()}

@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import NUMBER as NUMBER_DIMENSION
 from nearfield.entry.quantities import Angle, Conductivity, NonNegativeNumber, Quantity, WaveNumber, Whole, shown
 from nearfield.entry.schema import Schema
-from nearfield.grid.grid import AXES, YeeGrid
+from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.surface_media import Conductor
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
 
 SIDES = ("low", "high")
 DEFAULT_ALPHA = 0.08  # alpha at the inner face times eta0 cell; less would reflect slow near fields, more long waves

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.grid.grid import MOST_LINES
+
+pass
 
 ROUNDS = 10_000
 ADVICE = "lower maximum_frequency or cells_per_wavelength, or raise minimum_cell"
@@ -77,3 +78,6 @@ def ramp(start: float, wanted: float, growth: float) -> np.ndarray:
     """Sizes from `start` up to but below `wanted`."""
     count = max(int(np.ceil(np.log(wanted / start) / np.log(growth) - 1e-9)), 0) if start < wanted else 0
     return start * growth ** np.arange(count)
+
+
+MOST_LINES = 10**6  # along one axis

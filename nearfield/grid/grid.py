@@ -21,10 +21,11 @@ from nearfield.entry.quantities import (
     three,
 )
 from nearfield.entry.schema import Schema
+from nearfield.grid.grading import MOST_LINES
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid, is_half
 
 if TYPE_CHECKING:
-    from nearfield.simulation import Simulation
+    from nearfield.grid.meshing import Meshed
 
 __all__ = [
     "AXES",
@@ -40,7 +41,6 @@ __all__ = [
 ]
 
 MOST_CELLS = 10**10  # 300 GB of single-precision state; more is a slip of the pen
-MOST_LINES = 10**6  # along one axis
 
 
 def refuse_cell_count(cells: tuple[int, ...], advice: str) -> None:
@@ -100,7 +100,7 @@ class Grid(Schema):
         """An evenly spaced grid of `cells` (nx, ny, nz) cells from `origin`; `spacing` is one length or three."""
         return UniformGrid(spacing=spacing, cells=cells, origin=origin)
 
-    def resolve(self, simulation: Simulation | None = None) -> YeeGrid:
+    def resolve(self, simulation: Meshed | None = None) -> YeeGrid:
         """The Yee grid between these lines; the simulation is not needed."""
         return YeeGrid(tuple(np.asarray(line, dtype=float) for line in (self.x, self.y, self.z)))
 
@@ -137,7 +137,7 @@ class UniformGrid(Schema):
         refuse_cell_count(self.cells, "use fewer or larger cells")
         return self
 
-    def resolve(self, simulation: Simulation | None = None) -> YeeGrid:
+    def resolve(self, simulation: Meshed | None = None) -> YeeGrid:
         """The Yee grid with these cells; the simulation is not needed."""
         return YeeGrid(tuple(self._line(axis) for axis in range(3)))
 
@@ -226,7 +226,7 @@ class GradedGrid(Schema):
         refuse_cell_count(tuple(grading.count for grading in (self.x, self.y, self.z)), "use larger cells")
         return self
 
-    def resolve(self, simulation: Simulation | None = None) -> YeeGrid:
+    def resolve(self, simulation: Meshed | None = None) -> YeeGrid:
         """The Yee grid with these cells; the simulation is not needed."""
         return YeeGrid(tuple(grading.lines() for grading in (self.x, self.y, self.z)))
 
@@ -266,7 +266,7 @@ class AutoGrid(Schema):
     minimum_cell: PositiveLength | None = None
     """Lines are not drawn closer than this (m); left out, a fiftieth of the finest wanted cell."""
 
-    def resolve(self, simulation: Simulation) -> YeeGrid:
+    def resolve(self, simulation: Meshed) -> YeeGrid:
         """The fitted grid, CPML included."""
         from nearfield.grid.meshing import fitted_grid
 

@@ -8,26 +8,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
-from nearfield.bodies.geometry import medium_of
+from nearfield.bodies.geometry import Structure, medium_of
 from nearfield.bodies.shapes import Cylinder, Extruded, Wire
 from nearfield.entry.errors import ModelError
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.grading import ADVICE, graded_cells
-from nearfield.grid.grid import AXES, AutoGrid, YeeGrid, refuse_cell_count
+from nearfield.grid.grid import AutoGrid, refuse_cell_count
+from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.materials import Medium
 from nearfield.media.surface_media import is_metal
-
-if TYPE_CHECKING:
-    from nearfield.simulation import Simulation
 
 CELLS_ACROSS = 3  # at least, through a dielectric layer and over the width of a metal sheet
 FINEST = 50  # lines closer than the finest wanted cell over this are one
 THIN_METAL = 5  # metal thinner than the wanted cell over this gets one line, not two
 WALL, METAL, PORT, EDGE, SOFT = range(5)  # which of two lines too close to each other stays: the first of these
+
+
+class Meshed(Protocol):
+    """What the automatic grid looks at of a simulation."""
+
+    structures: tuple[Structure, ...]
+    boundaries: Boundaries
+    sources: tuple[Any, ...]
+    ports: tuple[Any, ...]
+    elements: tuple[Any, ...]
+    monitors: tuple[Any, ...]
+    media: dict[str, Any]
+    background: Medium
 
 
 @dataclass
@@ -39,7 +50,7 @@ class Wishes:
     sizes: list[tuple[float, float, float]] = field(default_factory=list)  # (from, to, largest cell)
 
 
-def fitted_grid(auto: AutoGrid, simulation: Simulation | None) -> YeeGrid:
+def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
     """The Yee grid of an `AutoGrid`, CPML cells included. Errors: no extent, more than 1e10 cells."""
     boundaries = simulation.boundaries if simulation else Boundaries()
     background = simulation.background if simulation else Medium()
@@ -66,7 +77,7 @@ def cell_in(auto: AutoGrid, medium: Medium) -> float:
     return medium.wavelength(auto.maximum_frequency) / auto.cells_per_wavelength
 
 
-def entries(simulation: Simulation | None) -> tuple:
+def entries(simulation: Meshed | None) -> tuple:
     """Ports, elements and sources: their edges want lines."""
     return (*simulation.ports, *simulation.elements, *simulation.sources) if simulation else ()
 

@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
-from nearfield.plan.plan import VACUUM_SPEED
 
 AXES = "xyz"
 REACH = 3  # samples past a seam from which may be interpolated
@@ -188,3 +188,6 @@ def _cubic(samples: np.ndarray, value: float) -> list[tuple[int, float]]:
     at = samples[first : first + 4]
     weights = [np.prod([(value - q) / (p - q) for q in at if q != p]) for p in at]
     return [(first + n, float(weight)) for n, weight in enumerate(weights)]
+
+
+COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")

@@ -9,7 +9,7 @@ import numpy as np
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import is_half
 from nearfield.guides.window import Place
-from nearfield.plan.plan import Context
+from nearfield.lowering.context import Context
 
 LOSSLESS = 1e-9  # and alike
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.analysis.guided_line import GuideLine
-from nearfield.plan.plan import VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_SPEED
 
 FIRST = 4096  # steps that are made at once, then twice as many, and so on
 

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from nearfield.discretization.symmetry import Fold
 from nearfield.entry.errors import ModelError
-from nearfield.grid.grid import AXES, SAMPLE_TOLERANCE
+from nearfield.grid.folds import Fold
+from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE
 from nearfield.guides.counted import counted_mode
 from nearfield.guides.loaded_mode import LoadedMode, loaded_mode
 from nearfield.guides.modes import Mode, guide_mode
 from nearfield.guides.names import ModeName
 from nearfield.guides.section import MARGIN, Section, guide_section
 from nearfield.guides.window import Place
+from nearfield.lowering.context import Context
 from nearfield.machine.transport import agreed
-from nearfield.plan.plan import Context
 from nearfield.sources.edges import snapped
 
 if TYPE_CHECKING:
     from nearfield.guides.port import WaveguidePort
 
 MIRRORED = 1e-6  # of the largest E: by so much a mode may miss its mirror image
-_known: WeakKeyDictionary = WeakKeyDictionary()  # cross-sections, and modes in them, by the coefficients of a model
 
 
 def port_place(context: Context, port: WaveguidePort) -> Place:
@@ -77,17 +75,14 @@ def _refuse_far_plane(line: np.ndarray, port: WaveguidePort) -> None:
 
 def mode_of(context: Context, port: WaveguidePort) -> Mode | LoadedMode:
     """The port's first mode on the grid, made once, by the first rank: last bits differ between processors."""
-    known = _known.setdefault(context.coefficients, {})
     opening = port.lower, port.upper, port.direction, port.shape, port.inner_radius
 
     def made() -> Mode | LoadedMode:
-        if opening not in known:
-            known[opening] = guide_section(context, port.place, port_place(context, port), port.opening)
-        return _made(context, port, known[opening])
+        place = port_place(context, port)
+        section = context.once(opening, lambda: guide_section(context, port.place, place, port.opening))
+        return _made(context, port, section)
 
-    if (opening, port.modes[0]) not in known:
-        known[opening, port.modes[0]] = agreed(context.ranks, made, at_root=True)
-    return known[opening, port.modes[0]]
+    return context.once((opening, port.modes[0]), lambda: agreed(context.ranks, made, at_root=True))
 
 
 def _made(context: Context, port: WaveguidePort, section: Section) -> Mode | LoadedMode:

@@ -10,14 +10,15 @@ from nearfield.analysis.guided_line import Line
 from nearfield.analysis.guided_record import recorded
 from nearfield.entry.quantities import Length, Position, PositiveLength
 from nearfield.entry.schema import Schema
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES
 from nearfield.guides.analytic import ALIKE, Opening
 from nearfield.guides.loaded_mode import LoadedMode
 from nearfield.guides.modes import Mode
 from nearfield.guides.names import ModeName, Shape, mode_names
 from nearfield.guides.placing import mode_of, port_place
 from nearfield.guides.terms import Frame, launched, received
-from nearfield.plan.plan import Context, Recording, Term
+from nearfield.lowering.context import Context
+from nearfield.plan.plan import Recording, Term
 from nearfield.records.records import Variables
 from nearfield.sources.edges import Heading, Name, axis_and_sign, ordered
 from nearfield.sources.sources import AnyWaveform

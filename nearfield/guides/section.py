@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES
 from nearfield.guides.analytic import Opening
 from nearfield.guides.filling import Filling, coefficients_at, filling_of
 from nearfield.guides.window import Place
-from nearfield.plan.plan import Context
+from nearfield.lowering.context import Context
 
 MARGIN = 2  # cells of the window beyond the opening: a round hole in metal may take one more
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.analysis.guided_line import Line
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.guides.launch import LaunchedMode
 from nearfield.guides.loaded_launch import LaunchedProfiles
 from nearfield.guides.loaded_mode import LoadedMode
 from nearfield.guides.modes import Mode
+from nearfield.lowering.context import Context
 from nearfield.plan.incident_term import IncidentTerm
-from nearfield.plan.plan import VACUUM_SPEED, Context, Functional, Waveform
+from nearfield.plan.plan import Functional, Waveform
 from nearfield.ports.lumped import functional
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.boundaries import CPML, cpml_profile
-from nearfield.grid.grid import AXES, YeeGrid
+from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.incident.box import Nodes
 from nearfield.incident.line import FORWARD, IncidentLine, LinePoles, LineProfile
-from nearfield.plan.plan import VACUUM_SPEED, Context
+from nearfield.lowering.context import Context
 from nearfield.plan.planning import inverse_lengths, unit_length
 
 END = 44  # cells past either end of the line ...

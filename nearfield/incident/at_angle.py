@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
-from nearfield.grid.grid import AXES, is_half
+from nearfield.grid.yee import AXES, is_half
 from nearfield.incident.box import Nodes, Reads
 from nearfield.incident.oblique import FINENESS, TAPS, GridWave, ObliqueWave, lagrange, make_combs
+from nearfield.lowering.context import Context
 from nearfield.plan.incident_term import IncidentTerm
-from nearfield.plan.plan import VACUUM_SPEED, Context, unit_stride_axis
+from nearfield.plan.plan import unit_stride_axis
 
 EVEN = 1e-9  # relative; cells that differ by less count as equal
 LOSSLESS = 1e-12

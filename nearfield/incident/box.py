@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.boundaries import CPML
-from nearfield.grid.grid import AXES, YeeGrid
-from nearfield.plan.plan import VACUUM_SPEED, Context
+from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.lowering.context import Context
 from nearfield.sources.edges import snapped
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES
 
 if TYPE_CHECKING:
     from nearfield.incident.box import Nodes
-    from nearfield.plan.plan import Context
+    from nearfield.lowering.context import Context
 
 
 def refuse_unfit(context: Context, who: str, first: Nodes, last: Nodes, along: int | None) -> None:

@@ -104,7 +104,7 @@ class LineMarch:
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
         """See `nearfield.plan.incident_term.March`; steps gone by are made again from rest."""
-        from nearfield.engines.cpu.engine import core
+        from nearfield.machine.compiled import core
 
         if first <= self.step:
             self._restart()

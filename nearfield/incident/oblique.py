@@ -25,8 +25,8 @@ from math import erfc
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.machine.topology import available_threads
-from nearfield.plan.plan import VACUUM_SPEED
 
 TAPS = {"single": 6, "double": 10}
 FINENESS = {"single": 3, "double": 4}  # places of the table in the smallest cell, at least

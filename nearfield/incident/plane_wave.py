@@ -10,14 +10,13 @@ from pydantic import BeforeValidator, model_validator
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import ANGLE, NUMBER, ElectricField, Position, Quantity, shown
 from nearfield.grid.boundaries import Boundaries
-from nearfield.grid.grid import AXES, YeeGrid
+from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.incident.along_axis import incident_line
 from nearfield.incident.at_angle import oblique_terms
 from nearfield.incident.box import Nodes, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
 from nearfield.incident.fitness import refuse_asymmetric, refuse_unfit
-from nearfield.incident.seen import Illumination
+from nearfield.lowering.context import Context, Illumination
 from nearfield.plan.incident_term import IncidentTerm
-from nearfield.plan.plan import Context
 from nearfield.sources.edges import Name, ordered
 from nearfield.sources.sources import SOURCES, AnyWaveform, ImpressedCurrent
 from nearfield.sources.waveforms import ContinuousWave

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import is_half
+from nearfield.lowering.context import Illumination
 from nearfield.records.records import Variable, Variables
 
 if TYPE_CHECKING:
     from nearfield.plan.plan import RecordingTerm
 
 Nodes = tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class Illumination:
-    """A plane wave as monitors know it: its box of nodes, and its field at the point `corner` (m), of the spectrum
-    amplitude * spectrum(f) (V/m s).
-    """
-
-    first: Nodes
-    last: Nodes
-    travels: np.ndarray
-    electric: np.ndarray
-    corner: tuple[float, float, float]
-    amplitude: float
-    spectrum: Callable[[np.ndarray], np.ndarray] | None  # of its signal, s; None: it never ends
-    alone: bool  # nothing else drives the same excitation
-
-    def variable(self, frequencies: np.ndarray, wavenumbers: np.ndarray) -> Variable | None:
-        """E at the origin of coordinates, (frequency,); None for a wave that never ends."""
-        if self.spectrum is None:
-            return None
-        phase = np.exp(1j * wavenumbers * float(self.travels @ np.array(self.corner)))
-        notes = {"units": "V/m s", "travels": self.travels.tolist(), "electric": self.electric.tolist()}
-        return Variable(("frequency",), self.amplitude * self.spectrum(frequencies) * phase, notes)
 
 
 def parts_seen(illumination: Illumination, terms: list[RecordingTerm]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from nearfield.plan.plan import Context
+    from nearfield.lowering.context import Context
 
 
 def point_samples(

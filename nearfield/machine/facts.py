@@ -30,7 +30,7 @@ def processor_name() -> str:
 
 def source_commit() -> str:
     """The commit of a source checkout, with + where it was changed; "" for an installed package."""
-    folder = Path(__file__).resolve().parent.parent
+    folder = Path(__file__).resolve().parents[2]
     if not (folder / ".git").exists():
         return ""
     try:

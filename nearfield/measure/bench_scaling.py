@@ -52,15 +52,16 @@ class Point:
 
 def cases(names: Sequence[str], cells: int, steps: int, model: Path, hardware: Hardware) -> list[Case]:
     """The cases of these names. The antenna makes as many cell updates as the box. Error: a name that is none."""
-    from nearfield.commands.predict import job_of_simulation
     from nearfield.measure.bench import box
     from nearfield.model_file import load
+    from nearfield.predict.prediction import job_of_plan
 
     if unknown := [name for name in names if name not in ("box", "antenna")]:
         raise ModelError(f"case '{unknown[0]}' is unknown; allowed: box, antenna")
     found = []
     for name in dict.fromkeys(names):
-        job = job_of_simulation(box(cells, 1) if name == "box" else load(model), hardware)
+        simulation = box(cells, 1) if name == "box" else load(model)
+        job = job_of_plan(simulation.setup().plan, hardware)
         count = steps if name == "box" else max(1, round(steps * cells**3 / job.cells))
         what = ("box", "--cells", str(cells)) if name == "box" else ("model", str(model))
         found.append(Case(name, (*what, "--steps", str(count)), job))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.media.entry import GHZ, Entry
-from nearfield.plan.plan import VACUUM_PERMITTIVITY
 
 # (Hz, relative permittivity), then (Hz, loss tangent) at one or two frequencies
 LAMINATES = {

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import shown
 from nearfield.entry.quantities import FREQUENCY, LENGTH, Dimension, Quantity
 from nearfield.media.materials import Medium
 from nearfield.media.poles import Debye, Drude, Lorentz
 from nearfield.media.search import Place, Problem, search
-from nearfield.plan.plan import VACUUM_SPEED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +66,7 @@ class MediumFit:
 
     def to_toml(self, name: str = "fitted") -> str:
         """The medium as an entry `[media.NAME]` of a model file."""
-        from nearfield.model_file import key, plain, table
+        from nearfield.entry.toml_text import key, plain, table
 
         return table(f"[media.{key(name)}]", plain(self.medium)) + "\n"
 

@@ -6,9 +6,9 @@ from math import sqrt
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.media.entry import Entry
 from nearfield.media.poles import Lorentz
-from nearfield.plan.plan import VACUUM_SPEED
 
 MICROMETRE = 1e-6
 # n^2 - 1 = sum of strength wavelength^2/(wavelength^2 - resonance^2), um

@@ -6,9 +6,9 @@ from math import exp, pi
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.media.entry import GHZ, Entry
 from nearfield.media.poles import Debye
-from nearfield.plan.plan import VACUUM_PERMITTIVITY
 
 DIGITS = 7  # kept of what a formula gives, so that every machine has the same constants
 

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import Field, field_validator
 
+from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Conductivity, Frequency, MagneticConductivity, PositiveFrequency, PositiveNumber
 from nearfield.entry.schema import Schema
 from nearfield.entry.wording import counted
 from nearfield.media.poles import AnyPole
-from nearfield.plan.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED
 
 MEDIA_WORDS = ("pec", "pmc")  # perfect electric and magnetic conductor; every other word is a key of Simulation.media
 LIBRARY = "library:"  # opens the name of a medium of the library wherever a medium is wanted
 MOST_POLES = 64  # of a medium; a fit of measured values takes ten
 LOOKED_AT = 200  # frequencies at which the shortest wave of a band is looked for
-
-
-def from_library(value: Any) -> Any:
-    """The medium that `"library:gold"` stands for; any other value as it is."""
-    if not isinstance(value, str) or not value.startswith(LIBRARY):
-        return value
-    from nearfield.media.library import library
-
-    return library[value.removeprefix(LIBRARY)]
 
 
 class Medium(Schema):
@@ -132,9 +123,6 @@ class Medium(Schema):
             if poles:
                 parts.append(counted(len(poles), kind))
         return ", ".join(parts)
-
-
-AnyMedium = Annotated[Medium, BeforeValidator(from_library)]
 
 
 def complex_frequency(frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:

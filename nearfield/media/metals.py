@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.media.entry import Entry
 from nearfield.media.poles import Drude, Lorentz
-from nearfield.plan.plan import VACUUM_SPEED
 
 ELECTRONVOLT = 1.602176634e-19 / 6.62607015e-34  # Hz, exact
 SOURCE = (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nearfield.plan.plan import VACUUM_PERMITTIVITY
+from nearfield.entry.constants import VACUUM_PERMITTIVITY
 
 PER_DECADE = 8  # relaxation times and resonances of the grid
 DAMPINGS = (1e-4, 0.02, 0.1, 0.4, 1.5)  # over the angular resonance frequency

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
+from nearfield.entry.constants import VACUUM_PERMEABILITY
 from nearfield.entry.quantities import Inductance, PositiveConductivity, PositiveLength, PositiveNumber, Resistance
 from nearfield.entry.schema import Schema
-from nearfield.media.materials import Medium, complex_frequency, from_library
-from nearfield.plan.plan import VACUUM_PERMEABILITY
+from nearfield.media.materials import Medium, complex_frequency
+from nearfield.media.named import from_library
 
 
 class ResistiveSheet(Schema):

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import shown
 from nearfield.entry.quantities import FREQUENCY, LENGTH
-from nearfield.plan.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
 
 COLUMNS = {
     "frequency": ("frequency", "freq", "f"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.media.entry import GHZ, Entry
-from nearfield.plan.plan import VACUUM_PERMITTIVITY
 
 SOURCE = (
     "S. Gabriel, R. W. Lau, C. Gabriel, Physics in Medicine and Biology 41 (1996) 2271-2293, table 1, and C. Gabriel, "

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from nearfield.grid.boundaries import Boundaries
-from nearfield.grid.grid import YeeGrid, is_half
+from nearfield.grid.yee import YeeGrid, is_half
 from nearfield.metal.metal import Body, Metal, Window, shape_of
 
 

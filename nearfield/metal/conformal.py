@@ -17,10 +17,10 @@ import numpy as np
 
 from nearfield.bodies.geometry import medium_of
 from nearfield.bodies.shapes import Cylinder, Solid, Sphere, Wire
-from nearfield.grid.grid import SAMPLE_TOLERANCE, YeeGrid
+from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.open_parts import OpenParts
-from nearfield.plan.plan import VACUUM_SPEED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.grid.grid import SAMPLE_TOLERANCE, YeeGrid
+from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
 
 if TYPE_CHECKING:
     from nearfield.metal.metal import Body

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.bodies.shapes import Cylinder, Solid, Sphere, Wire
-from nearfield.grid.grid import SAMPLE_TOLERANCE, YeeGrid, is_half
+from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid, is_half
 from nearfield.metal.thin_metal import EdgeBox, extend, over_seams, thin_edges
 
 Window = tuple[tuple[int, int], tuple[int, int]]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.grid.grid import YeeGrid
+from nearfield.grid.yee import YeeGrid
 from nearfield.metal.cut_faces import Corner, FaceMetal, Place, Side, corners_between, metal_length, open_area, rim
 from nearfield.metal.followed_metal import NEGLIGIBLE, FollowedMetal, Interval
 from nearfield.metal.metal import shape_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearfield.grid.grid import YeeGrid
+from nearfield.grid.yee import YeeGrid
 from nearfield.metal.thin_metal import EdgeBox
 
 UNIT = np.eye(3, dtype=np.int64)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.bodies.shapes import Extruded, Solid
-from nearfield.grid.grid import SAMPLE_TOLERANCE, YeeGrid
+from nearfield.entry.constants import VACUUM_PERMITTIVITY
+from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.poles import Drude
 from nearfield.media.surface_media import ResistiveSheet
 from nearfield.metal.metal import Window, shape_of
-from nearfield.plan.plan import VACUUM_PERMITTIVITY
 
 Painted = dict[tuple[int, int], dict[int, np.ndarray]]  # by (normal, node) and kind: parts of the quarters of faces
 SAMPLES = 4  # points along each side of a quarter of a face that an outline crosses

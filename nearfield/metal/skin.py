@@ -18,16 +18,16 @@ from dataclasses import replace
 import numpy as np
 
 from nearfield.bodies.shapes import Cylinder, Sphere
+from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from nearfield.entry.errors import ModelError
 from nearfield.grid.boundaries import Boundaries
-from nearfield.grid.grid import YeeGrid, is_half
+from nearfield.grid.yee import YeeGrid, is_half
 from nearfield.media.poles import PoleResidue
 from nearfield.media.surface_media import Conductor
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import Openings, cell_near
 from nearfield.metal.metal import Body, Owned, Window
 from nearfield.metal.skin_fit import impedance_terms
-from nearfield.plan.plan import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 
 GOOD = 10  # times the displacement current
 THICK = 3.0  # skin depths

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from nearfield.bodies.shapes import Cylinder, Extruded, Solid, Wire
-from nearfield.grid.grid import SAMPLE_TOLERANCE, YeeGrid, is_half
+from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid, is_half
 
 
 @dataclass(frozen=True)

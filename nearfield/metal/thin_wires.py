@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from nearfield.grid.grid import YeeGrid
+from nearfield.grid.yee import YeeGrid
 from nearfield.metal.metal import Window, shape_of
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.wire_edges import Chain, Conducts, Edges, WireEdges, conducting, wire_edges

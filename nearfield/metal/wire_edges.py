@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.thin_metal import EdgeBox
 from nearfield.metal.wire_lattice import edge_factors, shortest_cell

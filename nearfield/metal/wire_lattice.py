@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from nearfield.grid.grid import YeeGrid
+from nearfield.grid.yee import YeeGrid
 
 REACH = 24  # cells on each side; the radius is then within 5e-5 of that of the endless lattice
 DIGITS = 10  # of m, so that ranks on unlike processors have the same

@@ -9,14 +9,14 @@ from pydantic import Field, model_validator
 
 from nearfield.entry.quantities import PositiveNumber, Whole
 from nearfield.entry.schema import Schema
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES
 from nearfield.records.records import HALF
 
 if TYPE_CHECKING:
     from nearfield.formats.description import FieldDescription
-    from nearfield.grid.grid import YeeGrid
-    from nearfield.monitors.regions import Region
+    from nearfield.grid.yee import YeeGrid
     from nearfield.records.records import Variables
+    from nearfield.records.regions import Region
 
 SUFFIXES = {"hdf5": ".h5", "vtkhdf": ".vtkhdf", "binary": ".bin", "ascii": ".txt"}
 

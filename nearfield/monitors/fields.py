@@ -9,24 +9,25 @@ from pydantic import Field, model_validator
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Position, Times, Whole
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES, COMPONENTS
+from nearfield.lowering.context import dft_stride
 from nearfield.monitors.field_file import FieldFile
 from nearfield.monitors.regions import (
     Components,
     Monitor,
-    Region,
     SomeFrequencies,
-    component_number,
-    frequency_axis,
-    time_axis,
-    unit_of,
+    held_region,
+    is_held,
+    over_open_edges,
+    restored,
 )
-from nearfield.plan.plan import COMPONENTS, DFTBox, Recording, SnapshotBox, dft_stride
+from nearfield.plan.plan import DFTBox, Recording, SnapshotBox
 from nearfield.records.records import HALF, Variable, Variables
+from nearfield.records.regions import Region, component_number, frequency_axis, time_axis, unit_of
 from nearfield.sources.edges import Name, ordered, snapped
 
 if TYPE_CHECKING:
-    from nearfield.plan.plan import Context
+    from nearfield.lowering.context import Context
 
 
 class BoxMonitor(Monitor):
@@ -102,7 +103,7 @@ class Snapshot(BoxMonitor):
     def terms(self, context: Context) -> list[SnapshotBox]:
         """One copy of each component."""
         steps = self.steps(context)
-        held = [region.held(context) for region in self.regions(context).values() if region.is_held(context)]
+        held = [held_region(region, context) for region in self.regions(context).values() if is_held(region, context)]
         kept = self.file is None
         return [SnapshotBox(region.component, region.lower, region.upper, steps, kept) for region in held]
 
@@ -114,9 +115,9 @@ class Snapshot(BoxMonitor):
         steps = self.steps(context)[: len(recordings[0].time) if recordings else 0]
         for name, region in self.regions(context).items():
             half = region.component >= 3
-            taken = next(left) if region.is_held(context) else None
+            taken = next(left) if is_held(region, context) else None
             axis = time_axis(taken.time if taken else (steps + 0.5 * half) * context.time_step, half)
-            values = region.true(region.restored(taken and taken.values, context, len(steps)), context)
+            values = over_open_edges(region, restored(region, taken and taken.values, context, len(steps)), context)
             values = values if context.boundaries.complex_fields else values.real
             variables |= axis
             variables[name] = Variable((*axis, *region.dims), values, {"units": unit_of(region.component)})
@@ -155,7 +156,7 @@ class FieldDFT(BoxMonitor):
         """One running sum of each component."""
         frequencies = np.asarray(self.frequencies)
         stride = dft_stride(context, frequencies)
-        held = [region.held(context) for region in self.regions(context).values() if region.is_held(context)]
+        held = [held_region(region, context) for region in self.regions(context).values() if is_held(region, context)]
         return [DFTBox(region.component, region.lower, region.upper, frequencies, stride) for region in held]
 
     def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
@@ -163,8 +164,8 @@ class FieldDFT(BoxMonitor):
         left = iter(recordings)
         variables = frequency_axis(np.asarray(self.frequencies)) | self.positions(context)
         for name, region in self.regions(context).items():
-            values = next(left).values if region.is_held(context) else None
-            values = region.true(region.restored(values, context, len(self.frequencies)), context)
+            values = next(left).values if is_held(region, context) else None
+            values = over_open_edges(region, restored(region, values, context, len(self.frequencies)), context)
             attributes = {"units": unit_of(region.component) + " s"}
             variables[name] = Variable(("frequency", *region.dims), values, attributes)
         return variables

@@ -9,15 +9,16 @@ from pydantic import Field, model_validator
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Frequency, Position, Whole
-from nearfield.grid.grid import AXES, YeeGrid
+from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.interpolation import point_samples
-from nearfield.monitors.regions import Component, Monitor, component_number, held_samples, time_axis, unit_of
+from nearfield.monitors.regions import Component, Monitor, held_samples
 from nearfield.plan.plan import Functional, Recording
 from nearfield.records.records import Variable, Variables
+from nearfield.records.regions import component_number, time_axis, unit_of
 from nearfield.sources.edges import Name, ordered, snapped
 
 if TYPE_CHECKING:
-    from nearfield.plan.plan import Context
+    from nearfield.lowering.context import Context
 
 
 class Probe(Monitor):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -16,21 +15,21 @@ from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Angles, Position
-from nearfield.grid.grid import AXES
+from nearfield.grid.yee import AXES
 from nearfield.incident.seen import refuse_across
-from nearfield.monitors.regions import Monitor, Nodes, SomeFrequencies, frequency_axis
+from nearfield.monitors.regions import Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
 from nearfield.plan.plan import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
+from nearfield.records.regions import Nodes, frequency_axis
 from nearfield.sources.edges import Name, ordered, snapped
 from nearfield.sources.sources import SOURCES
 
 if TYPE_CHECKING:
-    from nearfield.plan.plan import Context
+    from nearfield.lowering.context import Context
 
 MARGIN = 3  # cells between the default surface and the CPML
 SOME = 8  # samples along each side of a face from which the medium is judged
-_known: WeakKeyDictionary = WeakKeyDictionary()  # exteriors by the coefficients of a model, and surface
 LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
 GUIDE_EDGE = 1e-6  # of a guide: what lies no further out lies in it
 
@@ -286,10 +285,8 @@ def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ..
     With s = (1 - Ca)/(1 + Ca): eps_r = 1/(Cb (1 + s)), and likewise mu_r. A board that runs through a side of the
     surface is a minority there, and counts as the rest does. Error: `ModelError` where most of the surface is lossy.
     """
-    known, key = _known.setdefault(context.coefficients, {}), (tuple(places), walls)
-    if key not in known:
-        known[key] = _surrounding(context, places, walls)
-    return known[key]
+    key = ("surrounding", tuple(places), walls)
+    return context.once(key, lambda: _surrounding(context, places, walls))
 
 
 def _surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:

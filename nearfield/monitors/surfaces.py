@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.analysis.faces import time_factor
-from nearfield.grid.grid import AXES, YeeGrid
-from nearfield.monitors.regions import Nodes, Region, frequency_axis, unit_of
-from nearfield.plan.plan import COMPONENTS, DFTBox, Recording, dft_stride
+from nearfield.grid.yee import AXES, COMPONENTS, YeeGrid
+from nearfield.lowering.context import dft_stride
+from nearfield.monitors.regions import held_region, is_held, restored
+from nearfield.plan.plan import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
+from nearfield.records.regions import Nodes, Region, frequency_axis, unit_of
 
 if TYPE_CHECKING:
-    from nearfield.plan.plan import Context
+    from nearfield.lowering.context import Context
 
 SIDES = {"low": -1, "high": +1, "plane": +1}
 
@@ -66,8 +68,8 @@ def surface_terms(context: Context, places: list[FacePlace], frequencies: np.nda
     """The running Fourier sums of all faces."""
     stride, terms = dft_stride(context, frequencies), []
     for region in surface_regions(context.grid, places):
-        if region.is_held(context):
-            held = region.held(context)
+        if is_held(region, context):
+            held = held_region(region, context)
             terms.append(DFTBox(held.component, held.lower, held.upper, frequencies, stride))
     return terms
 
@@ -87,8 +89,8 @@ def surface_variables(
         axis, below, above = place.axis, *cells_beside(context.grid, place)
         for component in place.components:
             region = place.region(context.grid, component)
-            values = next(recordings).values if region.is_held(context) else None
-            values = region.restored(values, context, frequencies.size)
+            values = next(recordings).values if is_held(region, context) else None
+            values = restored(region, values, context, frequencies.size)
             if component >= 3:
                 low, high = np.moveaxis(values, axis + 1, 0)
                 values = averaged * (above * low + below * high) / (below + above)

@@ -27,18 +27,20 @@ from nearfield.formats.description import FieldDescription
 from nearfield.formats.direct import PAGE
 from nearfield.formats.layout import Boxes, stored_domains
 from nearfield.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
+from nearfield.lowering.context import Context
 from nearfield.machine.machine_rate import free_memory
 from nearfield.machine.transport import agreed
 from nearfield.monitors.field_file import SUFFIXES
-from nearfield.monitors.regions import Region, active_shape
+from nearfield.monitors.regions import active_shape, is_held
 from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.writers import Writers, boxes
-from nearfield.parallel.decomposition import Box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.start import Started
-from nearfield.plan.plan import Context, RecordingTerm, taken_by
+from nearfield.plan.boxes import Box
+from nearfield.plan.plan import RecordingTerm, taken_by
 from nearfield.plan.sizes import BYTES_OF
 from nearfield.records.records import PARTS, RunRecord
+from nearfield.records.regions import Region
 from nearfield.stream.names import folder as shared_memory
 from nearfield.stream.rings import remove as remove_ring
 
@@ -150,7 +152,7 @@ class FieldStreams:
         """This rank's recorders of a monitor, and how they lie in a block."""
         context, engine = self.setup.context, self.started.engine
         active, axes = active_shape(context), self._engine.plan.storage_axes
-        held = [each for each in stored_regions(feature, context).items() if each[1].is_held(context)]
+        held = [each for each in stored_regions(feature, context).items() if is_held(each[1], context)]
         part = engine.part if isinstance(engine, RankEngine) else None
         local = [term for term in self._engine.plan.terms if isinstance(term, RecordingTerm)]
         found = Outlet(name, np.asarray(feature.item.steps(context)))

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.discretization.symmetry import Fold
-from nearfield.monitors.regions import Region
+from nearfield.grid.folds import Fold
+from nearfield.monitors.regions import cut_edges as region_cut_edges
 from nearfield.records.records import PARTS
+from nearfield.records.regions import Region
 
 if TYPE_CHECKING:
-    from nearfield.grid.grid import YeeGrid
-    from nearfield.plan.plan import Context
+    from nearfield.grid.yee import YeeGrid
+    from nearfield.lowering.context import Context
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def cut_edges(context: Context, component: int, lower: Sequence[int], extent: Se
     """Places (x, y, z) in a piece of the edges that conformal metal cuts, and how far they are open."""
     lower = [int(middle + low) for middle, low in zip(context.grid.stepped_from, lower)]
     region = Region(component, tuple(lower), tuple(a + n for a, n in zip(lower, extent)))
-    place, fraction = region.cut_edges(context)
+    place, fraction = region_cut_edges(region, context)
     return {"cut": [each.tolist() for each in place], "open": fraction.tolist()}
 
 

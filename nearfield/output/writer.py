@@ -31,8 +31,9 @@ from nearfield import stream
 from nearfield.analysis.fields import FieldResult, collocate
 from nearfield.entry.errors import NearfieldError
 from nearfield.formats.description import Block, FieldDescription
-from nearfield.formats.files import FieldFile, open_field_file
+from nearfield.formats.files import FieldFile
 from nearfield.formats.layout import JoinedFile, PartFiles, boxes_from
+from nearfield.formats.opening import open_field_file
 from nearfield.formats.pieced import Pieced, Placed
 from nearfield.output.images import placed
 from nearfield.records.records import HALF, Variable

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.engines.cpu.engine import CpuEngine
-from nearfield.parallel.decomposition import Box
 from nearfield.parallel.part import PlanPart, image_shifts
+from nearfield.plan.boxes import Box
 from nearfield.plan.sizes import LANES
 
 Span = tuple[int, int]

@@ -17,10 +17,10 @@ from nearfield.engines.cpu.tiling import Machine, Rows, Tiling, choose_tiling, s
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware
 from nearfield.machine.profile import Link, Profile
-from nearfield.parallel.decomposition import Grouping, fitting, rough_time
+from nearfield.parallel.decomposition import fitting, rough_time
 from nearfield.parallel.halo_sizes import components
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan.boxes import Triple
+from nearfield.plan.boxes import Grouping, Triple
 from nearfield.plan.plan import Plan
 
 DEPTHS = (1, 2, 4, 8, 16)  # layers that are weighed

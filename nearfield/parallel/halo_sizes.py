@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass
 from itertools import product
 
 from nearfield.engines.cpu.pole_sizes import kept_numbers
-from nearfield.parallel.decomposition import Box, Decomposition
+from nearfield.parallel.decomposition import Decomposition
 from nearfield.parallel.part import held_box, parted_rings
+from nearfield.plan.boxes import Box
 from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import BYTES_OF
 

@@ -14,29 +14,11 @@ from itertools import product
 
 import numpy as np
 
-from nearfield.coefficients.dispersion import PolePlane
-from nearfield.parallel.decomposition import Box
-from nearfield.plan.incident_term import IncidentTerm
-from nearfield.plan.plan import (
-    AxisProfile,
-    CircuitTerm,
-    CouplingTerm,
-    CurrentTerm,
-    DFTBox,
-    Functional,
-    Plan,
-    RecordingTerm,
-    SnapshotBox,
-)
+from nearfield.plan.boxes import Box
+from nearfield.plan.cuts import chosen_samples, cut_profile
+from nearfield.plan.plan import CouplingTerm, DFTBox, Functional, Plan, RecordingTerm, SnapshotBox
+from nearfield.plan.planes import PolePlane
 from nearfield.plan.sizes import LANES
-
-Sampled = CurrentTerm | CircuitTerm | IncidentTerm | Functional
-SAMPLE_ARRAYS = {  # what terms hold of each sample beside its place, or once for all of them
-    CurrentTerm: ("weight",),
-    CircuitTerm: ("admittance", "voltage_factor", "feedback", "inverse", "drive", "output", "input", "transition"),
-    IncidentTerm: ("component", "weight", "column", "share"),
-    Functional: ("component", "weight"),
-}
 
 
 def held_box(own: Box, depth: int, plan: Plan) -> Box:
@@ -206,24 +188,6 @@ class PlanPart:
             which = np.flatnonzero(inside.all(axis=0))
             found.append((which, np.stack([axis.place(n) for axis, n in zip(self.axes, place[:, which])])))
         return tuple(np.concatenate(parts, axis=-1) for parts in zip(*found))
-
-
-def chosen_samples(term: Sampled, which: np.ndarray, place: Sequence[np.ndarray]) -> Sampled:
-    """Some samples of a term, by number, at other places (i, j, k)."""
-    count = np.size(term.i)
-
-    def part(values) -> np.ndarray:
-        values = np.asarray(values)
-        one_each = values.shape[:1] == (count,)
-        return values[which] if one_each else np.broadcast_to(values, (which.size, *values.shape))
-
-    arrays = {name: part(getattr(term, name)) for name in SAMPLE_ARRAYS[type(term)]}
-    return replace(term, **dict(zip("ijk", place)), **arrays)
-
-
-def cut_profile(profile: AxisProfile, samples: np.ndarray | slice) -> AxisProfile:
-    """These samples of a profile."""
-    return AxisProfile(**{name: values[samples] for name, values in vars(profile).items()})
 
 
 class CoefficientsPart:

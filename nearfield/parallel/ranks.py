@@ -15,10 +15,10 @@ import numpy as np
 
 from nearfield.engines.cpu.engine import Block, CpuEngine, Sides, Tables, energy_of
 from nearfield.machine.transport import Channel, Ranks, Turns
-from nearfield.parallel.decomposition import Arrangement, Box, Grouping
 from nearfield.parallel.halo import Message, messages
 from nearfield.parallel.part import PlanPart, held_box, parted_rings
 from nearfield.parallel.phases import Axis, SplitTiles, phases
+from nearfield.plan.boxes import Arrangement, Box, Grouping
 from nearfield.plan.incident_term import Marches
 from nearfield.plan.plan import DFTBox, Functional, Plan, Recording, RecordingTerm, is_magnetic
 

@@ -17,11 +17,12 @@ from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
 from nearfield.machine.transport import Alone, agreed, world
-from nearfield.parallel.decomposition import Arrangement, Decomposition, Triple, decompose, parse_domains
+from nearfield.parallel.decomposition import Decomposition, decompose, parse_domains
 from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.weights import HaloCost, Weights
+from nearfield.plan.boxes import Arrangement, Triple
 from nearfield.plan.plan import ROW_LENGTHS, Plan
 from nearfield.plan.sizes import BYTES_OF, LANES
 

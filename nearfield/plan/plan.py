@@ -8,30 +8,20 @@ H is stored as eta0 H everywhere below this line of the program.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.machine.transport import ALONE, Alone
 from nearfield.plan.incident_term import IncidentTerm, IncidentWave
 
 if TYPE_CHECKING:
-    from nearfield.coefficients.coefficients import Coefficients
-    from nearfield.grid.boundaries import Boundaries
-    from nearfield.grid.grid import YeeGrid
-    from nearfield.guides.port import WaveguidePort
-    from nearfield.incident.seen import Illumination
+    from nearfield.plan.planes import Coefficients
 
 Triple = tuple[int, int, int]
 ROW_LENGTHS = (128, 400)  # cells that suit rows
-COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")
-VACUUM_SPEED = 299792458.0  # m/s, exact
-VACUUM_PERMEABILITY = 1.25663706127e-6  # H/m, CODATA 2022
-VACUUM_IMPEDANCE = VACUUM_PERMEABILITY * VACUUM_SPEED  # ohm
-VACUUM_PERMITTIVITY = 1.0 / (VACUUM_IMPEDANCE * VACUUM_SPEED)  # F/m
 
 
 @dataclass(frozen=True)
@@ -220,37 +210,9 @@ class Recording:
     values: np.ndarray
 
 
-@dataclass(frozen=True)
-class Context:
-    """What a source, port or monitor may know when it is lowered."""
-
-    grid: YeeGrid
-    time_step: float
-    coefficients: Coefficients
-    boundaries: Boundaries
-    maximum_frequency: float  # Hz; the excitation holds nothing above it
-    precision: str  # "single" | "double"
-    steps: int  # at most so many will run
-    waveforms: dict[str, Waveform] = field(default_factory=dict)
-    illuminations: tuple[Illumination, ...] = ()  # plane waves of the excitation "sources"
-    minimum_frequency: float = 0.0  # Hz; nor below this one
-    ranks: Alone = ALONE  # those that all lower it, in the same order; the first finds what may differ in last bits
-    guides: tuple[WaveguidePort, ...] = ()
-
-
 def is_magnetic(component) -> bool:
     """Whether a component, or any of several, is one of H."""
     return bool(np.max(np.asarray(component) % 6) >= 3)
-
-
-def dft_stride(context: Context, frequencies: np.ndarray) -> int:
-    """Steps between samples of a running DFT: no alias of the excitation's band falls on a recorded frequency.
-
-    A sample rate f_s folds the field's content at f_s - f onto f; f_s >= 2 (maximum_frequency + f) keeps a
-    factor of two in hand.
-    """
-    highest = context.maximum_frequency + float(np.max(frequencies))
-    return max(1, int(0.5 / (highest * context.time_step)))
 
 
 def unit_stride_axis(active: tuple[int, int, int]) -> int:

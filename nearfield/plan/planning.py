@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.grid.boundaries import Boundaries, cpml_profile
-from nearfield.plan.plan import VACUUM_SPEED, AxisProfile, Plan, Term
+from nearfield.plan.plan import AxisProfile, Plan, Term
 
 if TYPE_CHECKING:
-    from nearfield.coefficients.coefficients import Coefficients
-    from nearfield.grid.grid import YeeGrid
+    from nearfield.grid.yee import YeeGrid
+    from nearfield.plan.plan import PoleMedium
+    from nearfield.plan.planes import Coefficients
 
 
 def axis_profile(
@@ -59,6 +62,7 @@ def build_plan(
     time_step: float,
     precision: str,
     terms: tuple[Term, ...] = (),
+    pole_media: Sequence[PoleMedium] = (),
 ) -> Plan:
     """Gather what an engine needs."""
     active = tuple(n + (boundaries.face(axis, "high") == "pmc") for axis, n in enumerate(grid.cells))
@@ -73,7 +77,7 @@ def build_plan(
         precision=precision,
         terms=terms,
         scale=VACUUM_SPEED * time_step / unit,
-        pole_media=tuple(coefficients.pole_media),
+        pole_media=tuple(pole_media),
         phases=grid.phases,
         complex_fields=boundaries.complex_fields,
     )

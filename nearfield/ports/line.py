@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearfield.grid.grid import YeeGrid
-from nearfield.plan.plan import Context, Functional
+from nearfield.grid.yee import YeeGrid
+from nearfield.lowering.context import Context
+from nearfield.plan.plan import Functional
 from nearfield.ports.lumped import functional
 from nearfield.sources.edges import EdgeBlock
 

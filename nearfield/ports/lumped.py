@@ -11,18 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from nearfield.coefficients.edge_loads import EdgeLoad
-from nearfield.grid.periods import lagging
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.lowering.context import Context
 from nearfield.monitors.regions import active_shape
-from nearfield.plan.plan import (
-    VACUUM_IMPEDANCE,
-    VACUUM_PERMITTIVITY,
-    VACUUM_SPEED,
-    CircuitTerm,
-    Context,
-    CurrentTerm,
-    Functional,
-    Waveform,
-)
+from nearfield.plan.plan import CircuitTerm, CurrentTerm, Functional, Waveform
+from nearfield.plan.turns import lagging
 from nearfield.ports.circuits import Circuit
 from nearfield.sources.edges import EdgeBlock
 from nearfield.sources.sources import current_term

@@ -15,8 +15,9 @@ from pydantic import model_validator
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Length, Position, PositiveCapacitance, PositiveInductance, PositiveResistance
 from nearfield.entry.schema import Schema
-from nearfield.grid.grid import AXES, YeeGrid
-from nearfield.plan.plan import Context, Recording, Term, Waveform
+from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.lowering.context import Context
+from nearfield.plan.plan import Recording, Term, Waveform
 from nearfield.ports.circuits import Circuit, Connection, two_pole
 from nearfield.ports.line import line_current, line_voltage
 from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional

@@ -5,14 +5,17 @@ Where all cells cost alike the boxes are cut evenly, else balanced as `nearfield
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.machine.hardware import Unit
-from nearfield.parallel.decomposition import Arrangement, Triple, decompositions, fitting, rough_time
+from nearfield.machine.hardware import Hardware, Unit
+from nearfield.parallel.decomposition import decompositions, fitting, rough_time
 from nearfield.parallel.halo_depth import halo_cost
+from nearfield.plan.boxes import Arrangement, Triple
+from nearfield.plan.plan import Plan
 from nearfield.predict.step_time import Boxes, Cluster, Exchange, Job, Placed, Prediction, place
 
 MOST_RANKS = 100_000
@@ -94,3 +97,17 @@ def best(predictions: Iterable[Prediction]) -> list[Prediction]:
         if each.scheme not in fastest or each.step < fastest[each.scheme].step:
             fastest[each.scheme] = each
     return list(fastest.values())
+
+
+def job_of_plan(plan: Plan, hardware: Hardware) -> Job:
+    """The samples of a plan, what each costs, and the tiles on the cores of a NUMA node."""
+    from nearfield.parallel.halo_depth import Tiles
+    from nearfield.parallel.plan_weights import plan_weights
+    from nearfield.plan.sizes import BYTES_OF
+
+    return Job(
+        plan_weights(plan),
+        math.prod(plan.cells),
+        BYTES_OF[plan.precision],
+        Tiles.on(plan, hardware, len(hardware.numa[0].cores) or 1),
+    )

@@ -26,7 +26,7 @@ import nearfield
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.json_data import json_data
 from nearfield.entry.whole_file import PatientFile, replacing
-from nearfield.grid.grid import YeeGrid
+from nearfield.grid.yee import YeeGrid
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 
 FORMAT_VERSION = 1

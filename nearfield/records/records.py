@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-
-from nearfield.analysis.spectra import fourier_integral
-from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
     import xarray
 
-    from nearfield.grid.grid import YeeGrid
+    from nearfield.grid.yee import YeeGrid
 
 HALF = "_half"  # a dim of this ending lies midway between grid lines or time steps; users see it without
 PARTS = ("_re", "_im")  # a complex component is stored in files as two of these endings; users see one without
@@ -68,6 +65,19 @@ class ExcitationRecord:
     waveform: Variables | None = None
 
 
+class Excitation(Protocol):
+    """The results of one excitation as analysis reads them; `nearfield.results.ExcitationResult` is one."""
+
+    name: str
+    record: ExcitationRecord
+
+    @property
+    def monitors(self) -> tuple[str, ...]: ...
+    def __getitem__(self, name: str) -> Any: ...
+    def source(self, frequencies: Any) -> np.ndarray: ...
+    def port_powers(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
+
+
 @dataclass
 class RunRecord:
     """Everything that a result holds, as plain data; what `write_result` writes and `read_record` reads."""
@@ -99,19 +109,3 @@ def labelled(variables: Variables, name: str, values: np.ndarray | None = None) 
             coordinates[plain(dim)] = (plain(dim), axis.array, axis.attributes)
     array = variable.array if values is None else values
     return xarray.DataArray(array, coordinates, [plain(dim) for dim in variable.dims], name, variable.attributes)
-
-
-def source_spectrum(waveform: Variables | None, frequencies: np.ndarray) -> np.ndarray:
-    """S(f) = integral s(t) exp(-j 2 pi f t) dt of the waveform as it was used; unit: the waveform's times second."""
-    if waveform is None:
-        raise ModelError(
-            "per_source() needs one waveform, but the sources of this run have different ones, so no single source "
-            "spectrum exists; give all sources the same waveform, or divide by a spectrum of your own"
-        )
-    time, value = waveform["time"].array, waveform["value"].array
-    if time.size < 2 or not np.abs(value[-1]) <= 1e-2 * np.abs(value).max():
-        raise ModelError(
-            "per_source() needs a source that has ended, but the waveform was still on at the last step; use a pulse "
-            "(Gaussian, ModulatedGaussian, Ricker ...) or run longer"
-        )
-    return fourier_integral(time, value, frequencies)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from nearfield.discretization.model import Model
     from nearfield.results import Result
-    from nearfield.simulation import Simulation
 
 AXES = "xyz"
 FIELD_RANGE = 50.0  # dB
@@ -122,7 +122,7 @@ def _strongest(layer: Any, parts: list[str]) -> tuple[np.ndarray, str]:
 
 
 @styled
-def field_figure(result: Result, simulation: Simulation | None) -> Figure | None:
+def field_figure(result: Result, simulation: Model | None) -> Figure | None:
     """Up to six planes: spectra as magnitude in dB of the plane's largest, snapshots as signed values."""
     found = planes(result)
     if not found:
@@ -146,7 +146,7 @@ def field_figure(result: Result, simulation: Simulation | None) -> Figure | None
     return figure
 
 
-def _draw_plane(figure: Figure, axes: Axes, plane: Plane, result: Result, simulation: Simulation | None) -> None:
+def _draw_plane(figure: Figure, axes: Axes, plane: Plane, result: Result, simulation: Model | None) -> None:
     extent = max(abs(float(samples[end])) for samples in (plane.across, plane.up) for end in (0, -1))
     factor, prefix = axis_prefix(extent)
     extremes = finite_extremes(np.abs(plane.values))
@@ -197,7 +197,7 @@ def _scaled(plane: Plane, largest: float) -> tuple[np.ndarray, tuple[float, floa
     return plane.values * factor, (-limit * factor, limit * factor), SIGNED_MAP, f"{prefix}{plane.unit}"
 
 
-def _draw_outlines(axes: Axes, cut: Section, simulation: Simulation, factor: float, colour: str, dash: str) -> None:
+def _draw_outlines(axes: Axes, cut: Section, simulation: Model, factor: float, colour: str, dash: str) -> None:
     """What the cut shows, solid; of the cut with the largest sheet only metal, dashed."""
     for number, name in enumerate(media_names(simulation)):
         mask = cut.index == number

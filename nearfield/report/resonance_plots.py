@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
+    from nearfield.discretization.model import Model
     from nearfield.results import Result
-    from nearfield.simulation import Simulation
 
 PADDING = 8  # times the signal's length, with zeros: smooth peaks
 LOWEST = -160.0  # dB of the largest value in the band: rounding
@@ -37,7 +37,7 @@ class Ringing:
     level: np.ndarray
 
 
-def asked_for(simulation: Simulation | None) -> dict[str, tuple[float, float]]:
+def asked_for(simulation: Model | None) -> dict[str, tuple[float, float]]:
     """The probes of a model that name a band for resonances, with it (Hz)."""
     monitors = simulation.monitors if simulation is not None else ()
     return {each.name: each.resonances for each in monitors if getattr(each, "resonances", None)}

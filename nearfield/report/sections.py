@@ -10,8 +10,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import Structure
-    from nearfield.grid.grid import YeeGrid
-    from nearfield.simulation import Simulation
+    from nearfield.discretization.model import Model
+    from nearfield.grid.yee import YeeGrid
 
 AXES = "xyz"
 PIXELS = 1000  # along the longer side of a cut
@@ -38,7 +38,7 @@ class Section:
     dots: list[tuple[float, float]] = field(default_factory=list)
 
 
-def media_names(simulation: Simulation) -> list[str]:
+def media_names(simulation: Model) -> list[str]:
     """Every medium of the structures once, as a reader knows it; what strings name comes as written."""
     names = []
     for structure in simulation.structures:
@@ -48,7 +48,7 @@ def media_names(simulation: Simulation) -> list[str]:
     return names
 
 
-def medium_name(simulation: Simulation, structure: Structure) -> str:
+def medium_name(simulation: Model, structure: Structure) -> str:
     """The medium as a reader knows it: "PEC", its name, or its numbers."""
     medium = structure.medium
     if isinstance(medium, str):
@@ -59,7 +59,7 @@ def medium_name(simulation: Simulation, structure: Structure) -> str:
     return medium.label()
 
 
-def section(simulation: Simulation, grid: YeeGrid, axis: int, position: float, across: int, up: int) -> Section:
+def section(simulation: Model, grid: YeeGrid, axis: int, position: float, across: int, up: int) -> Section:
     """The cut of a model on its grid; sheets and wires lie where the grid puts them."""
     spans = [grid.lines[side][-1] - grid.lines[side][0] for side in (across, up)]
     counts = [max(80, int(PIXELS * span / max(spans))) for span in spans]
@@ -147,7 +147,7 @@ def _add_wire(cut: Section, shape: Any, grid: YeeGrid) -> None:
             cut.dots.append(flat[0])
 
 
-def cut_positions(simulation: Simulation, grid: YeeGrid) -> tuple[float, float, float]:
+def cut_positions(simulation: Model, grid: YeeGrid) -> tuple[float, float, float]:
     """Where three cuts show most: at the largest metal sheet across an axis, else through the first feed."""
     inner = [grid.lines[axis][[low, -1 - high]] for axis, (low, high) in enumerate(_layers(simulation, grid))]
     feed = _feed(simulation)
@@ -160,13 +160,13 @@ def cut_positions(simulation: Simulation, grid: YeeGrid) -> tuple[float, float, 
     return tuple(positions)
 
 
-def _layers(simulation: Simulation, grid: YeeGrid) -> list[tuple[int, int]]:
+def _layers(simulation: Model, grid: YeeGrid) -> list[tuple[int, int]]:
     """Cells of the CPML at both ends of each axis, none where they would fill the axis."""
     layers = [simulation.boundaries.cpml_cells(axis) for axis in range(3)]
     return [(low, high) if low + high < count else (0, 0) for (low, high), count in zip(layers, grid.cells)]
 
 
-def _feed(simulation: Simulation) -> tuple[float, ...] | None:
+def _feed(simulation: Model) -> tuple[float, ...] | None:
     """The middle of the first port or source."""
     for item in (*simulation.ports, *simulation.sources):
         place = corners(item)
@@ -183,7 +183,7 @@ def corners(item: Any) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
     return None
 
 
-def _largest_sheet(simulation: Simulation, axis: int, inner: np.ndarray) -> float | None:
+def _largest_sheet(simulation: Model, axis: int, inner: np.ndarray) -> float | None:
     best, found = 0.0, None
     for structure in simulation.structures:
         if structure.shape.kind in ("sheet", "polygon") and flat_axis(structure.shape) == axis:
@@ -194,7 +194,7 @@ def _largest_sheet(simulation: Simulation, axis: int, inner: np.ndarray) -> floa
     return found
 
 
-def _middle(simulation: Simulation, axis: int, inner: np.ndarray) -> float:
+def _middle(simulation: Model, axis: int, inner: np.ndarray) -> float:
     bounds = [structure.shape.bounds() for structure in simulation.structures]
     low = max(min((lower[axis] for lower, _ in bounds), default=inner[0]), inner[0])
     high = min(max((upper[axis] for _, upper in bounds), default=inner[1]), inner[1])

@@ -16,8 +16,8 @@ from nearfield.report.resonance_plots import Ringing, asked_for, resonance_figur
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from nearfield.discretization.model import Model
     from nearfield.results import Result
-    from nearfield.simulation import Simulation
 
 FILES = {"return-loss": "return_loss.png", "pattern": "pattern.png", "fields": "fields.png"}
 PAGE = "report.html"
@@ -27,7 +27,7 @@ MOST_PATTERNS = 4
 def show(
     result: Result,
     folder: str | Path,
-    model: Simulation | None = None,
+    model: Model | None = None,
     checks: Sequence[Any] = (),
     rings: Sequence[Ringing] = (),
 ) -> list[Path]:
@@ -62,7 +62,7 @@ def show(
     return [*written, page]
 
 
-def _model_of(result: Result, remarks: list[str]) -> Simulation | None:
+def _model_of(result: Result, remarks: list[str]) -> Model | None:
     """The simulation in the result; without it (samples in a file that is gone) the pictures lack its outlines."""
     from nearfield.model_file import loads
 
@@ -78,9 +78,7 @@ def numbered(name: str, number: int) -> str:
     return name if number == 0 else f"{name}-{number + 1}"
 
 
-def _drawn(
-    result: Result, simulation: Simulation | None, rings: Sequence[Ringing], remarks: list[str]
-) -> Iterator[Picture]:
+def _drawn(result: Result, simulation: Model | None, rings: Sequence[Ringing], remarks: list[str]) -> Iterator[Picture]:
     for name, heading, draw, vector in _recipes(result, simulation, rings):
         try:
             figure = draw()
@@ -93,7 +91,7 @@ def _drawn(
 
 
 def _recipes(
-    result: Result, simulation: Simulation | None, rings: Sequence[Ringing]
+    result: Result, simulation: Model | None, rings: Sequence[Ringing]
 ) -> Iterator[tuple[str, str, Callable[[], Figure | None], bool]]:
     """Name, heading, how it is drawn, and whether it goes into the page as lines (else as an image)."""
     from nearfield.report.cross_section import cross_section_figure

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nearfield.grid.grid import YeeGrid
-    from nearfield.simulation import Simulation
+    from nearfield.discretization.model import Model
+    from nearfield.grid.yee import YeeGrid
 
 TINTS = ("#CFE6F5", "#F8E3B0", "#CDE9DB", "#E6D8EE", "#F6D5C3", "#DDE0C0", "#D8DCE2")
 MAGNETIC_WALL = "#6D3B8E"
@@ -56,7 +56,7 @@ LINES_PER_INCH = 22.0
 
 
 @styled
-def structure_figure(grid: YeeGrid, simulation: Simulation | None, title: str = "") -> Figure:
+def structure_figure(grid: YeeGrid, simulation: Model | None, title: str = "") -> Figure:
     """Three cuts in orthographic projection with a legend; without a simulation only the grid."""
     extents = np.array([line[-1] - line[0] for line in grid.lines])
     inches = np.maximum(LONGEST * extents / extents.max(), SHORTEST)
@@ -111,7 +111,7 @@ def _facts(grid: YeeGrid, step: list[int], inches: np.ndarray, extents: np.ndarr
 def _draw_view(
     axes: Axes,
     grid: YeeGrid,
-    simulation: Simulation | None,
+    simulation: Model | None,
     view: Section | None,
     orientation: tuple[int, int, int],
     factor: float,
@@ -139,7 +139,7 @@ def _draw_view(
         spine.set_zorder(3)
 
 
-def draw_media(axes: Axes, view: Section, simulation: Simulation, factor: float, legend: dict[str, Any]) -> None:
+def draw_media(axes: Axes, view: Section, simulation: Model, factor: float, legend: dict[str, Any]) -> None:
     """Fill the cut with the media's colours."""
     from matplotlib.colors import to_rgba
 
@@ -186,7 +186,7 @@ def _swatch(colour: str, **options: Any) -> Any:
 
 def _draw_boundaries(
     axes: Axes,
-    simulation: Simulation,
+    simulation: Model,
     orientation: tuple[int, int, int],
     lines: list[np.ndarray],
     legend: dict[str, Any],
@@ -217,7 +217,7 @@ def _draw_boundaries(
 def _draw_items(
     axes: Axes,
     grid: YeeGrid,
-    simulation: Simulation,
+    simulation: Model,
     orientation: tuple[int, int, int],
     factor: float,
     legend: dict[str, Any],
@@ -242,7 +242,7 @@ def _draw_items(
         )
 
 
-def surface_of(monitor: Any, grid: YeeGrid, simulation: Simulation) -> tuple[list[float], list[float]] | None:
+def surface_of(monitor: Any, grid: YeeGrid, simulation: Model) -> tuple[list[float], list[float]] | None:
     """The corners of a far-field surface, its own or the default; None where it cannot lie."""
     try:
         nodes = monitor.box(SimpleNamespace(grid=grid, boundaries=simulation.boundaries))

@@ -10,17 +10,18 @@ from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import all_waveforms
 from nearfield.discretization.guide_table import PortMode, port_modes
 from nearfield.discretization.resolution import MediumCheck, largest_cell, resolved_media, smallest_cell
-from nearfield.engines.cpu.pole_sizes import kept_numbers, pole_bytes, pole_cost, surfaces
+from nearfield.engines.cpu.pole_sizes import kept_numbers, pole_bytes, pole_cost
 from nearfield.engines.cpu.tuning import choose, described
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, memory, quantity
 from nearfield.machine.machine_rate import free_memory, known_rate
-from nearfield.plan.plan import VACUUM_SPEED
 from nearfield.plan.sizes import HDF5_OVERHEAD, domain_bytes, term_bytes
+from nearfield.run.surface_costs import surfaces
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
-    from nearfield.simulation import Simulation
+    from nearfield.discretization.model import Model
 
 USUAL_CROSSINGS = 12  # of the grid's diagonal before the energy of an antenna has fallen by 60 dB; a rough guide
 
@@ -97,7 +98,7 @@ class Check:
         return "\n".join(text)
 
 
-def examine(simulation: Simulation, threads: int | None = None) -> Check:
+def examine(simulation: Model, threads: int | None = None) -> Check:
     """The check of a simulation. Error: ModelError for what `run` would refuse as well."""
     setup = simulation.setup()
     grid = setup.grid

@@ -8,7 +8,8 @@ import numpy as np
 
 from nearfield.discretization.discretization import Discretization
 from nearfield.engines.cpu.engine import Engine
-from nearfield.plan.plan import COMPONENTS, VACUUM_PERMITTIVITY
+from nearfield.entry.constants import VACUUM_PERMITTIVITY
+from nearfield.grid.yee import COMPONENTS
 
 GROWTH = 10.0  # times the energy at the end of the sources: no passive model gives so much
 

@@ -5,49 +5,39 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearfield.entry.errors import ModelError
+from nearfield.formats.lock import locked
 from nearfield.machine.transport import Alone, agreed, world
+from nearfield.records.hdf5 import read_record
+from nearfield.run.checkpoint.contents import model_of
 from nearfield.run.checkpoint.folder import checkpoints, newest, remove_all
+from nearfield.run.checkpoint.keeper import Checkpoints
+from nearfield.run.checkpoint.schedule import Schedule
+from nearfield.run.time_loop import run
 
 if TYPE_CHECKING:
-    from nearfield.engines.cpu.tiling import Tiling
-    from nearfield.parallel.start import Parallel
-    from nearfield.results import Result
-    from nearfield.run.checkpoint.keeper import Checkpoints
-    from nearfield.simulation import ProgressInfo, Simulation
+    from nearfield.discretization.model import Model
+    from nearfield.records.records import RunRecord
+    from nearfield.run.options import RunOptions
 
 
-def run_with_checkpoints(
-    simulation: Simulation,
-    schedule: str,
-    threads: int | None,
-    output: str | Path | None,
-    progress: Callable[[ProgressInfo], None] | None,
-    tiling: str | Tiling | None,
-    parallel: Parallel | None,
-) -> Result:
-    """`Simulation.run` with checkpoints in the output's folder. Error: there are some of a run that did not end."""
-    from nearfield.run.checkpoint.keeper import Checkpoints
-    from nearfield.run.checkpoint.schedule import Schedule
-    from nearfield.run.time_loop import run
-
+def run_with_checkpoints(model: Model, schedule: str, options: RunOptions) -> RunRecord:
+    """`run` with checkpoints in the output's folder. Error: there are some of a run that did not end."""
     chosen = Schedule.of(schedule)
-    if output is None:
+    if options.output is None:
         raise ModelError("checkpoints need a folder; give output, such as 'out/model/result.h5': they go beside it")
-    output, ranks = Path(output), world()
+    output, ranks = options.output, world()
     with alone_in(output.parent, ranks):
         agreed(ranks, lambda: clear(output), at_root=True)
-        kept = Checkpoints(output.parent, chosen, stem=output.stem, result=output.name)
-        return run(simulation, threads, output, progress, None, tiling, parallel, kept)
+        return run(model, options, checkpoints=Checkpoints(output.parent, chosen, stem=output.stem, result=output.name))
 
 
 def alone_in(folder: Path, ranks: Alone) -> ExitStack:
     """While this lasts, no other run goes on in the folder; rank 0 sees to it. Error: one does so already."""
-    from nearfield.formats.lock import locked
-
     stack = ExitStack()
 
     def enter() -> None:
@@ -66,11 +56,9 @@ def clear(output: Path) -> None:
 
 def refuse_unfinished(output: Path, going_on: str, starting_over: str) -> None:
     """Error: beside this result are checkpoints, and it does not say that its run was done."""
-    from nearfield.results import open_result
-
     found = checkpoints(output.parent)
     try:
-        done = not found or open_result(output).status == "done"
+        done = not found or read_record(output).status == "done"
     except ModelError:
         done = False
     if not done:
@@ -80,51 +68,26 @@ def refuse_unfinished(output: Path, going_on: str, starting_over: str) -> None:
         )
 
 
-def resume(
-    folder: str | Path,
-    simulation: Simulation | None = None,
-    threads: int | None = None,
-    progress: Callable[[ProgressInfo], None] | None = None,
-    tiling: str | Tiling | None = None,
-    parallel: Parallel | None = None,
-    checkpoint: str | None = None,
-) -> Result:
-    """Go on with the run whose checkpoints lie in `folder`, to its end; the same bits as if it had never stopped.
-
-    The newest whole checkpoint is taken; a warning names those that are damaged. The result goes where the run's was
-    to go. `simulation`: only to make sure that it is this one. Threads, tiles, domains and ranks may be others than
-    before; `checkpoint`: another schedule than before. Errors: `ModelError` for no checkpoint that can be used, or one
-    of another model or another version; `DivergedError` as of `Simulation.run`.
-
-    >>> import nearfield as nf
-    >>> sim = nf.Simulation(
-    ...     grid=nf.Grid.uniform(1e-3, (9, 9, 9)), boundaries=nf.Boundaries(all=nf.PEC), steps=60,
-    ...     sources=[nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", nf.Gaussian(15e9))],
-    ...     monitors=[nf.Probe("tip", (5e-3, 5e-3, 5e-3))],
-    ... )
-    >>> result = sim.run(output="out/resumed/result.h5", checkpoint="every 40 steps")
-    >>> again = nf.resume("out/resumed")  # from step 40 on
-    >>> bool((again["tip"] == result["tip"]).all())
-    True
-    """
-    from nearfield.run.time_loop import run
-
-    folder, ranks = Path(folder), world()
+def run_on(
+    folder: Path, model: Model | None, options: RunOptions, checkpoint: str | None, read: Callable[..., Model]
+) -> RunRecord:
+    """Go on with the run whose checkpoints lie in a folder, to its end; `read` makes a model of its text."""
+    ranks = world()
     if not folder.is_dir():
         raise ModelError(f"{folder} is no folder; give the folder of a run with checkpoints")
     with alone_in(folder, ranks):
-        kept, model = going_on(folder, simulation, checkpoint, warnings.warn)
-        return run(model, threads, folder / kept.names["result"], progress, None, tiling, parallel, kept)
+        kept, model = going_on(folder, model, checkpoint, warnings.warn, read)
+        return run(model, replace(options, output=folder / kept.names["result"]), checkpoints=kept)
 
 
 def going_on(
-    folder: Path, simulation: Simulation | None, checkpoint: str | None, warn: Callable[[str], None]
-) -> tuple[Checkpoints, Simulation]:
+    folder: Path,
+    model: Model | None,
+    checkpoint: str | None,
+    warn: Callable[[str], None],
+    read: Callable[..., Model],
+) -> tuple[Checkpoints, Model]:
     """The newest whole checkpoint of a folder, ready to be run on from, and its model."""
-    from nearfield.run.checkpoint.contents import model_of
-    from nearfield.run.checkpoint.keeper import Checkpoints
-    from nearfield.run.checkpoint.schedule import Schedule
-
     schedule = Schedule.of(checkpoint) if checkpoint is not None else None
     said: list[str] = []
 
@@ -138,4 +101,4 @@ def going_on(
     schedule = schedule or Schedule.of(manifest["checkpoint"])
     kept = Checkpoints(folder, schedule, found, manifest["stem"], manifest["result"], warn)
     kept.warnings += said
-    return kept, model_of(found, simulation)
+    return kept, model_of(found, model, read)

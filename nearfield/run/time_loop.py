@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from nearfield.discretization.cautions import cautions
-from nearfield.discretization.discretization import Discretization
+from nearfield.discretization.discretization import Discretization, port_waveform
+from nearfield.discretization.model import Model
 from nearfield.engines.cpu.engine import CpuEngine
-from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import RunTuner
 from nearfield.entry.errors import DivergedError, RunFailed
+from nearfield.entry.toml_text import dumps, inline, plain
 from nearfield.machine.facts import machine_facts
 from nearfield.machine.interruption import Interruption
 from nearfield.machine.transport import Alone, world
 from nearfield.media.materials import Medium
-from nearfield.model_file import inline, plain
 from nearfield.output.field_streams import FieldStreams
-from nearfield.parallel.start import Parallel, start
+from nearfield.parallel.start import start
+from nearfield.records.hdf5 import write_result
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 from nearfield.run.check import expected_steps
 from nearfield.run.checkpoint.keeper import Checkpoints
 from nearfield.run.guard import Guard, explain_divergence
-from nearfield.simulation import ProgressInfo, Simulation
+from nearfield.run.options import RunOptions
+from nearfield.run.progress import ProgressInfo
 
 HOW_ENDED = {"diverged": "diverged", "interrupted": "was interrupted"}
 SECONDS_PER_BLOCK = 0.2  # between looks at progress; results do not depend on where blocks end
@@ -153,7 +154,7 @@ def series(times: np.ndarray, values: np.ndarray, name: str, units: str) -> Vari
     return {"time": Variable(("time",), times, {"units": "s"}), name: Variable(("time",), values, {"units": units})}
 
 
-def media_table(simulation: Simulation) -> dict[str, dict]:
+def media_table(simulation: Model) -> dict[str, dict]:
     """The constants of every medium of the model by name; poles as a model file has them."""
     table = {"background": media_row(simulation.background)}
     table |= {name: media_row(medium) for name, medium in simulation.media.items()}
@@ -173,66 +174,63 @@ def media_row(medium: Medium) -> dict:
 
 
 def run(
-    simulation: Simulation,
-    threads: int | None = None,
-    output: str | Path | None = None,
-    progress: Callable[[ProgressInfo], None] | None = None,
+    model: Model,
+    options: RunOptions,
     setup: Discretization | None = None,
-    tiling: str | Tiling | None = None,
-    parallel: Parallel | None = None,
+    cautioned: Sequence[str] | None = None,
     checkpoints: Checkpoints | None = None,
-    space_check: bool = True,
-):
-    """Run all excitations of a simulation; see `Simulation.run`. `setup`: its discretisation, where it is known."""
-    from nearfield.results import Result
+) -> RunRecord:
+    """Run all excitations of a model; what it leaves, which rank 0 writes to the output after each of them.
 
+    `setup` and `cautioned`: its discretisation and its cautions, where they are known. Errors: `ModelError`
+    before anything is written; `RunFailed` and `DivergedError`, whose `result` is the record.
+    """
     begun = time.perf_counter()
-    setup = setup or Discretization(simulation, world())
-    warnings = cautions(setup)
+    setup = setup or Discretization(model, world())
+    known = list(cautions(setup) if cautioned is None else cautioned)
     record = RunRecord(
-        model_text=simulation.to_toml(),
+        model_text=dumps(model),
         grid=setup.grid,
-        media=media_table(simulation),
+        media=media_table(model),
         facts=machine_facts(),
         status="failed",
         excitations={},
-        title=simulation.title,
+        title=model.title,
     )
-    started = start(setup.plan, threads, simulation.schedule, tiling, parallel)
-    root = started.ranks.rank == 0
-    checkpoints = checkpoints or Checkpoints()
-    warnings = [*warnings, *started.binding.warnings]
+    started = start(setup.plan, options.threads, model.schedule, options.tiling, options.parallel)
+    root, checkpoints = started.ranks.rank == 0, checkpoints or Checkpoints()
     steps = expected_steps(setup) * len(setup.excitations)
-    tuner = RunTuner(started.engine, started.choice, steps, simulation.check_every)
-    record.facts |= plan_facts(setup, started.engine, warnings) | tuner.facts() | started.facts()
+    tuner = RunTuner(started.engine, started.choice, steps, model.check_every)
+    record.facts |= plan_facts(setup, started.engine) | tuner.facts() | started.facts()
+    record.facts |= {"warnings": [*known, *started.binding.warnings]}
     record.facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
-    fields = FieldStreams(setup, started, output, space_check)
+    fields = FieldStreams(setup, started, options.output, options.space_check)
     checkpoints.begin(setup, started.ranks, record)
     fields.claim(record)
     with Interruption(checkpoints.schedule is not None) as stop, contextlib.closing(fields):
 
         def keep() -> None:
-            if output is not None and root:
-                Result(record).save(output)
+            if options.output is not None and root:
+                write_result(options.output, record)
 
-        told = progress if root else None
+        told = options.progress if root else None
         failure = run_excitations(setup, tuner, started.ranks, told, record, stop, keep, checkpoints, fields)
         record.facts["rank_seconds"] = started.seconds()
-        record.facts["warnings"] = warnings + ending_warnings(record, setup) + checkpoints.warnings
+        found = [*started.binding.warnings, *ending_warnings(record, setup)]
+        record.facts["warnings"] = [*known, *found, *checkpoints.warnings]
         record.facts |= checkpoints.facts() | fields.facts()
         if root:
             finish(record, setup)
         keep()
-    result = Result(record)  # empty but for its facts where the rest is with rank 0
-    if stop.asked() and output is not None and record.status == "done":
+    for warning in found:
+        options.warn(warning)
+    if stop.asked() and options.output is not None and record.status == "done":
         raise KeyboardInterrupt  # it came while the file was written
     if fields.failure:
         raise RunFailed(f"{fields.failure}. The run was ended; what else was recorded is kept")
     if failure:
-        error = DivergedError(failure)
-        error.result = result
-        raise error
-    return result
+        raise DivergedError(failure, record)
+    return record
 
 
 def run_excitations(
@@ -279,10 +277,13 @@ def finish(record: RunRecord, setup: Discretization) -> None:
 
     excited = [name for name in record.excitations if name != "sources"]
     if record.status == "done" and excited:
-        record.sparameters = scattering_variables(setup.simulation, record, setup.time_step)
+        ports = setup.simulation.channels
+        bands = [port_waveform(setup.simulation, port).band for port in ports if port.name in record.excitations]
+        impedances = {port.name: port.impedance for port in ports}
+        record.sparameters = scattering_variables(record, bands, impedances, setup.time_step)
 
 
-def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) -> dict:
+def plan_facts(setup: Discretization, engine: CpuEngine) -> dict:
     """Numbers of the discretised model and of the engine."""
     core = engine.facts()
     cells = int(np.prod(setup.plan.cells, dtype=np.int64))
@@ -298,7 +299,6 @@ def plan_facts(setup: Discretization, engine: CpuEngine, warnings: list[str]) ->
         "bytes_per_cell": core["bytes"] / cells,
         "palette_blocks": core["palette_blocks"],
         "unit_stride_axis": "xyz"[engine.plan.unit_axis],
-        "warnings": warnings,
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import StringConstraints
 
 from nearfield.entry.errors import ModelError
-from nearfield.grid.grid import AXES, YeeGrid, is_half
+from nearfield.grid.yee import AXES, YeeGrid, is_half
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^/\x00-\x1f]+$")]
 Heading = Literal["+x", "-x", "+y", "-y", "+z", "-z"]

@@ -12,12 +12,14 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.entry.quantities import Current, CurrentMoment, Position, SheetCurrent, VoltageMoment
 from nearfield.entry.schema import Schema
-from nearfield.grid.grid import AXES, YeeGrid
-from nearfield.grid.periods import IMAGINARY, turned
+from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.lowering.context import Context
 from nearfield.lowering.interpolation import point_samples
-from nearfield.plan.plan import VACUUM_IMPEDANCE, VACUUM_SPEED, Context, CurrentTerm, Waveform
+from nearfield.plan.plan import CurrentTerm, Waveform
+from nearfield.plan.turns import IMAGINARY, turned
 from nearfield.sources.edges import EdgeBlock, Name, dual_area, edge_block, ordered, sample_length
 from nearfield.sources.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
 

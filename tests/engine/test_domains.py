@@ -15,7 +15,7 @@ from test_same_bits import any_plans
 import nearfield as nf
 from nearfield.engines.cpu.engine import CpuEngine, Placement
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
-from nearfield.parallel.decomposition import Arrangement
+from nearfield.plan.boxes import Arrangement
 
 WALLS = ((3, 2), ("pmc", 4), (2, "pmc"))
 BLOCKS = (11, 4)  # steps

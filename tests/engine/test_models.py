@@ -6,7 +6,9 @@ from agreement import assert_model_agrees, by_planes
 from reference import ReferenceEngine
 
 import nearfield as nf
-from nearfield.plan.plan import COMPONENTS, VACUUM_IMPEDANCE, unit_stride_axis
+from nearfield.entry.constants import VACUUM_IMPEDANCE
+from nearfield.grid.yee import COMPONENTS
+from nearfield.plan.plan import unit_stride_axis
 
 MM = 1e-3
 PULSE = nf.Gaussian(30e9)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from plans import draws, make_plan
 
 import nearfield as nf
-from nearfield.engines.cpu.engine import CpuEngine, core
+from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
+from nearfield.machine.compiled import core
 
 WALLS = ((3, 2), ("pmc", 4), (2, "pmc"))
 precisions = pytest.mark.parametrize("precision", ["single", "double"])

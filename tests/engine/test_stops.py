@@ -16,8 +16,9 @@ from agreement import assert_equal
 from plans import make_plan
 
 import nearfield as nf
-from nearfield.engines.cpu.engine import CpuEngine, core
+from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.entry.errors import ModelError
+from nearfield.machine.compiled import core
 from nearfield.plan.incident_term import IncidentTerm
 
 CELLS = (40, 41, 42)

@@ -19,7 +19,7 @@ from nearfield.machine.hardware import from_synthetic, this_machine
 from nearfield.machine.pages import Locality
 from nearfield.machine.processors import Bound, aside
 from nearfield.machine.teams import threads_of, units_of_domains, units_of_rank
-from nearfield.parallel.decomposition import Arrangement
+from nearfield.plan.boxes import Arrangement
 
 SERVER = "pack:2 [numa] l3:2 core:2 pu:2"  # 8 cores: four a node, two a cache; 16 processors
 NUMASCALE = "group:72 pack:2 numa:2 core:6 pu:1"  # 1728 cores on 288 nodes

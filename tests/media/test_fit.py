@@ -7,9 +7,9 @@ import pytest
 
 import nearfield as nf
 from nearfield.cli import main
+from nearfield.entry.constants import VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.media.tabulated import read_table
 from nearfield.model_file import loads
-from nearfield.plan.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
 
 GOOD = {"frequency": [1e9, 2e9, 3e9], "permittivity": [4 - 0.1j, 3.9 - 0.2j, 3.8 - 0.2j], "poles": 1}
 BAD = {

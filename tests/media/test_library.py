@@ -8,8 +8,9 @@ import pytest
 
 import nearfield as nf
 from nearfield.cli import main
-from nearfield.model_file import dumps, loads
-from nearfield.plan.plan import VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.entry.toml_text import dumps
+from nearfield.model_file import loads
 
 ROUNDED = 2e-6  # of constants kept to seven digits
 

@@ -21,7 +21,7 @@ from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats import direct, hdf5
 from nearfield.formats.codecs import Codec
 from nearfield.formats.description import Block, FieldDescription, of_points
-from nearfield.formats.files import open_field_file
+from nearfield.formats.opening import open_field_file
 from nearfield.formats.reading import stored_fields
 
 SHAPE, MARK = (3, 4, 5), b"fields."

@@ -10,10 +10,10 @@ import numpy as np
 
 from nearfield.formats.codecs import Codec
 from nearfield.formats.description import Block, FieldDescription, of_points, of_regions
-from nearfield.formats.files import open_field_file
+from nearfield.formats.opening import open_field_file
 from nearfield.grid.grid import Grid
-from nearfield.monitors.regions import Region
-from nearfield.plan.plan import COMPONENTS
+from nearfield.grid.yee import COMPONENTS
+from nearfield.records.regions import Region
 
 TIME_STEP = 1e-12
 

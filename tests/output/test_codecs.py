@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
 from nearfield.formats.bounds import SMALLEST, Bound
 from nearfield.formats.codecs import Codec
-from nearfield.formats.files import open_field_file
-from nearfield.plan.plan import VACUUM_IMPEDANCE
+from nearfield.formats.opening import open_field_file
 
 CODECS = ("none", "zlib", "zstd", "zstd:9", "lz4", "bitshuffle")
 TYPES = ("f2", "f4", "f8")
@@ -56,8 +56,8 @@ def test_a_codec_that_is_not_installed_is_refused_before_anything_is_written(cod
 import sys; sys.modules['hdf5plugin'] = None
 from fields_made import *
 from nearfield.entry.errors import ModelError
-from nearfield.formats.files import open_field_file
-from nearfield.plan.plan import VACUUM_IMPEDANCE
+from nearfield.formats.opening import open_field_file
+from nearfield.entry.constants import VACUUM_IMPEDANCE
 try:
     open_field_file({str(tmp_path / "new" / "fields.h5")!r}, at_points(**storage('hdf5', {codec!r})))
 except ModelError as error:

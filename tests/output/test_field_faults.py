@@ -16,7 +16,7 @@ import pytest
 from fields_made import at_points, blocks, storage, values_of
 
 from nearfield.entry.errors import RunFailed
-from nearfield.formats.files import open_field_file
+from nearfield.formats.opening import open_field_file
 from nearfield.formats.reading import open_fields
 
 HERE = Path(__file__).parent
@@ -98,7 +98,7 @@ import sys
 import numpy as np
 from fields_made import at_points, storage
 from nearfield.formats.description import Block
-from nearfield.formats.files import open_field_file
+from nearfield.formats.opening import open_field_file
 path, kind, codec = sys.argv[1:]
 description = at_points(4000, **storage(kind, codec))
 pattern = np.arange(5 * 4 * 6, dtype="f4").reshape(5, 4, 6)

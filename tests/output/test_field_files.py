@@ -18,7 +18,7 @@ from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats import description as described
 from nearfield.formats.ascii import NUMBERS
 from nearfield.formats.description import Block, FieldDescription, of_points
-from nearfield.formats.files import open_field_file
+from nearfield.formats.opening import open_field_file
 from nearfield.formats.reading import ABANDONED, open_fields, stored_fields
 
 EVERY = [("hdf5", "none"), ("hdf5", "zlib"), ("vtkhdf", "none"), ("binary", "none"), ("ascii", "none")]

@@ -11,7 +11,7 @@ from nearfield.formats import description as described
 from nearfield.formats import sizes
 from nearfield.formats.bounds import Bound
 from nearfield.formats.description import of_points
-from nearfield.formats.files import open_field_file
+from nearfield.formats.opening import open_field_file
 from nearfield.formats.sizes import PredictedSize, free_bytes, predicted_size, readable, refuse_full_disk
 
 

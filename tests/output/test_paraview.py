@@ -14,7 +14,7 @@ import pytest
 from fields_made import at_points, blocks, left_by_a_killed_writer, storage, values_of
 
 from nearfield.formats.description import of_points
-from nearfield.formats.files import open_field_file
+from nearfield.formats.opening import open_field_file
 from nearfield.formats.paraview import write_xdmf
 
 GRADED = (np.array([0.0, 1e-3, 3e-3]), np.array([0.0, 1e-3]), np.array([0.0, 2e-3, 3e-3, 7e-3]))

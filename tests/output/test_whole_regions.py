@@ -10,6 +10,7 @@ import nearfield as nf
 from nearfield.formats import open_fields
 from nearfield.formats.reading import stored_fields
 from nearfield.output.field_streams import file_sizes, ring_bytes
+from nearfield.run.options import RunOptions
 from nearfield.run.time_loop import run
 
 MM = 1e-3
@@ -103,7 +104,7 @@ def test_edges_that_metal_cuts_are_found_once_for_all_excitations(tmp_path):
         setup, asked = simulation.model_copy(update={"excitations": excitations}).setup(), []
         known = setup.coefficients.open_fraction
         setup.coefficients.open_fraction = lambda *at, known=known, asked=asked: (asked.append(at), known(*at))[1]
-        run(setup.simulation, threads=1, output=tmp_path / f"{len(counts)}.h5", setup=setup)
+        run(setup.simulation, RunOptions(1, tmp_path / f"{len(counts)}.h5"), setup)
         counts.append(len(asked))
     assert counts[0] == counts[1] > 0
 

@@ -21,9 +21,10 @@ from reference import same
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
 from nearfield.machine.transport import world
-from nearfield.parallel.decomposition import Arrangement, Grouping, groupings
+from nearfield.parallel.decomposition import groupings
 from nearfield.parallel.plan_weights import unparted
 from nearfield.parallel.ranks import RankEngine
+from nearfield.plan.boxes import Arrangement, Grouping
 
 BLOCKS = (11, 4, 1)  # steps
 

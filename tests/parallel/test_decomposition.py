@@ -13,19 +13,16 @@ from hypothesis import strategies as st
 from nearfield.entry.errors import ModelError
 from nearfield.parallel.balance import Problem, Sides
 from nearfield.parallel.decomposition import (
-    Arrangement,
-    Box,
-    Grouping,
     arrange,
     decompose,
     decompositions,
     even_speeds,
     groupings,
-    indices,
     parse_domains,
     sides,
 )
 from nearfield.parallel.weights import HaloCost, Weights
+from nearfield.plan.boxes import Arrangement, Box, Grouping, indices
 
 LINK = HaloCost(depth=1, exchange=2.0, message=3.0)
 DEEP = HaloCost(depth=2, exchange=2.0, message=3.0)  # one layer computed twice, a whole number for the sums below

@@ -7,7 +7,7 @@ import pytest
 
 import nearfield as nf
 from examples.gold_film import GOLD, NM, THICKNESS, expected, model, spectra
-from nearfield.plan.plan import VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_SPEED
 
 ROOT = Path(__file__).resolve().parents[2]
 WAVELENGTHS = np.linspace(400, 800, 9) * NM

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.plan.plan import VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_SPEED
 
 SIZE, CELLS = (50e-3, 20e-3, 60e-3), (25, 10, 31)
 YEE_GIGAHERTZ = {  # at 0.99 of the stability limit; in the continuum 3.902423 ... 8.449918

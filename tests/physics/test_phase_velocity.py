@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.plan.plan import COMPONENTS, VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.grid.yee import COMPONENTS
 
 SPACING = 1e-3  # m
 LENGTH, MIDDLE = 600, slice(260, 340)  # cells; the line's ends reach the middle after 260 steps

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.plan.plan import COMPONENTS, VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+from nearfield.grid.yee import COMPONENTS
 
 HALF = 5  # cells between a wall and the end of the box
 

@@ -5,7 +5,6 @@ import pytest
 
 import nearfield as nf
 from nearfield.coefficients.coefficients import Coefficients
-from nearfield.grid.periods import moved
 
 SEED = 4
 ANGLE = np.linspace(0, 2 * np.pi, 60, endpoint=False)
@@ -71,7 +70,7 @@ def test_the_axis_turns_the_body_and_the_centre_moves_it():
     for axis in range(3):
         turned = nf.Revolved("xyz"[axis], body.profile, tuple(np.roll((0.2, 0.5, 0.5), axis).tolist()))
         assert (turned.contains(*np.roll(at, axis, axis=0)) == body.contains(*at)).all()
-    assert (moved(body, [1.0, 0.0, -2.0]).contains(at[0] + 1, at[1], at[2] - 2) == body.contains(*at)).all()
+    assert (body.moved([1.0, 0.0, -2.0]).contains(at[0] + 1, at[1], at[2] - 2) == body.contains(*at)).all()
 
 
 def coefficients(structure, cells):

@@ -6,7 +6,6 @@ Axes are turned here, once: the core stores (a, b, c) with the plan's unit-strid
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,12 +15,12 @@ import numpy as np
 
 from nearfield.engines.cpu.poles import EnginePoles
 from nearfield.engines.cpu.tiling import Machine, Rows, Tiling, choose_tiling, stays_in_l2
-from nearfield.entry.errors import ModelError
+from nearfield.entry.constants import VACUUM_IMPEDANCE
+from nearfield.machine.compiled import core, instruction_set
 from nearfield.machine.topology import available_threads
-from nearfield.parallel.decomposition import Arrangement, Box
+from nearfield.plan.boxes import Arrangement, Box
 from nearfield.plan.incident_term import IncidentTerm, Marches
 from nearfield.plan.plan import (
-    VACUUM_IMPEDANCE,
     CircuitTerm,
     CurrentTerm,
     DFTBox,
@@ -35,23 +34,6 @@ from nearfield.plan.plan import (
 )
 
 Sides = tuple[tuple[tuple[int, int], tuple[int, int]], ...]  # (low, high) along x, y, z; each (at, lean)
-
-
-def core():
-    """The compiled core; a clear message when it was never built."""
-    try:
-        from nearfield import _core
-    except ImportError as error:
-        raise ModelError(f"the compiled core is missing ({error}); build it with `make setup`") from None
-    return _core
-
-
-def instruction_set(wanted: str | None = None) -> str:
-    """The instruction set in use: the best one here, unless `NEARFIELD_ISA` or the caller wants another."""
-    try:
-        return core().isa_choose(wanted or os.environ.get("NEARFIELD_ISA", ""))
-    except ValueError as error:
-        raise ModelError(f"NEARFIELD_ISA: {error}; leave it unset to take the best") from None
 
 
 @dataclass(frozen=True)
@@ -423,6 +405,3 @@ class Engine(Protocol):
     def reset(self) -> None: ...
     def gathered(self, component: int) -> np.ndarray | None: ...
     def recordings(self) -> list[Recording] | None: ...
-
-
-ENGINES = {"cpu": CpuEngine}

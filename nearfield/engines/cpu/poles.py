@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.grid.periods import IMAGINARY
-from nearfield.parallel.decomposition import Box, Triple
+from nearfield.plan.boxes import Box, Triple
 from nearfield.plan.plan import Plan
+from nearfield.plan.turns import IMAGINARY
 
 COMPONENTS_OF = {False: range(3), True: range(3, 6)}  # by whether a medium is magnetic
 

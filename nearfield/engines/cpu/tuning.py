@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import nearfield
-from nearfield.engines.cpu.engine import CpuEngine, instruction_set
+from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import (
     LEAST_DEPTH,
     LIVE_ROWS,
@@ -30,6 +30,7 @@ from nearfield.engines.cpu.tiling import (
 )
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory
+from nearfield.machine.compiled import instruction_set
 from nearfield.machine.machine_file import MachineFile
 from nearfield.machine.machine_rate import known_triad
 from nearfield.machine.topology import available_threads

@@ -5,21 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nearfield.bodies.files import KINDS, checksum
+from nearfield.discretization.model import Model
 from nearfield.entry.errors import ModelError
-from nearfield.model_file import children, dumps, loads, plain
+from nearfield.entry.toml_text import children, dumps, plain
 from nearfield.plan.plan import Plan
 from nearfield.run.checkpoint.folder import Checkpoint
-from nearfield.simulation import Simulation
 from nearfield.sources.sampled import read_samples
 
 
-def self_contained(simulation: Simulation) -> str:
+def self_contained(simulation: Model) -> str:
     """The model as TOML that can be read anywhere: samples of waveforms are in it, files of shapes have their whole
     paths and checksums."""
     values = plain(simulation)
@@ -37,8 +38,8 @@ def _take_in_files(value: Any) -> None:
         _take_in_files(inner)
 
 
-def model_of(checkpoint: Checkpoint, given: Simulation | None) -> Simulation:
-    """The model of a checkpoint. Error: another one was given."""
+def model_of(checkpoint: Checkpoint, given: Model | None, read: Callable[..., Model]) -> Model:
+    """The model of a checkpoint, `read` from its text. Error: another one was given."""
     stored = checkpoint.manifest["model"]
     if given is not None and self_contained(given) != stored:
         wanted, found = tomllib.loads(stored), tomllib.loads(self_contained(given))
@@ -47,7 +48,7 @@ def model_of(checkpoint: Checkpoint, given: Simulation | None) -> Simulation:
             f"{checkpoint.path} is of another model: they differ in {', '.join(differ)}. Leave the model out to go on "
             "with the checkpoint's own, or run this one into another folder"
         )
-    return given if given is not None else loads(stored, name=str(checkpoint.path))
+    return given if given is not None else read(stored, name=str(checkpoint.path))
 
 
 def fingerprint(plan: Plan) -> str:

@@ -23,7 +23,7 @@ import numpy as np
 
 from nearfield.entry.errors import NearfieldError
 from nearfield.formats.direct import DirectWriter, write_all
-from nearfield.parallel.decomposition import Box, Triple
+from nearfield.plan.boxes import Box, Triple
 from nearfield.run.checkpoint.pieces import Piece
 
 CHUNK = 2**20  # bytes

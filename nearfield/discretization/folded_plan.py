@@ -9,153 +9,22 @@ plane is the mirrored one above, times its parity), and what was recorded is unf
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.coefficients.coefficients import Coefficients, PlaneCoefficients
+from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.coupling import gathered
-from nearfield.entry.errors import ModelError
-from nearfield.entry.schema import Schema
-from nearfield.grid.grid import AXES, AutoGrid, YeeGrid, is_half
-from nearfield.parallel.part import chosen_samples, cut_profile
+from nearfield.grid.folds import Fold, planes
+from nearfield.grid.symmetry import Kind
+from nearfield.grid.yee import YeeGrid
+from nearfield.plan.cuts import chosen_samples, cut_profile
 from nearfield.plan.plan import AxisProfile, CouplingTerm, Functional, Plan, Term
+from nearfield.plan.planes import PlaneCoefficients
 
 if TYPE_CHECKING:
-    from nearfield.grid.boundaries import Boundaries
-    from nearfield.monitors.regions import Region
-    from nearfield.simulation import Simulation
-
-Kind = Literal["electric", "magnetic"]
-ALIKE = 1e-6  # of a cell: lines on both sides of a plane may differ by so much
-
-
-class Symmetry(Schema):
-    """Planes in the middle of the grid, across x, y or z, about which fields are symmetric: "electric" or "magnetic".
-
-    Give the whole model; the half above each plane is stepped, at half the cost, and monitors, their files, ports and
-    far field report the whole. A plane must be a grid line, with the same lines and the same boundary on both sides.
-    Bodies, sources and ports below the plane are taken to mirror those above; a plane wave must be its own image. On an
-    electric plane tangential E is zero: it may cut a dipole across its axis; a magnetic one may cut it lengthwise.
-
-    >>> import nearfield as nf
-    >>> nf.Symmetry(x="electric", y="magnetic").kinds
-    ('electric', 'magnetic', None)
-    """
-
-    x: Kind | None = None
-    """The plane across x."""
-    y: Kind | None = None
-    """The plane across y."""
-    z: Kind | None = None
-    """The plane across z."""
-
-    @property
-    def kinds(self) -> tuple[Kind | None, Kind | None, Kind | None]:
-        """Those of x, y, z."""
-        return self.x, self.y, self.z
-
-    def __bool__(self) -> bool:
-        return any(self.kinds)
-
-
-def symmetric_grid(grid: YeeGrid, simulation: Simulation) -> YeeGrid:
-    """The grid with its planes. Errors: a plane that is no grid line, or whose sides are not alike."""
-    kinds = simulation.symmetry.kinds
-    if not any(kinds):
-        return grid
-    lines = list(grid.lines)
-    for axis in (axis for axis in range(3) if kinds[axis]):
-        refuse_faces(simulation.boundaries, axis)
-        middle = 0.5 * (lines[axis][0] + lines[axis][-1])
-        if isinstance(simulation.grid, AutoGrid):  # its lines need not be alike
-            upper = lines[axis][lines[axis] > middle + ALIKE * grid.primary(axis).min()]
-            lines[axis] = np.concatenate((2 * middle - upper[::-1], [middle], upper))
-        refuse_lines(lines[axis], axis)
-    return replace(grid, lines=tuple(lines), mirrors=kinds)
-
-
-def refuse_faces(boundaries: Boundaries, axis: int) -> None:
-    """Refuse different boundaries on the two sides of a plane, or ones that repeat."""
-    low, high = boundaries.face(axis, "low"), boundaries.face(axis, "high")
-    name = AXES[axis]
-    if boundaries.repeat(axis):
-        raise ModelError(
-            f'symmetry: {name} has a plane and fields that repeat; give the half cell with "pec" or "pmc" on both of '
-            f"its {name} faces instead, which a periodic cell's planes of symmetry are"
-        )
-    if low != high:
-        raise ModelError(
-            f"symmetry: {name}_low and {name}_high differ, so the model is not symmetric about the middle of {name}; "
-            f"give the same boundary to both, or leave the {name} plane out"
-        )
-
-
-def refuse_lines(line: np.ndarray, axis: int) -> None:
-    """Refuse lines that a plane in their middle does not mirror onto each other."""
-    mirrored = line[0] + line[-1] - line[::-1]
-    if line.size % 2 == 0 or np.abs(mirrored - line).max() > ALIKE * np.diff(line).min():
-        raise ModelError(
-            f"symmetry: the {line.size} grid lines along {AXES[axis]} are not symmetric about a line at their middle, "
-            f"{0.5 * (line[0] + line[-1]):.9g} m; give an even number of cells, the same on both sides of the plane"
-        )
-
-
-@dataclass(frozen=True)
-class Fold:
-    """How samples of a component lie along one axis: those below node `middle` are mirrored, times `parity`."""
-
-    middle: int
-    half: bool  # midway between grid lines
-    parity: int
-    end: int  # samples that the half holds
-
-    @classmethod
-    def of(cls, grid: YeeGrid, component: int, axis: int, active: int) -> Fold:
-        """That of a component; `active` samples the whole holds along the axis."""
-        kind, middle = grid.mirrors[axis], grid.cells[axis] // 2
-        normal, electric = component % 3 == axis, component % 6 < 3
-        even = (normal == electric) == (kind == "electric")
-        return cls(middle, is_half(component % 6, axis), 1 if even else -1, active - middle)
-
-    def folded(self, index) -> np.ndarray:
-        """Sample numbers of the half, from 0 at the plane."""
-        index = np.asarray(index)
-        return np.where(index >= self.middle, index - self.middle, self.middle - self.half - index)
-
-    def sign(self, index) -> np.ndarray:
-        """What a sample is of the one that it is folded onto: 1, -1, or 0 where the half holds none."""
-        below = np.asarray(index) < self.middle
-        return np.where(self.folded(index) < self.end, np.where(below, self.parity, 1), 0)
-
-    def span(self, lower: int, upper: int) -> tuple[int, int]:
-        """The samples of the half that those from `lower` to `upper` are folded onto; one at least."""
-        places = self.folded(np.arange(lower, upper))
-        low = min(int(places.min()), self.end - 1)
-        return low, max(low + 1, min(int(places.max()) + 1, self.end))
-
-    def unfolded(self, values: np.ndarray, lower: int, upper: int, axis: int) -> np.ndarray:
-        """The samples from `lower` to `upper` of those that `span` recorded, along an axis of an array."""
-        index = np.arange(lower, upper)
-        low, high = self.span(lower, upper)
-        taken = np.take(values, np.clip(self.folded(index), low, high - 1) - low, axis)
-        shape = [1] * values.ndim
-        shape[axis] = -1
-        return taken * self.sign(index).reshape(shape).astype(values.real.dtype)
-
-
-def planes(grid: YeeGrid) -> list[int]:
-    """The axes that have a plane across them."""
-    return [axis for axis in range(3) if grid.mirrors[axis]]
-
-
-def unfolded(values: np.ndarray, region: Region, grid: YeeGrid, active: tuple[int, int, int]) -> np.ndarray:
-    """What was recorded of a region, (leading, x, y, z), with what lies below the planes."""
-    for axis in planes(grid):
-        fold = Fold.of(grid, region.component, axis, active[axis])
-        values = fold.unfolded(values, region.lower[axis], region.upper[axis], 1 + axis)
-    return values
+    pass
 
 
 def folded_plan(plan: Plan, grid: YeeGrid) -> Plan:

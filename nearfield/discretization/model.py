@@ -1,0 +1,115 @@
+"""A model: every entry of a simulation, checked once, immutable; the doors of `Simulation` are added above it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from nearfield.bodies.geometry import Structure
+from nearfield.entry.quantities import Number, PositiveTime, Whole
+from nearfield.entry.schema import Schema
+from nearfield.grid.boundaries import Boundaries
+from nearfield.grid.grid import AnyGrid
+from nearfield.grid.symmetry import Symmetry
+from nearfield.guides.port import WaveguidePort
+from nearfield.incident.plane_wave import PlaneWave
+from nearfield.media.materials import Medium
+from nearfield.media.named import AnyMedium
+from nearfield.media.surface_media import AnyMaterial
+from nearfield.monitors import Current as CurrentMonitor
+from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
+from nearfield.monitors import Voltage as VoltageMonitor
+from nearfield.ports.ports import LumpedElement, LumpedPort, MicrostripPort
+from nearfield.sources.sources import CurrentSheet, LineCurrent, MagneticPointCurrent, PointCurrent
+from nearfield.sources.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
+
+AnyWaveform = Annotated[
+    Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
+]
+AnySource = Annotated[
+    PointCurrent | MagneticPointCurrent | LineCurrent | CurrentSheet | PlaneWave, Field(discriminator="kind")
+]
+AnyPort = Annotated[LumpedPort | MicrostripPort | WaveguidePort, Field(discriminator="kind")]
+AnyMonitor = Annotated[
+    Probe | VoltageMonitor | CurrentMonitor | Snapshot | FieldDFT | Flux | FarField, Field(discriminator="kind")
+]
+
+
+class Model(Schema):
+    """Maxwell's equations in a box: grid, structures, boundaries, sources, ports, monitors. Lengths in SI.
+
+    `Simulation` is what users make: this, and what can be done with it.
+    """
+
+    grid: AnyGrid
+    """The grid: `lines`, `uniform`, `graded` or `auto`."""
+    structures: tuple[Structure, ...] = ()
+    """What is in the box; later ones win."""
+    boundaries: Boundaries = Boundaries()
+    """The six faces."""
+    sources: tuple[AnySource, ...] = ()
+    """Impressed currents and plane waves."""
+    ports: tuple[AnyPort, ...] = ()
+    """Ports: each is excited in a run of its own, the others stay terminated."""
+    elements: tuple[LumpedElement, ...] = ()
+    """Lumped R, L, C without a source."""
+    monitors: tuple[AnyMonitor, ...] = ()
+    """What is recorded."""
+    media: dict[str, AnyMaterial] = {}  # noqa: RUF012 (pydantic copies defaults)
+    """Media by name, for `medium = "name"` in a structure; `"library:gold"` and the like name real ones."""
+    background: AnyMedium = Medium()
+    """What fills the box where no structure is."""
+    title: str = ""
+    """One line for plots and the report."""
+    waveform: AnyWaveform | None = None
+    """Voltage waveform of the ports; left out: a Gaussian up to the automatic grid's maximum frequency."""
+    excitations: tuple[str, ...] | None = None
+    """Which runs to make, by port name or "sources"; left out: the sources if there are any, else every port."""
+    precision: Literal["single", "double"] = "single"
+    """Of fields and coefficients."""
+    courant: Annotated[Number, Field(gt=0, le=1)] = 0.99
+    """Time step over the grid's stable limit."""
+    time_step: PositiveTime | None = None
+    """Time step (s); left out: `courant` times the limit."""
+    steps: Annotated[Whole, Field(ge=1, le=10**9)] | None = None
+    """Make exactly so many steps."""
+    duration: PositiveTime | None = None
+    """Simulated time (s), instead of `steps`."""
+    decay: Annotated[Number, Field(gt=0, lt=1)] | None = None
+    """Stop when the field energy, with the sources off, is below this part of its peak; left out: 1e-6, with
+    waveguide ports 1e-8, if neither `steps` nor `duration` is given."""
+    check_every: Annotated[Whole, Field(ge=1)] = 100
+    """Steps between whole-domain checks for divergence and decay."""
+    schedule: Literal["tiled", "stepwise"] = "tiled"
+    """Order of the updates: several steps while a tile is in cache, or step by step. The results are the same bits."""
+    symmetry: Symmetry = Symmetry()
+    """Planes of symmetry in the middle of the grid: the half above each is stepped, the whole reported."""
+    metal: Literal["staircase", "conformal"] = "staircase"
+    """Solid "pec" bodies: "staircase" takes whole cells; "conformal" follows their surfaces through the cells, with
+    a time step of at most 0.7 of the limit where it cuts cells; to second order with `courant` 0.7."""
+    averaging: Literal["diagonal", "volume", "tensor"] = "diagonal"
+    """Cells that curved or slanting surfaces of media cross: "diagonal" weighs what is continuous along the surface and
+    across it by its normal; "volume" takes the mean over faces, then in series along edges, whatever the normal;
+    "tensor" keeps E and D there to second order, where media have neither loss nor poles, for some time a step."""
+
+    @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
+    @classmethod
+    def _one_or_many(cls, value):
+        return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("structures")
+    @classmethod
+    def _one_medium_each(cls, value):
+        return tuple(part for structure in value for part in structure.parts())
+
+    @model_validator(mode="after")
+    def _one_length(self):
+        if self.steps is not None and self.duration is not None:
+            raise ValueError(f"steps={self.steps} and duration={self.duration} s are both given; give one of them")
+        return self
+
+    @property
+    def channels(self) -> tuple:
+        """The ports of one wave each: those of several modes count as several."""
+        return tuple(channel for port in self.ports for channel in port.channels)

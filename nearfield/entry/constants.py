@@ -1,0 +1,14 @@
+"""Constants of nature, SI."""
+
+from __future__ import annotations
+
+VACUUM_SPEED = 299792458.0  # m/s, exact
+
+
+VACUUM_PERMEABILITY = 1.25663706127e-6  # H/m, CODATA 2022
+
+
+VACUUM_IMPEDANCE = VACUUM_PERMEABILITY * VACUUM_SPEED  # ohm
+
+
+VACUUM_PERMITTIVITY = 1.0 / (VACUUM_IMPEDANCE * VACUUM_SPEED)  # F/m

@@ -1,0 +1,35 @@
+"""Bodies in the cells of a periodic model: the copies that reach into the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.bodies.shapes import Solid
+
+if TYPE_CHECKING:
+    from nearfield.grid.yee import YeeGrid
+
+
+def images(shape: Solid, grid: YeeGrid) -> Iterator[Solid]:
+    """The shape, and its copies in other cells that reach into this one."""
+    spans = []
+    for axis, line in enumerate(grid.lines):
+        low, high = (corner[axis] for corner in shape.bounds())
+        covers = shape.constant_along(axis) and low <= line[0] and high >= line[-1]
+        spans.append(range(1) if grid.phases[axis] is None or covers else shifts(low, high, line))
+    yield shape
+    for cells in product(*spans):
+        if any(cells):
+            yield shape.moved([n * (line[-1] - line[0]) for n, line in zip(cells, grid.lines)])
+
+
+def shifts(low: float, high: float, line: np.ndarray) -> range:
+    """By how many periods a body between `low` and `high` (m) may be moved and still lie in the cell."""
+    period, spare = line[-1] - line[0], 1e-9 * (line[-1] - line[0])
+    first = int(np.floor((line[0] - high + spare) / period)) + 1
+    last = int(np.ceil((line[-1] - low - spare) / period)) - 1
+    return range(min(first, 0), max(last, 0) + 1)

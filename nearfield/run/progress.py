@@ -1,0 +1,18 @@
+"""Where a run stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ProgressInfo:
+    """Where a run stands: step of steps (at most), rate, energy over its peak, seconds left at most."""
+
+    step: int
+    steps: int
+    mcells_per_second: float
+    energy_ratio: float
+    seconds_left: float
+    excitation: str
+    note: str = ""  # what else goes on
