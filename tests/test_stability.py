@@ -62,7 +62,8 @@ def test_no_root_of_a_passive_medium_lies_outside_the_unit_circle_up_to_the_limi
     step = part * LIMIT * medium.index
     assert gain(medium.poles, medium.permittivity, 0.0) is None
     found = largest_root(medium, step, SHORTEST * np.linspace(0.0, 1.0, 9))
-    assert found < 1 + 1e-4  # three equal poles make triple roots, good to the cube root of the rounding
+    # three equal poles beside the wave's own root: four together, good to the fourth root of the rounding
+    assert found < 1 + 2 * np.finfo(float).eps ** 0.25
 
 
 @settings(max_examples=80, deadline=None)
@@ -76,7 +77,9 @@ def cavity(medium: nf.Medium, time_step: float) -> CpuEngine:
     walls = nf.Boundaries(all=nf.PEC)
     grid = GRID.resolve()
     coefficients = Coefficients(grid, [], {}, medium, walls, time_step)
-    engine = CpuEngine(build_plan(grid, walls, coefficients, time_step, "double"), 1)
+    engine = CpuEngine(
+        build_plan(grid, walls, coefficients, time_step, "double", pole_media=coefficients.pole_media), 1
+    )
     rng = np.random.default_rng(1)
     for component in range(6):
         field = engine.state(component)
