@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.entry import toml_text
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import shown
@@ -66,9 +67,7 @@ class MediumFit:
 
     def to_toml(self, name: str = "fitted") -> str:
         """The medium as an entry `[media.NAME]` of a model file."""
-        from nearfield.entry.toml_text import key, plain, table
-
-        return table(f"[media.{key(name)}]", plain(self.medium)) + "\n"
+        return toml_text.table(f"[media.{toml_text.key(name)}]", toml_text.plain(self.medium)) + "\n"
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Table and medium over frequency, with the deviation; written to a .png or .svg where a path is given."""
