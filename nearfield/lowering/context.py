@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from nearfield.entry.triples import Triple
 from nearfield.machine.transport import ALONE, Alone
-from nearfield.plan.plan import Waveform
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.planning import active_shape
 from nearfield.records.records import Variable
 from nearfield.records.regions import Nodes
 
@@ -75,6 +77,11 @@ class Context:
     ranks: Alone = ALONE  # those that all lower it, in the same order; the first finds what may differ in last bits
     guides: tuple[Guide, ...] = ()
     found: dict[Any, Any] = field(default_factory=dict)  # see `once`
+
+    @property
+    def active(self) -> Triple:
+        """Samples along each axis that the engine updates."""
+        return active_shape(self.grid, self.boundaries)
 
     def once(self, key: Any, find: Callable[[], Found]) -> Found:
         """What `find` returns, called the first time that this model asks for `key`."""

@@ -11,9 +11,10 @@ from functools import lru_cache
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Triple
 from nearfield.parallel.balance import Problem, Sides
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan.boxes import Arrangement, Box, Grouping, Triple, indices
+from nearfield.plan.boxes import Arrangement, Box, Grouping, indices
 from nearfield.plan.sizes import LANES
 
 __all__ = [

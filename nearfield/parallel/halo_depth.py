@@ -15,12 +15,13 @@ import numpy as np
 
 from nearfield.engines.cpu.tiling import Machine, Rows, Tiling, choose_tiling, seconds_per_cell
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Triple
 from nearfield.machine.hardware import Hardware
 from nearfield.machine.profile import Link, Profile
 from nearfield.parallel.decomposition import fitting, rough_time
 from nearfield.parallel.halo_sizes import components
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan.boxes import Grouping, Triple
+from nearfield.plan.boxes import Grouping
 from nearfield.plan.plan import Plan
 
 DEPTHS = (1, 2, 4, 8, 16)  # layers that are weighed

@@ -15,10 +15,10 @@ from itertools import product
 import numpy as np
 
 from nearfield.plan.boxes import Box
-from nearfield.plan.cuts import chosen_samples, cut_profile
-from nearfield.plan.plan import CouplingTerm, DFTBox, Functional, Plan, RecordingTerm, SnapshotBox
+from nearfield.plan.plan import Plan
 from nearfield.plan.planes import PolePlane
 from nearfield.plan.sizes import LANES
+from nearfield.plan.term import Term
 
 
 def held_box(own: Box, depth: int, plan: Plan) -> Box:
@@ -118,18 +118,19 @@ class PlanPart:
         """The plan of the held box."""
         whole, gaps = self.whole, tuple(axis.gap for axis in self.axes)
         opened = [ring and gap is None for ring, gap in zip(parted_rings(self.own, whole), gaps)]
+        closed = [phase is not None for phase in whole.phases]
         return replace(
             whole,
             active=self.held.shape,
             cpml=tuple(self._slabs(axis) for axis in range(3)),
-            profiles=tuple(cut_profile(p, axis.samples) for p, axis in zip(whole.profiles, self.axes)),
+            profiles=tuple(p.cut(axis.samples) for p, axis in zip(whole.profiles, self.axes)),
             coefficients=CoefficientsPart(whole.coefficients, self.axes),
             rows_axis=whole.unit_axis,
             blocks_axis=whole.weighed_axis,
             gaps=gaps,
             phases=tuple(None if ends else phase for ends, phase in zip(opened, whole.phases)),
             terms=tuple(term for _, term in self._terms),
-            coupling=self._coupling(),
+            coupling=whole.coupling and whole.coupling.part(self.held, closed),
         )
 
     def _slabs(self, axis: int) -> tuple[int, int]:
@@ -140,54 +141,38 @@ class PlanPart:
         in_low = max(0, min(low, end) - begin)
         return in_low, max(0, end - max(self.whole.active[axis] - high, begin + in_low))
 
-    def _coupling(self) -> CouplingTerm | None:
-        """What of the coupling lies here with all its taps: what the last layers lack nobody makes."""
-        term = self.whole.coupling
-        if term is None:
-            return None
+    def own_box(self, box: Box) -> Box | None:
+        """The rank's own samples of a box, in coordinates of the part."""
+        own = self.own.intersection(box)
+        return own and self.here(own)
 
-        closed = [phase is not None for phase in self.whole.phases]  # and whole here, with what lies over the seam
+    def own_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of samples (3, n): numbers (m,) of the rank's own ones, and their places (3, m) in the part."""
+        return self._places(index, self.own)
 
-        def here(places: np.ndarray) -> np.ndarray:
-            return ((places >= self.held.lower) & (places < self.held.upper) | closed).all(axis=1)
+    def held_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Likewise of own samples and halos; a sample comes once for each of its periodic images there."""
+        shifts = [np.array(shift)[:, None] for shift in image_shifts(self.own, self.whole)]
+        images = [self._places(index + shift, self.held) for shift in shifts]
+        which, places = (np.concatenate(parts, axis=-1) for parts in zip(*images))
+        return which, places
 
-        outside = np.concatenate(([0], np.cumsum(~here(term.tap_at))))[term.first]
-        which = np.flatnonzero(here(term.at) & (np.diff(outside) == 0))
-        return term.chosen(which, self.held.lower) if which.size else None
+    def _places(self, index: np.ndarray, box: Box) -> tuple[np.ndarray, np.ndarray]:
+        inside = (index >= np.array(box.lower)[:, None]) & (index < np.array(box.upper)[:, None])
+        which = np.flatnonzero(inside.all(axis=0))
+        return which, np.stack([axis.place(n) for axis, n in zip(self.axes, index[:, which])])
 
     @cached_property
-    def _terms(self) -> list[tuple[int, object]]:
-        """(number among the plan's terms, what of it is here), where there is anything."""
-        parts = ((number, self._part(term)) for number, term in enumerate(self.whole.terms))
+    def _terms(self) -> list[tuple[int, Term]]:
+        """(number among the plan's terms, its part) of every term that has a part here."""
+        parts = ((number, term.part(self)) for number, term in enumerate(self.whole.terms))
         return [(number, part) for number, part in parts if part is not None]
 
     @cached_property
     def recorders(self) -> list[int]:
         """The number among all recorders of the plan of each recorder of the part."""
-        numbers = [n for n, term in enumerate(self.whole.terms) if isinstance(term, RecordingTerm)]
-        return [numbers.index(n) for n, term in self._terms if isinstance(term, RecordingTerm)]
-
-    def _part(self, term):
-        if isinstance(term, DFTBox | SnapshotBox):
-            box = self.own.intersection(Box(tuple(term.lower), tuple(term.upper)))
-            return box and replace(term, lower=self.here(box).lower, upper=self.here(box).upper)
-        recorded = isinstance(term, Functional)
-        images = [(0, 0, 0)] if recorded else image_shifts(self.own, self.whole)
-        which, place = self._samples(term, self.own if recorded else self.held, images)
-        if not which.size:
-            return None
-        part = chosen_samples(term, which, place)
-        return replace(part, place=which, terms=np.size(term.i)) if recorded else part
-
-    def _samples(self, term, box: Box, images: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of a term's samples in a box, once for each image there, and where they are, (3, samples)."""
-        index, found = np.array([term.i, term.j, term.k]).reshape(3, -1), []
-        for shift in images:
-            place = index + np.array(shift)[:, None]
-            inside = (place >= np.array(box.lower)[:, None]) & (place < np.array(box.upper)[:, None])
-            which = np.flatnonzero(inside.all(axis=0))
-            found.append((which, np.stack([axis.place(n) for axis, n in zip(self.axes, place[:, which])])))
-        return tuple(np.concatenate(parts, axis=-1) for parts in zip(*found))
+        numbers = [n for n, term in enumerate(self.whole.terms) if term.recorded]
+        return [numbers.index(n) for n, term in self._terms if term.recorded]
 
 
 class CoefficientsPart:

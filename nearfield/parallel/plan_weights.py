@@ -12,19 +12,22 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from nearfield.engines.cpu.pole_sizes import kept_numbers_at, pole_cost
-from nearfield.parallel.weights import Triple, Weights
-from nearfield.plan.incident_term import IncidentTerm
-from nearfield.plan.plan import DFTBox, Plan, SnapshotBox
+from nearfield.entry.triples import Triple
+from nearfield.parallel.weights import Weights
+from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import LANES
+from nearfield.plan.term import Prices
 
 CPML = (0.7, 0.8, 1.2)  # of a cell in a slab across planes, rows, samples of a row: benchmarks/weights.py
 LOSSY = 0.09  # of a cell that loses, all alike: benchmarks/weights.py
 MIXED = 0.9  # of a cell in a block of 16 whose coefficients differ, as at a curved surface: benchmarks/weights.py
 MIXED_LOSSY = 1.45  # the same with loss
-FREQUENCY = 0.55  # of a sample and frequency when a running transform takes it: features.json, "DFT box"
-VISIT = 20.0  # of a row when a running transform takes it: dft_plane.json, across the rows
-COPY = 2.0  # of a sample copied: features.json, "snapshots", whose price is lost in the noise
-EDGE = 20.0  # of an edge's current, circuit or sample of a sum: an estimate, "ports" costs nothing that shows
+PRICES = Prices(  # of a vacuum cell's update, by features.json: "DFT box", "snapshots"; dft_plane.json across the rows
+    frequency=0.55,
+    visit=20.0,
+    copy=2.0,  # lost in the noise
+    edge=20.0,  # an estimate: "ports" costs nothing that shows
+)
 MOST_LINES = 96  # of the lattice along an axis
 LOOKED_AT = 12  # rows along either axis, and blocks of a row, whose media are looked at
 
@@ -33,7 +36,7 @@ Part = tuple[Triple, Triple, float]  # lower and upper corner, weight a sample
 
 def plan_weights(plan: Plan) -> Weights:
     """The weights of a plan, with no array of the size of the grid."""
-    boxes = [*slabs(plan), *recorded(plan)]
+    boxes = [*slabs(plan), *acting(plan)]
     media_lines, media = media_weights(plan)
     lines = [lattice_lines(plan, axis, boxes, media_lines[axis]) for axis in range(3)]
     values = 1.0 + spread(media, *(shares(lines[axis], media_lines[axis]) for axis in range(3)))
@@ -65,27 +68,11 @@ def slabs(plan: Plan) -> Iterator[Part]:
                 yield tuple(lower), tuple(upper), CPML[place]
 
 
-def recorded(plan: Plan) -> Iterator[Part]:
+def acting(plan: Plan) -> Iterator[Part]:
     """Boxes about everything that acts in rows, with their cost spread evenly over the samples."""
     for term in plan.terms:
-        if isinstance(term, IncidentTerm):
-            continue  # under 3 % of the rate
-        if isinstance(term, (DFTBox, SnapshotBox)):
-            lower, upper = term.lower, tuple(map(min, term.upper, plan.active))
-            cost = box_cost(term, plan.storage_axes[2])
-        else:
-            lower = tuple(int(n.min()) for n in (term.i, term.j, term.k))
-            upper = tuple(min(int(n.max()) + 1, most) for n, most in zip((term.i, term.j, term.k), plan.active))
-            cost = EDGE * len(term.i) / getattr(term, "stride", 1) / float(np.prod(np.subtract(upper, lower)))
-        if all(low < high for low, high in zip(lower, upper)):
-            yield lower, upper, cost
-
-
-def box_cost(term: DFTBox | SnapshotBox, unit: int) -> float:
-    """Cost a step of a sample that a box records."""
-    if isinstance(term, DFTBox):
-        return (FREQUENCY * len(term.frequencies) + VISIT / (term.upper[unit] - term.lower[unit])) / term.stride
-    return COPY * len(term.steps) / float(max(1, np.max(term.steps, initial=1)))
+        if box := term.loaded_box(plan.active):
+            yield box.lower, box.upper, term.cost(PRICES, box, plan.unit_axis)
 
 
 def media_weights(plan: Plan) -> tuple[list[np.ndarray], np.ndarray]:

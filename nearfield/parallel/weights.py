@@ -12,9 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
+from nearfield.entry.triples import Triple
 from nearfield.plan.plan import Plan
-
-Triple = tuple[int, int, int]
 
 VACUUM_CELL = 0.85e-9  # s, on one core in single precision; benchmarks/weights.py
 ROW = 24.0  # of beginning a row: 20 ns, nearfield/engines/cpu/tiling.py

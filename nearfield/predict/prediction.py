@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Triple
 from nearfield.machine.hardware import Hardware, Unit
 from nearfield.parallel.decomposition import decompositions, fitting, rough_time
 from nearfield.parallel.halo_depth import halo_cost
-from nearfield.plan.boxes import Arrangement, Triple
+from nearfield.plan.boxes import Arrangement
 from nearfield.plan.plan import Plan
 from nearfield.predict.step_time import Boxes, Cluster, Exchange, Job, Placed, Prediction, place
 

@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.entry.triples import Triple
 from nearfield.machine.profile import Profile
 from nearfield.parallel.halo_depth import Tiles
 from nearfield.parallel.halo_sizes import components
 from nearfield.parallel.weights import Weights
-from nearfield.plan.boxes import Arrangement, Triple
+from nearfield.plan.boxes import Arrangement
 
 if TYPE_CHECKING:
     from nearfield.machine.hardware import Hardware, Unit
