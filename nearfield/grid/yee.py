@@ -6,8 +6,10 @@ Ex lies at (i+1/2, j, k), Hx at (i, j+1/2, k+1/2); y and z follow by cyclic exch
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -74,9 +76,9 @@ class YeeGrid:
         """The node of the plane of symmetry across each axis, from which on the model is stepped; 0 without one."""
         return triple(n // 2 if kind else 0 for n, kind in zip(self.cells, self.mirrors))
 
-    def in_cell(self, index) -> tuple:
-        """Sample numbers (i, j, k), those past the ends of closed axes by the ones that they repeat."""
-        return tuple(np.mod(part, n) if self.closed(a) else part for a, (part, n) in enumerate(zip(index, self.cells)))
+    def in_cell(self, index: Iterable[Any]) -> tuple[Any, Any, Any]:
+        """Sample numbers (i, j, k); past the ends of closed axes, the numbers of the samples that they repeat."""
+        return triple(np.mod(n, count) if self.closed(a) else n for a, (n, count) in enumerate(zip(index, self.cells)))
 
     def centres(self, axis: int) -> np.ndarray:
         """Coordinates of the cell centres (m), n values."""

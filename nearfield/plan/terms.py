@@ -95,7 +95,8 @@ class IncidentTerm(SampledTerm):
 
     def memory_bytes(self, steps: int, number_bytes: int) -> int:
         """Taps of every sample; less where rows share theirs."""
-        return (16 + (4 + number_bytes) * (1 + self.column.shape[1])) * len(self.i)
+        taps: int = self.column.shape[1]
+        return (16 + (4 + number_bytes) * (1 + taps)) * len(self.i)
 
     def loaded_box(self, active: Triple) -> None:
         """None: the cost is under 3 % of the rate."""
