@@ -19,9 +19,6 @@ class CurrentTerm(SampledTerm):
     """
 
     component: int
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
     weight: np.ndarray
     waveform: Waveform
 
@@ -49,9 +46,6 @@ class CircuitTerm(SampledTerm):
     """
 
     component: int
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
     admittance: np.ndarray
     voltage_factor: np.ndarray
     feedback: np.ndarray
@@ -79,9 +73,6 @@ class IncidentTerm(SampledTerm):
     """
 
     component: np.ndarray
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
     weight: np.ndarray
     column: np.ndarray
     share: np.ndarray
