@@ -1,16 +1,26 @@
-"""The incident wave of a total-field box as an engine knows it: samples, weights, and a table for each block of steps.
+"""What drives terms over time: waveforms of currents and circuits, and tables of incident waves.
 
-Inside the box fields are total, outside scattered. Where the update of a sample reads across the box's face, what it
-reads lacks the incident field, or has it too much; `IncidentTerm` mends that right after the update.
+Inside a total-field box fields are total, outside scattered. Where the update of a sample reads across the box's face,
+the value lacks the incident field, or has it too much; `IncidentTerm` corrects that right after the update.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+
+
+@dataclass(frozen=True)
+class Waveform:
+    """One column of the table of source amplitudes: `value(t)` at t = (m - 1/2) dt for E terms, m dt for H terms."""
+
+    value: Callable[[np.ndarray], np.ndarray]
+    excitation: str  # name of the port it belongs to, or "sources"
+    end: float  # s; later it counts as off
 
 
 class March(Protocol):
@@ -31,30 +41,6 @@ class IncidentWave(Protocol):
     def march(self, dtype: type) -> March:
         """From step 1 on, in the precision of the fields."""
         ...
-
-
-@dataclass(frozen=True)
-class IncidentTerm:
-    """F[i, j, k] += weight * sum_t share[t] table[step, column[t]], after the update of F, in every step.
-
-    All samples are of E, or all of H. `weight` holds +-Cb c dt / dual length and the like. component, i, j, k, weight:
-    (samples,); column, share: (samples, taps), added in their order; a single tap has the share 1, which is left out.
-    A sample may come twice, at an edge of the box; it is then driven in the order of the term.
-    """
-
-    component: np.ndarray
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
-    weight: np.ndarray
-    column: np.ndarray
-    share: np.ndarray
-    wave: IncidentWave
-
-    @property
-    def magnetic(self) -> bool:
-        """Whether the samples are of H."""
-        return bool(self.component[0] >= 3)
 
 
 class Marches:
