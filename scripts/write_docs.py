@@ -68,63 +68,6 @@ GIVEN_BY_RESULTS = {  # classes that users hold without importing them
     "FarFieldResult": "nearfield.analysis.pattern",
     "MediumFit": "nearfield.media.fit",
 }
-LOWERING = {  # methods of model entries that only the program itself calls
-    "along",
-    "angles",
-    "block",
-    "box",
-    "bytes",
-    "circuit",
-    "collect",
-    "constant_along",
-    "current_region",
-    "edges",
-    "grid_span",
-    "loads",
-    "model_post_init",
-    "normal",
-    "place",
-    "places",
-    "plane_node",
-    "positions",
-    "reach",
-    "regions",
-    "setup",
-    "shape",
-    "sign",
-    "signal",
-    "source",
-    "steps",
-    "terms",
-    "walls",
-    "axis_number",
-    "axis",
-    "flat_distance",
-    "lateral_distance",
-    "signed_distance",
-    "refuse_box",
-    "shares",
-    "weights",
-    "step",
-    "susceptibility",
-    "fraction",
-    "corners",
-    "illumination",
-    "blocks",
-    "by_number",
-    "faces",
-    "flat_bounds",
-    "levels",
-    "numbers",
-    "outlines",
-    "refuse_unnamed",
-    "surface",
-    "counts",
-    "channels",
-    "line",
-    "mode",
-    "opening",
-}
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',
     "PERIODIC": 'The string `"periodic"`: both faces of an axis over which the fields repeat.',
@@ -216,7 +159,7 @@ def own_members(entry: type) -> list[str]:
         function = raw.fget if isinstance(raw, property) else getattr(raw, "func", getattr(raw, "__func__", raw))
         text = inspect.getdoc(function) if callable(function) else None
         text = "The same in dBi." if name.endswith("_dbi") else text
-        if not text or (issubclass(entry, Schema) and (name in entry.model_fields or name in LOWERING)):
+        if not text or (issubclass(entry, Schema) and name in entry.model_fields):
             continue
         first = inspect.cleandoc(text).split("\n\n")[0].replace("\n", " ")
         lines.append(f"- `.{name}{call_text(raw, function)}` {first}")
