@@ -101,7 +101,7 @@ def place_model(request: Request, as_json: bool = False) -> int:
 
     with console(as_json) as out:
         machine, profile = Machine.of(request), load_profile(request.profile)
-        placing = placed(load_model(request.model).setup().plan, machine, profile, request)
+        placing = placed(load_model(request.model)._setup().plan, machine, profile, request)
         sizes = halo_sizes(placing.plan, placing.best, placing.halo.depth)
         out.answer(answer(request, placing, sizes))
         if not as_json:

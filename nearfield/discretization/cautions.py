@@ -119,7 +119,7 @@ def moved_sheets(setup: Discretization) -> Iterator[str]:
     for number, structure in enumerate(setup.simulation.structures):
         if structure.shape.kind != "sheet":
             continue
-        axis, line = structure.shape.normal, setup.grid.lines[structure.shape.normal]
+        axis, line = structure.shape._normal, setup.grid.lines[structure.shape._normal]
         place = structure.shape.lower[axis]
         if not line[0] <= place <= line[-1]:
             continue
@@ -313,7 +313,7 @@ def cut_sources(setup: Discretization) -> Iterator[str]:
         for source, item in features(setup.simulation, ("source",)):
             if not hasattr(item, "position"):
                 continue
-            component = item.edges(setup.grid)[0][0]
+            component = item._edges(setup.grid)[0][0]
             index, _ = point_samples(setup.context, component, item.position)
             samples = zip(setup.grid.component_axes(component), setup.grid.in_cell(index))
             places = [axis[part] for axis, part in samples]

@@ -125,11 +125,11 @@ def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, spa
     if isinstance(medium, Medium):
         largest = min(cell_in(auto, medium), (high - low) / CELLS_ACROSS)
         wishes.sizes.append((low, high, largest))
-        wishes.lines += [(EDGE if shape.constant_along(axis) else SOFT, place) for place in (low, high)]
+        wishes.lines += [(EDGE if shape._constant_along(axis) else SOFT, place) for place in (low, high)]
     elif isinstance(shape, Wire):
         wishes.lines += [(METAL, point[axis]) for point in shape.points]
-    elif isinstance(shape, Cylinder) and not shape.constant_along(axis):
-        rank = METAL if any(shape.constant_along(a) for a in range(3)) else SOFT
+    elif isinstance(shape, Cylinder) and not shape._constant_along(axis):
+        rank = METAL if any(shape._constant_along(a) for a in range(3)) else SOFT
         wishes.lines += [(rank, shape.start[axis]), (SOFT, low), (SOFT, high)]
     elif thin == axis:
         taken = [place for _, place in wishes.lines]
@@ -137,18 +137,18 @@ def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, spa
     elif thin is not None and auto.thirds_rule:
         wishes.sizes.append((low, high, (high - low) / CELLS_ACROSS))
         wishes.thirds += [(low, 1), (high, -1)]
-        wishes.lines += [(METAL, place) for place in shape.levels(axis) if low < place < high]
+        wishes.lines += [(METAL, place) for place in shape._levels(axis) if low < place < high]
     else:
-        curved = not shape.constant_along(axis) and not isinstance(shape, Extruded)
+        curved = not shape._constant_along(axis) and not isinstance(shape, Extruded)
         wishes.lines += [(SOFT if curved else METAL, place) for place in (low, high)]
-        wishes.lines += [(METAL, place) for place in shape.levels(axis)]
+        wishes.lines += [(METAL, place) for place in shape._levels(axis)]
 
 
 def thin_axis(shape, limit: float) -> int | None:
     """The one flat axis along which a metal body is thinner than `limit` and narrower than along the others."""
     size = np.subtract(shape.bounds()[1], shape.bounds()[0])
     axis = int(np.argmin(size))
-    thin = shape.constant_along(axis) and size[axis] <= limit and (np.delete(size, axis) > 2.0 * size[axis]).all()
+    thin = shape._constant_along(axis) and size[axis] <= limit and (np.delete(size, axis) > 2.0 * size[axis]).all()
     return axis if thin else None
 
 

@@ -24,15 +24,15 @@ SomeFrequencies = Annotated[Frequencies, Field(min_length=1)]
 
 
 class Monitor(Schema):
-    """What all monitors share: `terms(context)` for the engine, `collect(...)` and `complete(...)` for the result."""
+    """What all monitors share: `_terms(context)` for the engine, `_collect(...)` and `complete(...)` for the result."""
 
     @property
-    def place(self) -> str:
+    def _label(self) -> str:
         """Name for messages."""
         return f"{type(self).__name__} {self.name!r}"
 
     def complete(self, variables: Variables) -> Variables:
-        """What `collect` gave, with what takes long to derive from it; left out when a run is interrupted."""
+        """The variables, with what takes long to derive from them; left out when a run is interrupted."""
         return variables
 
 

@@ -61,7 +61,7 @@ def test_whatever_is_fitted_absorbs_at_every_frequency(seed, poles):
     assert medium.permittivity >= 1.0 and medium.conductivity >= 0.0
     for pole in medium.poles:
         assert getattr(pole, "strength", 1.0) > 0
-        assert all(place.real <= 0 for place, _ in pole.terms())
+        assert all(place.real <= 0 for place, _ in pole._terms())
 
 
 def test_a_wanted_error_takes_as_many_poles_as_it_needs():
