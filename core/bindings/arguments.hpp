@@ -54,5 +54,12 @@ inline Layout make_layout(std::array<long, 3> shape, std::array<std::array<long,
     const auto slab = [&](int axis) { return Slab{slabs[axis][0], slabs[axis][1]}; };
     return Layout{shape[0], shape[1], shape[2], {slab(0), slab(1), slab(2)}};
 }
+template <class Real>
+void check_sample(Engine<Real>& engine, int component, long i, long j, long k) {
+    const Layout& l = engine.block().layout;
+    const bool inside = i >= 0 && j >= 0 && k >= 0 && i < l.na && j < l.nb && k < l.nc;
+    if (component < 0 || component >= 6 * engine.block().parts || !inside)
+        throw std::out_of_range("a row operation lies outside the domain");
+}
 
 }  // namespace nearfield

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine.hpp"
-#include "poles.hpp"
+#include "operations/poles.hpp"
 #include "recorded.hpp"
 
 namespace nearfield {
@@ -48,7 +48,7 @@ public:
         for (auto& made : fresh_)
             if (made && made->finish()) {
                 made_.push_back(made.get());
-                engine_.add(std::move(made));
+                engine_.operations().add(std::move(made));
             }
     }
 

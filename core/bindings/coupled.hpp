@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "coupling.hpp"
 #include "engine.hpp"
+#include "operations/coupling.hpp"
 
 namespace nearfield {
 
@@ -48,7 +48,7 @@ void couple(Engine<Real>& engine, const Places& at, const Numbers& first, const 
     }
     for (auto& each : fresh) {
         each->settled();
-        engine.add(std::move(each));
+        engine.operations().add(std::move(each));
     }
 }
 

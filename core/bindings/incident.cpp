@@ -10,7 +10,7 @@
 
 #include "incident_line.hpp"
 #include "line_poles.hpp"
-#include "operations.hpp"
+#include "team.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "operations.hpp"
+#include "operations/products.hpp"
 
 namespace nearfield {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine.hpp"
-#include "incident.hpp"
+#include "operations/incident.hpp"
 #include "recorded.hpp"
 
 namespace nearfield {
@@ -48,7 +48,7 @@ public:
         }
         fresh->settled();
         operations_.push_back({fresh.get(), wave});
-        engine.add(std::move(fresh));
+        engine.operations().add_wave(std::move(fresh));
     }
 
     // The tables of the next block.

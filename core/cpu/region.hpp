@@ -22,6 +22,11 @@ struct Seam {
     bool closed = false;
     double cosine = 1, sine = 0;
     long gap = -1;  // the row before which it lies; -1: there is none
+
+    // Whether tiles must make turns along an axis. A single row is its own neighbour, and as such never late.
+    bool ring(long length) const { return closed && gap < 0 && length > 1; }
+    // A row counted from the gap on, where there is one.
+    long past_gap(long row, long length) const { return row < gap ? row + length : row; }
 };
 using Seams = std::array<Seam, 3>;
 

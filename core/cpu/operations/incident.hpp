@@ -8,7 +8,8 @@
 
 #include <map>
 
-#include "operations.hpp"
+#include "cell/incident.h"
+#include "cpu/operations.hpp"
 
 namespace nearfield {
 

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fetch.hpp"
-#include "operations.hpp"
+#include "cpu/fetch.hpp"
+#include "cpu/operations.hpp"
 
 namespace nearfield {
 
