@@ -13,7 +13,10 @@ std::vector<StateArray> states_of(Block<Real>& block) {
     for (int part = 0; part < block.parts; ++part) {
         const std::string prefix = part ? "imaginary " : "";
         for (int component = 0; component < 6; ++component)
-            list.push_back({prefix + names[component], component / 3, {l.na, l.nb, l.nc}, {l.plane_length, l.record_length, 1},
+            list.push_back({prefix + names[component],
+                            component / 3,
+                            {l.na, l.nb, l.nc},
+                            {l.plane_length, l.record_length, 1},
                             block.field(6 * part + component, 0, 0)});
         for (int half = 0; half < 2; ++half) {
             const long offset = half * 2 * lanes;

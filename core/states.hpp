@@ -10,7 +10,7 @@ namespace nearfield {
 
 struct StateArray {
     std::string name;
-    int half;  // 0: advances with E, 1: with H
+    int half;                         // 0: advances with E, 1: with H
     std::vector<long> shape, stride;  // in elements
     void* data;
 };

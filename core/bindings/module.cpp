@@ -9,11 +9,15 @@ namespace nearfield {
 // A method of the recorders, as one of the engine.
 template <class Real, class Result, class... Arguments>
 auto recorders(Result (Recorders<Real>::*method)(Arguments...)) {
-    return [method](Solver<Real>& solver, Arguments... arguments) { return (solver.recorders().*method)(std::move(arguments)...); };
+    return [method](Solver<Real>& solver, Arguments... arguments) {
+        return (solver.recorders().*method)(std::move(arguments)...);
+    };
 }
 template <class Real, class Result, class... Arguments>
 auto recorders(Result (Recorders<Real>::*method)(Arguments...) const) {
-    return [method](Solver<Real>& solver, Arguments... arguments) { return (solver.recorders().*method)(std::move(arguments)...); };
+    return [method](Solver<Real>& solver, Arguments... arguments) {
+        return (solver.recorders().*method)(std::move(arguments)...);
+    };
 }
 
 template <class Real>
@@ -22,9 +26,11 @@ void bind(nb::module_& m, const char* name) {
     using S = Solver<Real>;
     using R = Recorders<Real>;
     nb::class_<S>(m, name)
-        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>, const std::array<std::array<double, 4>, 3>&, int, long,
-                      const std::string&, const AxisCuts&, const Own&, int, std::vector<Processors>, const std::string&, std::vector<std::vector<int>>>(),
-             "shape"_a, "slabs"_a, "seams"_a, "parts"_a, "threads"_a, "isa"_a, "cuts"_a, "own"_a, "weighed_along"_a, "processors"_a, "memory"_a, "nodes"_a)
+        .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>,
+                      const std::array<std::array<double, 4>, 3>&, int, long, const std::string&, const AxisCuts&,
+                      const Own&, int, std::vector<Processors>, const std::string&, std::vector<std::vector<int>>>(),
+             "shape"_a, "slabs"_a, "seams"_a, "parts"_a, "threads"_a, "isa"_a, "cuts"_a, "own"_a, "weighed_along"_a,
+             "processors"_a, "memory"_a, "nodes"_a)
         .def("set_profile", &S::set_profile)
         .def("set_planes", &S::set_planes)
         .def_prop_ro("poles", &S::poles, nb::rv_policy::reference_internal)
@@ -57,7 +63,8 @@ void bind(nb::module_& m, const char* name) {
 
 }  // namespace nearfield
 
-void bind_incident(nb::module_& m), bind_machine(nb::module_& m), bind_probe(nb::module_& m), bind_solids(nb::module_& m),
+void bind_incident(nb::module_& m), bind_machine(nb::module_& m), bind_probe(nb::module_& m),
+    bind_solids(nb::module_& m),
     bind_stream(nb::module_& m);  // each in the file of its name
 
 NB_MODULE(_core, m) {

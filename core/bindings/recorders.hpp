@@ -25,13 +25,14 @@ public:
 
     // Samples sorted by row, each with its place in the sum of `terms` terms. What is recorded are sums if this block
     // holds all of them, else the products, (samples, terms), zero where they are another's.
-    void add_functional(In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k, Doubles weight, Indices place,
-                        long terms, long stride) {
+    void add_functional(In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k, Doubles weight,
+                        Indices place, long terms, long stride) {
         Functional<Real> sum{{}, {}, terms, long(i.shape(0)) == terms};
         for (std::size_t n = 0; n < i.shape(0); ++n) {
             check_sample(engine_, int(component(n)), i(n), j(n), k(n));
             auto& parts = sum.parts;
-            if (parts.empty() || parts.back()->component != component(n) || parts.back()->span.a[0] != i(n) || parts.back()->span.b[0] != j(n)) {
+            if (parts.empty() || parts.back()->component != component(n) || parts.back()->span.a[0] != i(n) ||
+                parts.back()->span.b[0] != j(n)) {
                 auto fresh = std::make_unique<Products<Real>>(int(component(n)), i(n), j(n), stride);
                 parts.push_back(fresh.get());
                 engine_.operations().add(std::move(fresh));
@@ -44,14 +45,16 @@ public:
         functionals_.push_back(std::move(sum));
     }
 
-    void add_fourier(int component, std::array<long, 3> lower, std::array<long, 3> upper, long frequencies, long stride) {
-        auto box = std::make_unique<Spectrum<Real>>(component, span(component, lower, upper), lower[2], upper[2] - lower[2],
-                                                    frequencies, stride, engine_.rows());
+    void add_fourier(int component, std::array<long, 3> lower, std::array<long, 3> upper, long frequencies,
+                     long stride) {
+        auto box = std::make_unique<Spectrum<Real>>(component, span(component, lower, upper), lower[2],
+                                                    upper[2] - lower[2], frequencies, stride, engine_.rows());
         spectra_.push_back(box.get());
         engine_.operations().add(std::move(box));
     }
 
-    void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps, bool keep, Real unit) {
+    void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps, bool keep,
+                      Real unit) {
         auto box = std::make_unique<Snapshots<Real>>(
             component, span(component, lower, upper), lower[2], upper[2] - lower[2],
             std::vector<long>(steps.data(), steps.data() + steps.shape(0)), keep, unit, engine_.rows());
@@ -62,11 +65,13 @@ public:
     void check_phasors(const Phasors& phasors, long steps) const {
         if (phasors.size() != spectra_.size()) throw std::invalid_argument("tables do not fit the block of steps");
         for (std::size_t n = 0; n < phasors.size(); ++n)
-            if (long(phasors[n].shape(0)) < steps || long(phasors[n].shape(1)) != spectra_[n]->frequencies || phasors[n].shape(2) != 2)
+            if (long(phasors[n].shape(0)) < steps || long(phasors[n].shape(1)) != spectra_[n]->frequencies ||
+                phasors[n].shape(2) != 2)
                 throw std::invalid_argument("phasor table does not fit its Fourier recorder");
     }
     void add_phasors(const Phasors& phasors, long steps) {
-        for (std::size_t n = 0; n < phasors.size(); ++n) spectra_[n]->add_phasors(phasors[n].data(), engine_.step(), steps);
+        for (std::size_t n = 0; n < phasors.size(); ++n)
+            spectra_[n]->add_phasors(phasors[n].data(), engine_.step(), steps);
     }
     // What each functional recorded in the block.
     nb::list recorded() const {
@@ -90,7 +95,8 @@ public:
         return owned(std::move(out), box_shape({std::size_t(box.frequencies), 2}, box.span, nk));
     }
 
-    // Where the snapshots of recorder n in the next block go, (ni, nj, nk) each with rows of unit stride, if it keeps none.
+    // Where the snapshots of recorder n in the next block go, (ni, nj, nk) each with rows of unit stride, if it keeps
+    // none.
     void place_snapshots(std::size_t n, std::vector<Place> places) {
         Snapshots<Real>& box = *snapshots_.at(n);
         box.places.clear();

@@ -26,12 +26,14 @@ namespace nearfield {
 template <class Real>
 class Solver {
 public:
-    // `seams`: of each axis 1, cosine, sine, gap where it closes on itself, else 0, 1, 0, -1; `parts` 2 for complex fields.
-    Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs, const std::array<std::array<double, 4>, 3>& seams,
-           int parts, long threads, const std::string& isa, const AxisCuts& cuts, const Own& own, int weighed_along, std::vector<Processors> processors, const std::string& memory,
-           std::vector<std::vector<int>> nodes)
-        : engine_(make_layout(shape, slabs), make_seams(seams), parts, make_cuts(cuts, shape), make_own(own, shape), weighed_along, threads,
-                  {std::move(processors), policy(memory), std::move(nodes)}, isa) {}
+    // `seams`: of each axis 1, cosine, sine, gap where it closes on itself, else 0, 1, 0, -1; `parts` 2 for complex
+    // fields.
+    Solver(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs,
+           const std::array<std::array<double, 4>, 3>& seams, int parts, long threads, const std::string& isa,
+           const AxisCuts& cuts, const Own& own, int weighed_along, std::vector<Processors> processors,
+           const std::string& memory, std::vector<std::vector<int>> nodes)
+        : engine_(make_layout(shape, slabs), make_seams(seams), parts, make_cuts(cuts, shape), make_own(own, shape),
+                  weighed_along, threads, {std::move(processors), policy(memory), std::move(nodes)}, isa) {}
 
     void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
         const Layout& l = engine_.block().layout;
@@ -81,19 +83,23 @@ public:
         for (std::size_t n = 0; n < i.shape(0); ++n) {
             check_sample(engine_, component, i(n), j(n), k(n));
             const double* c = numbers.data() + 13 * n;
-            const cell::CircuitNumbers<double> circuit{c[0], c[1], c[2], c[3], c[4], {c[5], c[6]}, {c[7], c[8]}, {c[9], c[10], c[11], c[12]}};
+            const cell::CircuitNumbers<double> circuit{c[0], c[1],         c[2],         c[3],
+                                                       c[4], {c[5], c[6]}, {c[7], c[8]}, {c[9], c[10], c[11], c[12]}};
             auto fresh = std::make_unique<Circuit<Real>>(component, i(n), j(n), k(n), waveform, circuit);
             circuits_.push_back(fresh.get());
             engine_.operations().add(std::move(fresh));
         }
     }
 
-    void add_incident(bool magnetic, long wave, In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k,
-                      In<Real, nb::ndim<1>> weight, In<std::int32_t, nb::ndim<2>> column, In<Real, nb::ndim<2>> share) {
+    void add_incident(bool magnetic, long wave, In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j,
+                      Indices k, In<Real, nb::ndim<1>> weight, In<std::int32_t, nb::ndim<2>> column,
+                      In<Real, nb::ndim<2>> share) {
         for (std::size_t n = 0; n < i.shape(0); ++n) check_sample(engine_, int(component(n)), i(n), j(n), k(n));
         waves_.add(engine_, magnetic, wave, component, i, j, k, weight, column, share);
     }
-    void add_coupling(Places at, Indices first, Places tap, In<Real, nb::ndim<1>> weight) { couple(engine_, at, first, tap, weight); }
+    void add_coupling(Places at, Indices first, Places tap, In<Real, nb::ndim<1>> weight) {
+        couple(engine_, at, first, tap, weight);
+    }
 
     // Begins a block of steps; `run` makes them, `end` tells what was recorded.
     void begin(long steps, In<Real, nb::ndim<2>> electric, In<Real, nb::ndim<2>> magnetic,
@@ -108,10 +114,11 @@ public:
         recorders_.add_phasors(phasors, steps);
     }
 
-    // Steps [first, last) of the block in a region, whose sides along a and b are (at, lean); None: everywhere. False when
-    // it was cut short: `poll`, where it is not None, is called every so many milliseconds, and true means to break off.
-    bool run(long first, long last, const std::optional<std::array<std::array<std::array<long, 2>, 2>, 2>>& sides, nb::object poll,
-             double milliseconds) {
+    // Steps [first, last) of the block in a region, whose sides along a and b are (at, lean); None: everywhere. False
+    // when it was cut short: `poll`, where it is not None, is called every so many milliseconds, and true means to
+    // break off.
+    bool run(long first, long last, const std::optional<std::array<std::array<std::array<long, 2>, 2>, 2>>& sides,
+             nb::object poll, double milliseconds) {
         Region region = Region::whole(engine_.block().layout);
         for (int axis = 0; sides && axis < 2; ++axis) {
             const auto side = [&](int end) { return Side{(*sides)[axis][end][0], int((*sides)[axis][end][1])}; };
@@ -120,11 +127,16 @@ public:
         bool complete;
         {
             const nb::gil_scoped_release release;
-            complete = engine_.run(region, first, last, [&] {
-                const nb::gil_scoped_acquire acquire;
-                if (PyErr_CheckSignals()) interrupted_ = true, engine_.request_stop();
-                else if (!poll.is_none() && nb::cast<bool>(poll())) engine_.request_stop();
-            }, milliseconds);
+            complete = engine_.run(
+                region, first, last,
+                [&] {
+                    const nb::gil_scoped_acquire acquire;
+                    if (PyErr_CheckSignals())
+                        interrupted_ = true, engine_.request_stop();
+                    else if (!poll.is_none() && nb::cast<bool>(poll()))
+                        engine_.request_stop();
+                },
+                milliseconds);
         }
         if (interrupted_) {
             interrupted_ = false;
@@ -133,8 +145,8 @@ public:
         return complete;
     }
 
-    // Ends the block: what each functional recorded, and the digits of the exact energy sum (core/exact_sum.hpp) with the
-    // number of terms that were not finite.
+    // Ends the block: what each functional recorded, and the digits of the exact energy sum (core/exact_sum.hpp) with
+    // the number of terms that were not finite.
     nb::tuple end() {
         engine_.end();
         const ExactSum& energy = engine_.energy();
@@ -167,8 +179,9 @@ public:
         for (const StateArray& s : nb::cast<Solver&>(self).engine_.states()) {
             const std::vector<std::size_t> shape(s.shape.begin(), s.shape.end());
             const std::vector<std::int64_t> stride(s.stride.begin(), s.stride.end());
-            views[s.name.c_str()] = nb::make_tuple(
-                s.half, nb::ndarray<nb::numpy, Real>(static_cast<Real*>(s.data), shape.size(), shape.data(), self, stride.data()));
+            views[s.name.c_str()] =
+                nb::make_tuple(s.half, nb::ndarray<nb::numpy, Real>(static_cast<Real*>(s.data), shape.size(),
+                                                                    shape.data(), self, stride.data()));
         }
         return views;
     }
@@ -176,8 +189,10 @@ public:
     // Time-skewed tiles of so many steps and rows, depth 0: stepwise; rows in segments of so many blocks, 0: whole;
     // whether rows are fetched ahead into L2.
     void set_tiling(long depth, long width, long segment, bool fetch) {
-        if (depth < 0 || width < 1) throw std::invalid_argument("a tile needs a depth of 0 or more and a width of 1 or more");
-        if (segment != 0 && segment < 2) throw std::invalid_argument("a segment needs at least two blocks; 0: whole rows");
+        if (depth < 0 || width < 1)
+            throw std::invalid_argument("a tile needs a depth of 0 or more and a width of 1 or more");
+        if (segment != 0 && segment < 2)
+            throw std::invalid_argument("a segment needs at least two blocks; 0: whole rows");
         engine_.set_tiling({depth, width, segment, fetch});
     }
 
@@ -208,7 +223,8 @@ public:
     // Pages of each domain: how many lie on each node, and how many there are; `sample` of them are looked at.
     nb::list pages(long sample) {
         nb::list domains;
-        for (const PageCounts& found : engine_.pages(sample)) domains.append(nb::make_tuple(found.by_node, found.pages));
+        for (const PageCounts& found : engine_.pages(sample))
+            domains.append(nb::make_tuple(found.by_node, found.pages));
         return domains;
     }
 

@@ -1,8 +1,9 @@
-// A linear circuit with two states x across one edge, implicit in the edge's field (nearfield/plan/plan.py, CircuitTerm).
-// Explicitly updated, the edge holds E*; with f E the voltage, v that of the source and C x the states' current, then
+// A linear circuit with two states x across one edge, implicit in the edge's field (nearfield/plan/plan.py,
+// CircuitTerm). Explicitly updated, the edge holds E*; with f E the voltage, v that of the source and C x the states'
+// current, then
 //     E <- (E* - feedback (admittance (f E_old - v) + C x)) inverse,   x <- A x + B (f (E + E_old) - v).
-// In double precision whatever the fields are; Wide is double, or on a GPU what flushes denormals as rows do. The caller
-// keeps the state, and gives v: `source_voltage`, or 0 where there is no source.
+// In double precision whatever the fields are; Wide is double, or on a GPU what flushes denormals as rows do. The
+// caller keeps the state, and gives v: `source_voltage`, or 0 where there is no source.
 #pragma once
 
 #include "cell.h"

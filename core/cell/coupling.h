@@ -1,5 +1,5 @@
-// The off-diagonal part of an inverse permittivity at one sample of E: what D of other components, hence H around it, adds
-// (nearfield/plan/plan.py, CouplingTerm),
+// The off-diagonal part of an inverse permittivity at one sample of E: what D of other components, hence H around it,
+// adds (nearfield/plan/plan.py, CouplingTerm),
 //     E <- E + sum of weight[n] H[offset[n]],   offsets from the sample itself, in one array of records.
 // Taps go to four sums by turns, which need not wait for each other.
 #pragma once

@@ -1,5 +1,6 @@
 // A running Fourier transform of one sample: S(f) <- S(f) + F(t) exp(-j 2 pi f t), real and imaginary part in turn. The
-// caller gives cos or -sin of the step as `phasor`, adds steps in their order, and multiplies by their length at the end.
+// caller gives cos or -sin of the step as `phasor`, adds steps in their order, and multiplies by their length at the
+// end.
 #pragma once
 
 #include "cell.h"

@@ -1,5 +1,5 @@
-// One term of a weighted sum of samples, such as a voltage along edges: weight F, in double precision whatever the fields
-// are. The caller keeps the terms and adds them up in the order of the sum, whoever made them.
+// One term of a weighted sum of samples, such as a voltage along edges: weight F, in double precision whatever the
+// fields are. The caller keeps the terms and adds them up in the order of the sum, whoever made them.
 #pragma once
 
 #include "cell.h"

@@ -1,5 +1,5 @@
-// Bloch's condition at a seam: a sample's image one period further on is F (cosine + j sine). The caller gives both parts
-// of the original, and the sine's sign for its direction.
+// Bloch's condition at a seam: a sample's image one period further on is F (cosine + j sine). The caller gives both
+// parts of the original, and the sine's sign for its direction.
 #pragma once
 
 #include "cell.h"

@@ -40,13 +40,15 @@ public:
     // The amounts of so many steps; nothing is added for waves that are silent.
     void begin_block(long steps) {
         const FlushedDenormals flushed;
-        const bool silent = std::none_of(takers_.begin(), takers_.end(), [](const Taker& taker) { return taker.wave->table; });
+        const bool silent =
+            std::none_of(takers_.begin(), takers_.end(), [](const Taker& taker) { return taker.wave->table; });
         stride_ = silent ? 0 : takers_.size();
         values_.resize(steps * stride_);
         Real* value = values_.data();
         for (long n = 0; !silent && n < steps; ++n)
             for (const auto& [wave, weight, column] : takers_)
-                *value++ = wave->table ? cell::incident_amount(weight, wave->table[n * wave->width + column]) : Real(-0.0);
+                *value++ =
+                    wave->table ? cell::incident_amount(weight, wave->table[n * wave->width + column]) : Real(-0.0);
         heard_ = windowed_ && windowed_->table ? windowed_ : nullptr;
     }
     bool any() const { return heard_ || !values_.empty(); }

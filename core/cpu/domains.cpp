@@ -16,7 +16,8 @@ void Domains::share() {
     for (long a = 0; a < cuts.along_a(); ++a)
         for (long b = 0; b < cuts.along_b(); ++b)
             for (long c = 0; c < cuts.along_c(); ++c, ++domain) {
-                const long first = domain * threads / domains, last = std::max(first + 1, (domain + 1) * threads / domains);
+                const long first = domain * threads / domains,
+                           last = std::max(first + 1, (domain + 1) * threads / domains);
                 for (long t = first; t < last; ++t) stints_[t].push_back({a, b, c, t - first, last - first});
             }
 }
@@ -37,7 +38,8 @@ void Domains::clear(Block<Real>& block, const Stint& stint) const {
             std::fill_n(block.record(part, i, lowest), (highest - lowest) * l.record_length, Real(0));
             if (!own.holds(i)) continue;
             if (l.slab[0].holds(i, l.na))
-                std::fill_n(block.a_psi_of(part) + l.a_psi(i, rows.first), (rows.last - rows.first) * l.psi_row, Real(0));
+                std::fill_n(block.a_psi_of(part) + l.a_psi(i, rows.first), (rows.last - rows.first) * l.psi_row,
+                            Real(0));
             for (long j = rows.first; j < rows.last; ++j)
                 if (l.slab[1].holds(j, l.nb)) std::fill_n(block.b_psi_of(part) + l.b_psi(i, j), l.psi_row, Real(0));
         }
@@ -49,12 +51,14 @@ void Domains::clear(Block<Real>& block) {
         for (const auto& stints : stints_)
             for (const Stint& stint : stints) clear(block, stint);
     } else {
-        team.run([&](long thread) {
-            for (const Stint& stint : stints_[thread]) {
-                const ThreadPolicy policy(placement_.memory, placement_.nodes[stint.domain(cuts)]);
-                clear(block, stint);
-            }
-        }, [] {});
+        team.run(
+            [&](long thread) {
+                for (const Stint& stint : stints_[thread]) {
+                    const ThreadPolicy policy(placement_.memory, placement_.nodes[stint.domain(cuts)]);
+                    clear(block, stint);
+                }
+            },
+            [] {});
     }
     touched_ = true;
 }
@@ -66,12 +70,14 @@ std::vector<PageCounts> Domains::pages(Block<Real>& block, long sample) const {
     for (long a = 0; a < cuts.along_a(); ++a)
         for (long b = 0; b < cuts.along_b(); ++b) {
             PageCounts domain;
-            const long low = cuts.planes[a], high = cuts.planes[a + 1], row = cuts.rows[b], rows = cuts.rows[b + 1] - row;
+            const long low = cuts.planes[a], high = cuts.planes[a + 1], row = cuts.rows[b],
+                       rows = cuts.rows[b + 1] - row;
             const bool whole = cuts.along_b() == 1;
             for (long i = low; i < high; i += whole ? high - low : 1) {
                 const long length = whole ? (high - low) * l.plane_length : rows * l.record_length;
                 const long share = std::max(1L, whole ? sample : sample / (high - low));
-                const PageCounts piece = pages_by_node(block.records.get() + l.record(i, row), length * sizeof(Real), share);
+                const PageCounts piece =
+                    pages_by_node(block.records.get() + l.record(i, row), length * sizeof(Real), share);
                 domain.by_node.resize(std::max(domain.by_node.size(), piece.by_node.size()));
                 for (std::size_t n = 0; n < piece.by_node.size(); ++n) domain.by_node[n] += piece.by_node[n];
                 domain.absent += piece.absent, domain.unknown += piece.unknown, domain.pages += piece.pages;
@@ -81,7 +87,7 @@ std::vector<PageCounts> Domains::pages(Block<Real>& block, long sample) const {
     return found;
 }
 
-#define NEARFIELD_INSTANTIATE(Real)            \
+#define NEARFIELD_INSTANTIATE(Real)             \
     template void Domains::clear(Block<Real>&); \
     template std::vector<PageCounts> Domains::pages(Block<Real>&, long) const;
 NEARFIELD_INSTANTIATE(float)

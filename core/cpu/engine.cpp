@@ -10,8 +10,9 @@
 namespace nearfield {
 
 template <class Real>
-Engine<Real>::Engine(const Layout& layout, const Seams& seams, int parts, const Cuts& cuts, const std::array<Extent, 3>& own,
-                     int weighed_along, long threads, const Placement& placement, const std::string& isa)
+Engine<Real>::Engine(const Layout& layout, const Seams& seams, int parts, const Cuts& cuts,
+                     const std::array<Extent, 3>& own, int weighed_along, long threads, const Placement& placement,
+                     const std::string& isa)
     : seams_(seams), own_(own), isa_(isa_choose(isa)), rows_(rows_for<Real>(isa_)),
       // A domain's part of a plane must not share huge pages with its neighbour's.
       block_(layout, cuts.along_b() == 1, parts), domains_(cuts, std::max(1L, std::min(threads, layout.na)), placement),
@@ -33,7 +34,8 @@ void Engine<Real>::resume(long steps) {
 
 template <class Real>
 void Engine<Real>::begin(long steps, const Tables<Real>& tables, bool weigh) {
-    if (stop_.load()) throw std::runtime_error("this engine was stopped between steps; reset() it before it advances again");
+    if (stop_.load())
+        throw std::runtime_error("this engine was stopped between steps; reset() it before it advances again");
     if (steps_.steps) throw std::logic_error("a block of steps is under way");
     operations_.arrange(block_);
     squares_.begin(weigh);
@@ -47,11 +49,13 @@ void Engine<Real>::begin(long steps, const Tables<Real>& tables, bool weigh) {
 
 template <class Real>
 bool Engine<Real>::run(const Region& region, long first, long last, const Poll& poll, double milliseconds) {
-    if (first < 0 || last > steps_.steps || first >= last) throw std::logic_error("these steps are not of the block under way");
+    if (first < 0 || last > steps_.steps || first >= last)
+        throw std::logic_error("these steps are not of the block under way");
     Region stored = region;
     for (int axis = 0; axis < 2; ++axis)
         for (Side* side : {&stored.low[axis], &stored.high[axis]}) side->at += std::max(0L, seams_[axis].gap);
-    if (tiling().depth && makes_turns(block_.layout, seams_)) return make_in_turns(stored, first, last, poll, milliseconds);
+    if (tiling().depth && makes_turns(block_.layout, seams_))
+        return make_in_turns(stored, first, last, poll, milliseconds);
     steps_.set_rows(stored, block_.layout, seams_, first, last);
     return make(first, last, poll, milliseconds);
 }
@@ -62,7 +66,8 @@ bool Engine<Real>::make_in_turns(const Region& region, long first, long last, co
     using Clock = std::chrono::steady_clock;
     const auto pause = std::chrono::duration<double, std::milli>(milliseconds);
     auto polled = Clock::now();
-    const long depth = deepest(tiling(), block_.layout, seams_, maker_.reach()), blocks = (last - first + depth - 1) / depth;
+    const long depth = deepest(tiling(), block_.layout, seams_, maker_.reach()),
+               blocks = (last - first + depth - 1) / depth;
     for (long n = 0; n < blocks; ++n) {
         const long begin = first + (last - first) * n / blocks, end = first + (last - first) * (n + 1) / blocks;
         for (const Region& turn : turns_of(region, block_.layout, seams_, maker_.reach(), begin)) {

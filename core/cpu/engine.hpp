@@ -43,11 +43,12 @@ public:
     OperationLists<Real>& operations() { return operations_; }
     long step() const { return steps_.made; }
 
-    // A block of steps: begun once, run a region or some steps at a time, and ended when all own rows have made them all.
-    // `tables` must live until then. With `weigh` the sum of squares after the last step is in `energy()`.
+    // A block of steps: begun once, run a region or some steps at a time, and ended when all own rows have made them
+    // all. `tables` must live until then. With `weigh` the sum of squares after the last step is in `energy()`.
     void begin(long steps, const Tables<Real>& tables, bool weigh);
     // Steps [first, last) of the block, counted from 0; rows of the region count from the gap of a ring. False when
-    // `request_stop` cut it short: the fields are then between steps and of no use. `poll` is called every `milliseconds`.
+    // `request_stop` cut it short: the fields are then between steps and of no use. `poll` is called every
+    // `milliseconds`.
     bool run(const Region& region, long first, long last, const std::function<void()>& poll, double milliseconds = 100);
     void end();
     // Halos, and the states of circuits in them, were written: they stand after so many steps of the block.

@@ -1,5 +1,5 @@
-// A plane wave along an axis on a grid of its own (nearfield/incident/line.py): two rows, that of the uniform medium and that
-// of the model. Traffic: some ten arrays of a few hundred values, all in L1; a step takes about a microsecond.
+// A plane wave along an axis on a grid of its own (nearfield/incident/line.py): two rows, that of the uniform medium
+// and that of the model. Traffic: some ten arrays of a few hundred values, all in L1; a step takes about a microsecond.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ struct IncidentLine {
     };
     Numbers electric, magnetic;
     long nodes;
-    Real *e, *h;  // (2, nodes + 1): E of node n in column n, H of half node n + 1/2 in column n + 1; the ends read zeros
+    Real *e,
+        *h;  // (2, nodes + 1): E of node n in column n, H of half node n + 1/2 in column n + 1; the ends read zeros
     Real *e_psi, *h_psi;  // (2, nodes)
     long entry;           // node from which on the second row is total
     int direction;        // +1 or -1
@@ -43,7 +44,8 @@ private:
     void update(Real* f, const Real* upper, const Real* lower, const Numbers& numbers, Real* psi) const {
         for (long row = 0; row < 2; ++row, f += nodes + 1, upper += nodes + 1, lower += nodes + 1)
             for (long n = 0, at = row * nodes; n < nodes; ++n, ++at) {
-                const Real d = cell::stretched(upper[n] - lower[n], numbers.inverse[at], numbers.decay[at], numbers.psi_drive[at], psi[at]);
+                const Real d = cell::stretched(upper[n] - lower[n], numbers.inverse[at], numbers.decay[at],
+                                               numbers.psi_drive[at], psi[at]);
                 f[n] = cell::advance_magnetic(f[n], numbers.stay[at], numbers.drive[at], d, Real(0));
             }
     }

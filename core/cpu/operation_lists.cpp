@@ -67,7 +67,8 @@ void OperationLists<Real>::take_singles(Block<Real>& block, int half, std::vecto
                 if (!wave) break;
                 const long number = wave->span.index(i, j);
                 const bool windowed = !along_axis && all.empty() && amounts.may_window(wave);
-                const std::vector<Taken> taken = windowed ? amounts.of_window(*wave, number) : amounts.of_row(*wave, number);
+                const std::vector<Taken> taken =
+                    windowed ? amounts.of_window(*wave, number) : amounts.of_row(*wave, number);
                 if (taken.empty()) break;
                 all.insert(all.end(), taken.begin(), taken.end());
                 list.erase(list.begin());

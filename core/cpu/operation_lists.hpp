@@ -1,4 +1,5 @@
-// The row operations of an engine: which of them act in which row, and when. Rows with the same operations share a list.
+// The row operations of an engine: which of them act in which row, and when. Rows with the same operations share a
+// list.
 #pragma once
 
 #include <array>
@@ -35,10 +36,12 @@ public:
     void reset();
 
     // What acts in a part of row (i, j) before and after its update; `record`: of the row.
-    __attribute__((always_inline)) inline void precede(int half, long row, long i, long j, Real* record, const Cells& cells, const Step& step) const {
+    __attribute__((always_inline)) inline void precede(int half, long row, long i, long j, Real* record,
+                                                       const Cells& cells, const Step& step) const {
         if (!halves_[half].preceding.empty()) apply(halves_[half].preceding[row], i, j, record, cells, step);
     }
-    __attribute__((always_inline)) inline void follow(int half, long row, long i, long j, Real* record, const Cells& cells, const Step& step) const {
+    __attribute__((always_inline)) inline void follow(int half, long row, long i, long j, Real* record,
+                                                      const Cells& cells, const Step& step) const {
         if (!halves_[half].following.empty()) apply(halves_[half].following[row], i, j, record, cells, step);
     }
     // Inlined always: see fetch.hpp.
@@ -46,7 +49,8 @@ public:
         for (const Half& half : halves_) {
             if (half.preceding.empty()) continue;
             const Group& group = groups_[half.preceding[row]];
-            for (const Listed *listed = lists_.data() + group.first, *end = listed + group.count; listed != end; ++listed)
+            for (const Listed *listed = lists_.data() + group.first, *end = listed + group.count; listed != end;
+                 ++listed)
                 listed->operation->fetch_ahead(listed->number(i, j), part, parts);
         }
     }
@@ -83,8 +87,8 @@ private:
     bool collect(const Layout& layout, int half, bool preceding, std::vector<Listing>& of_row) const;
     void take_singles(Block<Real>& block, int half, std::vector<Listing>& of_row);
     Group list(Block<Real>& block, const Listing& wanted);
-    __attribute__((always_inline)) inline void apply(std::uint32_t group, long i, long j, Real* record, const Cells& cells,
-                                                     const Step& step) const {
+    __attribute__((always_inline)) inline void apply(std::uint32_t group, long i, long j, Real* record,
+                                                     const Cells& cells, const Step& step) const {
         if (!group) return;
         const Group& row = groups_[group];
         if (!(row.strides & due_[step.in_block])) return;
@@ -96,11 +100,11 @@ private:
     std::vector<Owned> owned_;
     long reach_ = 1;
     // Set by `arrange`.
-    std::size_t arranged_ = 0;    // how many operations the lists know
-    std::vector<Listed> lists_;   // in the order in which they were added
-    std::vector<Group> groups_;   // the first has none
+    std::size_t arranged_ = 0;   // how many operations the lists know
+    std::vector<Listed> lists_;  // in the order in which they were added
+    std::vector<Group> groups_;  // the first has none
     std::array<Half, 2> halves_;
-    std::vector<long> strides_;   // the distinct ones, at most as many as bits; the last bit is always due
+    std::vector<long> strides_;  // the distinct ones, at most as many as bits; the last bit is always due
     // Set by `begin_block`.
     std::vector<std::uint32_t> due_;  // which strides act in each step of the block
     Tables<Real> tables_;

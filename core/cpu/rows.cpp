@@ -1,4 +1,5 @@
-// The row kernels of one instruction set: rows/, compiled with NEARFIELD_ISA (a namespace) and NEARFIELD_VECTOR_BYTES by CMake.
+// The row kernels of one instruction set: rows/, compiled with NEARFIELD_ISA (a namespace) and NEARFIELD_VECTOR_BYTES
+// by CMake.
 #include "rows.hpp"
 
 #include "rows/incident.hpp"
@@ -10,8 +11,14 @@ namespace nearfield::NEARFIELD_ISA {
 
 template <class Real>
 constexpr Rows<Real> table{{update<Real, true, false>, update<Real, true, true>},
-                           {update<Real, false, false>, update<Real, false, true>}, energy<Real>, accumulate<Real>, send<Real>,
-                                poles<Real>, incident<Real, true>, incident<Real, false>, singles<Real>};
+                           {update<Real, false, false>, update<Real, false, true>},
+                           energy<Real>,
+                           accumulate<Real>,
+                           send<Real>,
+                           poles<Real>,
+                           incident<Real, true>,
+                           incident<Real, false>,
+                           singles<Real>};
 
 const Rows<float>& rows_single() { return table<float>; }
 const Rows<double>& rows_double() { return table<double>; }

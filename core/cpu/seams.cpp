@@ -34,8 +34,8 @@ void SeamCopies<Real>::carry(int half, long i, long j, const Blocks& part, long 
 }
 
 template <class Real>
-void SeamCopies<Real>::copy_turned(int component, const std::array<long, 2>& from, const std::array<long, 2>& to, long first,
-                                   long last, const Seam& seam, double direction) {
+void SeamCopies<Real>::copy_turned(int component, const std::array<long, 2>& from, const std::array<long, 2>& to,
+                                   long first, long last, const Seam& seam, double direction) {
     const Real* const re = block_.field(component, from[0], from[1]);
     Real* const to_re = block_.field(component, to[0], to[1]);
     if (block_.parts == 1) {

@@ -1,13 +1,14 @@
 // The copies that close periodic axes.
 //
-// Row kernels read the row before and the row after at fixed distances. So the ghost row before the first one holds a copy
-// of H of the last, and the one past the last a copy of E of the first; along the rows one sample does. A copy is made
-// right after its original, in the same thread, hence whoever may read the original finds the copy as it should be: every
-// order of rows that respects the true neighbours stays right, and rows that close on themselves (along c) cost nothing.
-// Complex fields turn on the way, each copy once from both parts of its original.
+// Row kernels read the row before and the row after at fixed distances. So the ghost row before the first one holds a
+// copy of H of the last, and the one past the last a copy of E of the first; along the rows one sample does. A copy is
+// made right after its original, in the same thread, hence whoever may read the original finds the copy as it should
+// be: every order of rows that respects the true neighbours stays right, and rows that close on themselves (along c)
+// cost nothing. Complex fields turn on the way, each copy once from both parts of its original.
 //
-// A rank's part of a ring is stored from the seam on: what lies beyond it, its neighbour's image, is at the other end of
-// the block as it is there, not turned, so that it is made with the same bits. Rows are made from the gap in between on.
+// A rank's part of a ring is stored from the seam on: what lies beyond it, its neighbour's image, is at the other end
+// of the block as it is there, not turned, so that it is made with the same bits. Rows are made from the gap in between
+// on.
 #pragma once
 
 #include <array>
@@ -32,8 +33,8 @@ public:
 
 private:
     void carry_in_row(int half, long i, long j, long reach);
-    void copy_turned(int component, const std::array<long, 2>& from, const std::array<long, 2>& to, long first, long last,
-                     const Seam& seam, double direction);
+    void copy_turned(int component, const std::array<long, 2>& from, const std::array<long, 2>& to, long first,
+                     long last, const Seam& seam, double direction);
 
     Block<Real>& block_;
     const Seams& seams_;

@@ -34,8 +34,8 @@ double Squares<Real>::own_squares(int part, long i, long j, long block) {
     Real cells[6 * lanes] = {};
     double sum;
     for (int component = 0; component < 6; ++component)
-        std::copy(block_.field(6 * part + component, i, j) + lanes * block, block_.field(6 * part + component, i, j) + block_.layout.nc,
-                  cells + component * lanes);
+        std::copy(block_.field(6 * part + component, i, j) + lanes * block,
+                  block_.field(6 * part + component, i, j) + block_.layout.nc, cells + component * lanes);
     rows_.energy(cells, lanes, lanes, &sum);
     return sum;
 }
@@ -77,11 +77,13 @@ void Squares<Real>::collect(const ExactSum& sum) {
 template <class Real>
 void Squares<Real>::end(Team& team) {
     if (wanted_ && along_ != 2)
-        team.run([&](long thread) {
-            ExactSum sum;
-            add_across(thread, team.size(), sum);
-            collect(sum);
-        }, [] {});
+        team.run(
+            [&](long thread) {
+                ExactSum sum;
+                add_across(thread, team.size(), sum);
+                collect(sum);
+            },
+            [] {});
     sum_.carry();
 }
 

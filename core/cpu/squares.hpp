@@ -16,8 +16,8 @@ namespace nearfield {
 template <class Real>
 class Squares {
 public:
-    // `own`: the part of the block that is not a halo. `along`: the axis of the blocks of 16 cells that squares are summed
-    // in, whichever axis rows lie along.
+    // `own`: the part of the block that is not a halo. `along`: the axis of the blocks of 16 cells that squares are
+    // summed in, whichever axis rows lie along.
     Squares(Block<Real>& block, const Rows<Real>& rows, const Seams& seams, const std::array<Extent, 3>& own, int along)
         : block_(block), rows_(rows), row_closes_(seams[2].closed), own_(own), along_(along) {}
 

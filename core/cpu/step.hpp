@@ -18,8 +18,8 @@ struct Tables {
 };
 
 struct Step {
-    long number;    // m, from 1
-    long in_block;  // from 0
+    long number;                 // m, from 1
+    long in_block;               // from 0
     ExactSum* energy = nullptr;  // takes the squares of all fields after this step, where they are wanted
     long thread = 0;             // that makes it
 };

@@ -14,7 +14,8 @@ void StepCounts::refresh(const std::array<Extent, 3>& own, long steps) {
     for (long i = 0; i < layout_.na; ++i)
         for (long j = 0; j < layout_.nb; ++j)
             for (long n = 0; n < layout_.blocks; ++n)
-                if (!own[0].holds(i) || !own[1].holds(j) || !own[2].holds(lanes * n)) made(0, i, j, n) = made(1, i, j, n) = steps;
+                if (!own[0].holds(i) || !own[1].holds(j) || !own[2].holds(lanes * n))
+                    made(0, i, j, n) = made(1, i, j, n) = steps;
 }
 
 void StepCounts::electric(long i, long j, const Blocks& part, long step, long reach) {
@@ -49,9 +50,10 @@ void StepCounts::require(int half, long i, long j, const Blocks& part, long step
     if (half == 0 && (i == seams_[0].gap || j == seams_[1].gap)) return;  // from over the gap, by H that is not used
     for (long n = std::max(0L, part.first); n < std::min(l.blocks, part.last); ++n)
         if (made(half, i, j, n) != steps)
-            throw std::logic_error(std::string(reader) + " needs " + (half ? "H" : "E") + " of block " + std::to_string(n) +
-                                   " of row (" + std::to_string(i) + ", " + std::to_string(j) + ") after step " +
-                                   std::to_string(steps) + ", found step " + std::to_string(made(half, i, j, n)));
+            throw std::logic_error(std::string(reader) + " needs " + (half ? "H" : "E") + " of block " +
+                                   std::to_string(n) + " of row (" + std::to_string(i) + ", " + std::to_string(j) +
+                                   ") after step " + std::to_string(steps) + ", found step " +
+                                   std::to_string(made(half, i, j, n)));
 }
 
 }  // namespace nearfield

@@ -23,8 +23,8 @@ public:
     void reset(long steps);
     // So do the blocks that begin outside what is owned: others wrote them.
     void refresh(const std::array<Extent, 3>& own, long steps);
-    // A part of row (i, j) is about to be made; throws std::logic_error where what it reads is of another step. `reach`: 2
-    // where E reads H of the next rows too.
+    // A part of row (i, j) is about to be made; throws std::logic_error where what it reads is of another step.
+    // `reach`: 2 where E reads H of the next rows too.
     void electric(long i, long j, const Blocks& part, long step, long reach);
     void magnetic(long i, long j, const Blocks& part, long step);
 

@@ -35,7 +35,9 @@ void Stepwise<Real>::partition(const Extent& planes, long threads) {
 template <class Real>
 void Stepwise<Real>::begin(long step) {
     for (Marks& marks : marks_)
-        for (Progress* done : {&marks.electric_first, &marks.magnetic_last, &marks.electric_last, &marks.magnetic_first}) done->raise(step);
+        for (Progress* done :
+             {&marks.electric_first, &marks.magnetic_last, &marks.electric_last, &marks.magnetic_first})
+            done->raise(step);
 }
 
 template <class Real>

@@ -2,8 +2,8 @@
 // memory once a step and a record is at most one plane old when it is read again.
 // Threads own consecutive planes; a thread's last H plane waits for its neighbour's first E plane of the same
 // step, its first E plane for the neighbour's last H plane of the step before. There is no other barrier.
-// Where E reads H of the next rows and planes too (`reach`), H follows plane by plane, and a thread's first H plane comes
-// last: it waits for its neighbour's last E plane, as that does for this H plane of the step before.
+// Where E reads H of the next rows and planes too (`reach`), H follows plane by plane, and a thread's first H plane
+// comes last: it waits for its neighbour's last E plane, as that does for this H plane of the step before.
 #pragma once
 
 #include <vector>

@@ -86,15 +86,16 @@ void Tiled<Real>::begin(long first, long last) {
 }
 
 // A domain's part of one band: behind the domains below it along a and c, the band below, and the time block before as
-// far as the tile leans. All of them come before it in the order (time block, band, a, c) in which every thread takes its
-// tiles, so that some thread can always go on.
+// far as the tile leans. All of them come before it in the order (time block, band, a, c) in which every thread takes
+// its tiles, so that some thread can always go on.
 template <class Real>
 void Tiled<Real>::make_band(const Stint& stint, std::size_t number, long band, ExactSum& energy, long thread) {
     const Cuts& cuts = work_.domains.cuts;
     const std::atomic<bool>& stop = work_.stop;
     const TimeBlock& block = blocks_.all()[number];
     const long along_c = cuts.along_c(), id = block.first_id + band;
-    const long chunk = std::clamp((block.to - block.from) / 8, 1L, 8L);  // positions between looks at the others' progress
+    const long chunk =
+        std::clamp((block.to - block.from) / 8, 1L, 8L);  // positions between looks at the others' progress
     const Extent own = blocks_.positions_of(block, stint.a);
     // Rows that close on themselves are made whole, by the first domain along them.
     const Blocks part = !work_.seams[2].closed ? Blocks{cuts.blocks[stint.c], cuts.blocks[stint.c + 1]}
@@ -126,7 +127,8 @@ void Tiled<Real>::make(long thread, ExactSum& energy) {
         for (long band = 0; band < block.bands; ++band)
             for (const Stint& stint : work_.domains.stints(thread)) {
                 const Extent bands = blocks_.bands_of(block, stint.b);
-                if (!bands.holds(band) || (block.turns[stint.b] + band - bands.first) % stint.count != stint.rank) continue;
+                if (!bands.holds(band) || (block.turns[stint.b] + band - bands.first) % stint.count != stint.rank)
+                    continue;
                 make_band(stint, number, band, energy, thread);
                 if (work_.stop.load(std::memory_order_relaxed)) return;
             }

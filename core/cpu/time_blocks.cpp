@@ -18,7 +18,8 @@ void TimeBlocks::cut(long first, long last, const std::vector<StepRows>& rows_of
         Extent rows = made[0].meets_b, positions = made[0].meets_a;
         for (long tau = 1; tau < block.depth; ++tau) {
             const long lean = reach * tau;
-            rows = {std::min(rows.first, made[tau].meets_b.first + lean), std::max(rows.last, made[tau].meets_b.last + lean)};
+            rows = {std::min(rows.first, made[tau].meets_b.first + lean),
+                    std::max(rows.last, made[tau].meets_b.last + lean)};
             positions = {std::min(positions.first, made[tau].meets_a.first + lean),
                          std::max(positions.last, made[tau].meets_a.last + lean)};
         }
@@ -33,7 +34,8 @@ void TimeBlocks::cut(long first, long last, const std::vector<StepRows>& rows_of
 Extent TimeBlocks::bands_of(const TimeBlock& block, long b) const {
     const auto cut = [&](long n) {
         if (n == 0 || n == cuts_.along_b()) return n ? block.bands : 0;
-        const long rows = seams_[1].past_gap(cuts_.rows[n], layout_.nb) + (reach_ * block.depth + width_) / 2 - block.row;
+        const long rows =
+            seams_[1].past_gap(cuts_.rows[n], layout_.nb) + (reach_ * block.depth + width_) / 2 - block.row;
         return std::clamp(rows / width_, 0L, block.bands);
     };
     return {cut(b), cut(b + 1)};
@@ -42,7 +44,8 @@ Extent TimeBlocks::bands_of(const TimeBlock& block, long b) const {
 Extent TimeBlocks::positions_of(const TimeBlock& block, long a) const {
     const auto cut = [&](long n) {
         if (n == 0 || n == cuts_.along_a()) return n ? block.to : block.from;
-        return std::clamp(seams_[0].past_gap(cuts_.planes[n], layout_.na) + reach_ * block.depth / 2, block.from, block.to);
+        return std::clamp(seams_[0].past_gap(cuts_.planes[n], layout_.na) + reach_ * block.depth / 2, block.from,
+                          block.to);
     };
     return {cut(a), cut(a + 1)};
 }

@@ -25,10 +25,11 @@ struct TimeBlock {  // steps [begun, begun + depth) of a run, and the tiles that
 
 class TimeBlocks {
 public:
-    TimeBlocks(const Layout& layout, const Seams& seams, const Cuts& cuts) : layout_(layout), seams_(seams), cuts_(cuts) {}
+    TimeBlocks(const Layout& layout, const Seams& seams, const Cuts& cuts)
+        : layout_(layout), seams_(seams), cuts_(cuts) {}
 
-    // Cuts steps [first, last), which make `rows`, into time blocks of equal depth, and each of them into bands. `reach`: rows
-    // by which they lean a step.
+    // Cuts steps [first, last), which make `rows`, into time blocks of equal depth, and each of them into bands.
+    // `reach`: rows by which they lean a step.
     void cut(long first, long last, const std::vector<StepRows>& rows, const Tiling& tiling, long reach);
     const std::vector<TimeBlock>& all() const { return all_; }
     long bands() const { return bands_; }  // of all time blocks

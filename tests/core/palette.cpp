@@ -11,7 +11,8 @@ using namespace nearfield;
 
 namespace {
 
-const Layout layout{2, 3, 75, {Slab{}, Slab{}, Slab{20, 4}}};  // five blocks: stretched, stretched, plain, plain, stretched
+const Layout layout{
+    2, 3, 75, {Slab{}, Slab{}, Slab{20, 4}}};  // five blocks: stretched, stretched, plain, plain, stretched
 
 struct Planes {  // (3, nb, nc) each, of one plane or of equal ones
     std::vector<float> ca = std::vector<float>(3 * layout.nb * layout.nc, 1.0f), cb = ca;
@@ -105,14 +106,16 @@ TEST_CASE("a wall leaves a row uniform, and holds its samples at zero") {
 TEST_CASE("equal blocks are stored once, wherever they lie") {
     Planes planes;
     for (long k = 0; k < layout.nc; ++k)
-        for (long n = 0; n < 3 * layout.nb; ++n) planes.cb[n * layout.nc + k] = k / lanes % 2 ? 0.25f : 0.5f + float(k % lanes) / 64;
+        for (long n = 0; n < 3 * layout.nb; ++n)
+            planes.cb[n * layout.nc + k] = k / lanes % 2 ? 0.25f : 0.5f + float(k % lanes) / 64;
     std::set<std::uint32_t> places;
     const Palette<float> palette = palette_of(planes);
     const Program& program = program_of(palette, 0, 0);
     for (std::uint32_t n = 0; n < program.count; ++n) {
         const Run& run = palette.runs()[program.first + n];
         REQUIRE(run.kind == Kind::lossless);
-        for (std::int32_t block = run.first; block < run.last; ++block) places.insert(palette.places()[run.offset + block - run.first]);
+        for (std::int32_t block = run.first; block < run.last; ++block)
+            places.insert(palette.places()[run.offset + block - run.first]);
     }
     CHECK(places.size() == 3);  // even, odd, and the last, which the row ends in
     check_that_all_are_found(planes);

@@ -1,4 +1,5 @@
-// Regions of rows, their turns on rings, and the tiles they are cut into (core/cpu/region.hpp, turns.hpp, time_blocks.hpp).
+// Regions of rows, their turns on rings, and the tiles they are cut into (core/cpu/region.hpp, turns.hpp,
+// time_blocks.hpp).
 #include "region.hpp"
 
 #include <doctest/doctest.h>
@@ -91,7 +92,8 @@ TEST_CASE("turns that are too deep meet") {
     StepCounts counts(layout, seams);
     counts.reset(0);
     const auto all = [&] {
-        for (const Region& turn : turns_of(Region::whole(layout), layout, seams, 1, 0)) make(counts, turn, seams, steps, 1);
+        for (const Region& turn : turns_of(Region::whole(layout), layout, seams, 1, 0))
+            make(counts, turn, seams, steps, 1);
         check_all_made(counts, seams, steps);
     };
     CHECK_THROWS(all());
@@ -143,7 +145,8 @@ TEST_CASE("domains share bands and positions without gap or overlap") {
         blocks.cut(0, 8, rows, {4, width}, 1);
         for (const TimeBlock& block : blocks.all()) {
             CHECK(blocks.bands_of(block, 0).first == 0);
-            for (long b = 0; b + 1 < cuts.along_b(); ++b) CHECK(blocks.bands_of(block, b).last == blocks.bands_of(block, b + 1).first);
+            for (long b = 0; b + 1 < cuts.along_b(); ++b)
+                CHECK(blocks.bands_of(block, b).last == blocks.bands_of(block, b + 1).first);
             CHECK(blocks.bands_of(block, cuts.along_b() - 1).last == block.bands);
             CHECK(blocks.positions_of(block, 0).first == block.from);
             CHECK(blocks.positions_of(block, 0).last == blocks.positions_of(block, 1).first);

@@ -55,7 +55,8 @@ TEST_CASE("E past the end of a closed axis is the first, H before its beginning 
                 long first[3] = {n, n, n}, past[3] = {n, n, n}, last[3] = {n, n, n}, before[3] = {n, n, n};
                 first[axis] = 0, past[axis] = length[axis], last[axis] = length[axis] - 1, before[axis] = -1;
                 CHECK(filled.at(c, past[0], past[1], past[2]) == value(c, first[0], first[1], first[2]).real());
-                CHECK(filled.at(3 + c, before[0], before[1], before[2]) == value(3 + c, last[0], last[1], last[2]).real());
+                CHECK(filled.at(3 + c, before[0], before[1], before[2]) ==
+                      value(3 + c, last[0], last[1], last[2]).real());
             }
         }
     }

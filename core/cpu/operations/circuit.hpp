@@ -17,7 +17,9 @@ struct Circuit final : RowOperation<Real> {
     void refresh(const Real* row) override { state.field = double(row[k]); }
     void apply(Real* row, long, const Cells& cells, const Step& step, const Tables<Real>& tables) override {
         if (!cells.hold(k)) return;
-        const double v = waveform < 0 ? 0.0 : cell::source_voltage(numbers, tables.electric[step.in_block * tables.waveforms + waveform]);
+        const double v =
+            waveform < 0 ? 0.0
+                         : cell::source_voltage(numbers, tables.electric[step.in_block * tables.waveforms + waveform]);
         row[k] = cell::connected(row[k], v, numbers, state);
     }
     void reset() override { state = {}; }

@@ -29,7 +29,8 @@ struct Snapshots final : RowOperation<Real> {
     std::vector<Place> places;  // of those of this block, where they are not kept
     Snapshots(int c, const RowSpan& rows, long k, long cells, std::vector<long> at, bool keep, Real in_units,
               const Rows<Real>& r)
-        : RowOperation<Real>(c, rows), first(k), length(cells), steps(std::move(at)), kept(keep), unit(in_units), kernels(r) {
+        : RowOperation<Real>(c, rows), first(k), length(cells), steps(std::move(at)), kept(keep), unit(in_units),
+          kernels(r) {
         for (const long step : steps) every = std::gcd(every, step);
         every = std::max(1L, every);
     }

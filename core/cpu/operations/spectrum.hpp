@@ -1,5 +1,5 @@
-// A running Fourier transform of one box. What costs is the pass over the sums, so samples are kept until `room` of them
-// can be added in one pass, in their order. The innermost axis of the sums is padded to whole blocks.
+// A running Fourier transform of one box. What costs is the pass over the sums, so samples are kept until `room` of
+// them can be added in one pass, in their order. The innermost axis of the sums is padded to whole blocks.
 #pragma once
 
 #include <algorithm>

@@ -21,7 +21,8 @@ struct Stretch {
     V inverse, decay, drive;
     Real* psi;
     Stretch(const typename HalfStep<Real>::Axis& axis, long n, Real* states)
-        : inverse(broadcast(axis.inverse[n])), decay(broadcast(axis.decay[n])), drive(broadcast(axis.drive[n])), psi(states) {}
+        : inverse(broadcast(axis.inverse[n])), decay(broadcast(axis.decay[n])), drive(broadcast(axis.drive[n])),
+          psi(states) {}
     V operator()(V difference, std::size_t at) const {
         V p = load(psi + at);
         const V value = cell::stretched(difference, inverse, decay, drive, p);
@@ -30,8 +31,8 @@ struct Stretch {
     }
 };
 
-// Where a run lies: its row, the offset of the row's record, cells [first, last) of it, its coefficients: of all its blocks,
-// or in the places that each has.
+// Where a run lies: its row, the offset of the row's record, cells [first, last) of it, its coefficients: of all its
+// blocks, or in the places that each has.
 template <class Real>
 struct Place {
     long i, j, at;
@@ -40,9 +41,9 @@ struct Place {
     const std::uint32_t* places;
 };
 
-// One run. `ASlab`, `BSlab`, `CSlab`: in a CPML along that axis; `unit`: inverse lengths along the other axes are exactly
-// 1. A function of its own for each variant: all its pointers stay in registers. They are locals, because the stores may
-// alias anything that lies in memory.
+// One run. `ASlab`, `BSlab`, `CSlab`: in a CPML along that axis; `unit`: inverse lengths along the other axes are
+// exactly 1. A function of its own for each variant: all its pointers stay in registers. They are locals, because the
+// stores may alias anything that lies in memory.
 template <class Real, bool electric, bool ASlab, bool BSlab, bool unit, Kind kind, bool CSlab>
 void advance_run(const HalfStep<Real>& h, const Place<Real>& place) {
     using V = typename Vector<Real>::type;
@@ -143,9 +144,9 @@ constexpr Advance<Real> of_runs[6] = {
 template <class Real, bool electric>
 constexpr const Advance<Real>* of_rows[8] = {
     of_runs<Real, electric, false, false, false>, of_runs<Real, electric, false, false, true>,
-    of_runs<Real, electric, false, true, false>, of_runs<Real, electric, false, true, true>,
-    of_runs<Real, electric, true, false, false>, of_runs<Real, electric, true, false, true>,
-    of_runs<Real, electric, true, true, false>, of_runs<Real, electric, true, true, true>,
+    of_runs<Real, electric, false, true, false>,  of_runs<Real, electric, false, true, true>,
+    of_runs<Real, electric, true, false, false>,  of_runs<Real, electric, true, false, true>,
+    of_runs<Real, electric, true, true, false>,   of_runs<Real, electric, true, true, true>,
 };
 
 }  // namespace nearfield::NEARFIELD_ISA

@@ -21,8 +21,8 @@ inline typename Vector<Real>::type within(typename Vector<Real>::type amount, st
 // A function for each usual number of taps, whose shares stay in registers; `usual` 0: any. Vectors are those of the
 // update: others would wait for its stores. `adding`: to the row; else the amounts overwrite whole vectors.
 template <class Real, int usual, bool adding>
-inline void incident_of(Real* row, long at, const Real* weight, long count, const Real* table, const std::int32_t* column,
-                        const Real* share, long given, bool along) {
+inline void incident_of(Real* row, long at, const Real* weight, long count, const Real* table,
+                        const std::int32_t* column, const Real* share, long given, bool along) {
     using V = typename Vector<Real>::type;
     constexpr long W = Vector<Real>::width;
     const long taps = usual ? usual : given;
@@ -33,7 +33,8 @@ inline void incident_of(Real* row, long at, const Real* weight, long count, cons
     const V same = along ? V{} : cell::interpolated<V>(share_of, of_first, taps);
     for (long k = -(at & (W - 1)); k < count; k += W) {
         const auto here = [&](long n) { return load(table + column[n] + k); };
-        const V amount = cell::incident_amount(load(weight + k), along ? cell::interpolated<V>(share_of, here, taps) : same);
+        const V amount =
+            cell::incident_amount(load(weight + k), along ? cell::interpolated<V>(share_of, here, taps) : same);
         Real* const f = row + at + k;
         if constexpr (!adding)
             store(f, amount);
@@ -43,8 +44,8 @@ inline void incident_of(Real* row, long at, const Real* weight, long count, cons
 }
 
 template <class Real, bool adding>
-void incident(Real* row, long at, const Real* weight, long count, const Real* table, const std::int32_t* column, const Real* share,
-              long taps, bool along) {
+void incident(Real* row, long at, const Real* weight, long count, const Real* table, const std::int32_t* column,
+              const Real* share, long taps, bool along) {
     (taps == 1    ? incident_of<Real, 1, adding>
      : taps == 6  ? incident_of<Real, 6, adding>
      : taps == 10 ? incident_of<Real, 10, adding>

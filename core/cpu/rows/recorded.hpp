@@ -27,8 +27,8 @@ void energy(const Real* row, long stride, long length, double* sums) {
 }
 
 template <class Real>
-void accumulate(Real* sums, long rows, long columns, const Real* left, long left_term, const Real* right, long right_term,
-                long terms) {
+void accumulate(Real* sums, long rows, long columns, const Real* left, long left_term, const Real* right,
+                long right_term, long terms) {
     for (long r = 0; r < rows; ++r)
         for (long c = 0; c < columns; c += Vector<Real>::width) {
             auto sum = load(sums + r * columns + c);
