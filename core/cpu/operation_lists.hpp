@@ -35,14 +35,14 @@ public:
     void refresh(Block<Real>& block);
     void reset();
 
-    // What acts in a part of row (i, j) before and after its update; `record`: of the row.
-    __attribute__((always_inline)) inline void precede(int half, long row, long i, long j, Real* record,
-                                                       const Cells& cells, const Step& step) const {
-        if (!halves_[half].preceding.empty()) apply(halves_[half].preceding[row], i, j, record, cells, step);
+    // What acts in a part of row (i, j) before and after its update.
+    __attribute__((always_inline)) inline void precede(int half, Block<Real>& block, long i, long j, const Blocks& part,
+                                                       const Step& step) const {
+        if (!halves_[half].preceding.empty()) apply(halves_[half].preceding, block, i, j, part, step);
     }
-    __attribute__((always_inline)) inline void follow(int half, long row, long i, long j, Real* record,
-                                                      const Cells& cells, const Step& step) const {
-        if (!halves_[half].following.empty()) apply(halves_[half].following[row], i, j, record, cells, step);
+    __attribute__((always_inline)) inline void follow(int half, Block<Real>& block, long i, long j, const Blocks& part,
+                                                      const Step& step) const {
+        if (!halves_[half].following.empty()) apply(halves_[half].following, block, i, j, part, step);
     }
     // Inlined always: see fetch.hpp.
     __attribute__((always_inline)) inline void fetch_ahead(long row, long i, long j, long part, long parts) const {
@@ -87,11 +87,14 @@ private:
     bool collect(const Layout& layout, int half, bool preceding, std::vector<Listing>& of_row) const;
     void take_singles(Block<Real>& block, int half, std::vector<Listing>& of_row);
     Group list(Block<Real>& block, const Listing& wanted);
-    __attribute__((always_inline)) inline void apply(std::uint32_t group, long i, long j, Real* record,
-                                                     const Cells& cells, const Step& step) const {
+    __attribute__((always_inline)) inline void apply(const std::vector<std::uint32_t>& group_of, Block<Real>& block,
+                                                     long i, long j, const Blocks& part, const Step& step) const {
+        const std::uint32_t group = group_of[block.layout.row(i, j)];
         if (!group) return;
         const Group& row = groups_[group];
         if (!(row.strides & due_[step.in_block])) return;
+        const Cells cells = part.cells();
+        Real* const record = block.record(0, i, j);
         for (const Listed *listed = lists_.data() + row.first, *end = listed + row.count; listed != end; ++listed)
             listed->operation->apply(record + listed->component, listed->number(i, j), cells, step, tables_);
     }

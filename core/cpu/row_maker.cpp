@@ -14,14 +14,11 @@ void RowMaker<Real>::begin() {
 template <class Real>
 template <int half>
 __attribute__((always_inline)) inline void RowMaker<Real>::make(long i, long j, const Blocks& part, const Step& step) {
-    const long row = block_.layout.row(i, j);
-    const Cells cells = part.cells();
-    Real* const record = block_.record(0, i, j);
-    operations_.precede(half, row, i, j, record, cells, step);
+    operations_.precede(half, block_, i, j, part, step);
     update_[half](half_step_[half][0], i, j, part.first, part.last, operations_.amounts(half).of(i, j, step));
     if (block_.parts > 1)
         (half ? rows_.magnetic : rows_.electric)[0](half_step_[half][1], i, j, part.first, part.last, nullptr);
-    operations_.follow(half, row, i, j, record, cells, step);
+    operations_.follow(half, block_, i, j, part, step);
     if (copies_.any()) copies_.carry(half, i, j, part, reach());
 }
 

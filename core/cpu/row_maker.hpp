@@ -22,15 +22,15 @@ public:
     RowMaker(Block<Real>& block, const Rows<Real>& rows, const Seams& seams, OperationLists<Real>& operations,
              SeamCopies<Real>& copies, Squares<Real>& squares)
         : block_(block), rows_(rows), operations_(operations), copies_(copies), squares_(squares),
-          counts_(block.layout, seams) {}
+          counts_(block.layout, seams), ring_{seams[0].closed, seams[1].closed} {}
 
     // A block of steps begins: operations are arranged.
     void begin();
     // A part of row (i, j); one that leant out of the row is empty, and nothing is done.
     void electric(long i, long j, const Blocks& part, const Step& step);
     void magnetic(long i, long j, const Blocks& part, const Step& step);
-    // Fetches part `part` of `parts` of row (i, j) into L2: its record, its psi in the slabs along a and b, what
-    // operations keep for it. Inlined always: see fetch.hpp.
+    // Fetches part `part` of `parts` of row (i, j), if there is one, into L2: its record, its psi in the slabs along a
+    // and b, what operations keep for it. Rows go on past the end of a ring. Inlined always: see fetch.hpp.
     __attribute__((always_inline)) inline void fetch_row(long i, long j, long part, long parts) const;
     // Rows by which tiles and sides of regions lean a step.
     long reach() const { return operations_.reach(); }
@@ -46,6 +46,7 @@ private:
     SeamCopies<Real>& copies_;
     Squares<Real>& squares_;
     StepCounts counts_;
+    const bool ring_[2];
     // Set by `begin`.
     std::array<std::array<HalfStep<Real>, 2>, 2> half_step_{};  // by half and part
     typename Rows<Real>::Update update_[2] = {};                // of a row of the (real) part, by half
@@ -54,6 +55,9 @@ private:
 template <class Real>
 __attribute__((always_inline)) inline void RowMaker<Real>::fetch_row(long i, long j, long part, long parts) const {
     const Layout& l = block_.layout;
+    if (ring_[0] && i >= l.na) i -= l.na;
+    if (ring_[1] && j >= l.nb) j -= l.nb;
+    if (i < 0 || i >= l.na || j < 0 || j >= l.nb) return;
     constexpr long size = sizeof(Real);
     const auto fetch_part = [&](int n) __attribute__((always_inline)) {
         fetch(block_.records.get() + n * l.volume_length + l.record(i, j), l.record_length * size, part, parts);

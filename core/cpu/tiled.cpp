@@ -9,14 +9,6 @@ constexpr long on_ring(long n, long length) { return n < length ? n : n - length
 constexpr long paired = 2;
 }  // namespace
 
-template <class Real>
-__attribute__((always_inline)) inline void Tiled<Real>::fetch_row(long i, long j, long part, long parts) const {
-    const Layout& l = work_.layout;
-    if (work_.seams[0].closed) i = on_ring(i, l.na);
-    if (work_.seams[1].closed) j = on_ring(j, l.nb);
-    if (i >= 0 && i < l.na && j >= 0 && j < l.nb) work_.rows.fetch_row(i, j, part, parts);
-}
-
 // One position of one band: pairs of steps along the diagonal, a segment of the rows after the other, row after row.
 // Within a pair each half step leans back by one block along the row, since H reads E one sample further on, and E
 // perhaps H.
@@ -24,12 +16,14 @@ __attribute__((always_inline)) inline void Tiled<Real>::fetch_row(long i, long j
 // lowest of each step in those of the rows.
 template <class Real>
 void Tiled<Real>::make_position(const Tile& tile, long s) {
-    const long blocks = work_.layout.blocks, depth = tile.block->depth;
+    RowMaker<Real>& maker = work_.rows;
+    const StepBlock& steps = work_.steps;
+    const StepRows* const made = steps.rows.data() + tile.block->begun;
+    const long blocks = work_.layout.blocks, na = work_.layout.na, nb = work_.layout.nb;
+    const long depth = tile.block->depth, width = tiling.width, reach = blocks_.reach();
     const bool lowest = tile.part.first == 0, highest = tile.part.last == blocks, whole = lowest && highest;
+    const bool fetches = tiling.fetch;
     const long segment = whole && tiling.segment && !work_.seams[2].closed ? tiling.segment : blocks;
-    const long na = work_.layout.na, nb = work_.layout.nb;
-    const StepRows* const made = work_.steps.rows.data() + tile.block->begun;
-    const long reach = blocks_.reach();
     for (long first = 0; first < depth; first += paired) {
         const long last = std::min(depth, first + paired) - 1;
         const Extent rows = rows_met(tile, s, first, last);
@@ -45,15 +39,15 @@ void Tiled<Real>::make_position(const Tile& tile, long s) {
                         const long to = from + segment;
                         return Blocks{std::max(0L, from - within), to < blocks ? to - within : blocks};
                     };
-                    if (tiling.fetch && from == 0) {
-                        fetch_row(s + 1, tile.row + r, tau, depth);
-                        fetch_row(i + 1, tile.row - lean - 1, r, tiling.width);
+                    if (fetches && from == 0) {
+                        maker.fetch_row(s + 1, tile.row + r, tau, depth);
+                        maker.fetch_row(i + 1, tile.row - lean - 1, r, width);
                     }
-                    const Step step = work_.steps.at(tile.block->begun + tau, *tile.energy, tile.thread);
+                    const Step step = steps.at(tile.block->begun + tau, *tile.energy, tile.thread);
                     if (made[tau].holds(0, i, j))
-                        work_.rows.electric(on_ring(i, na), on_ring(j, nb), part(back, lean), step);
+                        maker.electric(on_ring(i, na), on_ring(j, nb), part(back, lean), step);
                     if (made[tau].holds(1, i - 1, j - 1))
-                        work_.rows.magnetic(on_ring(i - 1, na), on_ring(j - 1, nb), part(back + 1, lean + 1), step);
+                        maker.magnetic(on_ring(i - 1, na), on_ring(j - 1, nb), part(back + 1, lean + 1), step);
                 }
     }
 }

@@ -44,7 +44,6 @@ private:
     void make_band(const Stint& stint, std::size_t number, long band, ExactSum& energy, long thread);
     void make_position(const Tile& tile, long s);
     Extent rows_met(const Tile& tile, long s, long first, long last) const;
-    void fetch_row(long i, long j, long part, long parts) const;
     Progress& done(long band, long c) { return band_done_[band * work_.domains.cuts.along_c() + c]; }
 
     Work<Real> work_;
