@@ -1,5 +1,5 @@
-// The poles of a dispersive layer on the line of an incident wave: what poles.hpp does to a row, to some places of
-// another.
+// The poles of a dispersive layer on the line of an incident wave: what operations/poles.hpp does to a row, to some
+// places of another.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ struct Rows {
     // to[n] = from[n] * unit, past the caches: for another process, or for nobody before the next block of steps. The
     // thread must say `stream::settle_stores` before it tells anyone.
     void (*send)(Real* to, const Real* from, long count, Real unit);
-    // Poles of one medium in blocks [first, last) of a row, as far as its pieces reach (core/cpu/poles.hpp), with e =
+    // Poles of one medium in blocks [first, last) of a row, as far as its pieces reach (core/cell/poles.h), with e =
     // old:
     //   row = stay row - weight sum T;  T += k T + q e,  or T += k T + U + q e, U += rho T + k U + r e.
     void (*poles)(Real* row, const Real* old, const PolePiece* pieces, long count, long first, long last,
