@@ -1,9 +1,10 @@
 // The poles of dispersive media along the rows, those of the three components of a half step together. Over a step
-// P_new - P_old = before E_old + now E_new + T (nearfield/media/poles.py). Just before a row's update, with e what it holds,
+// P_new - P_old = before E_old + now E_new + T (nearfield/media/poles.py). Just before a row's update, with e what it
+// holds,
 //     E <- stay E - weight sum T,   T advances with e;   then the update adds Cb curl H, with Ca = 1;   H alike,
-// so that no field of the step before is kept, and nothing is left to do after the update. Nobody else reads a row between
-// these two. States lie only in blocks of 16 cells where the medium is, block by block, (states, 16) in each; equal blocks
-// of (stay, weight) are stored once, equal rows share a program of pieces.
+// so that no field of the step before is kept, and nothing is left to do after the update. Nobody else reads a row
+// between these two. States lie only in blocks of 16 cells where the medium is, block by block, (states, 16) in each;
+// equal blocks of (stay, weight) are stored once, equal rows share a program of pieces.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fetch.hpp"
-#include "operations.hpp"
+#include "cpu/fetch.hpp"
+#include "cpu/operations.hpp"
 
 namespace nearfield {
 
@@ -28,8 +29,8 @@ class Poles final : public RowOperation<Real> {
 public:
     // `component`: the first of the three, 6 more for their imaginary parts, which keep states of their own.
     Poles(int component, const Layout& layout, const std::vector<PoleMedium<Real>>& media, const Rows<Real>& kernels)
-        : RowOperation<Real>(component, {{0, layout.na}, {0, layout.nb}}), layout_(layout), media_(media), kernels_(kernels),
-          rows_(layout.rows()), programs_(1) {}
+        : RowOperation<Real>(component, {{0, layout.na}, {0, layout.nb}}), layout_(layout), media_(media),
+          kernels_(kernels), rows_(layout.rows()), programs_(1) {}
 
     // Rows of planes [first, last): stay and weight of these media, each (media, 3, nb, nc).
     void set_planes(long first, long last, const std::vector<long>& media, const Real* stay, const Real* weight) {
@@ -49,8 +50,9 @@ public:
         const Real* const old = program.shared ? kept(row, cells) : row;
         for (const Use *use = uses_.data() + program.first, *end = use + program.count; use != end; ++use) {
             const PoleMedium<Real>& medium = media_[use->medium];
-            kernels_.poles(row, old, pieces_.data() + use->first, use->count, cells.first / lanes, cells.last / lanes, cells_of_.data(),
-                           cells_.data(), states, medium.numbers.data(), medium.firsts, medium.seconds);
+            kernels_.poles(row, old, pieces_.data() + use->first, use->count, cells.first / lanes, cells.last / lanes,
+                           cells_of_.data(), cells_.data(), states, medium.numbers.data(), medium.firsts,
+                           medium.seconds);
         }
     }
     void fetch_ahead(long number, long part, long parts) const override {
@@ -63,7 +65,8 @@ public:
         if (written_) std::fill_n(states_.get(), length_, Real(0));
     }
 
-    // Calls f(i, j, k, states) for each sample of a component (0 to 2) and medium in a box; its states are `lanes` apart.
+    // Calls f(i, j, k, states) for each sample of a component (0 to 2) and medium in a box; its states are `lanes`
+    // apart.
     template <class F>
     void visit(int component, long medium, const std::array<Extent, 3>& box, F&& f) {
         written_ = true;
@@ -73,7 +76,8 @@ public:
                 const Program& program = programs_[row.program];
                 for (const PolePiece& piece : pieces_of(program, component, medium)) {
                     Real* const states = states_.get() + row.first_state + lanes * piece.state;
-                    const long first = std::max<long>(lanes * piece.first, box[2].first), last = std::min<long>(lanes * piece.last, box[2].last);
+                    const long first = std::max<long>(lanes * piece.first, box[2].first),
+                               last = std::min<long>(lanes * piece.last, box[2].last);
                     for (long k = first; k < last; ++k) {
                         const long block = k / lanes - piece.first;
                         if (cells_[lanes * (2 * cells_of_[piece.cells + block] + 1) + k % lanes] != 0)
@@ -83,9 +87,8 @@ public:
             }
     }
     std::size_t bytes() const {
-        return (length_ + cells_.size()) * sizeof(Real) + cells_of_.size() * sizeof(std::uint32_t) + pieces_.size() * sizeof(PolePiece) +
-               uses_.size() * sizeof(Use) +
-               rows_.size() * sizeof(Row);
+        return (length_ + cells_.size()) * sizeof(Real) + cells_of_.size() * sizeof(std::uint32_t) +
+               pieces_.size() * sizeof(PolePiece) + uses_.size() * sizeof(Use) + rows_.size() * sizeof(Row);
     }
 
 private:
@@ -94,7 +97,7 @@ private:
     };
     struct Program {
         std::uint32_t first = 0, count = 0, states = 0;  // uses; in blocks of 16
-        bool shared = false;  // by several media in one block
+        bool shared = false;                             // by several media in one block
     };
     struct Row {
         std::size_t first_state = 0;
@@ -115,7 +118,8 @@ private:
         std::vector<PolePiece> found;
         for (std::uint32_t n = program.first; n < program.first + program.count; ++n)
             for (std::uint32_t m = 0; long(uses_[n].medium) == medium && m < uses_[n].count; ++m)
-                if (const PolePiece& piece = pieces_[uses_[n].first + m]; piece.field == component * layout_.field_length)
+                if (const PolePiece& piece = pieces_[uses_[n].first + m];
+                    piece.field == component * layout_.field_length)
                     found.push_back(piece);
         return found;
     }
@@ -152,7 +156,8 @@ bool Poles<Real>::finish() {
 template <class Real>
 std::uint32_t Poles<Real>::make_program(const std::vector<long>& media, const Real* stay, const Real* weight) {
     const auto holds = [&](const Real* row, long block) {
-        return std::any_of(row + lanes * block, row + std::min(layout_.nc, lanes * (block + 1)), [](Real w) { return w != 0; });
+        return std::any_of(row + lanes * block, row + std::min(layout_.nc, lanes * (block + 1)),
+                           [](Real w) { return w != 0; });
     };
     std::vector<std::int64_t> key;  // medium, component, block and its numbers, of each block
     std::vector<int> held(3 * layout_.blocks);
@@ -173,7 +178,8 @@ std::uint32_t Poles<Real>::make_program(const std::vector<long>& media, const Re
     Program program{static_cast<std::uint32_t>(uses_.size()), 0, 0, shared};
     for (std::size_t n = 0; n < key.size(); n += 4) {
         const auto medium = static_cast<std::uint32_t>(key[n]);
-        const auto field = static_cast<std::int32_t>(key[n + 1] * layout_.field_length), block = static_cast<std::int32_t>(key[n + 2]);
+        const auto field = static_cast<std::int32_t>(key[n + 1] * layout_.field_length),
+                   block = static_cast<std::int32_t>(key[n + 2]);
         const bool used = program.count && uses_.back().medium == medium;
         if (!used) uses_.push_back({medium, static_cast<std::uint32_t>(pieces_.size()), 0}), ++program.count;
         if (!used || pieces_.back().field != field || pieces_.back().last != block) {

@@ -1,14 +1,16 @@
-// The incident wave on the faces of a total-field box (nearfield/plan/incident_term.py, IncidentTerm): one operation a half step.
+// The incident wave on the faces of a total-field box (nearfield/plan/incident_term.py, IncidentTerm): one operation a
+// half step.
 //
-// A row in a face holds runs of samples. A row that crosses faces holds single ones, as the rows beside it do, and its own
-// program adds what they take. Of a wave along an axis those are few different amounts, made for a block of steps at once
-// (amounts.hpp). Else they are made for a window of rows at once, by the thread that makes the rows. Samples come in the
-// order of the term: those that come twice keep their order.
+// A row in a face holds runs of samples. A row that crosses faces holds single ones, as the rows beside it do, and its
+// own program adds what they take. Of a wave along an axis those are few different amounts, made for a block of steps
+// at once (amounts.hpp). Else they are made for a window of rows at once, by the thread that makes the rows. Samples
+// come in the order of the term: those that come twice keep their order.
 #pragma once
 
 #include <map>
 
-#include "operations.hpp"
+#include "cell/incident.h"
+#include "cpu/operations.hpp"
 
 namespace nearfield {
 
@@ -20,15 +22,17 @@ struct Incident final : RowOperation<Real> {
         std::vector<std::int32_t> columns;  // of the table, one for each tap
         std::vector<Real> shares;
     };
-    struct Run {                        // of samples along a row, or of one in each row of a strip
-        std::int32_t at, count, along;  // at: of a row, from its first component on; along: columns count on with the samples
-        std::uint32_t weight, tap;      // where they begin
+    struct Run {  // of samples along a row, or of one in each row of a strip
+        std::int32_t at, count,
+            along;  // at: of a row, from its first component on; along: columns count on with the samples
+        std::uint32_t weight, tap;  // where they begin
     };
     struct Strip {  // rows [first, last), by number, that hold the same runs
         long first, last;
         std::uint32_t run, runs;
     };
-    struct alignas(64) Window {  // what rows [first, last) of the block take at one step, (runs, lanes); or that they take nothing
+    struct alignas(64)
+        Window {  // what rows [first, last) of the block take at one step, (runs, lanes); or that they take nothing
         long step = -1, first = 0, last = 0;
         std::vector<Real> amounts;
         bool holds(long row, const Step& now) const { return step == now.number && row >= first && row < last; }
@@ -39,7 +43,7 @@ struct Incident final : RowOperation<Real> {
     std::vector<std::int32_t> strip_of;  // of each row of the span; 0: none, negative: its runs lie along the row
     std::vector<Strip> strips{{}};
     std::vector<Run> runs;
-    std::vector<std::int32_t> at;  // of the runs
+    std::vector<std::int32_t> at;                                  // of the runs
     std::vector<Real> weights = std::vector<Real>(lanes), shares;  // a block more at either end
     std::vector<std::int32_t> columns;
     std::vector<Window> windows;  // of each thread, of even and odd steps: two are under way in a tile
@@ -48,8 +52,8 @@ struct Incident final : RowOperation<Real> {
     long width = 0, needed = 0;  // columns it has, and must have
 
     Incident(bool magnetic, const RowSpan& faces, long taps_, long threads, const Layout& layout, const Rows<Real>& r)
-        : RowOperation<Real>(magnetic ? 3 : 0, faces), taps(taps_), field(layout.field_length), length(layout.nc), rows(layout.nb), kernels(r),
-          strip_of(faces.count()), windows(2 * threads) {}
+        : RowOperation<Real>(magnetic ? 3 : 0, faces), taps(taps_), field(layout.field_length), length(layout.nc),
+          rows(layout.nb), kernels(r), strip_of(faces.count()), windows(2 * threads) {}
 
     // The samples of row (i, j), by component and k; rows come in their order.
     void set_row(long i, long j, const std::vector<Sample>& samples) {
@@ -117,20 +121,22 @@ struct Incident final : RowOperation<Real> {
     }
     void apply(Real* row, long number, const Cells& cells, const Step& step, const Tables<Real>&) override {
         if (!table) return;
-        if (strip_of[number] < 0) return apply_runs(row, strips[-strip_of[number]], cells, table + step.in_block * width);
+        if (strip_of[number] < 0)
+            return apply_runs(row, strips[-strip_of[number]], cells, table + step.in_block * width);
         const RowSpan& span = this->span;
         const long across = span.b[1] - span.b[0];
         const Real* const amount = amounts(span.a[0] + number / across, span.b[0] + number % across, step);
         const Strip& strip = strips[strip_of[number]];
-        if (cells.first == 0 && cells.last >= length) return kernels.singles(row, at.data() + strip.run, amount, strip.runs);
+        if (cells.first == 0 && cells.last >= length)
+            return kernels.singles(row, at.data() + strip.run, amount, strip.runs);
         for (std::uint32_t n = 0; n < strip.runs; ++n) {
             const std::int32_t place = at[strip.run + n];
             if (cells.hold(place % field)) row[place] += amount[lanes * n];
         }
     }
     std::size_t bytes() const {
-        return (strip_of.size() + columns.size() + at.size()) * 4 + strips.size() * sizeof(Strip) + runs.size() * sizeof(Run) +
-               (weights.size() + shares.size()) * sizeof(Real);
+        return (strip_of.size() + columns.size() + at.size()) * 4 + strips.size() * sizeof(Strip) +
+               runs.size() * sizeof(Run) + (weights.size() + shares.size()) * sizeof(Real);
     }
 
 private:
@@ -140,7 +146,8 @@ private:
         bool continued_by(const std::vector<Sample>& samples, long number) const {
             if (number != last || samples.size() != runs.size()) return false;
             for (std::size_t n = 0; n < samples.size(); ++n)
-                if (samples[n].component != runs[n].back().component || samples[n].k != runs[n].back().k || !follows(runs[n], samples[n]))
+                if (samples[n].component != runs[n].back().component || samples[n].k != runs[n].back().k ||
+                    !follows(runs[n], samples[n]))
                     return false;
             return true;
         }
@@ -156,7 +163,8 @@ private:
         if (beside) window.last = i * rows + (i >= a[0] && i < a[1] && j < b[0] ? b[0] : rows);
         if (beside || strip_of[number] <= 0) return;
         const Strip& strip = strips[strip_of[number]];
-        const long first = std::max(strip.first, std::min(number, strip.last - lanes)), last = std::min(strip.last, first + lanes);
+        const long first = std::max(strip.first, std::min(number, strip.last - lanes)),
+                   last = std::min(strip.last, first + lanes);
         window.first += first - number, window.last = row + last - number;
         for (std::uint32_t n = 0; n < strip.runs; ++n) {
             const Run& run = runs[strip.run + n];
@@ -173,7 +181,8 @@ private:
             if (part.first >= part.last) continue;
             const long skipped = part.first - k;
             kernels.incident(row, run->at + skipped, weights.data() + run->weight + skipped, part.last - part.first,
-                             now + (run->along ? skipped : 0), columns.data() + run->tap, shares.data() + run->tap, taps, run->along);
+                             now + (run->along ? skipped : 0), columns.data() + run->tap, shares.data() + run->tap,
+                             taps, run->along);
         }
     }
 
@@ -197,7 +206,8 @@ private:
     void add_runs(const std::vector<Sample>& samples) {
         std::vector<Sample> run;
         for (const Sample& sample : samples) {
-            if (!run.empty() && (sample.component != run[0].component || sample.k != run.back().k + 1 || !follows(run, sample)))
+            if (!run.empty() &&
+                (sample.component != run[0].component || sample.k != run.back().k + 1 || !follows(run, sample)))
                 add_run(run), run.clear();
             run.push_back(sample);
         }
@@ -218,7 +228,8 @@ private:
         if (fresh) weights.insert(weights.end(), own.begin(), own.end());
         const Sample& first = samples[0];
         runs.push_back({std::int32_t(first.component * field + first.k), std::int32_t(samples.size()),
-                        samples.size() > 1 ? pace(first, samples[1]) : 0, known->second, std::uint32_t(columns.size())});
+                        samples.size() > 1 ? pace(first, samples[1]) : 0, known->second,
+                        std::uint32_t(columns.size())});
         columns.insert(columns.end(), first.columns.begin(), first.columns.end());
         shares.insert(shares.end(), first.shares.begin(), first.shares.end());
         ++strips.back().runs;

@@ -76,4 +76,12 @@ inline typename Vector<Real>::type plus_in_lane(typename Vector<Real>::type here
 #endif
 }
 
+// row[at] += amount as a whole vector: one cell stored by itself would hold up the next load of its vector.
+template <class Real>
+inline void add_single(Real* row, std::int32_t at, const Real& amount) {
+    constexpr std::int32_t W = Vector<Real>::width;
+    Real* const place = row + (at & -W);
+    store(place, plus_in_lane<Real>(load(place), at & (W - 1), amount));
+}
+
 }  // namespace nearfield::NEARFIELD_ISA
