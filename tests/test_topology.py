@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from nearfield.machine import topology
-from nearfield.machine.topology import KIB, Topology, bytes_in, cgroup_limit, examine, processors_in
+from nearfield.machine.system_files import bytes_in, cgroup_limit, numbers_in
+from nearfield.machine.topology import KIB, Topology, examine
 
 MIB = KIB**2
 
@@ -106,15 +107,13 @@ def test_a_container_that_hides_its_group_is_asked_at_the_root(tmp_path):
     assert cgroup_limit(tmp_path, tmp_path / "membership") == 2
 
 
-def test_more_threads_than_cores_are_warned_of(monkeypatch):
+def test_a_run_that_names_no_threads_has_one_for_each_core(monkeypatch):
     monkeypatch.setattr(topology, "topology", lambda: Topology(4, 8))
-    assert topology.available_threads() == 4 and topology.too_many_threads(4) == []
-    assert "hyper-threads" in topology.too_many_threads(8)[0]
-    assert "hinder" in topology.too_many_threads(9)[0]
+    assert topology.available_threads() == 4
 
 
 def test_lists_and_sizes_are_read():
-    assert processors_in("0-2,8") == {0, 1, 2, 8} and processors_in("") == processors_in("1;2") == frozenset()
+    assert numbers_in("0-2,8") == {0, 1, 2, 8} and numbers_in("") == numbers_in("1;2") == frozenset()
     assert [bytes_in(size) for size in ("48K", "2M", "512", "", "-1K")] == [48 * KIB, 2 * MIB, 512, 0, 0]
 
 

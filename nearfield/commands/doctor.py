@@ -17,8 +17,9 @@ from nearfield.commands.console import console
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory as binary
 from nearfield.machine.facts import processor_name
-from nearfield.machine.machine_rate import free_memory, remember_triad
+from nearfield.machine.machine_rate import remember_triad
 from nearfield.machine.memory_rate import triad
+from nearfield.machine.system_files import free_memory
 from nearfield.machine.topology import available_threads, topology
 from nearfield.parallel.launch import launcher
 

@@ -15,10 +15,9 @@ from nearfield.machine import pages, processors
 from nearfield.machine.hardware import SCHEMES, Hardware, assemble
 from nearfield.machine.pages import POLICIES, Locality
 from nearfield.machine.placement import default_scheme, memory_policy
-from nearfield.machine.processors import Bound, named, spans
-from nearfield.machine.system_files import examine
+from nearfield.machine.processors import Bound, named
+from nearfield.machine.system_files import examine, node_folder, nodes_in, ranges
 from nearfield.machine.teams import Nodes, Processors, crowded, team_of, threads_of
-from nearfield.machine.topology import SYSTEM
 
 Counts = Sequence[tuple[Sequence[int], int]]
 
@@ -78,7 +77,8 @@ class Binding:
         try:
             counts = look()
         except OSError as refused:
-            return Locality(1.0, reason="one NUMA node") if one_node() else Locality(None, reason=str(refused.strerror))
+            one_node = len(nodes_in(node_folder())) <= 1
+            return Locality(1.0, reason="one NUMA node") if one_node else Locality(None, reason=str(refused.strerror))
         places = [
             [
                 [node[processor] for processor in achieved.processors[thread]]
@@ -96,8 +96,8 @@ class Binding:
                 "scheme": self.scheme,
                 "reason": self.reason,
                 "process": self.bound.words(),
-                "threads": [spans(mine) for mine in self.processors],
-                "achieved": [spans(mine) for mine in achieved.processors] if achieved else None,
+                "threads": [ranges(mine) for mine in self.processors],
+                "achieved": [ranges(mine) for mine in achieved.processors] if achieved else None,
                 "verified": all(achieved.as_asked) if achieved else None,
             },
             "memory": {
@@ -228,8 +228,3 @@ def memory_chosen(memory: str | None, scheme: str, nodes: Nodes, hardware: Hardw
             "permission and places pages as well, or --memory off"
         )
     return "first-touch", f"the system refuses {refused}", nodes
-
-
-def one_node() -> bool:
-    """Whether all memory of this machine is one node."""
-    return len(list((SYSTEM / "devices" / "system" / "node").glob("node[0-9]*"))) <= 1

@@ -1,8 +1,7 @@
-"""Everything a result must say of the run that made it: machine, versions, commit."""
+"""Facts that every result states of the run that made it: machine, versions, commit."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import subprocess
@@ -10,22 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import nearfield
-
-CPUINFO = Path("/proc/cpuinfo")
-
-
-def processor_name() -> str:
-    """The processor as the system names it; of an Arm that has no name there, who made it and its part number."""
-    found = {}
-    with contextlib.suppress(OSError):
-        for line in CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines():
-            key, _, value = line.partition(":")
-            found.setdefault(key.strip(), value.strip())  # of the first core
-    if found.get("model name"):
-        return found["model name"]
-    if "CPU part" in found:
-        return f"{platform.machine()}, implementer {found.get('CPU implementer', '?')}, part {found['CPU part']}"
-    return platform.processor() or platform.machine()
+from nearfield.machine.system_files import processor_name
 
 
 def source_commit() -> str:
@@ -34,15 +18,10 @@ def source_commit() -> str:
     if not (folder / ".git").exists():
         return ""
     try:
-        run = subprocess.run(
-            ["git", "-C", str(folder), "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"],
-            capture_output=True,
-            text=True,
-            timeout=5,
-        )
+        command = ["git", "-C", str(folder), "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=5).stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return ""
-    return run.stdout.strip()
 
 
 def machine_facts() -> dict:

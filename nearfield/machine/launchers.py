@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware
 from nearfield.machine.placement import Rank
+from nearfield.machine.system_files import ranges
 
 SLURM_LINE = 1022  # characters; Slurm reads host files through a buffer of 1024
 
@@ -63,17 +64,6 @@ LAUNCHERS: dict[str, Callable[[Hardware, bool, Sequence[Rank]], list[str]]] = {
     "hydra": hydra,
     "slurm": slurm,
 }
-
-
-def ranges(numbers: Iterable[int]) -> str:
-    """Numbers as a list of ranges: `0-3,8`."""
-    found: list[list[int]] = []
-    for number in sorted(numbers):
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
-        else:
-            found.append([number, number])
-    return ",".join(f"{first}-{last}" if last > first else f"{first}" for first, last in found)
 
 
 def mask(numbers: Iterable[int]) -> str:

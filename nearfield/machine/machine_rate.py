@@ -6,9 +6,7 @@ It serves predictions of time, and of what tiles gain; without it stated default
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from nearfield.machine.machine_file import MachineFile
 
@@ -71,13 +69,3 @@ def remember_triad(gigabytes_per_second: float | None, threads: int) -> None:
     """Keep the rate of a triad."""
     if gigabytes_per_second:
         RATES.keep(stored() | {f"triad/{threads}": round(gigabytes_per_second, 3)})
-
-
-def free_memory() -> int | None:
-    """Bytes of memory that are free for use now; None where the system does not say."""
-    try:
-        text = Path("/proc/meminfo").read_text(encoding="utf-8")
-    except OSError:
-        return None
-    match = re.search(r"^MemAvailable:\s*(\d+) kB", text, re.MULTILINE)
-    return int(match.group(1)) * 1024 if match else None

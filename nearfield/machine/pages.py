@@ -1,4 +1,4 @@
-"""Where the pages of a run lie: near the threads that update them, or not; and what of the system bears on that."""
+"""Where the pages of a run lie: near the threads that update them, or not; and settings of the system for that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nearfield.machine.topology import SYSTEM, text
+from nearfield.machine.system_files import SYSTEM, cpu_folder, nodes_in, text
 
 POLICIES = ("first-touch", "bind", "interleave", "off")
 KERNEL = Path("/proc/sys/kernel")
@@ -62,8 +62,7 @@ def policy_refused(policy: str, nodes: Sequence[int]) -> str:
 
 def node_of(processor: int, system: Path = SYSTEM) -> int:
     """The NUMA node of a processor, by the system's number; 0 where the system names none."""
-    links = (system / "devices" / "system" / "cpu" / f"cpu{processor}").glob("node[0-9]*")
-    return next((int(link.name[4:]) for link in links), 0)
+    return min(nodes_in(cpu_folder(system) / f"cpu{processor}"), default=0)
 
 
 def process_policy(maps: Path = MAPS) -> str:
@@ -80,9 +79,9 @@ def numa_balancing(kernel: Path = KERNEL) -> bool:
 def huge_pages(system: Path = SYSTEM) -> str:
     """When memory comes in huge pages: `always`, `madvise` (if asked for, as Nearfield does), `never`; "" unknown."""
     chosen = re.search(r"\[(\w+)\]", text(system / "kernel" / "mm" / "transparent_hugepage" / "enabled"))
-    return chosen.group(1) if chosen else ""
+    return chosen[1] if chosen else ""
 
 
 def system_facts() -> dict[str, Any]:
-    """What of the system bears on where pages lie."""
+    """Settings of the system that decide where pages lie."""
     return {"process_policy": process_policy(), "numa_balancing": numa_balancing(), "huge_pages": huge_pages()}

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from nearfield.machine.topology import SYSTEM, processors_in, text, usable_processors
+from nearfield.machine.system_files import (
+    SYSTEM,
+    allowed_in,
+    cpu_folder,
+    numbers_in,
+    ranges,
+    text,
+    usable_processors,
+)
 
 TASKS = Path("/proc/self/task")
 # What launchers leave in the environment of every rank that they start, the more particular ones first.
@@ -50,13 +57,13 @@ class Bound:
         """Such as `processors 0-3 of 0-15, bound by srun`."""
         if not self.by:
             return f"the whole machine, {named(self.processors)}"
-        return f"{named(self.processors)} of {spans(self.online)}, bound by {self.by}"
+        return f"{named(self.processors)} of {ranges(self.online)}, bound by {self.by}"
 
 
 def bound(system: Path = SYSTEM, environment: Mapping[str, str] = os.environ) -> Bound:
     """The binding of this process as it is now; ask before any of its threads is bound."""
     mine = tuple(sorted(usable_processors()))
-    online = processors_in(text(system / "devices" / "system" / "cpu" / "online")) | set(mine)
+    online = numbers_in(text(cpu_folder(system) / "online")) | set(mine)
     launcher = next((name for variable, name in LAUNCHERS.items() if variable in environment), "")
     return Bound(mine, reachable(online), tuple(sorted(online)), launcher)
 
@@ -93,43 +100,15 @@ def binding_refused(wanted: Iterable[tuple[int, ...]]) -> str:
 
 def allowed(thread_ids: Iterable[int], tasks: Path = TASKS) -> tuple[tuple[int, ...], ...]:
     """Processors that threads of this process may run on, as the kernel says; () for one that is no more."""
-    found = []
-    for number in thread_ids:
-        listed = re.search(r"^Cpus_allowed_list:\s*(\S+)", text(tasks / str(number) / "status"), re.MULTILINE)
-        found.append(tuple(sorted(processors_in(listed.group(1)))) if listed else ())
-    return tuple(found)
+    return tuple(tuple(sorted(allowed_in(tasks / str(number) / "status", "Cpus"))) for number in thread_ids)
 
 
 def aside(work: Callable[[], Result]) -> Result:
     """The work's result, done in a thread whose binding ends with it; its exception is raised here."""
-    outcome: list[Result] = []
-    failure: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(work())
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
-    return outcome[0]
-
-
-def spans(numbers: Sequence[int]) -> str:
-    """Numbers as the kernel lists them: `0-3,8`."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(work).result()
 
 
 def named(numbers: Sequence[int]) -> str:
     """`processor 3`, `processors 0-3`, or `no processor`."""
-    return f"processor{'s' * (len(numbers) > 1)} {spans(numbers)}" if numbers else "no processor"
+    return f"processor{'s' * (len(numbers) > 1)} {ranges(numbers)}" if numbers else "no processor"

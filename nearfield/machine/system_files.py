@@ -1,18 +1,137 @@
-"""This machine as the files of Linux describe it, without the processors and memories that this process may not use."""
+"""Reader of the files in which Linux describes a machine, and the tree of what this process may use of it."""
 
 from __future__ import annotations
 
+import os
 import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nearfield.machine.facts import CPUINFO, processor_name
-from nearfield.machine.topology import SYSTEM, bytes_in, processors_in, text, usable_processors
 from nearfield.machine.tree import Facts, Object, nest
 
+SYSTEM = Path("/sys")
+CPUINFO = Path("/proc/cpuinfo")
 STATUS = Path("/proc/self/status")
-Part = tuple[Object, frozenset[int]]
+CONTROL_GROUP = Path("/proc/self/cgroup")
+UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
+Part = tuple[Object, frozenset[int]]  # an object and the usable processors in it
+Caches = dict[tuple[int, frozenset[int]], int]  # bytes by level and by all processors that share the cache
+
+
+def text(file: Path) -> str:
+    """Contents of a file of the system without blanks at the ends; empty where it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def number_in(file: Path) -> int:
+    """The number in a file of the system; -1 where there is none."""
+    content = text(file)
+    return int(content) if content.lstrip("-").isdigit() else -1
+
+
+def numbers_in(listed: str) -> frozenset[int]:
+    """The numbers of a list such as `0-3,8`; none where the text is not such a list."""
+    if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", listed):
+        return frozenset()
+    ends = [[int(end) for end in part.split("-")] for part in listed.split(",")]
+    return frozenset(number for part in ends for number in range(part[0], part[-1] + 1))
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Numbers as a list of ranges: `0-3,8`."""
+    ends: list[list[int]] = []
+    for number in sorted(numbers):
+        if ends and number == ends[-1][1] + 1:
+            ends[-1][1] = number
+        else:
+            ends.append([number, number])
+    return ",".join(f"{first}-{last}" if last > first else f"{first}" for first, last in ends)
+
+
+def bytes_in(size: str) -> int:
+    """Bytes of a size such as `2048K`; 0 where the text is not a size."""
+    match = re.fullmatch(r"(\d+)([KMG]?)", size)
+    return int(match[1]) * UNITS[match[2]] if match else 0
+
+
+def allowed_in(status: Path, what: str) -> frozenset[int]:
+    """The numbers in the line `Cpus_allowed_list` or `Mems_allowed_list` of a status file; none without it."""
+    line = re.search(rf"^{what}_allowed_list:\s*(\S+)", text(status), re.MULTILINE)
+    return numbers_in(line[1]) if line else frozenset()
+
+
+def memory_in(file: Path) -> dict[str, int]:
+    """Bytes by name, such as `MemTotal`, of /proc/meminfo or of a NUMA node's file; empty where it cannot be read."""
+    return {name: 1024 * int(size) for name, size in re.findall(r"([\w()]+):\s+(\d+) kB", text(file))}
+
+
+def cpu_folder(system: Path = SYSTEM) -> Path:
+    """The folder that has a folder for each processor."""
+    return system / "devices" / "system" / "cpu"
+
+
+def node_folder(system: Path = SYSTEM) -> Path:
+    """The folder that has a folder for each NUMA node."""
+    return system / "devices" / "system" / "node"
+
+
+def nodes_in(folder: Path) -> list[int]:
+    """Numbers of the entries `node0`, `node1`, ... of a folder, in order."""
+    return sorted(int(entry.name[4:]) for entry in folder.glob("node*") if entry.name[4:].isdigit())
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that are free for use now; None where the system does not say."""
+    return memory_in(Path("/proc/meminfo")).get("MemAvailable")
+
+
+def usable_processors() -> frozenset[int]:
+    """Numbers of the processors that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return frozenset(os.sched_getaffinity(0))
+    return frozenset(range(os.cpu_count() or 1))
+
+
+def cgroup_limit(system: Path = SYSTEM, membership: Path = CONTROL_GROUP) -> int | None:
+    """Whole processors that the control group of this process grants, at least one; None where it sets no limit."""
+    own = re.search(r"^0::/(.*)$", text(membership), re.MULTILINE)
+    root = system / "fs" / "cgroup"
+    folder = root / (own[1] if own else "")
+    granted = []
+    for group in (folder, *folder.parents):
+        quota, _, period = text(group / "cpu.max").partition(" ")
+        if quota.isdigit() and period.isdigit() and int(period):
+            granted.append(max(1, int(quota) // int(period)))
+        if group == root:
+            break
+    return min(granted, default=None)
+
+
+def core_of(folder: Path, processor: int) -> frozenset[int]:
+    """All processors of the core that a processor belongs to."""
+    return listed(folder / f"cpu{processor}", "core_cpus", "thread_siblings") | {processor}
+
+
+def listed(place: Path, *names: str) -> frozenset[int]:
+    """The processors in the first of these lists that a processor's folder has: older kernels have other names."""
+    lists = (numbers_in(text(place / "topology" / f"{name}_list")) for name in names)
+    return next(filter(None, lists), frozenset())
+
+
+def caches_of(folder: Path, usable: frozenset[int]) -> Caches:
+    """The data caches that the usable processors reach."""
+    caches: Caches = {}
+    for processor in sorted(usable):
+        for index in sorted((folder / f"cpu{processor}" / "cache").glob("index*")):
+            level, size = text(index / "level"), bytes_in(text(index / "size"))
+            if level in ("1", "2", "3", "4", "5") and size and text(index / "type") != "Instruction":
+                sharers = numbers_in(text(index / "shared_cpu_list")) or core_of(folder, processor)
+                caches.setdefault((int(level), sharers | {processor}), size)
+    return caches
 
 
 def examine(
@@ -20,46 +139,30 @@ def examine(
 ) -> tuple[Object, dict[tuple[int, int], float], Facts]:
     """Tree, distances between NUMA nodes by their numbers, and facts; where files are missing, what is left of them."""
     usable = usable_processors() if usable is None else usable
-    folder = system / "devices" / "system"
-    parts = parts_of(folder / "cpu", usable)
-    allowed_memory = memory_allowed() if allowed_memory is None else allowed_memory
-    memory, distances = memory_of(folder / "node", usable, allowed_memory)
+    parts = parts_of(cpu_folder(system), usable)
+    allowed_memory = allowed_in(STATUS, "Mems") if allowed_memory is None else allowed_memory
+    memory, distances = memory_of(node_folder(system), usable, allowed_memory)
     return nest(without_crossing(parts, memory), memory), distances, facts(system)
 
 
 def parts_of(folder: Path, usable: frozenset[int]) -> list[Part]:
     """Packages, caches, cores and processors with the usable processors in each, outer kinds first."""
     packages: dict[int, set[int]] = {}
-    first_of: dict[int, int] = {}
-    caches: dict[tuple[int, frozenset[int]], int] = {}
+    firsts: dict[int, int] = {}
     cores: dict[frozenset[int], int] = {}
     for processor in sorted(usable):
         place = folder / f"cpu{processor}"
         package = number_in(place / "topology" / "physical_package_id")
         packages.setdefault(package, set()).add(processor)
-        first_of.setdefault(package, min(listed(place, "package_cpus", "core_siblings") | {processor}))
-        core = listed(place, "core_cpus", "thread_siblings") | {processor}
-        cores.setdefault(core, number_in(place / "topology" / "core_id"))
-        for index in (place / "cache").glob("index*"):
-            level, size = text(index / "level"), bytes_in(text(index / "size"))
-            if level in "12345" and level and size and text(index / "type") != "Instruction":
-                sharers = processors_in(text(index / "shared_cpu_list")) or core
-                caches.setdefault((int(level), sharers | {processor}), size)
-    found: list[Part] = [
-        (Object("package", number, first=first_of[number]), frozenset(inside)) for number, inside in packages.items()
+        firsts.setdefault(package, min(listed(place, "package_cpus", "core_siblings") | {processor}))
+        cores.setdefault(core_of(folder, processor), number_in(place / "topology" / "core_id"))
+    caches = sorted(caches_of(folder, usable).items(), key=lambda cache: -cache[0][0])
+    return [
+        *((Object("package", number, first=firsts[number]), frozenset(inside)) for number, inside in packages.items()),
+        *((Object(f"l{level}", size=size, first=min(inside)), inside & usable) for (level, inside), size in caches),
+        *((Object("core", number, first=min(core)), core & usable) for core, number in cores.items()),
+        *((Object("pu", number), frozenset({number})) for number in sorted(usable)),
     ]
-    found += [
-        (Object(f"l{level}", size=size, first=min(inside)), inside & usable)
-        for (level, inside), size in sorted(caches.items(), key=lambda cache: -cache[0][0])
-    ]
-    found += [(Object("core", number, first=min(core)), core & usable) for core, number in cores.items()]
-    return found + [(Object("pu", number), frozenset({number})) for number in sorted(usable)]
-
-
-def listed(place: Path, *names: str) -> frozenset[int]:
-    """The processors in a processor's list of this name, or of that which older kernels have; none without either."""
-    lists = (processors_in(text(place / "topology" / f"{name}_list")) for name in names)
-    return next(filter(None, lists), frozenset())
 
 
 def memory_of(
@@ -68,21 +171,18 @@ def memory_of(
     """NUMA nodes that this process may use with the usable processors near each, and the distances between them."""
     nodes: dict[Object, frozenset[int]] = {}
     rows: dict[int, list[str]] = {}
-    present = sorted(int(entry.name[4:]) for entry in folder.glob("node*") if entry.name[4:].isdigit())
+    present = nodes_in(folder)
     for number in present:
         place = folder / f"node{number}"
-        rows[number] = text(place / "distance").split()
-        near = processors_in(text(place / "cpulist"))
-        size = re.search(r"MemTotal:\s*(\d+) kB", text(place / "meminfo"))
-        memory = int(size.group(1)) * 1024 if size else 0
+        near, memory = numbers_in(text(place / "cpulist")), memory_in(place / "meminfo").get("MemTotal", 0)
         if (near & usable) or (not near and memory and (not allowed or number in allowed)):
             nodes[Object("numa", number, memory, first=min(near, default=-1))] = near & usable
-    kept = {node.number for node in nodes}
+            rows[number] = text(place / "distance").split()
     distances = {
         (one, other): float(value)
-        for one in kept
-        for other, value in zip(present, rows[one])
-        if other in kept and value.isdigit()
+        for one, row in rows.items()
+        for other, value in zip(present, row)
+        if other in rows and value.isdigit()
     }
     return nodes, distances
 
@@ -98,38 +198,41 @@ def without_crossing(parts: list[Part], memory: dict[Object, frozenset[int]]) ->
     return [part for part in parts if part[0].kind == "pu" or whole(part[1])]
 
 
-def memory_allowed() -> frozenset[int]:
-    """Numbers of the NUMA nodes that this process may use; empty where the system does not say."""
-    listed = re.search(r"^Mems_allowed_list:\s*(\S+)", text(STATUS), re.MULTILINE)
-    return processors_in(listed.group(1)) if listed else frozenset()
-
-
 def facts(system: Path) -> Facts:
     """Processor, clock, operating system and network."""
     name = processor_name()
     return Facts(name, clock(system, name), operating_system(), tuple(network(system)))
 
 
+def processor_name() -> str:
+    """The processor as the system names it; of an Arm without a name there, its implementer and its part number."""
+    pairs = re.findall(r"^([^:\n]*?)[ \t]*:[ \t]*(.*?)[ \t]*$", text(CPUINFO), re.MULTILINE)
+    entries = dict(reversed(pairs))  # of the first core
+    if entries.get("model name"):
+        return entries["model name"]
+    if "CPU part" in entries:
+        return f"{platform.machine()}, implementer {entries.get('CPU implementer', '?')}, part {entries['CPU part']}"
+    return platform.processor() or platform.machine()
+
+
 def clock(system: Path, name: str) -> float:
     """Hz: the one in the processor's name, else the highest that it can have, else that of the moment; 0 if unknown."""
-    highest = text(system / "devices" / "system" / "cpu" / "cpu0" / "cpufreq" / "cpuinfo_max_freq")  # kHz
     if named := re.search(r"@\s*([\d.]+)\s*GHz", name):
-        return float(named.group(1)) * 1e9
-    if highest.isdigit():
-        return float(highest) * 1e3
-    return max(
-        (float(value) * 1e6 for value in re.findall(r"^cpu MHz\s*:\s*([\d.]+)$", text(CPUINFO), re.MULTILINE)),
-        default=0.0,
-    )
+        return float(named[1]) * 1e9
+    highest = number_in(cpu_folder(system) / "cpu0" / "cpufreq" / "cpuinfo_max_freq")  # kHz
+    if highest >= 0:
+        return highest * 1e3
+    now = re.findall(r"^cpu MHz\s*:\s*([\d.]+)$", text(CPUINFO), re.MULTILINE)
+    return max((float(value) * 1e6 for value in now), default=0.0)
 
 
 def operating_system() -> str:
     """Distribution and kernel."""
+    kernel = f"{platform.system()} {platform.release()}"
     try:
         distribution = platform.freedesktop_os_release().get("PRETTY_NAME", "")
     except OSError:
         distribution = ""
-    kernel = f"{platform.system()} {platform.release()}"
     return f"{distribution} ({kernel})" if distribution else kernel
 
 
@@ -141,9 +244,3 @@ def network(system: Path) -> Iterator[str]:
             yield f"{card.name} {int(speed) / 1000:g} Gbit/s" if speed.isdigit() else card.name
     for port in sorted((system / "class" / "infiniband").glob("*/ports/*")):
         yield f"{port.parent.parent.name} {text(port / 'rate')}".strip()
-
-
-def number_in(file: Path) -> int:
-    """The number that stands in a file of the system; -1 where there is none."""
-    found = text(file)
-    return int(found) if found.lstrip("-").isdigit() else -1

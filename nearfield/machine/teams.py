@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nearfield.machine.hardware import Hardware, Unit
 from nearfield.machine.placement import framed, processors_of_threads, shares
 from nearfield.machine.processors import Bound, named
-from nearfield.machine.topology import CONTROL_GROUP, SYSTEM, cgroup_limit
+from nearfield.machine.system_files import cgroup_limit
 
 Processors = tuple[int, ...]
 Nodes = tuple[tuple[int, ...], ...]  # of each domain, by the system's numbers
@@ -35,7 +35,7 @@ def team_of(
     """What one of so many ranks gets; `scheme` is None where the suited one is taken by default."""
     units = units_of_rank(hardware, scheme or suited, sharers, rank)
     cores = tuple(dict.fromkeys(core for unit in units for core in unit.cores))
-    granted = (cgroup_limit(SYSTEM, CONTROL_GROUP) or len(cores) * sharers) // sharers
+    granted = (cgroup_limit() or len(cores) * sharers) // sharers
     threads = threads or max(1, min(len(cores), granted))
     if scheme is None and suited == "node" and threads * sharers > len(hardware.cores):
         units, cores = list(hardware.units("node")), tuple(range(len(hardware.cores)))  # the system shares out better

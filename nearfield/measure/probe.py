@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware
-from nearfield.machine.machine_rate import free_memory
 from nearfield.machine.processors import named
 from nearfield.machine.profile import WHERE, Profile
+from nearfield.machine.system_files import free_memory
 
 UNSTEADY = 0.05  # spread of the passes over their median; beyond it a figure is not to be relied on
 SHARE_OF_MEMORY = 0.25  # of what is free, for all arrays together

@@ -21,7 +21,7 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.machine.hardware import Hardware
-from nearfield.machine.processors import spans
+from nearfield.machine.system_files import ranges
 from nearfield.measure.probe import reliable, unsteady
 from nearfield.measure.probe_messages import SIZES, measure, started_ranks
 
@@ -129,7 +129,7 @@ def fitted(found: dict[str, Any]) -> dict[str, Any]:
         sizes, times = [row["bytes"] for row in rows], [row["latency"]["min"] for row in rows]
         pair["fit"] = fit(sizes, times) | {"busy": pair["busy"]["median"]}
         pair["binding"] = " and ".join(
-            f"rank {rank} on {place['host']} processor {spans(place['processors'])}"
+            f"rank {rank} on {place['host']} processor {ranges(place['processors'])}"
             for rank, place in zip(pair["ranks"], pair["placement"])
         )
         worst = max(rows, key=lambda row: row["latency"]["spread"])

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from nearfield.entry.errors import NearfieldError
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.grid import Grid
-from nearfield.machine.machine_rate import free_memory
+from nearfield.machine.system_files import free_memory
 from nearfield.machine.transport import Alone, world
 from nearfield.monitors import Snapshot
 from nearfield.monitors.field_file import FieldFile

@@ -28,7 +28,7 @@ from nearfield.formats.direct import PAGE
 from nearfield.formats.layout import Boxes, stored_domains
 from nearfield.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
 from nearfield.lowering.context import Context
-from nearfield.machine.machine_rate import free_memory
+from nearfield.machine.system_files import free_memory
 from nearfield.machine.transport import agreed
 from nearfield.monitors.field_file import SUFFIXES
 from nearfield.monitors.regions import is_held

@@ -15,7 +15,8 @@ from nearfield.engines.cpu.tuning import choose, described
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, memory, quantity
-from nearfield.machine.machine_rate import free_memory, known_rate
+from nearfield.machine.machine_rate import known_rate
+from nearfield.machine.system_files import free_memory
 from nearfield.plan.sizes import HDF5_OVERHEAD, domain_bytes, term_bytes
 from nearfield.run.surface_costs import surfaces
 

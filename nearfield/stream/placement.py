@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from numbers import Integral
 
 from nearfield.entry.errors import ModelError
-from nearfield.machine.machine_rate import free_memory
 from nearfield.machine.pages import policy_refused
-from nearfield.machine.topology import SYSTEM, processors_in, text
+from nearfield.machine.system_files import free_memory, memory_in, node_folder, numbers_in, text
 
 
 def nodes_with_memory() -> list[int]:
     """NUMA nodes that have memory, by the system's numbers; 0 where the system names none."""
-    return sorted(processors_in(text(SYSTEM / "devices" / "system" / "node" / "has_memory"))) or [0]
+    return sorted(numbers_in(text(node_folder() / "has_memory"))) or [0]
 
 
 def wanted_nodes(memory: int | str | None) -> tuple[str, list[int]]:
@@ -53,6 +51,5 @@ def require_room(wanted: int, nodes: list[int]) -> None:
 
 def node_memory(node: int) -> int:
     """Bytes of a NUMA node that are free, or would be if its cached files went; 0 where the system does not say."""
-    found = text(SYSTEM / "devices" / "system" / "node" / f"node{node}" / "meminfo")
-    names = r"(?:MemFree|Active\(file\)|Inactive\(file\)|SReclaimable)"
-    return 1024 * sum(map(int, re.findall(rf"\b{names}:\s+(\d+) kB", found)))
+    memory = memory_in(node_folder() / f"node{node}" / "meminfo")
+    return sum(memory.get(name, 0) for name in ("MemFree", "Active(file)", "Inactive(file)", "SReclaimable"))

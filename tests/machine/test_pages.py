@@ -20,10 +20,10 @@ from nearfield.machine.pages import (
     process_policy,
     system_facts,
 )
-from nearfield.machine.topology import SYSTEM, processors_in, text
+from nearfield.machine.system_files import node_folder, numbers_in, text
 
 PAGE = mmap.PAGESIZE
-NODES = sorted(processors_in(text(SYSTEM / "devices" / "system" / "node" / "has_memory")))
+NODES = sorted(numbers_in(text(node_folder() / "has_memory")))
 numa = pytest.mark.skipif(not NODES or bool(policy_refused("bind", NODES[:1])), reason="no NUMA calls on this system")
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from nearfield import _core
-from nearfield.machine.processors import Bound, allowed, aside, binding_refused, bound, spans
-from nearfield.machine.topology import processors_in
+from nearfield.machine.processors import Bound, allowed, aside, binding_refused, bound
+from nearfield.machine.system_files import numbers_in, ranges
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="binding is Linux's")
 MINE = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
@@ -35,7 +35,7 @@ def test_bitmaps_hold_any_processor(processors):
 @pytest.mark.parametrize("processors", [1728, 4096])
 def test_lists_of_the_kernel_name_the_same_processors(processors):
     for numbers in sets_of(processors)[1:]:
-        assert sorted(processors_in(spans(numbers))) == numbers
+        assert sorted(numbers_in(ranges(numbers))) == numbers
 
 
 def test_a_bound_thread_runs_on_its_processor_and_leaves_the_others_alone():

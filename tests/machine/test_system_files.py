@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nearfield.machine import system_files
 from nearfield.machine.hardware import Core, Hardware, NumaNode, assemble, this_machine
-from nearfield.machine.topology import usable_processors
+from nearfield.machine.system_files import usable_processors
 
 
 def record(system: Path, nodes: dict[int, str], packages: int = 2, cores: int = 8) -> Path:
