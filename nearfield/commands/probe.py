@@ -14,10 +14,10 @@ from nearfield.machine.facts import processor_name
 from nearfield.machine.hardware import Hardware, load
 from nearfield.machine.machine_rate import remember_rate
 from nearfield.machine.profile import WHERE, store, this_profile
+from nearfield.machine.transport import started as started_ranks
 from nearfield.measure import probe, probe_mpi
 from nearfield.measure.probe import Effort
 from nearfield.measure.probe_latency import probe_latency
-from nearfield.measure.probe_messages import started_ranks
 from nearfield.measure.probe_simulated import MakeBelieve
 from nearfield.measure.probe_stream import LOOPS, probe_scale, probe_stream
 

@@ -9,15 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from nearfield.machine.system_files import (
-    SYSTEM,
-    allowed_in,
-    cpu_folder,
-    numbers_in,
-    ranges,
-    text,
-    usable_processors,
-)
+from nearfield.machine.system_files import SYSTEM, allowed_in, cpu_folder, numbers_in, ranges, text, usable_processors
 
 TASKS = Path("/proc/self/task")
 # What launchers leave in the environment of every rank that they start, the more particular ones first.

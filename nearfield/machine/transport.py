@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 # What launchers tell each process of their number: Open MPI, MPICH and Intel MPI, MVAPICH, a step of Slurm.
-SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
-
-
+SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 PATIENCE = 2.0  # s, for ranks that fail alike
 
 

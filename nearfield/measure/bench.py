@@ -7,6 +7,7 @@ import math
 import time
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +28,11 @@ from nearfield.sources.waveforms import Gaussian
 
 CELL = 1e-3  # m
 WARM_UP = 2  # steps: pages and caches
+Tiles = str | Tiling | None  # None: chosen
 
 
 def box(
-    cells: int, steps: int, boundary: str = "pec", precision: str = "single", schedule: str = "tiled", **entries
+    cells: int, steps: int, boundary: str = "pec", precision: str = "single", schedule: str = "tiled", **entries: Any
 ) -> Simulation:
     """An empty cube of `cells` a side with a point current on an Ez edge in its middle; `entries` add or replace."""
     if boundary not in ("pec", "cpml"):
@@ -48,11 +50,7 @@ class Timed:
     """A simulation on an engine of its own, advanced from rest as often as it is to be timed."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        threads: int | None = None,
-        tiling: str | Tiling | None = None,
-        parallel: Parallel | None = None,
+        self, simulation: Simulation, threads: int | None = None, tiling: Tiles = None, parallel: Parallel | None = None
     ) -> None:
         self.setup = Discretization(simulation, world())
         self.cells = math.prod(self.setup.grid.cells)
@@ -73,22 +71,14 @@ class Timed:
         """Million cells a second over so many steps."""
         return self.cells * steps / self.seconds(steps) / 1e6
 
-    def facts(self) -> dict:
+    def facts(self) -> dict[str, Any]:
         """Schedule, tiles, threads and instruction set that ran; bytes a cell allocated and moved a step (model)."""
-        facts = self.engine.facts()
-        plan = self.setup.plan
+        facts, plan = self.engine.facts(), self.setup.plan
         stepwise = traffic_bytes_per_cell(plan.cells, plan.cpml, plan.precision)
         tiles = {f"tile_{each.name}": facts.get(f"tile_{each.name}", 0) for each in fields(Tiling)}
-        tiling = Tiling(*tiles.values())
-        return {
-            "threads": facts["threads"],
-            "isa": facts["isa"],
-            "schedule": facts["schedule"],
-            **tiles,
-            "bytes_per_cell": facts["bytes"] / self.cells,
-            "palette_blocks": facts["palette_blocks"],
-            "traffic_bytes_per_cell": stepwise * tiling.traffic * (1 + plan.complex_fields),
-        }
+        bytes_moved = stepwise * Tiling(*tiles.values()).traffic * (1 + plan.complex_fields)
+        ran = {name: facts[name] for name in ("threads", "isa", "schedule", "palette_blocks")}
+        return ran | tiles | {"bytes_per_cell": facts["bytes"] / self.cells, "traffic_bytes_per_cell": bytes_moved}
 
 
 def checksum(engine: Engine, setup: Discretization) -> str | None:
@@ -106,7 +96,7 @@ def checksum(engine: Engine, setup: Discretization) -> str | None:
         for i in range(shape[0]):
             plane = np.zeros(shape[1:], view.dtype)
             if i < view.shape[0]:
-                plane[part[1:]] = view[(i, *part[1:])]
+                plane[part[1:]] = view[i][part[1:]]
             largest = max(largest, float(np.abs(plane).max()))
             digest.update(np.ascontiguousarray(plane + view.dtype.type(0)).tobytes())
     if view is None:
@@ -123,48 +113,32 @@ def bench_box(
     boundary: str = "pec",
     schedule: str = "tiled",
     precision: str = "single",
-    tiling: str | Tiling | None = None,
+    tiling: Tiles = None,
     parallel: Parallel | None = None,
-) -> dict:
+) -> dict[str, Any]:
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
     return measured(box(cells, steps, boundary, precision, schedule), boundary, steps, threads, tiling, parallel)
 
 
 def bench_model(
-    path: Path,
-    steps: int,
-    threads: int | None = None,
-    tiling: str | Tiling | None = None,
-    parallel: Parallel | None = None,
-) -> dict:
+    path: Path, steps: int, threads: int | None = None, tiling: Tiles = None, parallel: Parallel | None = None
+) -> dict[str, Any]:
     """The rate on a model, over so many steps of its first excitation: as `bench_box`, and the model's path."""
     simulation = load(path)
     boundary = "cpml" if any(any(simulation.boundaries.cpml_cells(axis)) for axis in range(3)) else "pec"
     return {"model": str(path), **measured(simulation, boundary, steps, threads, tiling, parallel)}
 
 
-def measured(
-    simulation: Simulation,
-    boundary: str,
-    steps: int,
-    threads: int | None,
-    tiling: str | Tiling | None,
-    parallel: Parallel | None,
-) -> dict:
-    """How fast a simulation ran, how it was spread, and the checksum of its fields."""
-    timed = Timed(simulation, threads, tiling, parallel)
+def measured(simulation: Simulation, boundary: str, steps: int, *spread: Any) -> dict[str, Any]:
+    """The rate of a simulation, spread as `Timed` takes it, how it was spread, and the checksum of its fields."""
+    timed = Timed(simulation, *spread)
     timed.seconds(WARM_UP)  # ranks begin together
     seconds = max(timed.started.ranks.everywhere(timed.seconds(steps)))
     return {
-        "cells": timed.cells,
-        "steps": steps,
-        "boundary": boundary,
-        "precision": simulation.precision,
+        **{"cells": timed.cells, "steps": steps, "boundary": boundary, "precision": simulation.precision},
         **timed.facts(),
-        "tile_choice": timed.choice.how,
-        "predicted_gain": timed.choice.predicted_gain,
-        "seconds": seconds,
-        "mcells_per_second": timed.cells * steps / seconds / 1e6,
+        **{"tile_choice": timed.choice.how, "predicted_gain": timed.choice.predicted_gain},
+        **{"seconds": seconds, "mcells_per_second": timed.cells * steps / seconds / 1e6},
         **timed.started.facts(),
         "rank_seconds": timed.started.seconds(),
         "warnings": list(timed.started.binding.warnings),

@@ -1,9 +1,11 @@
-"""What each feature costs: models that hold it, timed in turn with the empty box of the same size."""
+"""Cost of each feature: models that have it, timed in turn with the empty box of the same size."""
 
 from __future__ import annotations
 
+import functools
 import statistics
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,17 +31,28 @@ ROUNDS = 5  # each: the empty box, then the case
 HIGHEST = 15e9  # Hz; 20 cells a wavelength in vacuum
 FIELD_VALUES = 12  # a cell and step of a fused sweep: six read, six written
 
-Case = Callable[[int, int, str], Simulation]
+Case = Callable[[int, int, str], Simulation]  # of cells a side, steps and precision
 
 
-def vacuum(cells: int, steps: int, precision: str, boundary: str = "pec", **entries) -> Simulation:
+def vacuum(cells: int, steps: int, precision: str, boundary: str = "pec", **entries: Any) -> Simulation:
     """The empty box with a pulse up to the highest frequency; `entries` add or replace."""
     middle = cells // 2 * CELL
     pulse = PointCurrent((middle, middle, middle + CELL / 2), "z", Gaussian(HIGHEST, delay=0.0))
     return box(cells, steps, boundary, precision, **{"sources": [pulse]} | entries)
 
 
-def lossy_palette(cells: int, steps: int, precision: str) -> Simulation:
+def with_entries(entries: Callable[[int], dict[str, Any]]) -> Case:
+    """The case of the empty box with further entries, which are made of its cells a side."""
+
+    @functools.wraps(entries)
+    def case(cells: int, steps: int, precision: str) -> Simulation:
+        return vacuum(cells, steps, precision, **entries(cells))
+
+    return case
+
+
+@with_entries
+def lossy_palette(cells: int) -> dict[str, Any]:
     """Four lossy layers and a lossy ball in three shells: most rows differ."""
     side, layers, shells = cells * CELL, [], []
     for number in range(4):
@@ -47,47 +60,34 @@ def lossy_palette(cells: int, steps: int, precision: str) -> Simulation:
         layers.append(Structure(Box((0, 0, 0.25 * number * side), (side, side, 0.25 * (number + 1) * side)), medium))
         ball = Sphere((side / 2,) * 3, (0.4 - 0.1 * number) * side)
         shells.append(Structure(ball, Medium(2.0, conductivity=0.02 * (number + 1))))
-    return vacuum(cells, steps, precision, structures=[*layers, *shells[:3]])
+    return {"structures": [*layers, *shells[:3]]}
 
 
-def debye(cells: int, steps: int, precision: str) -> Simulation:
+@with_entries
+def debye(cells: int) -> dict[str, Any]:
     """Two Debye poles in a tenth of the cells: a cube."""
     low = cells // 4 * CELL
     high = low + round(cells / 10 ** (1 / 3)) * CELL
     soil = Medium(4.0, poles=[Debye(3.0, 10e-12), Debye(8.0, 100e-12)])
-    return vacuum(cells, steps, precision, structures=[Structure(Box((low,) * 3, (high,) * 3), soil)])
+    return {"structures": [Structure(Box((low,) * 3, (high,) * 3), soil)]}
 
 
-def sphere(medium: Medium | str, **entries) -> Case:
+def sphere(medium: Medium | str, **entries: str) -> Case:
     """A sphere of six tenths of the side in the middle."""
+    pulse = PointCurrent((CELL, CELL, 1.5 * CELL), "z", Gaussian(HIGHEST, delay=0.0))
 
-    def case(cells: int, steps: int, precision: str) -> Simulation:
+    def bodies(cells: int) -> dict[str, Any]:
         body = Structure(Sphere((cells / 2 * CELL,) * 3, 0.3 * cells * CELL), medium)
-        corner = (CELL, CELL, 1.5 * CELL)
-        pulse = PointCurrent(corner, "z", Gaussian(HIGHEST, delay=0.0))
-        return vacuum(cells, steps, precision, sources=[pulse], structures=[body], **entries)
+        return {"sources": [pulse], "structures": [body], **entries}
 
-    return case
+    return with_entries(bodies)
 
 
-def cpml(cells: int, steps: int, precision: str) -> Simulation:
-    """Ten CPML cells inside each face."""
-    return vacuum(cells, steps, precision, "cpml")
-
-
-def repeated(face: str | Bloch) -> Case:
-    """Cells that repeat along all axes."""
-
-    def case(cells: int, steps: int, precision: str) -> Simulation:
-        return vacuum(cells, steps, precision, boundaries=Boundaries(all=face))
-
-    return case
-
-
-def graded(cells: int, steps: int, precision: str) -> Simulation:
+@with_entries
+def graded(cells: int) -> dict[str, Any]:
     """Cells that vary by 30 % along every axis."""
     lines = np.cumsum([0.0, *(CELL * (1 - 0.3 * np.sin(np.arange(cells) / 7)))])
-    return vacuum(cells, steps, precision, grid=Grid(lines, lines, lines))
+    return {"grid": Grid(lines, lines, lines)}
 
 
 def frequencies(count: int) -> list[float]:
@@ -98,47 +98,44 @@ def frequencies(count: int) -> list[float]:
 def dft_plane(normal: int, components: tuple[str, ...] | None = None) -> Case:
     """All six components, or those named, in the middle plane across an axis, at 20 frequencies."""
 
-    def case(cells: int, steps: int, precision: str) -> Simulation:
+    def plane(cells: int) -> dict[str, Any]:
         lower, upper = [0.0] * 3, [cells * CELL] * 3
         lower[normal] = upper[normal] = cells // 2 * CELL
-        plane = FieldDFT("plane", lower, upper, frequencies(20), components)
-        return vacuum(cells, steps, precision, monitors=[plane])
+        return {"monitors": [FieldDFT("plane", lower, upper, frequencies(20), components)]}
 
-    return case
-
-
-def dft_box(cells: int, steps: int, precision: str) -> Simulation:
-    """All six components in a cube of a quarter of the side, at ten frequencies."""
-    lower, upper = (cells * 3 // 8 * CELL,) * 3, (cells * 5 // 8 * CELL,) * 3
-    return vacuum(cells, steps, precision, monitors=[FieldDFT("box", lower, upper, frequencies(10))])
+    return with_entries(plane)
 
 
-def flux_box(cells: int, steps: int, precision: str) -> Simulation:
-    """The power out of a cube of half the side, at ten frequencies."""
-    lower, upper = (cells // 4 * CELL,) * 3, (cells * 3 // 4 * CELL,) * 3
-    return vacuum(cells, steps, precision, monitors=[Flux("out", lower, upper, frequencies(10))])
+def in_cube(monitor: type[FieldDFT] | type[Flux], eighths: int) -> Case:
+    """A monitor of a cube in the middle, so many eighths of the side from the walls, at ten frequencies."""
+
+    def recorded(cells: int) -> dict[str, Any]:
+        low, high = cells * eighths // 8 * CELL, cells * (8 - eighths) // 8 * CELL
+        return {"monitors": [monitor("cube", (low,) * 3, (high,) * 3, frequencies(10))]}
+
+    return with_entries(recorded)
 
 
-def snapshots(cells: int, steps: int, precision: str) -> Simulation:
+@with_entries
+def snapshots(cells: int) -> dict[str, Any]:
     """All six components in the middle plane along the rows, every 20 steps."""
     middle, side = cells // 2 * CELL, cells * CELL
-    plane = Snapshot("plane", (middle, 0, 0), (middle, side, side), every=20)
-    return vacuum(cells, steps, precision, monitors=[plane])
+    return {"monitors": [Snapshot("plane", (middle, 0, 0), (middle, side, side), every=20)]}
 
 
-def plane_wave(direction, polarisation) -> Case:
+def plane_wave(direction: Any, polarisation: str) -> Case:
     """A plane wave, on all the time, in a box a tenth of the side from the walls."""
 
-    def case(cells: int, steps: int, precision: str) -> Simulation:
+    def wave(cells: int) -> dict[str, Any]:
         edge = max(1, cells // 10)
-        lower, upper = (edge * CELL,) * 3, ((cells - edge) * CELL,) * 3
-        wave = PlaneWave(lower, upper, direction, polarisation, ContinuousWave(HIGHEST))
-        return vacuum(cells, steps, precision, sources=[wave])
+        corners = (edge * CELL,) * 3, ((cells - edge) * CELL,) * 3
+        return {"sources": [PlaneWave(*corners, direction, polarisation, ContinuousWave(HIGHEST))]}
 
-    return case
+    return with_entries(wave)
 
 
-def ports(cells: int, steps: int, precision: str) -> Simulation:
+@with_entries
+def ports(cells: int) -> dict[str, Any]:
     """Three lumped ports, a microstrip port on a strip over a wall, and an R-L-C element."""
 
     def at(x: int, y: int, z: int) -> tuple[float, float, float]:
@@ -146,32 +143,25 @@ def ports(cells: int, steps: int, precision: str) -> Simulation:
 
     part = cells // 8
     strip = Sheet(at(part, part, 3), at(part + 4, 7 * part, 3))
-    return vacuum(
-        cells,
-        steps,
-        precision,
-        sources=(),
-        structures=[Structure(strip, "pec")],
-        waveform=Gaussian(HIGHEST),
-        ports=[
-            LumpedPort("r", at(3 * part, part, part), at(3 * part, part, part + 2), "z"),
-            LumpedPort("rl", at(4 * part, part, part), at(4 * part, part + 2, part), "y", inductance=1e-9),
-            LumpedPort(
-                "rc",
-                at(5 * part, part, part),
-                at(5 * part + 2, part, part),
-                "x",
-                capacitance=1e-13,
-                connection="parallel",
-            ),
-            MicrostripPort(
-                "line", at(part, part, 0), at(part + 4, part, 3), "z", "+y", reference_plane=3 * part * CELL
-            ),
+    first, second, third, fourth = (at(number * part, part, part) for number in (3, 4, 5, 6))
+    in_parallel = {"capacitance": 1e-13, "connection": "parallel"}
+    line = at(part, part, 0), at(part + 4, part, 3)
+    return {
+        "sources": (),
+        "structures": [Structure(strip, "pec")],
+        "waveform": Gaussian(HIGHEST),
+        "ports": [
+            LumpedPort("r", first, at(3 * part, part, part + 2), "z"),
+            LumpedPort("rl", second, at(4 * part, part + 2, part), "y", inductance=1e-9),
+            LumpedPort("rc", third, at(5 * part + 2, part, part), "x", **in_parallel),
+            MicrostripPort("line", *line, "z", "+y", reference_plane=3 * part * CELL),
         ],
-        elements=[LumpedElement(at(6 * part, part, part), at(6 * part, part, part + 2), "z", 20.0, 1e-9, 1e-13)],
-    )
+        "elements": [LumpedElement(fourth, at(6 * part, part, part + 2), "z", 20.0, 1e-9, 1e-13)],
+    }
 
 
+cpml = with_entries(lambda cells: {"boundary": "cpml"})  # ten cells inside each face
+dft_box = in_cube(FieldDFT, 3)
 CASES: dict[str, Case] = {
     "vacuum": vacuum,
     "lossy palette": lossy_palette,
@@ -182,12 +172,12 @@ CASES: dict[str, Case] = {
     "dielectric sphere": sphere(Medium(4.0)),
     "dielectric sphere, tensor": sphere(Medium(4.0), averaging="tensor"),
     "graded grid": graded,
-    "periodic faces": repeated("periodic"),
-    "Bloch faces": repeated(Bloch(phase=1.0)),
+    "periodic faces": with_entries(lambda cells: {"boundaries": Boundaries(all="periodic")}),
+    "Bloch faces": with_entries(lambda cells: {"boundaries": Boundaries(all=Bloch(phase=1.0))}),
     "DFT plane along rows": dft_plane(0),
     "DFT plane across rows": dft_plane(2),
     "DFT box": dft_box,
-    "flux box": flux_box,
+    "flux box": in_cube(Flux, 2),
     "snapshots": snapshots,
     "ports": ports,
     "plane wave along rows": plane_wave("+z", "x"),
@@ -202,23 +192,20 @@ def recorder_traffic(plan: Plan, steps: int) -> float:
     return values * BYTES_OF[plan.precision] / float(np.prod(plan.cells, dtype=float))
 
 
-def row(name: str, timed: Timed, reference: Timed, steps: int, rounds: int) -> dict:
+def row(name: str, timed: Timed, reference: Timed, steps: int, rounds: int) -> dict[str, Any]:
     """One line of the table: the case and the empty box, timed in turn."""
     pairs = [(reference.rate(steps), timed.rate(steps)) for _ in range(rounds)]
     shares = [case / empty for empty, case in pairs]
     facts, plan = timed.facts(), timed.setup.plan
     facts["traffic_bytes_per_cell"] += recorder_traffic(plan, steps)
     strides = {box.stride for box in plan.dft_boxes}
-    return {
-        "name": name,
+    middle = {
         "mcells_per_second": statistics.median(case for _, case in pairs),
         "vacuum_mcells_per_second": statistics.median(empty for empty, _ in pairs),
         "share_of_vacuum": statistics.median(shares),
-        "lowest_share": min(shares),
-        "highest_share": max(shares),
-        "dft_stride": max(strides, default=None),
-        **facts,
     }
+    ends = {"lowest_share": min(shares), "highest_share": max(shares), "dft_stride": max(strides, default=None)}
+    return {"name": name, **middle, **ends, **facts}
 
 
 def bench_features(
@@ -227,9 +214,9 @@ def bench_features(
     threads: int,
     precision: str = "single",
     rounds: int = ROUNDS,
-    tell: Callable[[dict], None] = lambda row: None,
+    tell: Callable[[dict[str, Any]], None] = lambda row: None,
     names: Sequence[str] = tuple(CASES),
-) -> dict:
+) -> dict[str, Any]:
     """The table as `nearfield bench features --json` prints it; `tell` hears of each row as it is made.
 
     The roofline is what a fused sweep of E and H could reach from memory: the triad's rate over 48 bytes a cell in
@@ -246,14 +233,6 @@ def bench_features(
     roofline = rate * 1e3 / (FIELD_VALUES * BYTES_OF[precision]) if rate else None
     for found in cases:
         found["roofline_multiple"] = found["mcells_per_second"] / roofline if roofline else None
-    return {
-        "cells": cells**3,
-        "steps": steps,
-        "threads": reference.facts()["threads"],
-        "precision": precision,
-        "rounds": rounds,
-        "triad_gb_per_second": rate,
-        "roofline_mcells_per_second": roofline,
-        "cases": cases,
-        "machine": machine_facts(),
-    }
+    given = {"cells": cells**3, "steps": steps, "threads": reference.facts()["threads"], "precision": precision}
+    memory = {"triad_gb_per_second": rate, "roofline_mcells_per_second": roofline}
+    return {**given, "rounds": rounds, **memory, "cases": cases, "machine": machine_facts()}

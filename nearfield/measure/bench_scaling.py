@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import itertools
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,23 +11,27 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.entry.errors import ModelError
 from nearfield.machine.facts import machine_facts
 from nearfield.machine.hardware import SCHEMES, Hardware, Unit
 from nearfield.machine.placement import memory_policy
 from nearfield.machine.profile import Profile
 from nearfield.machine.teams import team_of
+from nearfield.measure.workers import answer
 from nearfield.parallel.decomposition import decompositions
 from nearfield.predict.prediction import LAYER, even, predict
 from nearfield.predict.step_time import Cluster, Exchange, Job, place
 
 ANTENNA = Path(str(resources.files("nearfield").joinpath("templates", "patch.toml")))
 SECONDS = 600  # for one run
+REPORTED = "cells steps domains rank_arrangement halo_depth imbalance warnings checksum".split()  # of a run's answer
+Counts = Sequence[int] | None
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is advanced: the arguments of `nearfield bench` that name it, and what its samples cost."""
+    """A model to advance: the arguments of `nearfield bench` that name it, and the cost of its samples."""
 
     name: str
     arguments: tuple[str, ...]
@@ -69,9 +72,7 @@ def cases(names: Sequence[str], cells: int, steps: int, model: Path, hardware: H
 
 
 def schemes_of(hardware: Hardware, wanted: Sequence[str] | None = None) -> dict[str, list[str]]:
-    """The schemes that the machine has, each with those coarser ones whose units are the same ones and which it stands
-    for; those that are wanted stand for themselves.
-    """
+    """The schemes that the machine has, each with the finer ones that have the same units; wanted ones stand alone."""
     if wanted:
         for scheme in wanted:
             hardware.units(scheme)
@@ -93,25 +94,19 @@ def rank_counts(cores: int) -> list[int]:
 
 
 def points(
-    cases: Sequence[Case],
-    schemes: Sequence[str],
-    cores: int,
-    ranks: Sequence[int] | None,
-    threads: Sequence[int] | None,
+    cases: Sequence[Case], schemes: Sequence[str], cores: int, ranks: Counts = None, threads: Counts = None
 ) -> list[Point]:
     """Every combination; threads that are left out are one a rank, and as many as fill the cores."""
-    found = []
-    for case in cases:
-        for scheme in schemes:
-            for count in ranks or rank_counts(cores):
-                each = threads or sorted({1, max(1, cores // count)})
-                found += [Point(case, scheme, count, number) for number in each]
-    return found
+    return [
+        Point(case, scheme, count, number)
+        for case, scheme, count in itertools.product(cases, schemes, ranks or rank_counts(cores))
+        for number in threads or sorted({1, max(1, cores // count)})
+    ]
 
 
-def measure(points: Sequence[Point], rounds: int, tell: Callable[[str], None] = lambda text: None) -> list[list[dict]]:
-    """What the runs of each point said, the points in turn; a point that is refused is not tried again."""
-    found: list[list[dict]] = [[] for _ in points]
+def measure(points: Sequence[Point], rounds: int, tell: Tell = lambda text: None) -> list[list[dict[str, Any]]]:
+    """Answers of the runs of each point, the points in turn; a point that is refused is not tried again."""
+    found: list[list[dict[str, Any]]] = [[] for _ in points]
     for number in range(rounds):
         for point, said in zip(points, found):
             if not said or "error" not in said[0]:
@@ -120,53 +115,26 @@ def measure(points: Sequence[Point], rounds: int, tell: Callable[[str], None] = 
     return found
 
 
-def run(point: Point) -> dict:
-    """What one run printed; its `error` where it was refused. Error: it failed otherwise."""
-    line = point.command()
-    done = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS, check=False)
-    answer = json.loads(done.stdout) if done.stdout.startswith("{") else {}
-    if done.returncode not in (0, 2) or not answer:
-        last = done.stderr.strip().splitlines()[-1:] or ["no output"]
-        raise RunFailed(f"`{' '.join(line)}` failed ({done.returncode}): {last[0]}")
-    return answer
+def run(point: Point) -> dict[str, Any]:
+    """The answer of one run; its `error` where it was refused. Error: it failed otherwise."""
+    return answer(point.command(), SECONDS, allowed=(0, 2))
 
 
-def row(point: Point, said: Sequence[dict], hardware: Hardware, profile: Profile) -> dict[str, Any]:
+def row(point: Point, said: Sequence[dict[str, Any]], hardware: Hardware, profile: Profile) -> dict[str, Any]:
     """One line of the table: rates (Mcells/s) of all rounds, and what was predicted of what ran."""
-    found: dict[str, Any] = {
-        "case": point.case.name,
-        "bind": point.scheme,
-        "ranks": point.ranks,
-        "threads": point.threads,
-    }
+    found: dict[str, Any] = {"case": point.case.name, "bind": point.scheme}
+    found |= {"ranks": point.ranks, "threads": point.threads}
     if "error" in said[0]:
         return found | {"refused": said[0]["error"]}
     rates = [each["mcells_per_second"] for each in said]
     median, predicted = statistics.median(rates), rate_predicted(point, said[0], Cluster(hardware, 1, profile))
-    return found | {
-        "mcells_per_second": median,
-        "lowest": min(rates),
-        "highest": max(rates),
-        "rates": rates,
-        "predicted_mcells_per_second": predicted,
-        "predicted_over_measured": predicted / median if predicted else None,
-        **{
-            name: said[0][name]
-            for name in (
-                "cells",
-                "steps",
-                "domains",
-                "rank_arrangement",
-                "halo_depth",
-                "imbalance",
-                "warnings",
-                "checksum",
-            )
-        },
-    }
+    found |= {"mcells_per_second": median, "lowest": min(rates), "highest": max(rates), "rates": rates}
+    ratio = predicted / median if predicted else None
+    found |= {"predicted_mcells_per_second": predicted, "predicted_over_measured": ratio}
+    return found | {name: said[0][name] for name in REPORTED}
 
 
-def rate_predicted(point: Point, said: dict, cluster: Cluster) -> float | None:
+def rate_predicted(point: Point, said: dict[str, Any], cluster: Cluster) -> float | None:
     """Mcells/s by the model of the step, for the boxes and halos that ran; None where it cannot be said."""
     job, depth, counts = point.case.job, max(1, said["halo_depth"]), tuple(said["rank_arrangement"])
     try:
@@ -192,25 +160,16 @@ def units_of(point: Point, hardware: Hardware) -> list[Unit]:
 
 
 def bench_scaling(
-    points: Sequence[Point],
-    same: dict[str, list[str]],
-    rounds: int,
-    hardware: Hardware,
-    profile: Profile,
-    tell: Callable[[str], None],
+    points: Sequence[Point], same: dict[str, list[str]], rounds: int, hardware: Hardware, profile: Profile, tell: Tell
 ) -> dict[str, Any]:
     """All points as `nearfield bench scaling --json` prints them; `checksums_agree`: one checksum for each case."""
     rows = [row(point, said, hardware, profile) for point, said in zip(points, measure(points, rounds, tell))]
     checksums = {(each["case"], each["checksum"]) for each in rows if "checksum" in each}
-    names = list(dict.fromkeys(each["case"] for each in rows))
     return {
         "cases": {point.case.name: " ".join(point.case.arguments) for point in points},
-        "rounds": rounds,
-        "schemes": same,
-        "cores": len(hardware.cores),
-        "profile": profile.name,
-        "assumptions": profile.assumptions(),
+        **{"rounds": rounds, "schemes": same, "cores": len(hardware.cores)},
+        **{"profile": profile.name, "assumptions": profile.assumptions()},
         "points": rows,
-        "checksums_agree": len(checksums) <= len(names),
+        "checksums_agree": len(checksums) <= len({each["case"] for each in rows}),
         "machine": machine_facts(),
     }

@@ -1,4 +1,4 @@
-"""Measuring this machine: what every probe shares, and the profile that comes of all of them.
+"""Measuring this machine: parts that all probes share, and the profile that is made of their results.
 
 Each probe gives plain dictionaries: rates with least, median and most of several passes, and how threads and pages were
 placed. The system is asked to bind every thread and refuses what it cannot; so what is printed was achieved.
@@ -81,9 +81,8 @@ def unsteady(name: str, found: dict[str, float]) -> list[str]:
     """A warning where the passes differ by more than 5 %."""
     if found["spread"] <= UNSTEADY:
         return []
-    apart = f"{100 * found['spread']:.0f} %"
-    if found["spread"] > 1:
-        apart = f"a factor of {found['max'] / found['min']:.0f}"
+    small = found["spread"] <= 1
+    apart = f"{100 * found['spread']:.0f} %" if small else f"a factor of {found['max'] / found['min']:.0f}"
     return [f"{name}: passes differ by {apart} (another program, or the clock); repeat it"]
 
 
@@ -112,16 +111,13 @@ def reliable(line: dict[str, float]) -> bool:
 
 
 def profile_from(found: dict[str, Any], name: str, before: Profile) -> Profile:
-    """What the probes found as a profile; parts that were not probed stay as they were."""
+    """Results of probes as a profile; parts that were not probed stay as they were."""
     entries, when = before.as_dict() | {"name": name}, datetime.now(UTC).isoformat(timespec="minutes")
     sources = before.sources | {part: f"measured {when}" for part in found}
     if "stream" in found:
         per_node = [each["triad"]["best_gb_per_second"] for each in found["stream"]["nodes"]]
-        entries["triad"] = {
-            "numa": per_node,
-            "all": found["stream"]["all"]["triad"]["best_gb_per_second"],
-            "core": found["stream"]["core"]["triad"]["best_gb_per_second"],
-        }
+        best = {part: found["stream"][part]["triad"]["best_gb_per_second"] for part in ("core", "all")}
+        entries["triad"] = best | {"numa": per_node}
     if "latency" in found:
         rows, columns = found["latency"]["rows"], found["latency"]["columns"]
         for name, what in (("bandwidth", "bandwidth_gb_per_second"), ("latency", "latency_ns")):

@@ -20,30 +20,21 @@ def probe_latency(hardware: Hardware, memory: Memory, effort: Effort) -> dict[st
     """
     rows = [node for node in hardware.numa if node.cores]
     size = effort.bytes(max(CHASE_BYTES, CACHES * hardware.l3))
-    passes = max(3, effort.passes // 2)
-    bandwidth: list[list[dict[str, float]]] = []
-    latency: list[list[dict[str, float]]] = []
+    passes, loads = max(3, effort.passes // 2), LOADS // 10 if effort.quick else LOADS
+    matrices: dict[str, list[list[dict[str, float]]]] = {"bandwidth": [], "latency": []}
     placements, warnings = [], []
     for row in rows:
-        bandwidth.append([])
-        latency.append([])
+        for matrix in matrices.values():
+            matrix.append([])
         for column in hardware.numa:
             readers = workers_on(hardware, row.cores, column.index)
             each = size // len(readers) // 8 * 8
-            seconds = memory.read_seconds(readers, each, passes)
-            bandwidth[-1].append(spread([each * len(readers) / pass_ / 1e9 for pass_ in seconds]))
-            loads = LOADS // 10 if effort.quick else LOADS
-            latency[-1].append(spread(memory.chase_nanoseconds(readers[0], size, loads, passes)))
+            rates = [each * len(readers) / seconds / 1e9 for seconds in memory.read_seconds(readers, each, passes)]
+            times = memory.chase_nanoseconds(readers[0], size, loads, passes)
             placements.append(placement_of(readers))
-            for what, found in (("bandwidth", bandwidth), ("latency", latency)):
-                warnings += unsteady(f"{what}, node {row.index} from memory {column.index}", found[-1][-1])
-    return {
-        "rows": [node.index for node in rows],
-        "columns": [node.index for node in hardware.numa],
-        "bandwidth_gb_per_second": bandwidth,
-        "latency_ns": latency,
-        "bytes": size,
-        "passes": passes,
-        "placements": placements,
-        "warnings": warnings,
-    }
+            for (what, matrix), values in zip(matrices.items(), (rates, times)):
+                matrix[-1].append(spread(values))
+                warnings += unsteady(f"{what}, node {row.index} from memory {column.index}", matrix[-1][-1])
+    numbers = {"rows": [node.index for node in rows], "columns": [node.index for node in hardware.numa]}
+    found = {"bandwidth_gb_per_second": matrices["bandwidth"], "latency_ns": matrices["latency"]}
+    return numbers | found | {"bytes": size, "passes": passes, "placements": placements, "warnings": warnings}

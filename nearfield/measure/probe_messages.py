@@ -7,6 +7,7 @@ Rank 0 prints one JSON object. Times are what the solver's halos pay: through mp
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import socket
@@ -18,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from nearfield.entry.errors import ModelError
+from nearfield.machine.transport import world
 from nearfield.measure.probe import spread
 
 SIZES = [2**power for power in range(23)]  # 1 B .. 4 MiB
@@ -28,12 +31,6 @@ LEAST, MOST_REPEATS, MOST_WINDOWS = 2, 500, 20
 HALO = 1 << 20  # bytes of the exchange under other work
 PIECE, ALONE = 4096, 0.02  # numbers of a piece of that work; s of it alone
 POLL = 2e-3  # s between looks at messages under way, as the solver's
-SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS")
-
-
-def started_ranks() -> int:
-    """Ranks that a launcher says it started, this one included; 1 without a launcher."""
-    return max((int(value) for value in map(os.environ.get, SIZE_VARIABLES) if value and value.isdigit()), default=1)
 
 
 def where_of(first: dict[str, Any], second: dict[str, Any]) -> str:
@@ -63,15 +60,8 @@ def measure(communicator: Any, quick: bool, longest: int = SIZES[-1]) -> dict[st
     pairs = []
     for where, partner in partners.items():
         rows = [exchange(communicator, partner, size, quick) for size in SIZES if size <= longest]
-        pairs.append(
-            {
-                "where": where,
-                "ranks": [0, partner],
-                "placement": [places[0], places[partner]],
-                "sizes": rows,
-                "busy": busy(communicator, partner, min(longest, HALO), quick),
-            }
-        )
+        ends = {"where": where, "ranks": [0, partner], "placement": [places[0], places[partner]]}
+        pairs.append(ends | {"sizes": rows, "busy": busy(communicator, partner, min(longest, HALO), quick)})
     if communicator.rank:
         return None
     from mpi4py import MPI
@@ -85,8 +75,8 @@ def exchange(communicator: Any, partner: int, size: int, quick: bool) -> dict[st
     out, into = np.ones(size, np.uint8), np.empty((WINDOW, size), np.uint8)
     first = communicator.bcast(ping_pong(communicator, partner, out, into, LEAST))  # how often follows from how long
     budget = SECONDS_A_ROUND / (5 if quick else 1)
-    repeats = within(budget / (2 * first), LEAST, MOST_REPEATS)
-    windows = within(budget / (WINDOW * first), 1, MOST_WINDOWS)
+    repeats = int(np.clip(budget / (2 * first), LEAST, MOST_REPEATS))
+    windows = int(np.clip(budget / (WINDOW * first), 1, MOST_WINDOWS))
     latency, bandwidth, both = [], [], []
     for _ in range(QUICK_ROUNDS if quick else ROUNDS):
         latency.append(ping_pong(communicator, partner, out, into, repeats))
@@ -95,11 +85,6 @@ def exchange(communicator: Any, partner: int, size: int, quick: bool) -> dict[st
     if communicator.rank:
         return {}
     return {"bytes": size, "latency": spread(latency), "bandwidth": spread(bandwidth), "bidirectional": spread(both)}
-
-
-def within(wanted: float, least: int, most: int) -> int:
-    """A whole number between two."""
-    return int(min(max(wanted, least), most))
 
 
 def ping_pong(communicator: Any, partner: int, out: np.ndarray, into: np.ndarray, repeats: int) -> float:
@@ -147,6 +132,9 @@ def busy(communicator: Any, partner: int, size: int, quick: bool) -> dict[str, f
     """
     from mpi4py import MPI
 
+    def arrived(requests: list[MPI.Request], begun: float) -> bool:
+        return MPI.Request.Testall(requests)
+
     rank = communicator.rank
     other, found = partner if rank == 0 else 0, []
     face, out, into = np.ones(size, np.uint8), np.empty(size, np.uint8), np.empty(size, np.uint8)
@@ -161,7 +149,7 @@ def busy(communicator: Any, partner: int, size: int, quick: bool) -> dict[str, f
         begun = time.perf_counter()
         np.copyto(out, face)
         requests = [communicator.Irecv(into, other), communicator.Isend(out, other)]
-        during = worked(piece, lambda _, under_way=requests: MPI.Request.Testall(under_way))
+        during = worked(piece, functools.partial(arrived, requests))
         np.copyto(face, into)
         seconds = time.perf_counter() - begun
         found.append(max(seconds - during[0] * alone[1] / alone[0], 0.01 * seconds) / size)
@@ -183,32 +171,23 @@ def worked(piece: np.ndarray, ended: Callable[[float], bool]) -> tuple[int, floa
                 return done, time.perf_counter() - begun
 
 
-def bind(processors: str, rank: int) -> None:
-    """Bind this rank to its entry of a comma-separated list."""
-    listed = [int(number) for number in processors.split(",")]
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {listed[rank % len(listed)]})
-
-
 def main(arguments: list[str]) -> int:
     """One rank's part."""
+    options = dict(pairwise(arguments))
+    try:
+        ranks = world()
+    except ModelError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if ranks.size < 2:
+        print("two ranks are needed: start it with mpiexec -n 2", file=sys.stderr)
+        return 2
+    if "--processors" in options and hasattr(os, "sched_setaffinity"):
+        listed = [int(number) for number in options["--processors"].split(",")]
+        os.sched_setaffinity(0, {listed[ranks.rank % len(listed)]})
     from mpi4py import MPI
 
-    world = MPI.COMM_WORLD
-    if world.size < 2:
-        started = started_ranks()
-        why = (
-            f"the launcher started {started}, but each is alone: it belongs to another MPI than mpi4py's library, "
-            f"{MPI.Get_library_version().splitlines()[0]}"
-            if started > 1
-            else "start it with mpiexec -n 2"
-        )
-        print(f"two ranks are needed: {why}", file=sys.stderr)
-        return 2
-    options = dict(pairwise(arguments))
-    if "--processors" in options:
-        bind(options["--processors"], world.rank)
-    found = measure(world, "--quick" in arguments, int(options.get("--longest", SIZES[-1])))
+    found = measure(MPI.COMM_WORLD, "--quick" in arguments, int(options.get("--longest", SIZES[-1])))
     if found is not None:
         print(json.dumps(found), flush=True)
     return 0

@@ -7,7 +7,6 @@ bandwidth, short ones on the latency; errors are one standard deviation.
 from __future__ import annotations
 
 import importlib.util
-import json
 import math
 import os
 import shutil
@@ -22,8 +21,11 @@ import numpy as np
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.machine.hardware import Hardware
 from nearfield.machine.system_files import ranges
+from nearfield.machine.transport import started as started_ranks
+from nearfield.machine.transport import world
 from nearfield.measure.probe import reliable, unsteady
-from nearfield.measure.probe_messages import SIZES, measure, started_ranks
+from nearfield.measure.probe_messages import SIZES, measure
+from nearfield.measure.workers import answer
 
 SECONDS = 240  # for one pair of ranks
 SHORT = 1024  # bytes: their time is latency nearly alone on any network
@@ -57,26 +59,14 @@ def probe_mpi(hardware: Hardware, quick: bool) -> dict[str, Any] | None:
     """Times between two ranks of every kind that is here, each with its fit; None on all ranks but the first."""
     refuse_without_mpi()
     if started_ranks() > 1:
-        found = within_ranks(quick)
+        world()  # refuses ranks that do not find each other
+        from mpi4py import MPI
+
+        found = measure(MPI.COMM_WORLD, quick)
     else:
-        runs = [named(started(processors, quick), processors) for processors in pairs_of(hardware)]
+        runs = [started(processors, quick) for processors in pairs_of(hardware)]
         found = runs[0] | {"pairs": [pair for run in runs for pair in run["pairs"]]}
-    if found is None:
-        return None
-    return fitted(found)
-
-
-def within_ranks(quick: bool) -> dict[str, Any] | None:
-    """Measure as one of the ranks that a launcher has started."""
-    from mpi4py import MPI
-
-    if MPI.COMM_WORLD.size < 2:
-        library = MPI.Get_library_version().splitlines()[0]
-        raise ModelError(
-            f"the launcher started {started_ranks()} ranks, but each is alone: it belongs to another MPI "
-            f"than mpi4py's library, {library}. Use that library's mpiexec"
-        )
-    return measure(MPI.COMM_WORLD, quick)
+    return None if found is None else fitted(found)
 
 
 def pairs_of(hardware: Hardware) -> list[tuple[int, ...]]:
@@ -90,39 +80,23 @@ def pairs_of(hardware: Hardware) -> list[tuple[int, ...]]:
 
 
 def started(processors: Sequence[int], quick: bool, longest: int = SIZES[-1]) -> dict[str, Any]:
-    """Start two ranks and read what the first prints."""
+    """The answer of two ranks; without processors the system may move them, and they count as `processes`."""
     command = [launcher(), "-n", "2", *root_options(), sys.executable, "-m", WORKER, "--longest", str(longest)]
     command += ["--processors", ",".join(map(str, processors))] if processors else []
-    command += ["--quick"] if quick else []
-    environment = os.environ | ROOT
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as ranks:
-        try:
-            output, complaint = ranks.communicate(timeout=SECONDS)
-        except BaseException as error:
-            ranks.terminate()
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise RunFailed(f"two ranks did not finish within {SECONDS} s: {' '.join(command)}") from None
-            raise
-    lines = [line for line in output.splitlines() if line.startswith("{")]
-    if ranks.returncode or len(lines) != 1:
-        last = (complaint.strip() or output.strip()).splitlines()[-1:] or ["no output"]
-        raise RunFailed(f"`{' '.join(command)}` failed ({ranks.returncode}): {last[0]}")
-    return json.loads(lines[0])
-
-
-def named(found: dict[str, Any], processors: Sequence[int]) -> dict[str, Any]:
-    """The same; ranks that were left to the system are `processes`, whatever node they ran on."""
-    return found if processors else found | {"pairs": [pair | {"where": "processes"} for pair in found["pairs"]]}
+    found = answer(command + ["--quick"] * quick, SECONDS, variables=os.environ | ROOT)
+    if not processors:
+        found["pairs"] = [pair | {"where": "processes"} for pair in found["pairs"]]
+    return found
 
 
 def root_options() -> list[str]:
     """Options that Open MPI's launcher needs on a small machine; none for others."""
-    told = subprocess.run([launcher(), "--version"], capture_output=True, text=True, check=False)
-    return ["--oversubscribe", "--bind-to", "none"] if "Open MPI" in told.stdout or "OpenRTE" in told.stdout else []
+    version = subprocess.run([launcher(), "--version"], capture_output=True, text=True, check=False).stdout
+    return ["--oversubscribe", "--bind-to", "none"] if "Open MPI" in version or "OpenRTE" in version else []
 
 
 def fitted(found: dict[str, Any]) -> dict[str, Any]:
-    """The same with the fit, the placement in words and warnings of every pair."""
+    """Times with the fit, the placement in words and warnings of every pair."""
     warnings = []
     for pair in found["pairs"]:
         rows = pair["sizes"]
@@ -161,9 +135,5 @@ def fit(sizes: Sequence[float], times: Sequence[float]) -> dict[str, float]:
         raise RunFailed("longer messages took no longer: no bandwidth can be told from these times; repeat the probe")
     scatter = math.sqrt(np.square((latency + slope * size) / time - 1).sum() / (len(size) - 2))
     slope_error, latency_error = (scatter * float(np.linalg.norm(part * time)) for part in (to_slope, to_latency))
-    return {
-        "latency": max(0.0, latency),
-        "bandwidth": 1 / slope,
-        "latency_error": latency_error,
-        "bandwidth_error": slope_error / slope**2,
-    }
+    errors = {"latency_error": latency_error, "bandwidth_error": slope_error / slope**2}
+    return {"latency": max(0.0, latency), "bandwidth": 1 / slope, **errors}

@@ -6,16 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nearfield.machine.hardware import Hardware
-from nearfield.measure.probe import (
-    MIB,
-    Effort,
-    Memory,
-    Worker,
-    near_workers,
-    placement_of,
-    spread,
-    unsteady,
-)
+from nearfield.measure.probe import MIB, Effort, Memory, Worker, near_workers, placement_of, spread, unsteady
 
 LOOPS = {"copy": 16, "scale": 16, "add": 24, "triad": 24}  # bytes an element: 2, 2, 3, 3 words of 8
 RULE = "bytes counted: 2, 2, 3, 3 words an element, the line fetched before each write left out; ordinary stores"
@@ -44,30 +35,17 @@ def probe_stream(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str
             f"stream: arrays of {each[0]['array_bytes'] / MIB:.0f} MiB are less than four times the caches "
             f"({cache / MIB:.0f} MiB), which may give part of the rate"
         )
-    return {
-        "rule": RULE,
-        "passes": effort.passes,
-        "core": core,
-        "nodes": each,
-        "all": whole,
-        "share_of_sum": whole["triad"]["best_gb_per_second"] / ideal,
-        "warnings": warnings,
-    }
+    found = {"core": core, "nodes": each, "all": whole, "share_of_sum": whole["triad"]["best_gb_per_second"] / ideal}
+    return {"rule": RULE, "passes": effort.passes, **found, "warnings": warnings}
 
 
 def probe_scale(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str, Any]:
     """The triad on 1, 2, 4, ... cores of the first NUMA node, then on growing numbers of whole nodes."""
     points = []
     for cores in growing(hardware):
-        found = measured(hardware, memory, effort, cores)
-        points.append(
-            {
-                "cores": len(cores),
-                "numa_nodes": len({hardware.cores[core].numa for core in cores}),
-                "placement": found["placement"],
-                **found["triad"],
-            }
-        )
+        found, nodes = measured(hardware, memory, effort, cores), {hardware.cores[core].numa for core in cores}
+        size = {"cores": len(cores), "numa_nodes": len(nodes), "placement": found["placement"]}
+        points.append(size | found["triad"])
     first = points[0]["best_gb_per_second"]
     for point in points:
         point["over_first"] = point["best_gb_per_second"] / first
@@ -92,11 +70,8 @@ def measured(hardware: Hardware, memory: Memory, effort: Effort, cores: Sequence
     workers: list[Worker] = near_workers(hardware, cores)
     elements = elements_each(hardware, effort, cores)
     seconds = memory.stream_seconds(workers, elements, effort.passes)
-    found: dict[str, Any] = {
-        "placement": placement_of(workers),
-        "threads": len(workers),
-        "array_bytes": 8 * elements * len(workers),
-    }
+    found: dict[str, Any] = {"placement": placement_of(workers), "threads": len(workers)}
+    found["array_bytes"] = 8 * elements * len(workers)
     for (loop, size), times in zip(LOOPS.items(), seconds):
         moved = size * elements * len(workers)
         later = times[1:] or times  # STREAM leaves the first pass out

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from nearfield.entry.wording import counted
 from nearfield.machine.hardware import Hardware
 from nearfield.machine.processors import named
 from nearfield.measure.bench import Timed, box
@@ -14,6 +15,7 @@ from nearfield.measure.probe import Effort, spread, unsteady
 
 CELLS, STEPS, PASSES = 200, 60, 5
 QUICK_CELLS, QUICK_STEPS, QUICK_PASSES = 96, 20, 3
+Measured = dict[str, Any]
 
 
 def probe_fdtd(hardware: Hardware, effort: Effort) -> dict[str, Any]:
@@ -29,32 +31,19 @@ def probe_fdtd(hardware: Hardware, effort: Effort) -> dict[str, Any]:
             warnings += unsteady(f"update, {boundary}, {found[name]['placement']}", found[name]["mcells_per_second"])
         rates = {name: found[name]["mcells_per_second"]["median"] for name in found}
         boundaries[boundary] = found | {"rates": rates | {"cores": len(node.cores), "cells": cells}}
-    return {
-        "cells": cells,
-        "steps": steps,
-        "passes": passes,
-        "precision": "single",
-        "node": node.index,
-        "boundaries": boundaries,
-        "warnings": warnings,
-    }
+    size = {"cells": cells, "steps": steps, "passes": passes, "precision": "single"}
+    return {**size, "node": node.index, "boundaries": boundaries, "warnings": warnings}
 
 
-def measured(
-    hardware: Hardware, cores: Sequence[int], boundary: str, cells: int, steps: int, passes: int
-) -> dict[str, Any]:
+def measured(hardware: Hardware, cores: Sequence[int], boundary: str, cells: int, steps: int, passes: int) -> Measured:
     """The box on these cores, a thread each, kept to their processors while it is built and run."""
     processors = [hardware.cores[core].processors[0] for core in cores]
     with kept_to(processors):
         timed = Timed(box(cells, steps, boundary), threads=len(cores))
         rates = [timed.rate(steps) for _ in range(passes)]
-    facts = timed.facts()
-    return {
-        "mcells_per_second": spread(rates),
-        "threads": facts["threads"],
-        "isa": facts["isa"],
-        "placement": f"{facts['threads']} thread{'s' * (facts['threads'] > 1)} on {named(processors)}",
-    }
+    ran = {name: timed.facts()[name] for name in ("threads", "isa")}
+    placement = f"{counted(ran['threads'], 'thread')} on {named(processors)}"
+    return {"mcells_per_second": spread(rates), **ran, "placement": placement}
 
 
 @contextlib.contextmanager

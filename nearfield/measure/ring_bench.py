@@ -23,7 +23,8 @@ from nearfield.measure.probe_stream import elements_each
 from nearfield.measure.ring_bench_team import Case, Pass, Request, Stream, Team
 from nearfield.stream.placement import no_such_node, nodes_with_memory, require_room
 
-COPIES = tuple(itertools.product(("plain", "streaming"), repeat=2))  # in and out; the quicker pair is timed
+KINDS = ("plain", "streaming")
+COPIES = tuple(itertools.product(KINDS, KINDS))  # in and out; the quicker pair is timed
 WARM_UP = 1 / 32  # of the bytes, for each pair
 STREAM_WORDS = 4  # STREAM copy counts a read and a write; so do two copies, each
 STREAM_PASSES = 5
@@ -56,11 +57,8 @@ def suite(name: str) -> list[Case]:
             )
         return list(dual(*nodes[:2]))
     if name == "gpu":
-        found = (
-            "a GPU is present, but rings do not reach it yet"
-            if any(map(Path.exists, DRIVERS))
-            else "no GPU is present on this machine"
-        )
+        there = any(map(Path.exists, DRIVERS))
+        found = "a GPU is present, but rings do not reach it yet" if there else "no GPU is present on this machine"
         raise ModelError(f"suite=gpu: {found}. Use --suite single or dual, between processes")
     raise ModelError(f"suite={name}: allowed are single, dual, gpu")
 
@@ -82,9 +80,8 @@ def require(case: Case, hardware: Hardware, request: Request) -> None:
         for role, node in (("writer", stream.writer), ("reader", stream.reader)):
             if not cores.get(node):
                 here = ", ".join(str(number) for number, count in cores.items() if count)
-                raise ModelError(
-                    f"{role}={node}: there is no NUMA node {node} with cores that this process may use; there is {here}"
-                )
+                missing = f"there is no NUMA node {node} with cores that this process may use"
+                raise ModelError(f"{role}={node}: {missing}; there is {here}")
     for node, rings in Counter(stream.memory for stream in case.streams).items():
         require_room(rings * request.blocks * request.block_bytes, [node])
 
@@ -113,24 +110,20 @@ def measure(case: Case, request: Request) -> list[dict[str, Any]]:
         found = taken(team, request)
         nodes = [each["by_node"] for each in team.placements]
     allowed = max(before, two_copies(case, places, hardware, request))
-    rows = [
-        row_of(case, n, found, request)
-        | {
-            "stream_copy_share": found.rate(n) / allowed,
-            "two_stream_copies_mb_per_second": allowed,
-            "pages_per_node": nodes[n],
-            "verified": found.right(n) and placed(nodes[n], stream.memory),
-            "processors": list(places[n]),
-        }
-        for n, stream in enumerate(case.streams)
-    ]
+    rows = []
+    for n, stream in enumerate(case.streams):
+        right = all(each.right[n] for each in (*found.copied, *found.in_place))
+        row = row_of(case, n, found, request)
+        row |= {"stream_copy_share": row["mb_per_second"] / allowed, "two_stream_copies_mb_per_second": allowed}
+        row |= {"pages_per_node": nodes[n], "verified": right and placed(nodes[n], stream.memory)}
+        rows.append(row | {"processors": list(places[n])})
     rates = [row["mb_per_second"] for row in rows]
     return [row | {"sum_mb_per_second": sum(rates), "fairness": min(rates) / max(rates)} for row in rows]
 
 
 @dataclass(frozen=True)
 class Taken:
-    """The passes of a case, and the pair of copies that they were made with."""
+    """Passes of a case, and the pair of copies that they were made with."""
 
     bytes: int
     pair: tuple[str, str]
@@ -138,24 +131,11 @@ class Taken:
     in_place: list[Pass]
     delays: list[float]
 
-    def seconds(self, stream: int) -> float:
-        """Of the median pass of copies."""
-        return statistics.median(each.seconds[stream] for each in self.copied)
-
-    def rate(self, stream: int) -> float:
-        """Units of 1e6 bytes a second, copied in and out."""
-        return self.bytes / self.seconds(stream) / 1e6
-
-    def right(self, stream: int) -> bool:
-        """Whether every byte that was looked at was right."""
-        return all(each.right[stream] for each in (*self.copied, *self.in_place))
-
 
 def taken(team: Team, request: Request) -> Taken:
     """Warm up with each pair of copies, then time the quickest, the same bytes in place, and the delay."""
     warm = max(request.blocks * request.block_bytes, int(WARM_UP * request.bytes))
-    trials = {pair: sum(team.run("copy", warm, pair).seconds) for pair in COPIES}
-    pair = min(trials, key=lambda each: trials[each])
+    pair = min(COPIES, key=lambda pair: sum(team.run("copy", warm, pair).seconds))
     copied = [team.run("copy", request.bytes, pair) for _ in range(request.passes)]
     team.run("zero-copy", warm, pair)
     in_place = [team.run("zero-copy", request.bytes, pair) for _ in range(request.passes)]
@@ -164,24 +144,16 @@ def taken(team: Team, request: Request) -> Taken:
 
 
 def row_of(case: Case, n: int, found: Taken, request: Request) -> dict[str, Any]:
-    """What was timed of a stream."""
-    stream = case.streams[n]
+    """Times and rates of a stream."""
+    stream, seconds = case.streams[n], [each.seconds[n] for each in found.copied]
+    median, in_place = statistics.median(seconds), statistics.median(each.seconds[n] for each in found.in_place)
     return {
-        "test": case.test,
-        "stream": stream.name,
-        "memory": stream.memory,
-        "writer": stream.writer,
-        "reader": stream.reader,
-        "bytes": found.bytes,
-        "seconds": found.seconds(n),
-        "mb_per_second": found.rate(n),
-        "zero_copy_mb_per_second": found.bytes / statistics.median(each.seconds[n] for each in found.in_place) / 1e6,
-        "latency_microseconds": 1e6 * found.delays[n],
-        "copy_in": found.pair[0],
-        "copy_out": found.pair[1],
-        "blocks": request.blocks,
-        "block_bytes": request.block_bytes,
-        "seconds_of_passes": [each.seconds[n] for each in found.copied],
+        **{"test": case.test, "stream": stream.name},
+        **{"memory": stream.memory, "writer": stream.writer, "reader": stream.reader},
+        **{"bytes": found.bytes, "seconds": median, "mb_per_second": found.bytes / median / 1e6},
+        "zero_copy_mb_per_second": found.bytes / in_place / 1e6,
+        **{"latency_microseconds": 1e6 * found.delays[n], "copy_in": found.pair[0], "copy_out": found.pair[1]},
+        **{"blocks": request.blocks, "block_bytes": request.block_bytes, "seconds_of_passes": seconds},
     }
 
 
@@ -193,7 +165,7 @@ def placed(by_node: Sequence[int], node: int) -> bool:
 
 
 def two_copies(case: Case, places: Sequence[tuple[int, int]], hardware: Hardware, request: Request) -> float:
-    """What STREAM copy, on these processors at once, lets each stream have for two copies (1e6 bytes a second)."""
+    """The rate that STREAM copy on these processors at once leaves each stream for two copies (1e6 bytes a second)."""
     several = len(nodes_with_memory()) > 1
     workers = [
         ([processor], stream.memory if several else -1)
@@ -201,10 +173,8 @@ def two_copies(case: Case, places: Sequence[tuple[int, int]], hardware: Hardware
         for processor in dict.fromkeys(both)
     ]
     effort = Effort(STREAM_PASSES, max(48 << 20, min(request.bytes, Effort.most_bytes)))
-    elements = elements_each(
-        hardware,
-        effort,
-        [core.index for core in hardware.cores if {*core.processors} & {each[0][0] for each in workers}],
-    )
+    busy = {processor for processors, _ in workers for processor in processors}
+    cores = [core.index for core in hardware.cores if busy & {*core.processors}]
+    elements = elements_each(hardware, effort, cores)
     seconds = compiled_memory().stream_seconds(workers, elements, STREAM_PASSES)[0]
     return 16 * elements * len(workers) / min(seconds[1:]) / 1e6 / STREAM_WORDS / len(case.streams)

@@ -9,6 +9,7 @@ there; `delay` sends empty blocks one at a time, each with the moment of its com
 
 from __future__ import annotations
 
+import functools
 import json
 import statistics
 import sys
@@ -29,16 +30,6 @@ ring = _core.stream
 def words(count: int, first: int) -> np.ndarray:
     """The bytes of a block: words of 8 bytes, each one more than that before."""
     return np.arange(first, first + count, dtype=np.uint64).view(np.uint8)
-
-
-def sum_of(count: int, first: int) -> int:
-    """Of so many consecutive words, as 64 bits hold it."""
-    return (count * first + count * (count - 1) // 2) % 2**64
-
-
-def copier(name: str) -> Callable[[np.ndarray, np.ndarray], None]:
-    """`plain`, the C library's copy; `streaming`, one whose stores go past the caches."""
-    return np.copyto if name == "plain" else ring.copy_past_caches
 
 
 def parts(total: int, size: int) -> Iterator[tuple[int, int]]:
@@ -75,7 +66,7 @@ def read(reader: stream.Reader, mode: str, total: int, size: int, copy: Callable
             copy(own[:part], block.data)
             right &= block.data.size == part
         else:
-            right &= ring.sum_words(block.data) == sum_of(part // 8, n * count)
+            right &= ring.sum_words(block.data) == (part // 8 * (2 * n * count + part // 8 - 1) // 2) % 2**64
         right &= block.step == n and block.missed == 0
         reader.release(block)
     ended = time.monotonic()
@@ -90,17 +81,22 @@ def main(given: dict[str, Any]) -> None:
     size = given["block_bytes"]
     with _core.machine.ThreadPolicy("first-touch"):
         if given["role"] == "writer":
-            end = stream.create(given["name"], given["blocks"], size, given["memory"])
-            end.wait_for_readers(1, PATIENCE)
-            answer(given | {"placement": end.placement})
+            writer = stream.create(given["name"], given["blocks"], size, given["memory"])
+            writer.wait_for_readers(1, PATIENCE)
+            serve(writer, functools.partial(write, writer), given | {"placement": writer.placement})
         else:
-            end = stream.attach(given["name"], timeout=PATIENCE)
-            answer(given)
-        work = write if given["role"] == "writer" else read
-        with end:
-            for line in sys.stdin:
-                mode, total, copy = line.split()
-                answer(work(end, mode, int(total), size, copier(copy)))
+            reader = stream.attach(given["name"], timeout=PATIENCE)
+            serve(reader, functools.partial(read, reader), given)
+
+
+def serve(end: stream.Writer | stream.Reader, work: Callable[..., dict[str, Any]], given: dict[str, Any]) -> None:
+    """Say that this end is open, and make the pass that each line of input names."""
+    answer(given)
+    with end:
+        for line in sys.stdin:
+            mode, total, name = line.split()
+            copy = np.copyto if name == "plain" else ring.copy_past_caches  # whose stores go past the caches
+            answer(work(mode, int(total), given["block_bytes"], copy))
 
 
 def answer(values: dict[str, Any]) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.measure.workers import Worker
 from nearfield.stream.placement import nodes_with_memory
+
+MODULE = "nearfield.measure.ring_bench_process"
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Stream:
     reader: int
 
     def words(self) -> str:
-        """As the tables have it."""
+        """The three nodes as tables show them."""
         return f"RAM={self.memory} Write={self.writer} Read={self.reader}"
 
 
@@ -39,7 +38,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Request:
-    """What to move, and through which rings."""
+    """Bytes to move, and sizes of the rings."""
 
     bytes: int
     blocks: int = 8
@@ -49,7 +48,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Pass:
-    """Of each stream: seconds from the first block asked for to the last one released, and whether all was right."""
+    """Values of each stream: seconds from the request of the first block to the release of the last; correctness."""
 
     seconds: list[float]
     right: list[bool]
@@ -60,79 +59,43 @@ class Team:
     """The processes of a case. They end with the `with` block, whatever happens."""
 
     def __init__(self, case: Case, places: Sequence[tuple[int, int]], request: Request) -> None:
-        self._all: list[tuple[subprocess.Popen, subprocess.Popen]] = []
-        self.placements: list[dict[str, Any]] = []
+        self._pairs: list[tuple[Worker, Worker]] = []
+        several = len(nodes_with_memory()) > 1  # containers may forbid to bind memory, and one node needs none
+        size = {"blocks": request.blocks, "block_bytes": request.block_bytes}
         try:
-            several = len(nodes_with_memory()) > 1  # containers may forbid to bind memory, and one node needs none
-            for stream, both in zip(case.streams, places):
-                given = {
-                    "name": f"bench.{os.getpid()}.{stream.name}",
-                    "memory": stream.memory if several else None,
-                    "blocks": request.blocks,
-                    "block_bytes": request.block_bytes,
-                }
-                pair = [
-                    self._start(given | {"role": role, "processors": [processor]})
-                    for role, processor in zip(("writer", "reader"), both)
-                ]
-                self._all.append((pair[0], pair[1]))
-            for writer, reader in self._all:
-                self.placements.append(self._heard(writer)["placement"])
-                self._heard(reader)
+            for stream, (writer, reader) in zip(case.streams, places):
+                ring = {"name": f"bench.{os.getpid()}.{stream.name}", "memory": stream.memory if several else None}
+                given = ring | size
+                first = Worker(MODULE, given | {"role": "writer", "processors": [writer]})
+                second = Worker(MODULE, given | {"role": "reader", "processors": [reader]})
+                self._pairs.append((first, second))
+            self.placements: list[dict[str, Any]] = []
+            for first, second in self._pairs:
+                self.placements.append(first.answer()["placement"])
+                second.answer()
         except BaseException:
             self.__exit__(*sys.exc_info())
             raise
 
-    @staticmethod
-    def _start(given: dict[str, Any]) -> subprocess.Popen:
-        command = [sys.executable, "-m", "nearfield.measure.ring_bench_process", json.dumps(given)]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-
     def run(self, mode: str, total: int, pair: tuple[str, str]) -> Pass:
         """One pass of so many bytes, all streams together."""
-        for processes in self._all:
-            for process, copy in zip(reversed(processes), reversed(pair)):
-                self._told(process, f"{mode} {total} {copy}")
+        for writer, reader in self._pairs:
+            reader.say(f"{mode} {total} {pair[1]}")
+            writer.say(f"{mode} {total} {pair[0]}")
         seconds, right, delays = [], [], []
-        for writer, reader in self._all:
-            begun, found = self._heard(writer)["begun"], self._heard(reader)
+        for writer, reader in self._pairs:
+            begun, found = writer.answer()["begun"], reader.answer()
             seconds.append(found["ended"] - begun)
             right.append(found["right"])
             delays.append(found["delay"])
         return Pass(seconds, right, delays)
 
-    @staticmethod
-    def _told(process: subprocess.Popen, line: str) -> None:
-        with contextlib.suppress(OSError):  # it has ended; its answer says why
-            print(line, file=process.stdin, flush=True)
-
-    @staticmethod
-    def _heard(process: subprocess.Popen) -> dict[str, Any]:
-        line = process.stdout.readline()
-        found = json.loads(line) if line else {}
-        if "refused" in found:
-            raise ModelError(found["refused"])
-        if found:
-            return found
-        lines = process.stderr.read().strip().splitlines()
-        raise RunFailed(f"a process of the bench ended: {lines[-1] if lines else f'exit code {process.wait()}'}")
-
     def __enter__(self) -> Team:
         return self
 
     def __exit__(self, kind: object, *error: object) -> None:
-        processes = [process for pair in self._all for process in pair]
-        for process in processes:
-            if kind is not None:
-                process.terminate()  # it closes its end of the ring first
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.close()
-        for process in processes:
-            try:
-                process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            process.stdout.close()
-            process.stderr.close()
+        workers = [worker for pair in self._pairs for worker in pair]
+        for worker in workers:
+            worker.leave(kind is not None)
+        for worker in workers:
+            worker.wait()

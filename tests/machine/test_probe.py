@@ -9,6 +9,7 @@ import pytest
 
 from nearfield.cli import main
 from nearfield.entry.errors import ModelError
+from nearfield.machine import transport
 from nearfield.machine.hardware import from_synthetic, this_machine
 from nearfield.machine.profile import Profile, load_profile
 from nearfield.measure import probe, probe_messages, probe_mpi
@@ -34,7 +35,7 @@ LINES = [
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("NEARFIELD_CACHE", str(tmp_path))
-    for variable in probe_messages.SIZE_VARIABLES:
+    for variable in transport.SIZES:
         monkeypatch.delenv(variable, raising=False)
     return tmp_path
 
