@@ -54,7 +54,7 @@ def on_cluster(hosts: int, rate: str, command: list[str]) -> str:
 
 def link_between(rate: str) -> dict[str, float]:
     """Latency (s) of short messages and bandwidths (B/s) of long ones, one way and each way at once."""
-    line = [launcher(), "-n", "2", sys.executable, "-m", "nearfield.measure.probe_messages", "--quick"]
+    line = [str(launcher()), "-n", "2", sys.executable, "-m", "nearfield.measure.probe_messages", "--quick"]
     (pair,) = json.loads(on_cluster(2, rate, line))["pairs"]
     rows, last = pair["sizes"], pair["sizes"][-1]
     found = fit([row["bytes"] for row in rows], [row["latency"]["min"] for row in rows])

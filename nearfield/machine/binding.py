@@ -1,6 +1,6 @@
 """Binding of this process: which processors each of its threads gets, on which nodes the pages of each domain go.
 
-`resolve` decides before a run, `Binding.verify` and `Binding.locality` say afterwards what came of it.
+`resolve` decides before a run, `Binding.verify` and `Binding.locality` check the result afterwards.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import counted
 from nearfield.machine import pages, processors
 from nearfield.machine.hardware import SCHEMES, Hardware, assemble
 from nearfield.machine.pages import POLICIES, Locality
 from nearfield.machine.placement import default_scheme, memory_policy
 from nearfield.machine.processors import Bound, named
-from nearfield.machine.system_files import examine, node_folder, nodes_in, ranges
+from nearfield.machine.system_files import NODES, SYSTEM, examine, nodes_in, ranges
 from nearfield.machine.teams import Nodes, Processors, crowded, team_of, threads_of
 
 Counts = Sequence[tuple[Sequence[int], int]]
@@ -24,7 +25,7 @@ Counts = Sequence[tuple[Sequence[int], int]]
 
 @dataclass(frozen=True)
 class Achieved:
-    """Where the threads of a run may run, as the kernel says, and whether each is where it was to be."""
+    """Processors that the threads of a run may use, as the kernel says, and whether they are the requested ones."""
 
     processors: tuple[Processors, ...]
     as_asked: tuple[bool, ...]
@@ -39,7 +40,7 @@ class Achieved:
 
 @dataclass(frozen=True)
 class Binding:
-    """What was asked, what was chosen and why, and where threads and pages of this rank go."""
+    """The request, the choice with its reason, and where threads and pages of this rank go."""
 
     asked: str | None
     scheme: str
@@ -47,8 +48,8 @@ class Binding:
     memory_asked: str | None
     memory: str
     memory_reason: str
-    bound: Bound  # what this process started with
-    processors: tuple[Processors, ...]  # of each thread; () leaves it where it is
+    bound: Bound  # the binding at the start of this process
+    processors: tuple[Processors, ...]  # for each thread; () leaves it where it is
     nodes: Nodes
     warnings: tuple[str, ...] = ()
 
@@ -63,7 +64,7 @@ class Binding:
         return len(self.nodes)
 
     def verify(self, thread_ids: Iterable[int]) -> Achieved:
-        """What the kernel says of the threads, by the system's numbers, while they live."""
+        """Processors of the threads, as the kernel says while they are alive."""
         found = processors.allowed(thread_ids)
         wanted = [mine or self.bound.processors for mine in self.processors]
         return Achieved(found, tuple(have == want for have, want in zip(found, wanted)))
@@ -77,53 +78,38 @@ class Binding:
         try:
             counts = look()
         except OSError as refused:
-            one_node = len(nodes_in(node_folder())) <= 1
+            one_node = len(nodes_in(SYSTEM / NODES)) <= 1
             return Locality(1.0, reason="one NUMA node") if one_node else Locality(None, reason=str(refused.strerror))
-        places = [
-            [
-                [node[processor] for processor in achieved.processors[thread]]
-                for thread in threads_of(domain, len(counts), len(achieved.processors))
-            ]
-            for domain in range(len(counts))
-        ]
+        near = [[node[processor] for processor in mine] for mine in achieved.processors]  # nodes of each thread
+        places = [[near[thread] for thread in threads_of(n, len(counts), len(near))] for n in range(len(counts))]
         return pages.locality(counts, places)
 
     def facts(self, achieved: Achieved | None = None, found: Locality | None = None) -> dict[str, Any]:
         """All of it as plain data; `verified` and `locality_share` are null where nothing was looked up."""
-        return {
-            "bind": {
-                "asked": self.asked,
-                "scheme": self.scheme,
-                "reason": self.reason,
-                "process": self.bound.words(),
-                "threads": [ranges(mine) for mine in self.processors],
-                "achieved": [ranges(mine) for mine in achieved.processors] if achieved else None,
-                "verified": all(achieved.as_asked) if achieved else None,
-            },
-            "memory": {
-                "asked": self.memory_asked,
-                "policy": self.memory,
-                "reason": self.memory_reason,
-                "nodes": [list(nodes) for nodes in self.nodes],
-                "pages_by_node": list(found.by_node) if found else None,
-                "locality_share": found.share if found else None,
-                **pages.system_facts(),
-            },
-        }
+        bind: dict[str, Any] = {"asked": self.asked, "scheme": self.scheme, "reason": self.reason}
+        bind |= {"process": self.bound.words(), "threads": [ranges(mine) for mine in self.processors]}
+        bind |= {"achieved": None, "verified": None}
+        if achieved:
+            bind["achieved"] = [ranges(mine) for mine in achieved.processors]
+            bind["verified"] = all(achieved.as_asked)
+        memory: dict[str, Any] = {"asked": self.memory_asked, "policy": self.memory, "reason": self.memory_reason}
+        memory |= {"nodes": [list(nodes) for nodes in self.nodes], "pages_by_node": None, "locality_share": None}
+        if found:
+            memory |= {"pages_by_node": list(found.by_node), "locality_share": found.share}
+        return {"bind": bind, "memory": memory | pages.system_facts()}
 
     def header(self, achieved: Achieved | None = None, found: Locality | None = None) -> str:
         """One line on the threads and one on the memory."""
         state = f", {achieved.words()}" if achieved else ""
         share = f", {found.words()}" if found else ""
-        chosen = [
-            why if asked else f"by default: {why}"
-            for asked, why in ((self.asked, self.reason), (self.memory_asked, self.memory_reason))
-        ]
-        return f"binding {self.scheme} ({chosen[0]}); {self.where()}{state}\nmemory {self.memory} ({chosen[1]}){share}"
+        reason = self.reason if self.asked else f"by default: {self.reason}"
+        memory_reason = self.memory_reason if self.memory_asked else f"by default: {self.memory_reason}"
+        threads = f"binding {self.scheme} ({reason}); {self.where()}{state}"
+        return f"{threads}\nmemory {self.memory} ({memory_reason}){share}"
 
     def where(self) -> str:
         """Such as `4 threads, one each on processors 0-3`."""
-        threads = f"{self.threads} thread{'s' * (self.threads > 1)}"
+        threads = counted(self.threads, "thread")
         places = list(dict.fromkeys(self.processors))
         if () in places:
             return f"{threads}, free to move"
@@ -156,10 +142,8 @@ def resolve(
     """
     scheme, wide = scheme_asked(bind)
     if hardware.simulated:
-        raise ModelError(
-            f"binding is SIMULATED: {hardware.name} is not this machine, so nothing can be bound to it. "
-            "Leave the topology out, or use `nearfield place`"
-        )
+        why = f"{hardware.name} is not this machine, so nothing can be bound to it"
+        raise ModelError(f"binding is SIMULATED: {why}. Leave the topology out, or use `nearfield place`")
     bound = bound or processors.bound()
     alone = ranks_here == 1 or (len(set(map(tuple, ranks_bound))) > 1 if ranks_bound else bound.by_launcher)
     over = bool(bound.by) and (wide or (scheme not in (None, "none") and bound.by_launcher and alone))
@@ -182,10 +166,8 @@ def scheme_asked(bind: str | None) -> tuple[str | None, bool]:
     """The scheme, and whether a binding from outside is to be overridden."""
     scheme = bind.removesuffix("!") if bind else None
     if scheme is not None and scheme not in SCHEMES:
-        raise ModelError(
-            f"bind='{bind}' is unknown: {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}; with ! at its end it "
-            "overrides what a launcher or taskset has bound"
-        )
+        allowed = f"{', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}; with ! at its end it overrides"
+        raise ModelError(f"bind='{bind}' is unknown: {allowed} what a launcher or taskset has bound")
     return scheme, bool(bind) and bind != scheme
 
 
@@ -198,14 +180,9 @@ def machine_of(usable: Iterable[int]) -> Hardware:
 def require_binding(bind: str | None, places: Sequence[Processors]) -> None:
     """Refuse a binding that the system does not grant, before anything runs."""
     wanted = [place for place in places if place]
-    why = (
-        "this system cannot bind threads"
-        if wanted and not hasattr(os, "sched_setaffinity")
-        else processors.binding_refused(wanted)
-        if wanted
-        else ""
-    )
-    if why:
+    able = hasattr(os, "sched_setaffinity")
+    why = processors.binding_refused(wanted) if able else "this system cannot bind threads"
+    if wanted and why:
         raise ModelError(f"binding '{bind or 'by default'}' cannot be honoured: {why}. Use --bind none")
 
 
@@ -223,8 +200,6 @@ def memory_chosen(memory: str | None, scheme: str, nodes: Nodes, hardware: Hardw
     if not refused:
         return policy, f"--memory {memory}" if memory else f"goes with {scheme}", nodes
     if memory:
-        raise ModelError(
-            f"memory='{memory}' cannot be honoured: {refused}. Use --memory first-touch, which needs no "
-            "permission and places pages as well, or --memory off"
-        )
+        remedy = "Use --memory first-touch, which needs no permission and places pages as well, or --memory off"
+        raise ModelError(f"memory='{memory}' cannot be honoured: {refused}. {remedy}")
     return "first-touch", f"the system refuses {refused}", nodes

@@ -1,11 +1,11 @@
-"""What a machine is, as far as locality goes: cores, the memory near them, the caches they share.
+"""A machine as locality needs it: cores, the memory near them, the caches they share.
 
 Processors are known by the operating system's numbers, as plain tuples of int, so that no size is a limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.machine import hwloc_xml, synthetic, system_files
 from nearfield.machine.tree import CACHES, UNKNOWN, Facts, Object, nest
 
+Matrix = tuple[tuple[float, ...], ...]
 SCHEMES = ("node", "socket", "numa", "l3", "core", "none")
 
 
@@ -39,7 +40,7 @@ class NumaNode:
 
 @dataclass(frozen=True)
 class Unit:
-    """What one rank gets under a scheme: logical cores, and the logical NUMA nodes that they lie in."""
+    """One rank's part under a scheme: logical cores, and the logical NUMA nodes that they lie in."""
 
     cores: tuple[int, ...]
     numa: tuple[int, ...]
@@ -60,7 +61,7 @@ class Hardware:
     l1: int = 0
     l2: int = 0
     l3: int = 0
-    distances: tuple[tuple[float, ...], ...] | None = None
+    distances: Matrix | None = None
     facts: Facts = UNKNOWN
     root: Object | None = field(default=None, repr=False, compare=False)
 
@@ -94,14 +95,13 @@ class Hardware:
         for core in self.cores:
             groups.setdefault(getattr(core, keys[scheme]) if scheme in keys else 0, []).append(core)
         if scheme == "l3" and -1 in groups:
-            raise ModelError(
-                f"binding 'l3' needs third-level caches, and {self.name} shows none for some of its "
-                "cores. Choose numa or socket"
-            )
-        return tuple(
-            Unit(tuple(core.index for core in cores), tuple(sorted({core.numa for core in cores})))
-            for cores in groups.values()
-        )
+            why = f"{self.name} shows none for some of its cores"
+            raise ModelError(f"binding 'l3' needs third-level caches, and {why}. Choose numa or socket")
+
+        def unit(cores: list[Core]) -> Unit:
+            return Unit(tuple(core.index for core in cores), tuple(sorted({core.numa for core in cores})))
+
+        return tuple(map(unit, groups.values()))
 
     def processors_of(self, unit: Unit) -> tuple[int, ...]:
         """Numbers of the processors of a unit, hyper-threads counted."""
@@ -170,32 +170,27 @@ def assemble(
         for index, (node, covered) in enumerate(memories)
     )
     nodes = nodes or (NumaNode(0, 0, 0, tuple(range(len(cores)))),)
-    caches = {kind: cache_size(root, kind) for kind in CACHES[:3]}
-    return Hardware(
-        name, simulated, tuple(cores), nodes, **caches, distances=matrix(nodes, distances), facts=facts, root=root
-    )
+    l1, l2, l3 = (cache_size(root, kind) for kind in CACHES[:3])
+    return Hardware(name, simulated, tuple(cores), nodes, l1, l2, l3, matrix(nodes, distances), facts, root)
 
 
 def tree_of(hardware: Hardware) -> Object:
     """Packages, third-level caches, cores and memories of hardware that was not read from a tree."""
 
-    def covered(kind: str) -> dict[int, frozenset[int]]:
-        found: dict[int, set[int]] = {}
-        for core in hardware.cores:
-            found.setdefault(getattr(core, kind), set()).update(core.processors)
-        return {index: frozenset(inside) for index, inside in found.items() if index >= 0}
+    def inside(cores: Iterable[Core]) -> frozenset[int]:
+        return frozenset(number for core in cores for number in core.processors)
 
-    parts = [(Object("package", index), inside) for index, inside in covered("package").items()]
-    parts += [(Object("l3", index, hardware.l3), inside) for index, inside in covered("l3").items()]
-    parts += [(Object("core", core.index), frozenset(core.processors)) for core in hardware.cores]
+    def covered(kind: str) -> Iterator[tuple[int, frozenset[int]]]:
+        for index in dict.fromkeys(getattr(core, kind) for core in hardware.cores):
+            if index >= 0:
+                yield index, inside(core for core in hardware.cores if getattr(core, kind) == index)
+
+    parts = [(Object("package", index), processors) for index, processors in covered("package")]
+    parts += [(Object("l3", index, hardware.l3), processors) for index, processors in covered("l3")]
+    parts += [(Object("core", core.index), inside([core])) for core in hardware.cores]
     parts += [(Object("pu", number), frozenset({number})) for number in hardware.processors]
-    near = {
-        Object("numa", node.os_index, node.memory): frozenset(
-            number for core in node.cores for number in hardware.cores[core].processors
-        )
-        for node in hardware.numa
-    }
-    return nest(parts, near)
+    memories = ((Object("numa", node.os_index, node.memory), node.cores) for node in hardware.numa)
+    return nest(parts, {memory: inside(hardware.cores[core] for core in cores) for memory, cores in memories})
 
 
 def memory_of(thing: Object) -> Iterator[tuple[Object, tuple[int, ...]]]:
@@ -213,11 +208,9 @@ def cache_size(thing: Object, kind: str) -> int:
     return next((size for child in thing.children if (size := cache_size(child, kind))), 0)
 
 
-def matrix(
-    nodes: tuple[NumaNode, ...], distances: Mapping[tuple[int, int], float]
-) -> tuple[tuple[float, ...], ...] | None:
+def matrix(nodes: tuple[NumaNode, ...], distances: Mapping[tuple[int, int], float]) -> Matrix | None:
     """Distances by logical index; None unless every pair is known."""
-    pairs = [[distances.get((one.os_index, other.os_index)) for other in nodes] for one in nodes]
-    if any(value is None for row in pairs for value in row):
+    try:
+        return tuple(tuple(float(distances[one.os_index, other.os_index]) for other in nodes) for one in nodes)
+    except KeyError:
         return None
-    return tuple(tuple(float(value) for value in row if value is not None) for row in pairs)

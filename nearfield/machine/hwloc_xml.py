@@ -1,4 +1,4 @@
-"""hwloc's XML files, version 2: what `lstopo machine.xml` writes of any machine, and what launchers read back.
+"""hwloc's XML files, version 2, which `lstopo machine.xml` writes of any machine and launchers read back.
 
 NUMA nodes are memory children of the object that they are local to; sets of processors are bitmaps of 32-bit words in
 hexadecimal, the highest first. Source of the format: hwloc 2, "Importing and exporting topologies from/to XML files".
@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from nearfield.entry.errors import ModelError
+from nearfield.machine.system_files import clock_in
 from nearfield.machine.tree import Facts, Object
 
 KINDS = {
@@ -40,14 +41,11 @@ def read(path: Path) -> tuple[Object, dict[tuple[int, int], float], Facts]:
     version = top.get("version", "1")
     machine = top.find("object")
     if top.tag != "topology" or machine is None or version.split(".")[0] not in ("2", "3"):
-        what = f"a file of hwloc {version}" if top.tag == "topology" and machine is not None else "no topology"
-        raise ModelError(
-            f"{path} holds {what}; allowed are files of hwloc 2 or later, which `lstopo {path.stem}.xml` "
-            "of such a version writes"
-        )
+        content = f"a file of hwloc {version}" if top.tag == "topology" and machine is not None else "no topology"
+        allowed = f"allowed are files of hwloc 2 or later, which `lstopo {path.stem}.xml` of such a version writes"
+        raise ModelError(f"{path} holds {content}; {allowed}")
     try:
-        allowed = bitmap(machine.get("allowed_cpuset"))
-        root = read_object(machine, allowed)
+        root = read_object(machine, bitmap(machine.get("allowed_cpuset")))
         processors = list(root.processors()) if root else []
         if root is None or len(set(processors)) < len(processors):
             raise ValueError("it names a processor twice" if root else "it has no processor")
@@ -124,11 +122,8 @@ def read_distances(top: ElementTree.Element) -> dict[tuple[int, int], float]:
 
 def facts_of(machine: ElementTree.Element) -> Facts:
     """Processor, system and network, where the file names them."""
-    infos: dict[str, str] = {}
-    for info in machine.iter("info"):
-        infos.setdefault(info.get("name", ""), info.get("value", ""))
+    infos = {info.get("name"): info.get("value", "") for info in reversed(list(machine.iter("info")))}  # the first
     system = " ".join(filter(None, (infos.get("OSName"), infos.get("OSRelease"))))
     devices = (e.get("name", "") for e in machine.iter("object") if e.get("osdev_type") in NETWORK)
-    clock = re.search(r"@\s*([\d.]+)\s*GHz", infos.get("CPUModel", ""))
-    hertz = float(clock[1]) * 1e9 if clock else 0.0
-    return Facts(infos.get("CPUModel", ""), hertz, system, tuple(filter(None, devices)))
+    processor = infos.get("CPUModel", "")
+    return Facts(processor, clock_in(processor), system, tuple(filter(None, devices)))

@@ -1,4 +1,4 @@
-"""What launchers are given to put ranks where they belong, one line a rank.
+"""Files that tell launchers where ranks belong, one line a rank.
 
 - `rankfile`: Open MPI, `mpirun -rf FILE` (4) or `--map-by rankfile:FILE=FILE` (5). Slots are logical cores.
 - `prrte`: PRRTE 3 and Open MPI 5, `--map-by rankfile:FILE=FILE`: the same lines. PRRTE refuses `PE=8` where the eight
@@ -41,7 +41,7 @@ def rankfile(hardware: Hardware, bound: bool, ranks: Sequence[Rank]) -> list[str
 
 def hydra(hardware: Hardware, bound: bool, ranks: Sequence[Rank]) -> list[str]:
     """Hydra's host file: a line for each rank; the host's first names the processors of all its ranks."""
-    units = [rank.unit for rank in ranks if rank.host == ranks[0].host]  # those of every host, in order
+    units = [rank.unit for rank in ranks if rank.host == ranks[0].host]  # every host has equal ones, in this order
     sets = ("+".join(map(str, hardware.processors_of(unit))) for unit in units)
     binding = f" binding=user:{','.join(sets)}" if bound else ""
     return [f"{rank.host}:1{binding if rank.local == 0 else ''}" for rank in ranks]
@@ -51,19 +51,14 @@ def slurm(hardware: Hardware, bound: bool, ranks: Sequence[Rank]) -> list[str]:
     """Slurm's host file, the mask of each rank behind the comment sign."""
     lines = [f"{rank.host}#{mask(hardware.processors_of(rank.unit))}" if bound else rank.host for rank in ranks]
     if max(map(len, lines)) > SLURM_LINE:
-        raise ModelError(
-            f"processor {max(hardware.processors)} needs a mask longer than a line of Slurm's host file "
-            f"({SLURM_LINE} characters). Use --bind none and let Nearfield bind by itself"
-        )
+        why = f"needs a mask longer than a line of Slurm's host file ({SLURM_LINE} characters)"
+        remedy = "Use --bind none and let Nearfield bind by itself"
+        raise ModelError(f"processor {max(hardware.processors)} {why}. {remedy}")
     return lines
 
 
-LAUNCHERS: dict[str, Callable[[Hardware, bool, Sequence[Rank]], list[str]]] = {
-    "rankfile": rankfile,
-    "prrte": rankfile,
-    "hydra": hydra,
-    "slurm": slurm,
-}
+Emitter = Callable[[Hardware, bool, Sequence[Rank]], list[str]]
+LAUNCHERS: dict[str, Emitter] = {"rankfile": rankfile, "prrte": rankfile, "hydra": hydra, "slurm": slurm}
 
 
 def mask(numbers: Iterable[int]) -> str:

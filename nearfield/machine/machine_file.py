@@ -1,4 +1,4 @@
-"""What was measured on this machine and is used again: small JSON files, one entry a host.
+"""Measurements of this machine that are used again: small JSON files, one entry a host.
 
 A file that is missing, spoilt or cannot be written is no error: it only spares measurements.
 """
@@ -25,7 +25,7 @@ class MachineFile:
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """The path of the file."""
         chosen = os.environ.get("NEARFIELD_CACHE")
         if chosen:
             return Path(chosen) / self.name
@@ -40,12 +40,12 @@ class MachineFile:
         return found if isinstance(found, dict) else {}
 
     def entries(self) -> dict[str, Any]:
-        """What is kept of this host."""
+        """The entries of this host."""
         own = self.hosts().get(platform.node())
         return own if isinstance(own, dict) else {}
 
     def keep(self, entries: Mapping[str, Any]) -> None:
-        """Replace what is kept of this host; nothing of it if there are no entries."""
+        """Replace the entries of this host; without entries, remove them."""
         with contextlib.suppress(*FAULTS):
             path, hosts = self.path, self.hosts()
             hosts.pop(platform.node(), None)

@@ -1,4 +1,4 @@
-"""How fast this machine was when it was last measured: a small file that `bench box`, `doctor` and long runs refresh.
+"""Rate of this machine when it was last measured: a small file that `bench box`, `doctor` and long runs refresh.
 
 It serves predictions of time, and of what tiles gain; without it stated defaults stand in.
 """

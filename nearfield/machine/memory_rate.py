@@ -10,8 +10,8 @@ import numpy as np
 from nearfield.machine.system_files import free_memory
 
 ELEMENT_BYTES = 24  # two reads and a write of 8 bytes, as STREAM counts: the line fetched for the write is left out
-MOST_BYTES = 768 * 2**20  # of the three arrays; last-level caches of 256 MiB are in use
-SHARE_OF_MEMORY = 0.25  # of what is free, at most
+MOST_BYTES = 768 * 2**20  # three arrays together: three times the largest last-level caches in use, 256 MiB
+SHARE_OF_MEMORY = 0.25  # at most this share of the free memory is used
 RUNS = 5
 
 

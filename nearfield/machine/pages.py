@@ -1,4 +1,4 @@
-"""Where the pages of a run lie: near the threads that update them, or not; and settings of the system for that."""
+"""Locality of the pages of a run: near the threads that update them, or not; and settings of the system for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nearfield.machine.system_files import SYSTEM, cpu_folder, nodes_in, text
+from nearfield.machine.system_files import CPUS, SYSTEM, nodes_in, text
 
 POLICIES = ("first-touch", "bind", "interleave", "off")
 KERNEL = Path("/proc/sys/kernel")
@@ -54,7 +54,7 @@ def locality(counts: Sequence[tuple[Sequence[int], int]], places: Sequence[Seque
 
 
 def policy_refused(policy: str, nodes: Sequence[int]) -> str:
-    """Why this system does not grant a memory policy on these nodes, tried with a page; "" where it does."""
+    """The reason why this system refuses a memory policy on these nodes, tried with a page; "" where it does not."""
     from nearfield import _core
 
     return _core.machine.policy_refused(policy, list(nodes))
@@ -62,7 +62,7 @@ def policy_refused(policy: str, nodes: Sequence[int]) -> str:
 
 def node_of(processor: int, system: Path = SYSTEM) -> int:
     """The NUMA node of a processor, by the system's number; 0 where the system names none."""
-    return min(nodes_in(cpu_folder(system) / f"cpu{processor}"), default=0)
+    return min(nodes_in(system / CPUS / f"cpu{processor}"), default=0)
 
 
 def process_policy(maps: Path = MAPS) -> str:
@@ -77,7 +77,7 @@ def numa_balancing(kernel: Path = KERNEL) -> bool:
 
 
 def huge_pages(system: Path = SYSTEM) -> str:
-    """When memory comes in huge pages: `always`, `madvise` (if asked for, as Nearfield does), `never`; "" unknown."""
+    """The setting of huge pages: `always`, `madvise` (on request, which Nearfield makes), `never`; "" unknown."""
     chosen = re.search(r"\[(\w+)\]", text(system / "kernel" / "mm" / "transparent_hugepage" / "enabled"))
     return chosen[1] if chosen else ""
 

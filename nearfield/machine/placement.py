@@ -1,21 +1,23 @@
-"""Who runs where: which unit of which host a rank gets, and which processor of its unit a thread gets.
+"""Placement: the unit of a host that a rank gets, and the processor of its unit that a thread gets.
 
 Pure functions of the hardware; nothing here binds anything. All hosts have the same hardware.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import counted
 from nearfield.machine.hardware import Core, Hardware, Unit
 
 MOST_RANKS = 1 << 20
 LEVELS = ("package", "numa", "l3", "index")
-MEMORY = {"node": "first-touch", "none": "off"}  # of every other scheme: bind
+MEMORY = {"node": "first-touch", "none": "off"}  # memory policies; every other scheme has bind
 NAMES = {
     "node": "the whole machine",
     "socket": "a package",
@@ -40,10 +42,8 @@ def default_scheme(hardware: Hardware) -> tuple[str, str]:
     """The scheme that suits the hardware, and why."""
     near = {core.numa for core in hardware.cores}
     if len(near) > 1:
-        return "numa", (
-            f"{len(near)} NUMA nodes: one rank in each reads and writes memory of its own node, and its "
-            "threads share it there"
-        )
+        why = "one rank in each reads and writes memory of its own node, and its threads share it there"
+        return "numa", f"{len(near)} NUMA nodes: {why}"
     return "node", "one NUMA node: all memory is equally near to all cores, so one rank with a thread a core does it"
 
 
@@ -57,19 +57,15 @@ def host_names(nodes: int, hosts: str | Sequence[str] | None = None) -> tuple[st
     if hosts is None:
         return tuple(f"host{index}" for index in range(nodes))
     names = tuple(name.strip() for name in (hosts.split(",") if isinstance(hosts, str) else hosts))
-    wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name)]
+    given, wrong = ",".join(names), [name for name in names if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name)]
     if wrong:
-        raise ModelError(
-            f"hosts={','.join(names)}: '{wrong[0]}' is no host name (letters, digits, - . _); names are "
-            "separated by commas without spaces"
-        )
+        allowed = "letters, digits, - . _); names are separated by commas without spaces"
+        raise ModelError(f"hosts={given}: '{wrong[0]}' is no host name ({allowed}")
     if len(set(names)) < len(names):
-        raise ModelError(f"hosts={','.join(names)}: name each host once; --bind says how many ranks each gets")
+        raise ModelError(f"hosts={given}: name each host once; --bind says how many ranks each gets")
     if len(names) != nodes:
-        raise ModelError(
-            f"hosts={','.join(names)} names {len(names)} for nodes={nodes}; name as many hosts as there "
-            "are nodes, or leave hosts out for host0, host1, ..."
-        )
+        remedy = "name as many hosts as there are nodes, or leave hosts out for host0, host1, ..."
+        raise ModelError(f"hosts={given} names {len(names)} for nodes={nodes}; {remedy}")
     return names
 
 
@@ -80,9 +76,8 @@ def ranks(hardware: Hardware, scheme: str, hosts: Sequence[str]) -> tuple[Rank, 
     """
     units = hardware.units(scheme)
     if len(units) * len(hosts) > MOST_RANKS:
-        raise ModelError(
-            f"{len(units)} ranks on each of {len(hosts)} hosts are more than {MOST_RANKS}; bind to larger units"
-        )
+        every = f"{len(units)} ranks on each of {len(hosts)} hosts"
+        raise ModelError(f"{every} are more than {MOST_RANKS}; bind to larger units")
     return tuple(
         Rank(host * len(units) + local, name, local, unit)
         for host, name in enumerate(hosts)
@@ -134,14 +129,9 @@ def processors_of_threads(hardware: Hardware, unit: Unit, threads: int) -> tuple
     """One processor for each thread of a rank: spread over its cores, and no hyper-thread before every core has one."""
     if threads < 1:
         raise ModelError(f"threads={threads}: allowed are 1 or more")
-    taken: dict[int, int] = {}
-    chosen = []
-    for part in shares(hardware, unit, threads):
-        processors = hardware.cores[part[0]].processors
-        turn = taken.get(part[0], 0)
-        taken[part[0]] = turn + 1
-        chosen.append(processors[turn % len(processors)])
-    return tuple(chosen)
+    parts = shares(hardware, unit, threads)
+    turns = {part[0]: itertools.cycle(hardware.cores[part[0]].processors) for part in parts}
+    return tuple(next(turns[part[0]]) for part in parts)
 
 
 def crowding(hardware: Hardware, unit: Unit, threads: int) -> list[str]:
@@ -150,13 +140,9 @@ def crowding(hardware: Hardware, unit: Unit, threads: int) -> list[str]:
     if threads <= cores:
         return []
     slow = "they will hinder each other" if threads > processors else "pairs will share a core's arithmetic and caches"
-    return [
-        framed(
-            f"WARNING: {threads} threads on {cores} core{'s' * (cores > 1)} ({processors} processors): {slow}. "
-            f"Use --threads {cores}, or bind to larger units (--bind), or have the launcher give each rank more "
-            "processors."
-        )
-    ]
+    there = f"{counted(cores, 'core')} ({counted(processors, 'processor')})"
+    advice = f"Use --threads {cores}, or bind to larger units (--bind), or have the launcher give each rank more"
+    return [framed(f"WARNING: {threads} threads on {there}: {slow}. {advice} processors.")]
 
 
 def framed(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from nearfield.machine.system_files import SYSTEM, allowed_in, cpu_folder, numbers_in, ranges, text, usable_processors
+from nearfield.machine.system_files import CPUS, SYSTEM, allowed_in, numbers_in, ranges, text, usable_processors
 
 TASKS = Path("/proc/self/task")
 # What launchers leave in the environment of every rank that they start, the more particular ones first.
@@ -26,16 +27,16 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Bound:
-    """What this process may use when it starts, beside what it could reach and what the machine has; all by number."""
+    """Processors by number: those that this process may use when it starts, could be bound to, and the machine has."""
 
     processors: tuple[int, ...]
     reachable: tuple[int, ...]  # the control group's (a container's, a batch job's)
     online: tuple[int, ...]
-    launcher: str = ""  # what started it as one of several ranks
+    launcher: str = ""  # the program that started it as one of several ranks
 
     @property
     def by(self) -> str:
-        """Who took processors away last; "" where this process has the whole machine."""
+        """The last cause of a restriction to fewer processors; "" where this process has the whole machine."""
         if self.processors != self.reachable:
             return self.launcher or "taskset, numactl or the like"
         return "a control group (container or batch job)" if self.reachable != self.online else ""
@@ -55,28 +56,23 @@ class Bound:
 def bound(system: Path = SYSTEM, environment: Mapping[str, str] = os.environ) -> Bound:
     """The binding of this process as it is now; ask before any of its threads is bound."""
     mine = tuple(sorted(usable_processors()))
-    online = numbers_in(text(cpu_folder(system) / "online")) | set(mine)
+    online = numbers_in(text(system / CPUS / "online")) | set(mine)
     launcher = next((name for variable, name in LAUNCHERS.items() if variable in environment), "")
-    return Bound(mine, reachable(online), tuple(sorted(online)), launcher)
 
+    def widened() -> frozenset[int]:
+        os.sched_setaffinity(0, online)  # the kernel keeps to the control group's
+        return usable_processors()
 
-def reachable(online: Iterable[int]) -> tuple[int, ...]:
-    """Processors that a thread of this process can be bound to: the kernel keeps to the control group's."""
-
-    def widened() -> tuple[int, ...]:
-        os.sched_setaffinity(0, online)
-        return tuple(sorted(os.sched_getaffinity(0)))
-
-    if not hasattr(os, "sched_setaffinity"):
-        return tuple(sorted(online))
-    try:
-        return aside(widened)
-    except OSError:
-        return tuple(sorted(os.sched_getaffinity(0)))
+    reachable = online
+    if hasattr(os, "sched_setaffinity"):
+        with contextlib.suppress(OSError):
+            reachable = frozenset(mine)
+            reachable = aside(widened)
+    return Bound(mine, tuple(sorted(reachable)), tuple(sorted(online)), launcher)
 
 
 def binding_refused(wanted: Iterable[tuple[int, ...]]) -> str:
-    """Why threads cannot be bound to these sets of processors, tried with a thread of its own; "" where they can."""
+    """The reason why threads cannot be bound to these sets of processors, tried in a thread; "" where they can."""
     from nearfield import _core
 
     def try_all() -> None:

@@ -1,4 +1,4 @@
-"""What a probe found on a machine: rates of the update, of memory and of messages; a JSON file, or this machine's own.
+"""Results of probes of a machine: rates of the update, of memory and of messages; a JSON file, or this machine's own.
 
     {"format": "nearfield profile", "version": 1, "name": "node17",
      "fdtd":      {"pec":  {"core": 950, "numa": 1900, "cores": 2}, "cpml": {...}},     million cells a second
@@ -31,8 +31,7 @@ from nearfield.machine.machine_file import MachineFile
 from nearfield.machine.machine_rate import LARGE, known_rate
 
 STORED = MachineFile("profile.json")
-FORMAT, VERSION = "nearfield profile", 1
-SATURATED = 0.8  # of so many times one core: below it memory, not the cores, sets the rate of a NUMA node
+SATURATED = 0.8  # rate of a NUMA node over cores times the rate of one: below, memory and not the cores is the limit
 WHERE = {"numa": "within a NUMA node", "across": "between NUMA nodes of one host", "hosts": "between hosts"}
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -46,12 +45,12 @@ class Rates(Schema):
     numa: Positive
     cores: int = Field(ge=1)
     "Cores that made `numa`."
-    cells: int = Field(200, ge=1)
+    cells: int = Field(default=200, ge=1)
     "Along each side of the box that was timed."
 
     @property
     def ceiling(self) -> float:
-        """What memory lets through; infinite where the cores that were measured did not reach it."""
+        """Rate that memory allows; infinite where the cores that were measured did not reach it."""
         return self.numa if self.numa < SATURATED * self.cores * self.core else float("inf")
 
     def of(self, busy: int) -> float:
@@ -75,17 +74,17 @@ class Link(Schema):
     "s."
     bandwidth: Positive
     "B/s."
-    busy: float = Field(0.0, ge=0, allow_inf_nan=False)
+    busy: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     "s a byte that is sent, while as many come: what the processor spends on packing and moving it."
-    latency_error: float | None = Field(None, ge=0)
-    bandwidth_error: float | None = Field(None, ge=0)
+    latency_error: float | None = Field(default=None, ge=0)
+    bandwidth_error: float | None = Field(default=None, ge=0)
 
     def seconds(self, size: float, messages: float = 1) -> float:
         """Seconds that so many messages of `size` bytes in all take one after the other."""
         return messages * self.latency + size / self.bandwidth
 
 
-ASSUMED_LINKS = {  # of today's servers, in round numbers
+ASSUMED_LINKS = {  # typical servers, in round numbers
     "numa": Link(latency=0.5e-6, bandwidth=6e9, busy=0.3e-9),
     "across": Link(latency=1e-6, bandwidth=5e9, busy=0.4e-9),
     "hosts": Link(latency=20e-6, bandwidth=1.15e9, busy=0.5e-9),
@@ -95,10 +94,10 @@ ASSUMED_REMOTE = 0.6  # bandwidth of another NUMA node's memory over that of one
 
 
 class Profile(Schema):
-    """What is known of a machine's speed."""
+    """Known rates of a machine."""
 
-    format: Literal["nearfield profile"] = FORMAT
-    version: Literal[1] = VERSION
+    format: Literal["nearfield profile"] = "nearfield profile"
+    version: Literal[1] = 1
     name: str = "unnamed"
     fdtd: dict[Literal["pec", "cpml"], Rates] = Field(default_factory=dict)
     triad: Triad | None = None
@@ -157,7 +156,7 @@ class Profile(Schema):
         return tuple(said)
 
     def as_dict(self) -> dict[str, Any]:
-        """What the JSON file holds."""
+        """The contents of the JSON file."""
         return self.model_dump(mode="json", exclude_none=True)
 
 
@@ -169,7 +168,13 @@ def load_profile(given: str | Path | None = None) -> Profile:
     """
     if given is None:
         return this_profile()
-    entries = read(Path(given))
+    remedy = "`nearfield probe --json` writes one"
+    try:
+        entries = json.loads(Path(given).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(f"profile {given}: {error.strerror or error}; {remedy}") from None
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"profile {given} is not JSON ({error}); {remedy}") from None
     if isinstance(entries, dict) and isinstance(entries.get("profile"), dict):
         entries = entries["profile"]
     return profile_of(entries, f"profile {given}")
@@ -184,10 +189,9 @@ def profile_of(entries: Any, name: str) -> Profile:
 
 
 def this_profile() -> Profile:
-    """What is stored of this machine; an empty profile where nothing is, or nothing usable."""
-    entries = STORED.entries()
+    """The profile that is stored of this machine; an empty one where there is none, or none that is usable."""
     with contextlib.suppress(ValidationError):
-        if entries:
+        if entries := STORED.entries():
             return Profile.model_validate(entries)
     return Profile(name="none, this machine was not probed")
 
@@ -195,13 +199,3 @@ def this_profile() -> Profile:
 def store(profile: Profile) -> None:
     """Keep the profile of this machine for `check`, `place` and `predict`."""
     STORED.keep(profile.as_dict())
-
-
-def read(path: Path) -> Any:
-    """The JSON of a file. Error: it cannot be read, or is none."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError(f"profile {path}: {error.strerror or error}; `nearfield probe --json` writes one") from None
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"profile {path} is not JSON ({error}); `nearfield probe --json` writes one") from None

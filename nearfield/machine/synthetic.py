@@ -9,6 +9,7 @@ Source of the format: hwloc 2, "Synthetic topologies".
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from dataclasses import dataclass, replace
@@ -33,11 +34,8 @@ KINDS = {
     "pu": r"pu|proc|thread",
     "": r"l[1-5]i(cache)?",
 } | {f"l{level}": rf"l{level}[ud]?(cache)?" for level in range(1, 6)}
-UNITS = (
-    {"": 1}
-    | {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)}
-    | {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
-)
+UNITS = {"": 1} | {f"{prefix}b": 1000**power for power, prefix in enumerate("kmgt", 1)}
+UNITS |= {f"{prefix}ib": 1024**power for power, prefix in enumerate("kmgt", 1)}
 ALLOWED = (
     "allowed are kind:count words from the outside in, where kind is group, package (pack, socket), die, numa, "
     "l1 to l5, core or pu, a cache with (size=8MB); [numa(memory=6GB)] or numa:2(memory=6GB) for memory; an XML "
@@ -56,24 +54,26 @@ class Level:
     memory: tuple[Object, ...] = ()
 
 
-class Counter:
-    """Numbers the objects of each kind, in the order in which they are finished, unless the string numbers them."""
+class Numbers:
+    """Numbers of the objects of each kind, in the order in which they are finished, unless the string numbers them."""
 
-    def __init__(self, numbers: dict[str, list[int]]) -> None:
-        self.numbers = numbers
-        self.seen: dict[str, int] = {}
+    def __init__(self, listed: dict[str, list[int]]) -> None:
+        self.listed = listed
+        self._next = {kind: iter(numbers) for kind, numbers in listed.items()}
 
     def next(self, kind: str) -> int:
         """The operating system's number of the next object of a kind."""
-        index = self.seen.get(kind, 0)
-        self.seen[kind] = index + 1
-        return self.numbers[kind][index] if kind in self.numbers else index
+        return next(self._next.setdefault(kind, itertools.count()))
 
 
 def parse(text: str) -> Object:
     """The tree of a synthetic string. Raises ModelError: what is wrong with it, and what is allowed."""
     try:
-        return build(levels_of(text))
+        levels, listed = levels_of(text), dict[str, list[int]]()
+        for depth, level in enumerate(levels, 1):
+            if level.indexes:
+                listed[level.kind] = indexes_of(level.indexes, math.prod(outer.count for outer in levels[:depth]))
+        return objects(levels, 0, Numbers(listed))[0]
     except ValueError as error:
         raise ModelError(f'topology "{text}" is neither a file nor a machine: {error}; {ALLOWED}') from None
 
@@ -127,30 +127,20 @@ def ordered(levels: list[Level]) -> list[Level]:
     return levels
 
 
-def build(levels: list[Level]) -> Object:
-    """The tree of the levels."""
-    numbers, total = {}, 1
-    for level in levels:
-        total *= level.count
-        if level.indexes:
-            numbers[level.kind] = indexes_of(level.indexes, total)
-    return objects(levels, 0, Counter(numbers))[0]
-
-
-def objects(levels: list[Level], depth: int, counter: Counter) -> tuple[Object, ...]:
+def objects(levels: list[Level], depth: int, numbers: Numbers) -> tuple[Object, ...]:
     """The objects of one level inside one object of the level above."""
-    level, made = levels[depth], []
+    level, made = levels[depth], list[Object]()
     for _ in range(level.count):
-        children = objects(levels, depth + 1, counter) if depth + 1 < len(levels) else ()
+        children = objects(levels, depth + 1, numbers) if depth + 1 < len(levels) else ()
         own = (Object("numa", size=level.size),) if level.kind == "numa" else ()
-        memory = tuple(replace(node, number=counter.next("numa")) for node in own + level.memory)
+        memory = tuple(replace(node, number=numbers.next("numa")) for node in own + level.memory)
         if not level.kind:  # an instruction cache: only its count matters
             made.extend(children)
         elif level.kind == "numa":
             made.append(Object("group", children=children, memory=memory))
         else:
-            made.append(Object(level.kind, counter.next(level.kind), level.size, children, memory))
-    return tuple(sorted(made, key=Object.first_processor) if "pu" in counter.numbers else made)
+            made.append(Object(level.kind, numbers.next(level.kind), level.size, children, memory))
+    return tuple(sorted(made, key=Object.first_processor) if "pu" in numbers.listed else made)
 
 
 def kind_of(word: str) -> str:
@@ -167,20 +157,15 @@ def attributes(text: str | None, size_name: str) -> tuple[int, str]:
     for attribute in (text or "").split():
         name, _, value = attribute.partition("=")
         if name == size_name:
-            size = bytes_of(value)
+            match = re.fullmatch(r"(\d+)([a-z]*)", value.lower())
+            if not match or match[2] not in UNITS:
+                raise ValueError(f"'{value}' is no size: a whole number with kB, MB, GB, TB, KiB, MiB, GiB or TiB")
+            size = int(match[1]) * UNITS[match[2]]
         elif name == "indexes":
             indexes = value
         elif name != "memorysidecachesize":
             raise ValueError(f"'{attribute}' is unknown here; {size_name}= and indexes= are known")
     return size, indexes
-
-
-def bytes_of(value: str) -> int:
-    """Bytes of a size such as `6GB` or `512KiB`."""
-    match = re.fullmatch(r"(\d+)([a-z]*)", value.lower())
-    if not match or match[2] not in UNITS:
-        raise ValueError(f"'{value}' is no size: a whole number with kB, MB, GB, TB, KiB, MiB, GiB or TiB")
-    return int(match[1]) * UNITS[match[2]]
 
 
 def indexes_of(text: str, total: int) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from nearfield.machine.tree import Facts, Object, nest
 
 SYSTEM = Path("/sys")
+CPUS, NODES = "devices/system/cpu", "devices/system/node"  # folders of each processor, of each NUMA node
 CPUINFO = Path("/proc/cpuinfo")
 STATUS = Path("/proc/self/status")
 CONTROL_GROUP = Path("/proc/self/cgroup")
@@ -67,16 +68,6 @@ def allowed_in(status: Path, what: str) -> frozenset[int]:
 def memory_in(file: Path) -> dict[str, int]:
     """Bytes by name, such as `MemTotal`, of /proc/meminfo or of a NUMA node's file; empty where it cannot be read."""
     return {name: 1024 * int(size) for name, size in re.findall(r"([\w()]+):\s+(\d+) kB", text(file))}
-
-
-def cpu_folder(system: Path = SYSTEM) -> Path:
-    """The folder that has a folder for each processor."""
-    return system / "devices" / "system" / "cpu"
-
-
-def node_folder(system: Path = SYSTEM) -> Path:
-    """The folder that has a folder for each NUMA node."""
-    return system / "devices" / "system" / "node"
 
 
 def nodes_in(folder: Path) -> list[int]:
@@ -139,9 +130,9 @@ def examine(
 ) -> tuple[Object, dict[tuple[int, int], float], Facts]:
     """Tree, distances between NUMA nodes by their numbers, and facts; where files are missing, what is left of them."""
     usable = usable_processors() if usable is None else usable
-    parts = parts_of(cpu_folder(system), usable)
+    parts = parts_of(system / CPUS, usable)
     allowed_memory = allowed_in(STATUS, "Mems") if allowed_memory is None else allowed_memory
-    memory, distances = memory_of(node_folder(system), usable, allowed_memory)
+    memory, distances = memory_of(system / NODES, usable, allowed_memory)
     return nest(without_crossing(parts, memory), memory), distances, facts(system)
 
 
@@ -199,15 +190,20 @@ def without_crossing(parts: list[Part], memory: dict[Object, frozenset[int]]) ->
 
 
 def facts(system: Path) -> Facts:
-    """Processor, clock, operating system and network."""
-    name = processor_name()
-    return Facts(name, clock(system, name), operating_system(), tuple(network(system)))
+    """Processor, clock, operating system (distribution and kernel) and network."""
+    name, kernel = processor_name(), f"{platform.system()} {platform.release()}"
+    try:
+        distribution = platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:
+        distribution = ""
+    release = f"{distribution} ({kernel})" if distribution else kernel
+    return Facts(name, clock(system, name), release, tuple(network(system)))
 
 
 def processor_name() -> str:
     """The processor as the system names it; of an Arm without a name there, its implementer and its part number."""
     pairs = re.findall(r"^([^:\n]*?)[ \t]*:[ \t]*(.*?)[ \t]*$", text(CPUINFO), re.MULTILINE)
-    entries = dict(reversed(pairs))  # of the first core
+    entries = dict(reversed(pairs))  # the first core's win
     if entries.get("model name"):
         return entries["model name"]
     if "CPU part" in entries:
@@ -215,25 +211,21 @@ def processor_name() -> str:
     return platform.processor() or platform.machine()
 
 
+def clock_in(name: str) -> float:
+    """Hz of the clock that a processor's name ends with, `... @ 2.40GHz`; 0 without it."""
+    named = re.search(r"@\s*([\d.]+)\s*GHz", name)
+    return float(named[1]) * 1e9 if named else 0.0
+
+
 def clock(system: Path, name: str) -> float:
     """Hz: the one in the processor's name, else the highest that it can have, else that of the moment; 0 if unknown."""
-    if named := re.search(r"@\s*([\d.]+)\s*GHz", name):
-        return float(named[1]) * 1e9
-    highest = number_in(cpu_folder(system) / "cpu0" / "cpufreq" / "cpuinfo_max_freq")  # kHz
+    if named := clock_in(name):
+        return named
+    highest = number_in(system / CPUS / "cpu0" / "cpufreq" / "cpuinfo_max_freq")  # kHz
     if highest >= 0:
         return highest * 1e3
     now = re.findall(r"^cpu MHz\s*:\s*([\d.]+)$", text(CPUINFO), re.MULTILINE)
     return max((float(value) * 1e6 for value in now), default=0.0)
-
-
-def operating_system() -> str:
-    """Distribution and kernel."""
-    kernel = f"{platform.system()} {platform.release()}"
-    try:
-        distribution = platform.freedesktop_os_release().get("PRETTY_NAME", "")
-    except OSError:
-        distribution = ""
-    return f"{distribution} ({kernel})" if distribution else kernel
 
 
 def network(system: Path) -> Iterator[str]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nearfield.entry.wording import counted
 from nearfield.machine.hardware import Hardware, Unit
 from nearfield.machine.placement import framed, processors_of_threads, shares
 from nearfield.machine.processors import Bound, named
 from nearfield.machine.system_files import cgroup_limit
 
+Count = int | None  # None: chosen
 Processors = tuple[int, ...]
-Nodes = tuple[tuple[int, ...], ...]  # of each domain, by the system's numbers
+Nodes = tuple[tuple[int, ...], ...]  # for each domain, by the system's numbers
 
 
 @dataclass(frozen=True)
@@ -24,15 +26,9 @@ class Team:
 
 
 def team_of(
-    hardware: Hardware,
-    scheme: str | None,
-    suited: str,
-    sharers: int,
-    rank: int,
-    threads: int | None,
-    domains: int | None,
+    hardware: Hardware, scheme: str | None, suited: str, sharers: int, rank: int, threads: Count, domains: Count
 ) -> Team:
-    """What one of so many ranks gets; `scheme` is None where the suited one is taken by default."""
+    """The team of one of so many ranks; `scheme` is None where the suited one is taken by default."""
     units = units_of_rank(hardware, scheme or suited, sharers, rank)
     cores = tuple(dict.fromkeys(core for unit in units for core in unit.cores))
     granted = (cgroup_limit() or len(cores) * sharers) // sharers
@@ -40,9 +36,8 @@ def team_of(
     if scheme is None and suited == "node" and threads * sharers > len(hardware.cores):
         units, cores = list(hardware.units("node")), tuple(range(len(hardware.cores)))  # the system shares out better
     parts = units_of_domains(hardware, units, domains or min(len(units), threads))
-    nodes = tuple(
-        tuple(sorted({hardware.numa[hardware.cores[core].numa].os_index for core in part.cores})) for part in parts
-    )
+    near = ({hardware.numa[hardware.cores[core].numa].os_index for core in part.cores} for part in parts)
+    nodes = tuple(tuple(sorted(numbers)) for numbers in near)
     if scheme == "none":
         return Team(cores, ((),) * threads, nodes)
     return Team(cores, processors_of(hardware, parts, threads, scheme is not None), nodes)
@@ -100,17 +95,10 @@ def crowded(hardware: Hardware, team: Team, sharers: int, bound: Bound) -> list[
     usable = sorted(processor for core in cores for processor in hardware.cores[core].processors)
     ranks = f" ({threads} in each of {sharers} ranks)" if sharers > 1 else ""
     by = f", bound by {bound.by}" if bound.by else ""
-    slow = (
-        "hyper-threads share a core's arithmetic and caches"
-        if threads * sharers <= len(usable)
-        else "they take turns and wait for each other"
-    )
+    enough = threads * sharers <= len(usable)
+    slow = "hyper-threads share a core's arithmetic and caches" if enough else "they take turns and wait for each other"
     advice = f"Use --threads {max(1, len(cores) // sharers)}" + (" and fewer ranks" if sharers > len(cores) else "")
     if by:
         advice += ", or have this process given more (mpiexec --bind-to none, srun --cpus-per-task)"
-    return [
-        framed(
-            f"MORE THREADS THAN CORES: {threads * sharers} threads{ranks} on {len(cores)} "
-            f"core{'s' * (len(cores) > 1)} ({named(usable)}{by}): {slow}. {advice}."
-        )
-    ]
+    where = f"{counted(len(cores), 'core')} ({named(usable)}{by})"
+    return [framed(f"MORE THREADS THAN CORES: {threads * sharers} threads{ranks} on {where}: {slow}. {advice}.")]

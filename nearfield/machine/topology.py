@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearfield.machine.system_files import SYSTEM, caches_of, cgroup_limit, core_of, cpu_folder, usable_processors
+from nearfield.machine.system_files import CPUS, SYSTEM, caches_of, cgroup_limit, core_of, usable_processors
 
 KIB = 1024
 
@@ -42,7 +42,7 @@ def available_threads() -> int:
 
 def examine(usable: frozenset[int], system: Path, limit: int | None = None) -> Topology:
     """The topology of the usable processors by the files below `system`; `limit`: cores at most."""
-    folder = cpu_folder(system)
+    folder = system / CPUS
     shares: dict[int, list[int]] = {1: [], 2: [], 3: []}
     for (level, sharers), size in caches_of(folder, usable).items():
         share = size // len({core_of(folder, sharer) for sharer in sharers}) if level < 3 else size

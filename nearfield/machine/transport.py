@@ -1,4 +1,4 @@
-"""How ranks talk: through MPI (mpi4py) where a launcher started several of them, else not at all."""
+"""Communication between ranks: MPI (mpi4py) where a launcher started several of them, else none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Alone:
         return self.everywhere(platform.node())
 
     def from_root(self, value):
-        """What rank 0 holds."""
+        """The value of rank 0."""
         return value
 
     def gathered(self, value) -> list | None:
@@ -181,7 +181,7 @@ def freed(requests: list) -> None:
 
 
 def agreed(ranks: Alone, make: Callable, at_root: bool = False):
-    """What `make()` gives, or on every rank the error of the first that refuses; `at_root`: made there for all."""
+    """The result of `make()`, or on every rank the error of the first that refuses; `at_root`: made there for all."""
     made, refused = None, None
     if ranks.rank == 0 or not at_root:
         try:
@@ -190,14 +190,14 @@ def agreed(ranks: Alone, make: Callable, at_root: bool = False):
             if ranks.size == 1:
                 raise
             refused = str(error)
-    for rank, error in enumerate(ranks.everywhere(refused)):
-        if error:
-            raise ModelError(error if rank == 0 else f"rank {rank}: {error}")
+    for rank, why in enumerate(ranks.everywhere(refused)):
+        if why:
+            raise ModelError(why if rank == 0 else f"rank {rank}: {why}")
     return ranks.from_root(made) if at_root else made
 
 
 def started() -> int:
-    """How many processes the launcher says it started; 1 without one."""
+    """Number of processes that the launcher says it started; 1 without one."""
     return max((int(os.environ[name]) for name in SIZES if os.environ.get(name, "").isdigit()), default=1)
 
 

@@ -39,7 +39,7 @@ class Object:
 
 @dataclass(frozen=True)
 class Facts:
-    """What else is known of a machine; empty or 0 where it is not."""
+    """Further facts of a machine; empty or 0 where they are unknown."""
 
     processor: str = ""
     clock: float = 0.0  # Hz

@@ -2,70 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from xml.sax.saxutils import quoteattr
+from collections.abc import Iterable, Sequence
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from nearfield.machine.hardware import Hardware
 from nearfield.machine.hwloc_xml import NAMES
 from nearfield.machine.tree import CACHES, Object
 
-HEADER = (
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<!DOCTYPE topology SYSTEM "hwloc2.dtd">',
-    '<topology version="2.0">',
-)
+HEADER = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
 CHUNK = 10  # values in one element, as hwloc writes them
 
 
 def to_xml(hardware: Hardware) -> str:
     """The text of the file; each object with the processors and the memories that it reaches."""
-    root = hardware.tree()
-    return "\n".join([*HEADER, *element(hardware, root, whole(root), 1), *distances(hardware), "</topology>", ""])
+    top, root = Element("topology", version="2.0"), hardware.tree()
+    machine = add(top, root, whole(root))
+    infos = {"CPUModel": hardware.facts.processor, "OSName": hardware.facts.system}
+    for place, (name, value) in enumerate((name, value) for name, value in infos.items() if value):
+        machine.insert(place, Element("info", name=name, value=value))
+    if hardware.distances is not None and len(hardware.numa) > 1:
+        kind = {"type": "NUMANode", "nbobjs": str(len(hardware.numa)), "kind": "5"}
+        table = SubElement(top, "distances2", kind, name="NUMALatency", indexing="os")
+        add_values(table, "indexes", [node.os_index for node in hardware.numa])
+        add_values(table, "u64values", [round(value) for row in hardware.distances for value in row])
+    indent(top)
+    return f"{HEADER}{tostring(top, encoding='unicode')}\n"
 
 
-def element(hardware: Hardware, thing: Object, memory: frozenset[int], depth: int) -> Iterator[str]:
-    """The lines of an object, its memory and its children; `memory`: numbers of the NUMA nodes that it reaches."""
-    margin = "  " * depth
+def add(parent: Element, thing: Object, memory: frozenset[int]) -> Element:
+    """An object with its memory and its children; `memory`: numbers of the NUMA nodes that it reaches."""
     processors = frozenset(thing.processors())
     attributes = {"type": NAMES[thing.kind]}
     if thing.number >= 0 and thing.kind not in CACHES and thing.kind != "group":
         attributes["os_index"] = str(thing.number)
     attributes |= sets(processors, memory, thing.kind == "machine")
     if thing.kind in CACHES:
-        attributes |= {
-            "cache_size": str(thing.size),
-            "depth": thing.kind[1],
-            "cache_linesize": "64",
-            "cache_associativity": "0",
-            "cache_type": "1" if thing.kind == "l1" else "0",
-        }
+        attributes |= {"cache_size": str(thing.size), "depth": thing.kind[1], "cache_linesize": "64"}
+        attributes |= {"cache_associativity": "0", "cache_type": "1" if thing.kind == "l1" else "0"}
     elif thing.kind == "group":
         attributes |= {"kind": "0", "subkind": "0"}
-    yield f"{margin}<object {listed(attributes)}>"
-    if thing.kind == "machine":
-        yield from infos(hardware, margin + "  ")
+    element = SubElement(parent, "object", attributes)
     for node in thing.memory:
-        near = processors if node.local else frozenset()
-        own = {"type": "NUMANode", "os_index": str(node.number), **sets(near, frozenset({node.number}))}
-        yield f'{margin}  <object {listed(own)} local_memory="{node.size}"/>'
-    inherited = memory - frozenset().union(*(whole(child) for child in thing.children))
+        near = sets(processors if node.local else frozenset(), frozenset({node.number}))
+        own = {"type": "NUMANode", "os_index": str(node.number), **near, "local_memory": str(node.size)}
+        SubElement(element, "object", own)
+    inherited = memory - frozenset().union(*map(whole, thing.children))
     for child in thing.children:
-        yield from element(hardware, child, inherited | whole(child), depth + 1)
-    yield f"{margin}</object>"
+        add(element, child, inherited | whole(child))
+    return element
 
 
 def whole(thing: Object) -> frozenset[int]:
     """Numbers of the NUMA nodes on an object and inside it."""
-    return frozenset(node.number for node in thing.memory).union(*(whole(child) for child in thing.children))
+    return frozenset(node.number for node in thing.memory).union(*map(whole, thing.children))
 
 
 def sets(processors: frozenset[int], memory: frozenset[int], top: bool = False) -> dict[str, str]:
     """The attributes of the two sets; the machine's also say that all of them may be used."""
-    found = {}
-    for name, numbers in (("cpuset", processors), ("nodeset", memory)):
-        bits = bitmap(numbers)
-        found |= {name: bits, f"complete_{name}": bits} | ({f"allowed_{name}": bits} if top else {})
-    return found
+    prefixes = ("", "complete_", "allowed_") if top else ("", "complete_")
+    numbers = {"cpuset": bitmap(processors), "nodeset": bitmap(memory)}
+    return {f"{prefix}{name}": bits for name, bits in numbers.items() for prefix in prefixes}
 
 
 def bitmap(numbers: Iterable[int]) -> str:
@@ -75,31 +71,8 @@ def bitmap(numbers: Iterable[int]) -> str:
     return ",".join(f"0x{digits[place : place + 8]}" for place in range(0, len(digits), 8))
 
 
-def infos(hardware: Hardware, margin: str) -> Iterator[str]:
-    """What is known of the machine in words."""
-    facts = hardware.facts
-    for name, value in (("CPUModel", facts.processor), ("OSName", facts.system)):
-        if value:
-            yield f"{margin}<info name={quoteattr(name)} value={quoteattr(value)}/>"
-
-
-def distances(hardware: Hardware) -> Iterator[str]:
-    """Relative latencies between NUMA nodes, where they are known."""
-    if hardware.distances is None or len(hardware.numa) < 2:
-        return
-    yield (f'  <distances2 type="NUMANode" nbobjs="{len(hardware.numa)}" kind="5" name="NUMALatency" indexing="os">')
-    yield from chunks("indexes", [node.os_index for node in hardware.numa])
-    yield from chunks("u64values", [round(value) for row in hardware.distances for value in row])
-    yield "  </distances2>"
-
-
-def chunks(name: str, values: list[int]) -> Iterator[str]:
+def add_values(table: Element, name: str, values: Sequence[int]) -> None:
     """Values in elements of a few each, with the length of their text."""
     for place in range(0, len(values), CHUNK):
         text = "".join(f"{value} " for value in values[place : place + CHUNK])
-        yield f'    <{name} length="{len(text)}">{text}</{name}>'
-
-
-def listed(attributes: dict[str, str]) -> str:
-    """Attributes as XML."""
-    return " ".join(f"{name}={quoteattr(value)}" for name, value in attributes.items())
+        SubElement(table, name, length=str(len(text))).text = text

@@ -1,4 +1,4 @@
-"""Which format, codec and mode suit this machine: lines through measured output times, kept, and asked.
+"""Format, codec and mode that suit this machine: lines through measured output times, stored and evaluated.
 
     seconds = start + domains * per_domain + bytes * per_byte      bytes: of the samples, before a codec
 
@@ -24,7 +24,7 @@ from nearfield.measure.sweep_cases import FIELDS, PER_DOMAIN, SERVER
 STORE = MachineFile("output.json")
 SAMPLE = 24  # bytes of a point and step: six components, single precision
 NAMES = ("start", "per_domain", "per_byte")
-ALIKE = 0.25  # of the least time: more is never called equal, however large the errors
+ALIKE = 0.25  # relative difference of times above which they never count as equal, however large the errors
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Line:
     start: float
     per_domain: float
     per_byte: float
-    covariance: tuple[tuple[float, ...], ...]  # of the three
-    scatter: float  # of one value, relative
+    covariance: tuple[tuple[float, ...], ...]  # of the three coefficients
+    scatter: float  # relative standard deviation of one value
     count: int = 0
 
     def errors(self) -> dict[str, float]:
@@ -76,7 +76,8 @@ def fit(
         whole, covariance = np.zeros(3), np.zeros((3, 3))
         whole[used] = found / scale
         covariance[np.ix_(used, used)] = scatter**2 * np.linalg.pinv(weighted.T @ weighted) / np.outer(scale, scale)
-        return Line(*map(float, whole), tuple(map(tuple, covariance.tolist())), scatter, len(value))
+        start, per_domain, per_byte = map(float, whole)
+        return Line(start, per_domain, per_byte, tuple(map(tuple, covariance.tolist())), scatter, len(value))
     return None
 
 
@@ -86,49 +87,38 @@ def fits(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     Through the medians of the rounds, so that a round in which something else ran does not count.
     """
     rows, found = list(rows), []
-    for key in dict.fromkeys((row["format"], row["codec"], row["mode"]) for row in rows):
-        mine = [
-            row
-            for row in rows
-            if (row["format"], row["codec"]) == key[:2]
-            and (row["mode"] == key[2] or (key[2] == PER_DOMAIN and row["mode"] == SERVER and row["domains"] == 1))
-        ]
+    for way in dict.fromkeys((row["format"], row["codec"], row["mode"]) for row in rows):
+        modes = {way[2]: None, SERVER: 1} if way[2] == PER_DOMAIN else {way[2]: None}  # domains; None: any
+        alike = [row for row in rows if (row["format"], row["codec"]) == way[:2] and row["mode"] in modes]
+        mine = [row for row in alike if modes[row["mode"]] in (None, row["domains"])]
         domains, raw, size = ([row[name] for row in mine] for name in ("domains", "raw_bytes", "bytes"))
         seconds = fit(domains, raw, [statistics.median(row["output"]["values"]) for row in mine])
         sizes = fit(domains, raw, size)
-        opening = [value for row in mine if row["mode"] == key[2] for value in row["opening"]["values"]]
+        if not seconds or not sizes or not seconds.per_byte > 0:
+            continue
+        opening = [value for row in mine if row["mode"] == way[2] for value in row["opening"]["values"]]
         middle = statistics.median(opening)
-        if seconds and sizes and seconds.per_byte > 0:
-            found.append(
-                {
-                    "format": key[0],
-                    "codec": key[1],
-                    "mode": key[2],
-                    "opening": middle,
-                    "opening_error": statistics.median(abs(value - middle) for value in opening),
-                    "domains": sorted(set(domains)),
-                    "most_raw_bytes": max(raw),
-                    "reliable": seconds.reliable,
-                    "seconds": asdict(seconds) | seconds.errors(),
-                    "bytes": asdict(sizes) | sizes.errors(),
-                }
-            )
+        error = statistics.median(abs(value - middle) for value in opening)
+        fitted = {"format": way[0], "codec": way[1], "mode": way[2], "opening": middle, "opening_error": error}
+        fitted |= {"domains": sorted(set(domains)), "most_raw_bytes": max(raw), "reliable": seconds.reliable}
+        lines = {"seconds": asdict(seconds) | seconds.errors(), "bytes": asdict(sizes) | sizes.errors()}
+        found.append(fitted | lines)
     return found
 
 
 def line_of(stored: dict[str, Any]) -> Line:
-    """What `fits` stored."""
+    """The line of an entry that `fits` made."""
     return Line(**{name: stored[name] for name in (*NAMES, "covariance", "scatter", "count")})
 
 
 def keep(found: dict[str, Any]) -> None:
-    """Keep a sweep's fits as this machine's, beside those of the other kind of fields."""
-    what = {name: found[name] for name in ("fields", "fits", "folder", "rounds", "when", "processor")}
-    STORE.keep(STORE.entries() | {found["fields"]: what})
+    """Store a sweep's fits as this machine's, beside the fits of the other kind of fields."""
+    entry = {name: found[name] for name in ("fields", "fits", "folder", "rounds", "when", "processor")}
+    STORE.keep(STORE.entries() | {found["fields"]: entry})
 
 
 def kept() -> dict[str, Any]:
-    """This machine's fits; those of filled fields first. Error: there are none."""
+    """This machine's fits: of filled fields where there are any. Error: there are none."""
     entries = STORE.entries()
     for fields in FIELDS:
         entry = entries.get(fields)
@@ -142,7 +132,7 @@ def kept() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way to write, and what it is predicted to take."""
+    """A way to write, with its predicted time and size."""
 
     format: str
     codec: str
@@ -157,26 +147,14 @@ class Candidate:
 
 def candidates(entry: dict[str, Any], ranks: int, points: int, steps: int, free: float = math.inf) -> list[Candidate]:
     """All ways that were measured, the fastest first, for all points at every step. `free`: bytes on the disk."""
-    found = []
+    found, raw = [], points * steps * SAMPLE
     for each in entry["fits"]:
-        if each["mode"] not in (SERVER, PER_DOMAIN) or (ranks == 1 and each["mode"] == PER_DOMAIN):
-            continue
-        raw = points * steps * SAMPLE
-        seconds, error = line_of(each["seconds"]).at(ranks, raw)
-        size, size_error = line_of(each["bytes"]).at(ranks, raw)
-        found.append(
-            Candidate(
-                each["format"],
-                each["codec"],
-                each["mode"],
-                each["opening"] + seconds,
-                math.hypot(error, each["opening_error"]),
-                size,
-                size_error,
-                each["reliable"],
-                size < free,
-            )
-        )
+        if each["mode"] == SERVER or (each["mode"] == PER_DOMAIN and ranks > 1):
+            way = each["format"], each["codec"], each["mode"]
+            seconds, error = line_of(each["seconds"]).at(ranks, raw)
+            size, size_error = line_of(each["bytes"]).at(ranks, raw)
+            seconds, error = each["opening"] + seconds, math.hypot(error, each["opening_error"])
+            found.append(Candidate(*way, seconds, error, size, size_error, each["reliable"], size < free))
     return sorted(found, key=lambda each: each.seconds)
 
 
@@ -193,13 +171,12 @@ def best(found: Sequence[Candidate]) -> tuple[Candidate, str]:
             "record a smaller box, fewer steps or less precision, or give another folder with --output"
         )
     fastest = min(fitting, key=lambda each: each.seconds + each.seconds_error)
-    alike = [
-        each
-        for each in fitting
-        if each.seconds - fastest.seconds
-        <= min(math.hypot(each.seconds_error, fastest.seconds_error), ALIKE * fastest.seconds)
-    ]
-    chosen = min(alike, key=lambda each: (each.bytes, each.seconds))
+
+    def alike(each: Candidate) -> bool:
+        error = math.hypot(each.seconds_error, fastest.seconds_error)
+        return each.seconds - fastest.seconds <= min(error, ALIKE * fastest.seconds)
+
+    chosen = min(filter(alike, fitting), key=lambda each: (each.bytes, each.seconds))
     if chosen == fastest:
         return chosen, "the fastest"
     share = chosen.bytes / fastest.bytes
@@ -208,14 +185,12 @@ def best(found: Sequence[Candidate]) -> tuple[Candidate, str]:
 
 def name(way: Candidate | dict[str, Any]) -> str:
     """`hdf5 zstd:1, one file` of a candidate or a fit."""
-    form, codec, mode = (
-        (way["format"], way["codec"], way["mode"]) if isinstance(way, dict) else (way.format, way.codec, way.mode)
-    )
-    return f"{form}{'' if codec == 'none' else ' ' + codec}, {mode}"
+    entry = way if isinstance(way, dict) else asdict(way)
+    return f"{entry['format']}{'' if entry['codec'] == 'none' else ' ' + entry['codec']}, {entry['mode']}"
 
 
 def where_faster(one: Line, other: Line, domains: float) -> tuple[str, float | None]:
-    """Where the first is the faster one: `always`, `never`, `above` or `below` so many bytes of samples, or `alike`.
+    """Range in which the first is faster: `always`, `never`, `above` or `below` so many bytes of samples, or `alike`.
 
     Starts, and slopes, that differ by less than their common standard error count as equal.
     """

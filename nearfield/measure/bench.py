@@ -11,20 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from nearfield import CPML, Boundaries, Gaussian, Grid, PointCurrent, Simulation, load
 from nearfield.discretization.discretization import Discretization
 from nearfield.engines.cpu.engine import Engine
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.entry.errors import ModelError, RunFailed
-from nearfield.grid.boundaries import CPML, Boundaries
-from nearfield.grid.grid import Grid
 from nearfield.machine.topology import available_threads
 from nearfield.machine.transport import started, world
-from nearfield.model_file import load
 from nearfield.parallel.start import Parallel, start
 from nearfield.plan.sizes import traffic_bytes_per_cell
-from nearfield.simulation import Simulation
-from nearfield.sources.sources import PointCurrent
-from nearfield.sources.waveforms import Gaussian
 
 CELL = 1e-3  # m
 WARM_UP = 2  # steps: pages and caches

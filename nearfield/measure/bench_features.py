@@ -9,29 +9,39 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.bodies.geometry import Structure
-from nearfield.bodies.shapes import Box, Sheet, Sphere
-from nearfield.grid.boundaries import Bloch, Boundaries
-from nearfield.grid.grid import Grid
-from nearfield.incident.plane_wave import PlaneWave
+from nearfield import (
+    Bloch,
+    Boundaries,
+    Box,
+    ContinuousWave,
+    Debye,
+    FieldDFT,
+    Flux,
+    Gaussian,
+    Grid,
+    LumpedElement,
+    LumpedPort,
+    Medium,
+    MicrostripPort,
+    PlaneWave,
+    PointCurrent,
+    Sheet,
+    Simulation,
+    Snapshot,
+    Sphere,
+    Structure,
+)
 from nearfield.machine.facts import machine_facts
 from nearfield.machine.memory_rate import triad
 from nearfield.measure.bench import CELL, Timed, box
-from nearfield.media.materials import Medium
-from nearfield.media.poles import Debye
-from nearfield.monitors import FieldDFT, Flux, Snapshot
 from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import BYTES_OF
-from nearfield.ports.ports import LumpedElement, LumpedPort, MicrostripPort
-from nearfield.simulation import Simulation
-from nearfield.sources.sources import PointCurrent
-from nearfield.sources.waveforms import ContinuousWave, Gaussian
 
 ROUNDS = 5  # each: the empty box, then the case
 HIGHEST = 15e9  # Hz; 20 cells a wavelength in vacuum
 FIELD_VALUES = 12  # a cell and step of a fused sweep: six read, six written
 
-Case = Callable[[int, int, str], Simulation]  # of cells a side, steps and precision
+Case = Callable[[int, int, str], Simulation]  # arguments: cells a side, steps, precision
 
 
 def vacuum(cells: int, steps: int, precision: str, boundary: str = "pec", **entries: Any) -> Simulation:

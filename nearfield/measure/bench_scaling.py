@@ -24,7 +24,7 @@ from nearfield.predict.step_time import Cluster, Exchange, Job, place
 
 ANTENNA = Path(str(resources.files("nearfield").joinpath("templates", "patch.toml")))
 SECONDS = 600  # for one run
-REPORTED = "cells steps domains rank_arrangement halo_depth imbalance warnings checksum".split()  # of a run's answer
+REPORTED = "cells steps domains rank_arrangement halo_depth imbalance warnings checksum".split()
 Counts = Sequence[int] | None
 Tell = Callable[[str], None]
 
@@ -45,10 +45,10 @@ class Point:
     case: Case
     scheme: str
     ranks: int
-    threads: int  # of a rank
+    threads: int  # in each rank
 
     def command(self) -> list[str]:
-        """As a user would start it."""
+        """The command line that a user would give."""
         spread = ["--bind", self.scheme, "--ranks", str(self.ranks), "--threads", str(self.threads)]
         return [sys.executable, "-m", "nearfield", "bench", *self.case.arguments, *spread, "--json"]
 

@@ -19,7 +19,7 @@ from nearfield.machine.profile import WHERE, Profile
 from nearfield.machine.system_files import free_memory
 
 UNSTEADY = 0.05  # spread of the passes over their median; beyond it a figure is not to be relied on
-SHARE_OF_MEMORY = 0.25  # of what is free, for all arrays together
+SHARE_OF_MEMORY = 0.25  # all arrays together use at most this share of the free memory
 MIB = 2**20
 
 Worker = tuple[list[int], int]  # processors a thread is bound to, node of its pages (-1: where it touches them)
@@ -40,7 +40,7 @@ class Memory(Protocol):
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: passes, and bytes of memory at most."""
+    """Extent of a measurement: passes, and bytes of memory at most."""
 
     passes: int = 10
     most_bytes: int = 8 * 2**30
@@ -52,7 +52,7 @@ class Effort:
         return cls(3, 192 * MIB, True) if quick else cls()
 
     def bytes(self, wanted: int) -> int:
-        """As much of `wanted` as this effort and the memory allow."""
+        """The part of `wanted` bytes that this effort and the memory allow."""
         free = free_memory()
         return max(MIB, min(wanted, self.most_bytes, int(SHARE_OF_MEMORY * free) if free else wanted))
 
@@ -98,7 +98,7 @@ def near_workers(hardware: Hardware, cores: Sequence[int]) -> list[Worker]:
 
 
 def placement_of(workers: Sequence[Worker]) -> str:
-    """How threads and pages were placed, in words."""
+    """The placement of threads and pages, in words."""
     processors = sorted(number for bound, _ in workers for number in bound)
     nodes = sorted({node for _, node in workers})
     pages = "by first touch" if nodes == [-1] else f"bound to node {', '.join(map(str, nodes))}"

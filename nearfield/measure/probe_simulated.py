@@ -41,7 +41,7 @@ class MakeBelieve:
         )
 
     def distance(self, worker: Worker) -> float:
-        """Of a worker's core from its memory."""
+        """Distance of a worker's core from its memory."""
         (processor,), node = worker
         home = next(core.numa for core in self.hardware.cores if processor in core.processors)
         there = next((each.index for each in self.hardware.numa if each.os_index == node), home)

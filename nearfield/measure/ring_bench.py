@@ -1,4 +1,4 @@
-"""How fast bytes go through a ring: a writer that copies in, a reader that copies out, each a process on its own core.
+"""Rates of bytes through a ring: a writer that copies in, a reader that copies out, each a process on its own core.
 
 The tests are those of PSRDADA users on machines of two NUMA nodes: one stream with memory, writer and reader on each
 node in turn; two streams at once, apart (isolated), together (adjacent), and across (crossover). Beside the copies the
@@ -25,7 +25,7 @@ from nearfield.stream.placement import no_such_node, nodes_with_memory, require_
 
 KINDS = ("plain", "streaming")
 COPIES = tuple(itertools.product(KINDS, KINDS))  # in and out; the quicker pair is timed
-WARM_UP = 1 / 32  # of the bytes, for each pair
+WARM_UP = 1 / 32  # share of the bytes that warms up each pair
 STREAM_WORDS = 4  # STREAM copy counts a read and a write; so do two copies, each
 STREAM_PASSES = 5
 DELAYS = 200  # blocks, one at a time, whose way is timed
@@ -112,11 +112,12 @@ def measure(case: Case, request: Request) -> list[dict[str, Any]]:
     allowed = max(before, two_copies(case, places, hardware, request))
     rows = []
     for n, stream in enumerate(case.streams):
-        right = all(each.right[n] for each in (*found.copied, *found.in_place))
-        row = row_of(case, n, found, request)
+        row = {"test": case.test, "stream": stream.name} | found.of_stream(n)
+        row |= {"memory": stream.memory, "writer": stream.writer, "reader": stream.reader}
         row |= {"stream_copy_share": row["mb_per_second"] / allowed, "two_stream_copies_mb_per_second": allowed}
-        row |= {"pages_per_node": nodes[n], "verified": right and placed(nodes[n], stream.memory)}
-        rows.append(row | {"processors": list(places[n])})
+        row |= {"blocks": request.blocks, "block_bytes": request.block_bytes}
+        row |= {"processors": list(places[n]), "pages_per_node": nodes[n]}
+        rows.append(row | {"verified": row["verified"] and placed(nodes[n], stream.memory)})
     rates = [row["mb_per_second"] for row in rows]
     return [row | {"sum_mb_per_second": sum(rates), "fairness": min(rates) / max(rates)} for row in rows]
 
@@ -131,6 +132,16 @@ class Taken:
     in_place: list[Pass]
     delays: list[float]
 
+    def of_stream(self, n: int) -> dict[str, Any]:
+        """Times and rates of a stream, and whether every byte that was compared was right."""
+        seconds = [each.seconds[n] for each in self.copied]
+        median, in_place = statistics.median(seconds), statistics.median(each.seconds[n] for each in self.in_place)
+        found = {"bytes": self.bytes, "seconds": median, "mb_per_second": self.bytes / median / 1e6}
+        found |= {"zero_copy_mb_per_second": self.bytes / in_place / 1e6}
+        how = {"copy_in": self.pair[0], "copy_out": self.pair[1], "seconds_of_passes": seconds}
+        right = all(each.right[n] for each in (*self.copied, *self.in_place))
+        return found | how | {"latency_microseconds": 1e6 * self.delays[n], "verified": right}
+
 
 def taken(team: Team, request: Request) -> Taken:
     """Warm up with each pair of copies, then time the quickest, the same bytes in place, and the delay."""
@@ -141,20 +152,6 @@ def taken(team: Team, request: Request) -> Taken:
     in_place = [team.run("zero-copy", request.bytes, pair) for _ in range(request.passes)]
     delays = team.run("delay", DELAYS * request.block_bytes, pair).delays
     return Taken(request.bytes, pair, copied, in_place, delays)
-
-
-def row_of(case: Case, n: int, found: Taken, request: Request) -> dict[str, Any]:
-    """Times and rates of a stream."""
-    stream, seconds = case.streams[n], [each.seconds[n] for each in found.copied]
-    median, in_place = statistics.median(seconds), statistics.median(each.seconds[n] for each in found.in_place)
-    return {
-        **{"test": case.test, "stream": stream.name},
-        **{"memory": stream.memory, "writer": stream.writer, "reader": stream.reader},
-        **{"bytes": found.bytes, "seconds": median, "mb_per_second": found.bytes / median / 1e6},
-        "zero_copy_mb_per_second": found.bytes / in_place / 1e6,
-        **{"latency_microseconds": 1e6 * found.delays[n], "copy_in": found.pair[0], "copy_out": found.pair[1]},
-        **{"blocks": request.blocks, "block_bytes": request.block_bytes, "seconds_of_passes": seconds},
-    }
 
 
 def placed(by_node: Sequence[int], node: int) -> bool:

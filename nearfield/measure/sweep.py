@@ -23,13 +23,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats.codecs import PLUGINS, Codec
 from nearfield.machine.facts import machine_facts
 from nearfield.machine.topology import topology
 from nearfield.measure.sweep_cases import FIELDS, PER_DOMAIN, SERVER, STEPS, WHOLE, Case
+from nearfield.measure.workers import last_line
 from nearfield.parallel.launch import MOST_RANKS_A_CORE, command, end_with_parent, launcher
 
 FORMATS = ("ascii", "binary", "hdf5")
@@ -39,12 +40,14 @@ LAUNCH = 60.0  # s, more than a launch takes to begin
 SLACK = 1.25  # times the budget, that a last round may end at
 LINGERS = 10.0  # s, at most, in which what was ended lets go of its files
 LATE = 10.0  # times its share, after which a launch is ended
+SIZES = ("raw_bytes", "bytes", "files", "predicted_bytes", "predicted_exact", "buffer_bytes")
+NOTHING: dict[str, str] = {}
 MODULE = "nearfield.measure.sweep_cases"
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is measured. Errors, on construction: `ModelError` for what this machine does not have."""
+    """A sweep to measure. Errors, on construction: `ModelError` for what this machine does not have."""
 
     sizes: tuple[int, ...]
     domains: tuple[int, ...]
@@ -56,12 +59,9 @@ class Sweep:
     fields: str = FIELDS[0]
 
     def __post_init__(self) -> None:
-        for what, given, allowed in (
-            ("format", self.formats, FORMATS),
-            ("mode", self.modes, MODES),
-            ("fields", (self.fields,), FIELDS),
-        ):
-            if unknown := [each for each in given if each not in allowed]:
+        kinds = ("format", self.formats, FORMATS), ("mode", self.modes, MODES), ("fields", (self.fields,), FIELDS)
+        for what, names, allowed in kinds:
+            if unknown := [each for each in names if each not in allowed]:
                 raise ModelError(f"{what} {unknown[0]!r} is unknown; allowed: {', '.join(allowed)}")
         for codec in self.codecs:
             Codec.parse(codec).refuse_missing()
@@ -71,10 +71,9 @@ class Sweep:
         if not (self.domains and 1 <= min(self.domains) and max(self.domains) <= most):
             raise ModelError(f"domains are 1 to {most} on this machine of {topology().cores} cores; give such as 1,2")
         if not self.cases(self.domains[0]):
-            raise ModelError(
-                f"nothing to measure: format {', '.join(self.formats)} in mode {', '.join(self.modes)}; "
-                f"mode {WHOLE} is that of hdf5, and one domain has one file: add mode {SERVER}"
-            )
+            why = f"mode {WHOLE} is that of hdf5, and one domain has one file: add mode {SERVER}"
+            given = f"format {', '.join(self.formats)} in mode {', '.join(self.modes)}"
+            raise ModelError(f"nothing to measure: {given}; {why}")
 
     def cases(self, domains: int) -> list[Case]:
         """All cases of so many domains, small ones first. One domain has one file in either mode: `server`."""
@@ -127,15 +126,9 @@ def measure(sweep: Sweep, folder: Path, tell: Callable[[str], None]) -> dict[str
             tell(f"round {made} of {sweep.rounds} done, {time.time() - begun:.0f} s")
     rows = [row(case, each) for case, each in said.items() if "compute" in each[0]]
     return {
-        "fields": sweep.fields,
-        "recorded_steps": STEPS,
-        "rounds": made,
-        "mpi": mpi,
-        "cases": rows,
-        "left_out": reasons(sweep, said),
-        "seconds": time.time() - begun,
-        "folder": str(folder.absolute()),
-        "machine": machine_facts(),
+        **{"fields": sweep.fields, "recorded_steps": STEPS, "rounds": made, "mpi": mpi},
+        **{"cases": rows, "left_out": reasons(sweep, said)},
+        **{"seconds": time.time() - begun, "folder": str(folder.absolute()), "machine": machine_facts()},
     }
 
 
@@ -157,8 +150,8 @@ def scratch(folder: Path) -> Iterator[Path]:
 
 
 def deadline(sweep: Sweep, domains: int, begun: float) -> float:
-    """When the first round's launch of so many domains must end: time is shared by points, what is left goes on."""
-    left = begun + sweep.seconds / sweep.rounds - time.time()
+    """Time at which the first round's launch of so many domains must end: shares by points; unused time goes on."""
+    left = begun + (sweep.seconds or math.inf) / sweep.rounds - time.time()
     share = domains / sum(count for count in set(sweep.domains) if count >= domains)
     return time.time() + max(left, 0.0) * share
 
@@ -169,43 +162,37 @@ def launched(cases: Sequence[Case], folder: Path, until: float | None, mpi: bool
         return
     ranks = cases[0].domains if mpi else 1
     request = json.dumps({"cases": [asdict(case) for case in cases], "folder": str(folder), "until": until})
-    line, environment = [sys.executable, "-m", MODULE, request], {}
+    line, environment = [sys.executable, "-m", MODULE, request], NOTHING
     if ranks > 1:
         line, environment = command(ranks, [request], launcher(), MODULE)
-    own = {"stdin": subprocess.DEVNULL, "start_new_session": True, "preexec_fn": end_with_parent}
-    with (
-        tempfile.TemporaryFile("w+") as complaint,
-        subprocess.Popen(
-            line, stdout=subprocess.PIPE, stderr=complaint, text=True, env=os.environ | environment, **own
-        ) as process,
-    ):
-        watch = threading.Timer(patience(until), end, [process])
+    count = 0
+    with tempfile.TemporaryFile("w+") as complaint, start(line, os.environ | environment, complaint) as process:
+        seconds = LAUNCH + LATE * (max(until - time.time(), 0.0) if until else 3600.0)
+        watch = threading.Timer(seconds, end, [process])
         watch.daemon = True
         watch.start()
-        count = 0
         try:
-            for text in process.stdout:
-                if not text.startswith("{"):
-                    continue
-                found = json.loads(text)
-                if "error" in found:
-                    raise ModelError(found["error"])
-                count += 1
-                yield found
+            for text in process.stdout or ():
+                if text.startswith("{"):
+                    found = json.loads(text)
+                    if "error" in found:
+                        raise ModelError(found["error"])
+                    count += 1
+                    yield found
             process.wait()
         finally:
             watch.cancel()
             end(process)
         if process.returncode or count < len(cases):
             complaint.seek(0)
-            last = complaint.read().strip().splitlines()[-1:] or ["no output"]
-            how = f"exit code {process.returncode}: {last[0]}"
-            raise RunFailed(f"{ranks} ranks made {count} of {len(cases)} cases, {how}")
+            why = f"exit code {process.returncode}: {last_line(complaint.read()) or 'no output'}"
+            raise RunFailed(f"{ranks} ranks made {count} of {len(cases)} cases, {why}")
 
 
-def patience(until: float | None) -> float:
-    """Seconds after which a launch hangs."""
-    return LAUNCH + LATE * (max(until - time.time(), 0.0) if until else 3600.0)
+def start(line: list[str], variables: dict[str, str], complaint: IO[str]) -> subprocess.Popen[str]:
+    """A launch in a session of its own, which ends with this process."""
+    own: dict[str, Any] = {"stdin": subprocess.DEVNULL, "start_new_session": True, "preexec_fn": end_with_parent}
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=complaint, text=True, env=variables, **own)
 
 
 def end(process: subprocess.Popen) -> None:
@@ -220,20 +207,11 @@ def end(process: subprocess.Popen) -> None:
 def row(case: Case, said: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A case's line: times (s) of ten steps as mean, spread and most over the rounds, and bytes."""
     said = [each for each in said if "compute" in each]
-    first = said[0]
     timers = {name: over_rounds([max(each[name]) for each in said]) for name in ("compute", "communication", "stalled")}
     timers |= {name: over_rounds([each[name] for each in said]) for name in ("opening", "output", "elapsed")}
-    return asdict(case) | {
-        "points": case.points,
-        "steps": case.steps,
-        "ranks": first["ranks"],
-        **timers,
-        "compute_spread_of_ranks": statistics.fmean(deviation(each["compute"]) for each in said),
-        **{
-            name: first[name]
-            for name in ("raw_bytes", "bytes", "files", "predicted_bytes", "predicted_exact", "buffer_bytes")
-        },
-    }
+    size = {"points": case.points, "steps": case.steps, "ranks": said[0]["ranks"]}
+    uneven = {"compute_spread_of_ranks": statistics.fmean(deviation(each["compute"]) for each in said)}
+    return asdict(case) | size | timers | uneven | {name: said[0][name] for name in SIZES}
 
 
 def over_rounds(values: Sequence[float]) -> dict[str, Any]:
@@ -248,12 +226,10 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def reasons(sweep: Sweep, said: dict[Case, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """What was not measured: sizes, domains and why; all formats of a size that the budget took as one."""
-    found = []
-    for case, each in said.items():
-        if "refused" in each[0]:
-            what = {"format": case.format, "codec": case.codec, "mode": case.mode}
-            found.append({"size": case.size, "domains": case.domains, **what, "why": each[0]["refused"]})
+    """Sizes and domains that were not measured, and why; all formats of a size beyond the budget are one entry."""
+    refused = [(case, each[0]["refused"]) for case, each in said.items() if "refused" in each[0]]
+    names = ("size", "domains", "format", "codec", "mode")
+    found = [{name: getattr(case, name) for name in names} | {"why": why} for case, why in refused]
     late = sorted({(case.size, case.domains) for case, each in said.items() if "left_out" in each[0]})
-    budget = math.inf if sweep.seconds is None else sweep.seconds
-    return found + [{"size": size, "domains": domains, "why": f"beyond --seconds {budget:g}"} for size, domains in late]
+    why = f"beyond --seconds {math.inf if sweep.seconds is None else sweep.seconds:g}"
+    return found + [{"size": size, "domains": domains, "why": why} for size, domains in late]

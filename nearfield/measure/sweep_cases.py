@@ -18,27 +18,20 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nearfield import Boundaries, FieldFile, Gaussian, Grid, Parallel, PointCurrent, Simulation, Snapshot
 from nearfield.entry.errors import NearfieldError
-from nearfield.grid.boundaries import Boundaries
-from nearfield.grid.grid import Grid
 from nearfield.machine.system_files import free_memory
 from nearfield.machine.transport import Alone, world
-from nearfield.monitors import Snapshot
-from nearfield.monitors.field_file import FieldFile
-from nearfield.parallel.start import Parallel
-from nearfield.simulation import Simulation
-from nearfield.sources.sources import PointCurrent
-from nearfield.sources.waveforms import Gaussian
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
     from nearfield.formats.sizes import PredictedSize
 
 CELL = 1e-3  # m
-STEPS = 10  # that are recorded
+STEPS = 10  # recorded at the end of a case
 SERVER, PER_DOMAIN, WHOLE = "server", "file-per-domain", "whole"
 FIELDS = ("filled", "early")
-OF_DISK, OF_MEMORY = 0.5, 0.5  # of what is free, at most
+OF_DISK, OF_MEMORY = 0.5, 0.5  # a case takes at most these shares of free disk and memory
 Spent = tuple[int, float, float]  # points of a domain; seconds of all its cases, of which output
 MEMORY_A_POINT = 250  # bytes: fields 30 to 80, two snapshots in a ring, the writer's copies
 
@@ -58,7 +51,7 @@ class Case:
 
     @property
     def points(self) -> int:
-        """Of all domains."""
+        """Points of all domains."""
         return self.size**3 * self.domains
 
     @property
@@ -66,23 +59,15 @@ class Case:
         """Steps made; waves take 1.75 for the width of a cell, and no corner is further than 1.1 n from its source."""
         return STEPS + (2 * self.size if self.fields == "filled" else 0)
 
-    def sources(self) -> list[PointCurrent]:
-        """In the middle of the first domain, or off it in every one."""
-        parts = [(0.5, 0.5, 0.5)]
-        if self.fields == "filled":
-            parts = [(0.37, 0.43, 0.31 + number) for number in range(self.domains)]
-        nodes = [[int(part * self.size) * CELL for part in place] for place in parts]
-        return [PointCurrent((x, y, z + CELL / 2), "z", Gaussian(30e9, delay=0.0)) for x, y, z in nodes]
-
     def simulation(self, ranks: int) -> Simulation:
         """The box and what records it, for so many ranks."""
-        n = self.size
-        simulation = Simulation(
-            grid=Grid.uniform(CELL, (n, n, n * self.domains)),
-            boundaries=Boundaries(all="pec"),
-            steps=self.steps,
-            sources=self.sources(),
-        )
+        n, parts = self.size, [(0.5, 0.5, 0.5)]
+        if self.fields == "filled":  # a source off the middle of every domain, instead of one in the middle
+            parts = [(0.37, 0.43, 0.31 + number) for number in range(self.domains)]
+        nodes = [[int(part * n) * CELL for part in place] for place in parts]
+        sources = [PointCurrent((x, y, z + CELL / 2), "z", Gaussian(30e9, delay=0.0)) for x, y, z in nodes]
+        grid, walls = Grid.uniform(CELL, (n, n, n * self.domains)), Boundaries(all="pec")
+        simulation = Simulation(grid=grid, boundaries=walls, steps=self.steps, sources=sources)
         return simulation.model_copy(update={"monitors": self.monitors(ranks, simulation)})
 
     def monitors(self, ranks: int, simulation: Simulation) -> tuple[Snapshot, ...]:
@@ -111,26 +96,18 @@ def predicted(setup: Discretization) -> PredictedSize | None:
 
 
 def descriptions(setup: Discretization) -> list[Any]:
-    """What each file of a run will hold."""
+    """Contents of each file that a run will write."""
     context, found = setup.context, []
     for name, feature in setup.lowered[2].items():
-        item = feature.item
+        item: Any = feature.item
         file = item.file or FieldFile()
-        found.append(
-            file.description(
-                context.grid,
-                item._regions(context),
-                item._positions(context),
-                len(item._steps(context)),
-                context.precision,
-                name,
-            )
-        )
+        samples = item._regions(context), item._positions(context), len(item._steps(context))
+        found.append(file.description(context.grid, *samples, context.precision, name))
     return found
 
 
 def refusal(case: Case, setup: Discretization, folder: Path) -> str | None:
-    """Why a case would fill this machine's disk or memory."""
+    """The reason why a case would fill this machine's disk or memory; None where it would not."""
     from nearfield.formats.sizes import free_bytes, readable
 
     size, free, memory = predicted(setup), free_bytes(folder), free_memory()
@@ -151,11 +128,8 @@ def measured(case: Case, folder: Path, ranks: Alone) -> dict[str, Any]:
     place = folder / "case"
     begun = time.perf_counter()
     try:
-        result = simulation.run(
-            1 if ranks.size == case.domains else None,
-            place / "result.h5",
-            parallel=Parallel(domains=f"1x1x{case.domains}"),
-        )
+        threads, parallel = 1 if ranks.size == case.domains else None, Parallel(domains=f"1x1x{case.domains}")
+        result = simulation.run(threads, place / "result.h5", parallel=parallel)
         elapsed = time.perf_counter() - begun
         if result.status != "done":
             raise KeyboardInterrupt
@@ -173,21 +147,15 @@ def times(case: Case, facts: dict[str, Any], elapsed: float) -> dict[str, Any]:
     """Seconds a rank: compute and communication of ten steps; until files were open; stalled; and until whole."""
     share, loop, ranks = STEPS / case.steps, facts["runs"]["sources"]["seconds"], facts["rank_seconds"]
     waited = zip(ranks.get("wait", [0.0]), ranks.get("pack", [0.0]))
-    found = {
-        "ranks": facts["ranks"],
-        "elapsed": elapsed,
-        "compute": [share * each for each in ranks.get("compute", [loop])],
-        "communication": [share * (wait + pack) for wait, pack in waited],
-    }
+    found = {"ranks": facts["ranks"], "elapsed": elapsed}
+    found["compute"] = [share * each for each in ranks.get("compute", [loop])]
+    found["communication"] = [share * (wait + pack) for wait, pack in waited]
     if case.mode == WHOLE:
         return found | {"opening": 0.0, "stalled": [0.0], "output": elapsed - facts["setup_seconds"] - loop}
     fields = facts["fields"]
-    return found | {
-        "opening": fields["opening_seconds"],
-        "stalled": fields["stalled_seconds"],
-        "buffer_bytes": fields["ring_bytes"],
-        "output": max(fields["stalled_seconds"]) + fields["closing_seconds"],
-    }
+    found |= {"opening": fields["opening_seconds"], "stalled": fields["stalled_seconds"]}
+    output = max(fields["stalled_seconds"]) + fields["closing_seconds"]
+    return found | {"buffer_bytes": fields["ring_bytes"], "output": output}
 
 
 def sizes(setup: Discretization, place: Path, case: Case) -> dict[str, Any]:
@@ -195,18 +163,13 @@ def sizes(setup: Discretization, place: Path, case: Case) -> dict[str, Any]:
     files = [path for path in place.rglob("*") if path.is_file() and (case.mode == WHOLE) == (path.name == "result.h5")]
     samples = sum(each.snapshots * each.samples * each.dtype.itemsize for each in descriptions(setup))
     guess = predicted(setup)
-    return {
-        "raw_bytes": samples,
-        "bytes": sum(path.stat().st_size for path in files),
-        "files": len(files),
-        "predicted_bytes": guess and guess.bytes,
-        "predicted_exact": bool(guess and guess.exact),
-        **({"buffer_bytes": samples} if case.mode == WHOLE else {}),
-    }
+    found = {"raw_bytes": samples, "bytes": sum(path.stat().st_size for path in files), "files": len(files)}
+    found |= {"predicted_bytes": guess and guess.bytes, "predicted_exact": bool(guess and guess.exact)}
+    return found | ({"buffer_bytes": samples} if case.mode == WHOLE else {})
 
 
 def lines(cases: list[Case], folder: Path, until: float | None, ranks: Alone) -> Iterator[dict[str, Any]]:
-    """What becomes of each case. Sizes that would end after `until` (s since the epoch) are left out, but the first."""
+    """The result of each case. Sizes that would end after `until` (s since the epoch) are left out, but the first."""
     made: list[Spent] = []
     for size, group in groupby(cases, lambda case: case.size):
         begun, output = time.time(), 0.0
@@ -230,7 +193,7 @@ def foreseen(made: list[Spent], size: int) -> float:
 
 
 def main(text: str) -> None:
-    """Run what is asked for, as one of the ranks. Error: a rank without the others, told by rank 0's line."""
+    """Run the requested cases as one of the ranks. Error, as a line of JSON: this rank does not find the others."""
     try:
         ranks = world()
     except NearfieldError as error:

@@ -1,4 +1,4 @@
-"""What can go wrong on a ring, each a `NearfieldError`; wrong input is `ModelError`, as everywhere."""
+"""Errors of rings, each a `NearfieldError`; wrong input is `ModelError`, as everywhere."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def compiled() -> Any:
 
 @contextlib.contextmanager
 def refusals(name: str) -> Iterator[None]:
-    """What the core refuses as ModelError, with the ring's name."""
+    """Turn refusals of the core into ModelError, with the ring's name."""
     core = compiled()
     try:
         yield

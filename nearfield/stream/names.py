@@ -15,7 +15,7 @@ ALLOWED = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}")
 
 
 def folder() -> Path:
-    """Where rings lie. Raises ModelError where there is no such folder."""
+    """The folder of rings. Raises ModelError where there is no such folder."""
     chosen = Path(os.environ.get(VARIABLE) or SHARED_MEMORY)
     if not chosen.is_dir():
         raise ModelError(f"rings lie in {chosen}, which is no folder here. Set {VARIABLE} to one in memory (tmpfs)")

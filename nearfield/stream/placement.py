@@ -1,4 +1,4 @@
-"""Where a ring shall lie, and whether there is room for it."""
+"""Memory of a ring: its NUMA nodes, and whether there is room for it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from numbers import Integral
 
 from nearfield.entry.errors import ModelError
 from nearfield.machine.pages import policy_refused
-from nearfield.machine.system_files import free_memory, memory_in, node_folder, numbers_in, text
+from nearfield.machine.system_files import NODES, SYSTEM, free_memory, memory_in, numbers_in, text
 
 
 def nodes_with_memory() -> list[int]:
     """NUMA nodes that have memory, by the system's numbers; 0 where the system names none."""
-    return sorted(numbers_in(text(node_folder() / "has_memory"))) or [0]
+    return sorted(numbers_in(text(SYSTEM / NODES / "has_memory"))) or [0]
 
 
 def wanted_nodes(memory: int | str | None) -> tuple[str, list[int]]:
@@ -51,5 +51,5 @@ def require_room(wanted: int, nodes: list[int]) -> None:
 
 def node_memory(node: int) -> int:
     """Bytes of a NUMA node that are free, or would be if its cached files went; 0 where the system does not say."""
-    memory = memory_in(node_folder() / f"node{node}" / "meminfo")
+    memory = memory_in(SYSTEM / NODES / f"node{node}" / "meminfo")
     return sum(memory.get(name, 0) for name in ("MemFree", "Active(file)", "Inactive(file)", "SReclaimable"))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
 from nearfield.stream.ending import watch
 from nearfield.stream.errors import Damaged, EndOfStream, RingGone, TimedOut, WriterDied, compiled, refusals
 from nearfield.stream.names import path_of
-from nearfield.stream.writer import POLL
+from nearfield.stream.writer import POLL, came
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +43,7 @@ def attach(name: str, policy: str = "block", timeout: float = 5.0) -> Reader:
 
 
 class Block:
-    """What a reader received; released at the end of a `with` block.
+    """A block that a reader received; released at the end of a `with` block.
 
     `seq` counts the blocks of the ring from 0, `step` and `meta` are the writer's, `missed` is how many blocks were
     dropped for this reader since the one before, `epoch` counts the writers from 0, `time` is when it was committed
@@ -81,9 +80,7 @@ class Block:
     def __enter__(self) -> Block:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if not self.released and not self._reader.closed:
             self.release()
 
@@ -137,16 +134,19 @@ class Reader:
 
         Raises TimedOut; RingGone where the ring was replaced by another, or removed.
         """
-        end = None if timeout is None else time.monotonic() + timeout
-        while not (facts := self._core.facts())["writer"]["alive"] and not facts["closed"]:
-            if not facts["named"]:
+
+        def taken_over() -> bool:
+            facts = self._core.facts()
+            there = facts["writer"]["alive"] or facts["closed"]
+            if not there and not facts["named"]:
                 raise RingGone(f"ring '{self.name}' was removed, or replaced by another: attach again")
-            if end is not None and time.monotonic() >= end:
-                raise TimedOut(f"ring '{self.name}': no new writer came within {timeout:g} s")
-            time.sleep(POLL)
+            return there
+
+        if not came(taken_over, timeout):
+            raise TimedOut(f"ring '{self.name}': no new writer came within {timeout:g} s")
 
     def stats(self) -> dict[str, Any]:
-        """Of this reader: `received`, `dropped`, `pending`, `held`, and `seconds_waited_for`, the writer's."""
+        """Counts of this reader: `received`, `dropped`, `pending`, `held`; and the writer's `seconds_waited_for` it."""
         mine = [found for found in self._core.facts()["readers"] if found["place"] == self._core.place]
         return mine[0] if mine and not self.closed else {}
 
@@ -167,7 +167,5 @@ class Reader:
     def __enter__(self) -> Reader:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

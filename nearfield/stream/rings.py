@@ -1,4 +1,4 @@
-"""The rings of this user: which there are, who uses them, and the removal of what dead processes left."""
+"""The rings of this user: list, state, and removal of those that dead processes left."""
 
 from __future__ import annotations
 
@@ -55,17 +55,12 @@ def inspect(name: str, path: Path) -> Ring | None:
         return Ring(name, path, "unreadable", reason=str(refused))
     if facts is None:
         return None
-    if not facts["in_use"]:
-        state = "stale"
-    elif facts["closed"]:
-        state = "closed"
-    else:
-        state = "open" if facts["writer"]["alive"] else "orphaned"
-    return Ring(name, path, state, facts)
+    used = "closed" if facts["closed"] else "open" if facts["writer"]["alive"] else "orphaned"
+    return Ring(name, path, used if facts["in_use"] else "stale", facts)
 
 
 def pages(one: Ring, sample: int = 1 << 16) -> dict[str, Any]:
-    """Where its pages lie: `by_node` counts those that were looked up, `sample` at most; `pages` there are."""
+    """NUMA nodes of its pages: `by_node` counts those that were looked up, `sample` at most; `pages` is the total."""
     core = compiled()
     with refusals(one.name):
         return core.pages(str(one.path), sample) or {"by_node": [], "pages": 0}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from numbers import Integral
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     import numpy as np
 
 POLL = 0.01  # seconds between two looks for what another process is about to do
+
+
+def came(done: Callable[[], bool], timeout: float | None) -> bool:
+    """Whether something came true within `timeout` seconds; None waits as long as it takes."""
+    end = None if timeout is None else time.monotonic() + timeout
+    while not done():
+        if end is not None and time.monotonic() >= end:
+            return False
+        time.sleep(POLL)
+    return True
 
 
 def create(
@@ -118,11 +128,8 @@ class Writer:
 
         Raises TimedOut.
         """
-        end = None if timeout is None else time.monotonic() + timeout
-        while self.readers < count:
-            if end is not None and time.monotonic() >= end:
-                raise TimedOut(f"ring '{self.name}': {self.readers} of {count} readers came within {timeout:g} s")
-            time.sleep(POLL)
+        if not came(lambda: self.readers >= count, timeout):
+            raise TimedOut(f"ring '{self.name}': {self.readers} of {count} readers came within {timeout:g} s")
 
     @property
     def readers(self) -> int:
@@ -135,7 +142,7 @@ class Writer:
         return self.stats()["epoch"]
 
     def stats(self) -> dict[str, Any]:
-        """What passed since the ring was made.
+        """Counts since the ring was made.
 
         `blocks`, `bytes` committed; `seconds_waited` in `acquire`; `readers`, of each its `pid`, `policy`, `received`,
         `dropped`, `pending`, `held` and `seconds_waited_for`; `dropped`, `readers_died` of all there ever were;
@@ -164,7 +171,5 @@ class Writer:
     def __enter__(self) -> Writer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from nearfield import _core
+from nearfield.machine import system_files
 from nearfield.machine.pages import (
     Locality,
     huge_pages,
@@ -20,10 +21,10 @@ from nearfield.machine.pages import (
     process_policy,
     system_facts,
 )
-from nearfield.machine.system_files import node_folder, numbers_in, text
+from nearfield.machine.system_files import SYSTEM, numbers_in, text
 
 PAGE = mmap.PAGESIZE
-NODES = sorted(numbers_in(text(node_folder() / "has_memory")))
+NODES = sorted(numbers_in(text(SYSTEM / system_files.NODES / "has_memory")))
 numa = pytest.mark.skipif(not NODES or bool(policy_refused("bind", NODES[:1])), reason="no NUMA calls on this system")
 
 

@@ -19,7 +19,7 @@ from whole_runs import arrays
 
 import nearfield as nf
 from nearfield.cli import main
-from nearfield.measure.probe_mpi import ROOT, launcher, root_options
+from nearfield.parallel.launch import command, launcher
 
 pytest.importorskip("mpi4py")
 MM = 1e-3
@@ -97,8 +97,8 @@ def run(*options: str) -> subprocess.CompletedProcess:
 
 def run_blind(ranks: int, *runs: str) -> subprocess.CompletedProcess:
     """Runs with these options, in one start of so many ranks, of which none but the first can find modes of guides."""
-    line, _ = line_for(ranks, str(Path(__file__).with_name("blind.py")), *runs)
-    return subprocess.run(line, env=os.environ | ROOT, capture_output=True, text=True, timeout=120, check=False)
+    line, environment = line_for(ranks, str(Path(__file__).with_name("blind.py")), *runs)
+    return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -276,8 +276,10 @@ def test_a_rank_whose_host_has_the_faster_profile_owns_the_larger_box(tmp_path):
         folder = tmp_path / f"cache{rank}"
         folder.mkdir()
         (folder / "profile.json").write_text(json.dumps({platform.node(): profile}))
-    line = [launcher(), "-n", "2", *root_options(), "sh", "-c", OWN_CACHE, "sh", sys.executable, "-c", PRINT_CUTS]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=100, check=True, env=os.environ | ROOT)
+    line, needed = command(2, [], launcher())
+    own = line.index(sys.executable)
+    line = [*line[:own], "sh", "-c", OWN_CACHE, "sh", sys.executable, "-c", PRINT_CUTS]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=100, check=True, env=os.environ | needed)
     first, second = done.stdout.splitlines()
     (cuts,) = [ends for ends in json.loads(first) if len(ends) == 3]
     assert first == second and 1.5 < (cuts[2] - cuts[1]) / (cuts[1] - cuts[0]) < 2.5
