@@ -1,6 +1,6 @@
 """A simulation: what is there, what drives it, what is recorded. Gather, check, run.
 
-What a step m = 1, 2, ... makes in every row, in whatever order the schedule takes the rows (core/cpu/engine.cpp):
+What a step m = 1, 2, ... makes in every row, in whatever order the schedule takes the rows (core/cpu/row_maker.hpp):
 
     E <- Ca E - poles            what dispersive media remember
     E <- E + Cb curl H           E now at m dt

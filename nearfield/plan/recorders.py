@@ -15,7 +15,7 @@ from nearfield.plan.term import IMAGINARY, Cut, Prices, SampledTerm, Term
 if TYPE_CHECKING:
     from nearfield.grid.folds import Folds
 
-KEPT_SAMPLES = 8  # of a running Fourier transform, at most as many as frequencies, core/cpu/operations.hpp
+KEPT_SAMPLES = 8  # of a running Fourier transform, at most as many as frequencies, core/cpu/operations/spectrum.hpp
 
 
 @dataclass(frozen=True)
