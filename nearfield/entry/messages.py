@@ -87,7 +87,7 @@ def joined(found: list[str]) -> str:
 
 
 def explain(item: Any, model: type[BaseModel]) -> str:
-    """What is wrong at one place and what is allowed there."""
+    """The error at one place and the values that are allowed there."""
     match item["type"]:
         case "extra_forbidden":
             return unknown("key", str(item["loc"][-1]), known_keys(model, item["loc"][:-1]))

@@ -11,7 +11,7 @@ from nearfield.entry.errors import ModelError
 
 Sizes = Sequence[float] | np.ndarray  # m
 MOST_LINES = 10**6  # along one axis
-ROUNDS = 10_000  # of refilling gaps
+ROUNDS = 10_000  # times that gaps are filled again
 ADVICE = "lower maximum_frequency or cells_per_wavelength, or raise minimum_cell"
 SLACK = 0.8  # exponent: cells grow by ratio**SLACK inside a gap, so that whole numbers of cells find room at its ends
 
