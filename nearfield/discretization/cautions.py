@@ -15,7 +15,7 @@ from nearfield.discretization.refusals import edges_of, features, media_in_use
 from nearfield.discretization.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
 from nearfield.entry.wording import quantity
 from nearfield.grid.boundaries import CPML
-from nearfield.grid.yee import AXES
+from nearfield.grid.yee import AXES, SIDES
 from nearfield.lowering.interpolation import point_samples
 from nearfield.media.surface_media import Conductor, ResistiveSheet, is_metal
 from nearfield.metal.conformal import cell_near, too_slight
@@ -81,9 +81,11 @@ def coarse_media(media: tuple[MediumCheck, ...]) -> Iterator[str]:
 
 
 def steep_grading(setup: Discretization) -> Iterator[str]:
-    """Neighbouring cells of very different size."""
+    """Neighbouring cells of very different size; not those that an AutoGrid halves at a plane of symmetry."""
     ratio, axis, at = largest_ratio(setup.grid)
-    if ratio > LARGEST_RATIO * (1 + 1e-6):
+    given = setup.simulation.grid
+    automatic = given.kind == "auto" and given.maximum_ratio <= LARGEST_RATIO
+    if ratio > LARGEST_RATIO * (1 + 1e-6) and not automatic:
         yield (
             f"neighbouring cells differ by a factor of {ratio:.3g} at {AXES[axis]}={at:.6g} m; above {LARGEST_RATIO:g} "
             "the grid itself reflects. Grade it more gently"
@@ -237,7 +239,7 @@ def no_decay(setup: Discretization) -> Iterator[str]:
     simulation = setup.simulation
     if setup.decay is None or simulation.ports or any(e.resistance for e in simulation.elements):
         return
-    faces = [simulation.boundaries.face(axis, side) for axis in range(3) for side in ("low", "high")]
+    faces = [simulation.boundaries.face(axis, side) for axis in range(3) for side in SIDES]
     media = [simulation.background, *(medium for _, medium, _ in media_of_structures(simulation))]
     media_of = [medium_of(structure, simulation.media) for structure in simulation.structures]
     if any(isinstance(one, ResistiveSheet | Conductor) for one in (*media_of, simulation.boundaries.conductor)):

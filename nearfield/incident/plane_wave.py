@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, model_validator
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import ANGLE, NUMBER, ElectricField, Position, Quantity, shown
 from nearfield.grid.boundaries import Boundaries
-from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.grid.yee import AXES, SIDES, YeeGrid
 from nearfield.incident.along_axis import incident_line
 from nearfield.incident.at_angle import oblique_terms
 from nearfield.incident.box import Nodes, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
@@ -194,7 +194,7 @@ class PlaneWave(ImpressedCurrent):
     def _refuse_walls(self, context: Context, faces: list[tuple[int, str]]) -> None:
         """Refuse a box that touches walls which its wave does not fit: they would send it back."""
         for wall_axis in range(3):
-            for side in ("low", "high"):
+            for side in SIDES:
                 if (wall_axis, side) in faces:
                     continue
                 wall = context.boundaries.face(wall_axis, side)

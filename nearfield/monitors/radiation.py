@@ -15,7 +15,7 @@ from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Angles, Position
-from nearfield.grid.yee import AXES
+from nearfield.grid.yee import AXES, SIDES
 from nearfield.incident.seen import refuse_across
 from nearfield.monitors.regions import Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
@@ -36,7 +36,7 @@ GUIDE_EDGE = 1e-6  # of a guide: what lies no further out lies in it
 
 def wall_faces(context: Context) -> set[tuple[int, str]]:
     """The faces of the domain that are PEC or PMC."""
-    faces = [(axis, side) for axis in range(3) for side in ("low", "high")]
+    faces = [(axis, side) for axis in range(3) for side in SIDES]
     return {(axis, side) for axis, side in faces if context.boundaries.face(axis, side) in ("pec", "pmc")}
 
 
