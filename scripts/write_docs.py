@@ -75,18 +75,6 @@ CONSTANTS = {
 }
 
 
-def literal(value: Any) -> str:
-    """A default value as it would be typed."""
-    if isinstance(value, Schema):
-        given = [
-            f"{name}={literal(getattr(value, name))}"
-            for name in type(value).model_fields
-            if name in value.model_fields_set and name != "kind"
-        ]
-        return f"{type(value).__name__}({', '.join(given)})"
-    return repr(value)
-
-
 def type_name(annotation: Any) -> str:
     """Readable name of a field's type: `length (m)`, `3 x length (m)`, `"series" or "parallel"`, `Box or Sphere`."""
     if annotation is None or annotation is type(None):
@@ -127,7 +115,7 @@ def schema_signature(name: str, entry: type[Schema]) -> str:
     parts = []
     for field_name, field in entry.model_fields.items():
         if field_name != "kind":
-            parts.append(field_name if field.is_required() else f"{field_name}={literal(field.default)}")
+            parts.append(field_name if field.is_required() else f"{field_name}={field.default!r}")
     return wrapped(name, parts)
 
 
@@ -141,7 +129,7 @@ def fields_table(entry: type[Schema]) -> str:
     for name, field in entry.model_fields.items():
         if name == "kind":
             continue
-        default = "required" if field.is_required() else f"`{literal(field.default)}`"
+        default = "required" if field.is_required() else f"`{field.default!r}`"
         annotation = typing.get_type_hints(entry, include_extras=True).get(name, field.annotation)
         cells = [f"`{name}`", type_name(annotation), default, (field.description or "").replace("\n", " ")]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
