@@ -154,7 +154,7 @@ def pointing(equations: Equations, e: np.ndarray) -> np.ndarray:
 
 def whole(section: Section, values: np.ndarray) -> np.ndarray:
     """Values on the live edges as values on all."""
-    live = np.concatenate([mask.ravel() for mask in (section.live_u, section.live_v)])
+    live = np.concatenate([mask.ravel() for mask in section.live])
     found = np.zeros(live.size)
     found[live] = values
     return found

@@ -9,8 +9,10 @@ import numpy as np
 from nearfield.analysis.loaded_line import LoadedLine, chebyshev_points, wave_number
 from nearfield.entry.errors import ModelError
 from nearfield.guides.loaded import Equations, Wave, first_waves, followed, whole
+from nearfield.guides.loaded_launch import LaunchedProfiles
 from nearfield.guides.modes import on_edges
-from nearfield.guides.section import Section
+from nearfield.guides.section import Section, Traces
+from nearfield.plan.plan import Waveform
 
 POINTS = (5, 9, 17, 33)  # numbers of frequencies at which the mode is found, each those before among them
 SMOOTH = 1e-4  # of a profile: by so much may miss what the frequencies before say; twice as many say it to the square
@@ -24,7 +26,6 @@ class LoadedMode:
     """A mode at `frequencies` (Hz): beta^2 and drive (1/m^2), and what its E and n x H hold of `electric`, `magnetic`.
 
     electric_parts, magnetic_parts: (points, profiles); electric, magnetic: (profiles, live edges).
-    `edges`: component and (i, j, k) of E, component of the H beside it, the sign of that in n x H, area, Cb and Db.
     """
 
     section: Section
@@ -35,12 +36,23 @@ class LoadedMode:
     magnetic_parts: np.ndarray
     electric: np.ndarray
     magnetic: np.ndarray
-    edges: tuple[np.ndarray, ...]
 
     def line(self, cell: float, time_step: float) -> LoadedLine:
-        """The wave of it along a guide with such cells (m)."""
+        """The line of the mode along a guide with cells of this length (m)."""
         parts = self.electric_parts, self.magnetic_parts
         return LoadedLine(self.frequencies, self.squares, self.drives, *parts, cell, time_step)
+
+    @property
+    def traces(self) -> Traces:
+        """Its samples in the plane, and their weights."""
+        edges, shares = self.section.edges, (self.magnetic.T, self.electric.T)
+        received = self.magnetic * edges.area, self.electric * edges.area * edges.turn
+        launched = edges.cb, edges.turn * edges.db
+        return Traces(edges.component, edges.index, edges.magnetic, launched, shares, received)
+
+    def wave(self, line: LoadedLine, dual: float, signal: Waveform, steps: int) -> LaunchedProfiles:
+        """The incident wave of the mode with modal voltage `signal`; `steps`: most that run."""
+        return LaunchedProfiles(line, dual, signal.value, signal.excitation, signal.end, steps)
 
     @property
     def pictured(self) -> tuple[np.ndarray, np.ndarray]:
@@ -78,7 +90,7 @@ def loaded_mode(section: Section, number: int, band: tuple[float, float], time_s
     numbers = (np.array([getattr(one, name) for one in waves]) for name in ("square", "drive"))
     electric, magnetic = (np.stack([getattr(one, name) for one in waves]) for name in ("electric", "magnetic"))
     parts, profiles = zip(*few([electric, magnetic]))
-    return LoadedMode(section, frequencies, *numbers, *parts, *profiles, _edges(section))
+    return LoadedMode(section, frequencies, *numbers, *parts, *profiles)
 
 
 def found_at(equations: Equations, known: dict[float, Wave], k2: float) -> Wave:
@@ -120,14 +132,3 @@ def stepped(equations: Equations, known: Wave, before: float, k2: float, halving
     between = 0.5 * (before + k2)
     half = stepped(equations, known, before, between, halvings - 1)
     return half and stepped(equations, half, between, k2, halvings - 1)
-
-
-def _edges(section: Section) -> tuple[np.ndarray, ...]:
-    """See `LoadedMode`."""
-    place, filling, parts = section.place, section.filling, []
-    each = zip(place.across, (section.live_u, section.live_v), section.areas, filling.electric, filling.magnetic)
-    for turned, (axis, mask, area, cb, db) in enumerate(each):
-        index = np.stack([number[mask] for number in place.index(axis, place.node)])
-        own, other = (np.full(index.shape[1], number) for number in (axis, 3 + place.across[1 - turned]))
-        parts.append((own, index, other, np.full(own.size, -1.0 if turned else 1.0), area[mask], cb[mask], db[mask]))
-    return tuple(np.concatenate(part, axis=-1) for part in zip(*parts))

@@ -22,6 +22,37 @@ MARGIN = 2  # cells of the window beyond the opening: a round hole in metal may 
 
 
 @dataclass(frozen=True)
+class Edges:
+    """Live edges: component and (i, j, k) of E, component of the H beside it, the sign of that in n x H, area (m^2),
+    open part, Cb of E and Db of that H."""
+
+    component: np.ndarray
+    index: np.ndarray
+    magnetic: np.ndarray
+    turn: np.ndarray
+    area: np.ndarray
+    free: np.ndarray
+    cb: np.ndarray
+    db: np.ndarray
+
+
+@dataclass(frozen=True)
+class Traces:
+    """A mode in its plane: `component`, `index` of E, component `magnetic` of the H beside it, weights of both.
+
+    `launched`: of the incident H and E that E and H are given; `shares`: (edges, profiles) of each profile in these;
+    `received`: (profiles, edges) of the sums over E and over H.
+    """
+
+    component: np.ndarray
+    index: np.ndarray
+    magnetic: np.ndarray
+    launched: tuple[np.ndarray, np.ndarray]
+    shares: tuple[np.ndarray, np.ndarray]
+    received: tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
 class Section:
     """Live E_u (cells u, nodes v), E_v (nodes u, cells v), E_n (nodes, nodes) and cells of a guide; lengths in m."""
 
@@ -35,13 +66,31 @@ class Section:
     filling: Filling
 
     @property
+    def live(self) -> tuple[np.ndarray, np.ndarray]:
+        """Live E_u and E_v."""
+        return self.live_u, self.live_v
+
+    @property
     def areas(self) -> tuple[np.ndarray, np.ndarray]:
         """Part of the plane (m^2) that E_u and E_v stand for."""
         return np.outer(self.primary[0], self.dual[1]), np.outer(self.dual[0], self.primary[1])
 
+    @property
+    def edges(self) -> Edges:
+        """The live edges of the plane, E_u first."""
+        filling, across, parts = self.filling, self.place.across, []
+        free, (cb, db) = (filling.open_u, filling.open_v), (filling.electric, filling.magnetic)
+        for turned, mask in enumerate(self.live):
+            index = np.stack([number[mask] for number in self.place.index(across[turned], self.place.node)])
+            own, other = (np.full(index.shape[1], number) for number in (across[turned], 3 + across[1 - turned]))
+            turn = np.full(own.size, -1.0 if turned else 1.0)  # n x u = v, n x v = -u
+            values = (each[turned][mask] for each in (self.areas, free, cb, db))
+            parts.append((own, index, other, turn, *values))
+        return Edges(*(np.concatenate(part, axis=-1) for part in zip(*parts)))
+
 
 def guide_section(context: Context, who: str, place: Place, opening: Opening) -> Section:
-    """That of the guide which the opening is in. Errors: a lossy filling, a wall with a hole, a step there."""
+    """The guide that the opening is in. Errors: a lossy filling, a wall with a hole, a step there."""
     u, v = place.across
     planes = [_live(context, place, node) for node in (place.node, place.node - 1, place.node + 1)]
     cells = _connected(context, who, place, opening, *planes[0][:2])

@@ -18,8 +18,8 @@ from nearfield.incident.fitness import refuse_asymmetric, refuse_unfit
 from nearfield.lowering.context import Context, Illumination
 from nearfield.plan.incident_term import IncidentTerm
 from nearfield.sources.edges import Name, ordered
-from nearfield.sources.sources import SOURCES, AnyWaveform, ImpressedCurrent
-from nearfield.sources.waveforms import ContinuousWave
+from nearfield.sources.sources import SOURCES, ImpressedCurrent
+from nearfield.sources.waveforms import AnyWaveform, ContinuousWave
 
 ROUNDING = 1e-12
 

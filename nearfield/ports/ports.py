@@ -23,7 +23,8 @@ from nearfield.ports.line import line_current, line_voltage
 from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
 from nearfield.records.records import HALF, Variable, Variables
 from nearfield.sources.edges import EdgeBlock, Heading, Name, axis_and_sign, edge_block, ordered
-from nearfield.sources.sources import AnyWaveform, Axis
+from nearfield.sources.sources import Axis
+from nearfield.sources.waveforms import AnyWaveform
 
 
 class TwoPole(Schema):

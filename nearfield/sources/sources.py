@@ -7,10 +7,10 @@ J = p/(the cell's volume).
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.entry.quantities import Current, CurrentMoment, Position, SheetCurrent, VoltageMoment
@@ -21,11 +21,8 @@ from nearfield.lowering.interpolation import point_samples
 from nearfield.plan.plan import CurrentTerm, Waveform
 from nearfield.plan.turns import IMAGINARY, turned
 from nearfield.sources.edges import EdgeBlock, Name, dual_area, edge_block, ordered, sample_length
-from nearfield.sources.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
+from nearfield.sources.waveforms import AnyWaveform
 
-AnyWaveform = Annotated[
-    Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
-]
 Axis = Literal["x", "y", "z"]
 SOURCES = "sources"  # the excitation in which all impressed currents flow
 
