@@ -10,7 +10,7 @@ import nearfield as nf
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.grid.yee import YeeGrid
 from nearfield.lowering.context import Context
-from nearfield.plan.plan import DFTBox, Recording
+from nearfield.plan.recorders import DFTBox, Recording
 
 
 @dataclass(frozen=True)

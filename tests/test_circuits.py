@@ -8,7 +8,8 @@ from small_fdtd import SmallFDTD
 
 import nearfield as nf
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
-from nearfield.plan.plan import CircuitTerm, Waveform
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.terms import CircuitTerm
 from nearfield.ports.circuits import SeriesBranch, two_pole
 from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
 

@@ -5,7 +5,7 @@ import pytest
 from dipoles import Space, cube
 
 import nearfield as nf
-from nearfield.plan.plan import DFTBox, Recording, SnapshotBox
+from nearfield.plan.recorders import DFTBox, Recording, SnapshotBox
 from nearfield.records.records import MonitorRecord
 from nearfield.results import FieldResult
 

@@ -7,7 +7,9 @@ from small_fdtd import SmallFDTD
 import nearfield as nf
 from nearfield.analysis.sparameters import port_spectra, port_waves, scattering
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
-from nearfield.plan.plan import CircuitTerm, Functional, Waveform
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.recorders import Functional
+from nearfield.plan.terms import CircuitTerm
 
 PULSE = nf.Gaussian(10e9)
 PLATES = nf.Boundaries(all="pmc", z_low="pec", z_high="pec")

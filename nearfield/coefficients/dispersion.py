@@ -18,8 +18,7 @@ import numpy as np
 
 from nearfield.media.materials import Medium
 from nearfield.media.poles import AnyPole
-from nearfield.plan.plan import PoleMedium
-from nearfield.plan.planes import PolePlane
+from nearfield.plan.planes import PoleMedium, PolePlane
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from nearfield.commands.console import console
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Triple
 from nearfield.machine.hardware import Hardware, load
 from nearfield.machine.placement import crowding, default_scheme, host_names, shares, unit_of
 from nearfield.machine.profile import Profile, load_profile
@@ -17,7 +18,7 @@ from nearfield.parallel.decomposition import Decomposition, decompositions, pars
 from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.halo_sizes import HaloSize, halo_sizes
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan.boxes import Triple, indices
+from nearfield.plan.boxes import indices
 from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import BYTES_OF
 

@@ -31,9 +31,10 @@ from nearfield.incident.seen import marked, parts_seen
 from nearfield.lowering.context import Context, Illumination
 from nearfield.machine.transport import ALONE, Alone
 from nearfield.metal import conformal
-from nearfield.plan.plan import Plan, Recording, RecordingTerm, Waveform
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.plan import Plan
 from nearfield.plan.planning import build_plan
-from nearfield.plan.turns import imaginary, joined
+from nearfield.plan.recorders import Recording, recorders
 from nearfield.records.records import Variables
 from nearfield.sources.waveforms import Gaussian
 
@@ -126,8 +127,10 @@ class Feature:
     def own(self, recordings: list[Recording]) -> list[Recording]:
         """Its recordings of all, complex where fields are."""
         found = recordings[self.first : self.first + self.count]
+        if not self.complex_fields:
+            return found
         half = len(found) // 2
-        return [joined(*pair) for pair in zip(found[:half], found[half:])] if self.complex_fields else found
+        return [real.with_imaginary(other) for real, other in zip(found[:half], found[half:])]
 
 
 class Discretization:
@@ -226,8 +229,7 @@ class Discretization:
     def seen(self, feature: Feature, variables: Variables, excitation: str) -> Variables:
         """A monitor's variables, told which fields it saw where a plane wave was on: total, scattered, or both."""
         for light in self.context.illuminations if excitation == SOURCES else ():
-            recorders = [term for term in self.terms if isinstance(term, RecordingTerm)]
-            fields = parts_seen(light, recorders[feature.first : feature.first + feature.count])
+            fields = parts_seen(light, recorders(self.terms)[feature.first : feature.first + feature.count])
             variables = marked(variables, fields)
         return variables
 
@@ -241,8 +243,8 @@ class Discretization:
         for item, found in [(p, ports) for p in simulation._channels] + [(m, monitors) for m in simulation.monitors]:
             own = item._terms(self.context)
             if simulation.boundaries.complex_fields:
-                own += [imaginary(term) for term in own if isinstance(term, RecordingTerm)]
-            count = sum(isinstance(term, RecordingTerm) for term in own)
+                own += [term.imaginary() for term in recorders(own)]
+            count = len(recorders(own))
             found[item.name] = Feature(item, recorded, count, simulation.boundaries.complex_fields)
             recorded += count
             terms += own

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearfield.entry.triples import Triple
 from nearfield.grid.yee import YeeGrid, is_half
 
 
@@ -51,6 +52,34 @@ class Fold:
         shape = [1] * values.ndim
         shape[axis] = -1
         return taken * self.sign(index).reshape(shape).astype(values.real.dtype)
+
+
+@dataclass(frozen=True)
+class Folds:
+    """The planes of symmetry of a grid, and how its `active` samples are folded at them."""
+
+    grid: YeeGrid
+    active: Triple
+
+    @property
+    def axes(self) -> list[int]:
+        """The axes that have a plane across them."""
+        return planes(self.grid)
+
+    @property
+    def start(self) -> Triple:
+        """The node of the plane across each axis, 0 without one."""
+        return self.grid.stepped_from
+
+    def of(self, component: int, axis: int) -> Fold:
+        """The fold of a component at the plane across an axis."""
+        return Fold.of(self.grid, component, axis, self.active[axis])
+
+    def acts(self, component: int | np.ndarray, axis: int, index: np.ndarray) -> np.ndarray:
+        """Whether samples lie above the plane across an axis and are not zero for good, as tangential E on a PEC."""
+        number = np.asarray(component) % 6
+        dead = (number < 3) & (number != axis) & (self.grid.mirrors[axis] == "electric")
+        return index >= self.start[axis] + dead
 
 
 def planes(grid: YeeGrid) -> list[int]:

@@ -6,15 +6,19 @@ Ex lies at (i+1/2, j, k), Hx at (i, j+1/2, k+1/2); y and z follow by cyclic exch
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Triple, triple
 
 AXES = "xyz"
+SIDES = ("low", "high")  # ends of an axis
 REACH = 3  # samples past a seam from which may be interpolated
 SAMPLE_TOLERANCE = 1e-6  # cells; a point nearer to a sample than this is taken to be on it
 
@@ -44,9 +48,9 @@ class YeeGrid:
     mirrors: tuple[str | None, str | None, str | None] = (None, None, None)
 
     @cached_property
-    def cells(self) -> tuple[int, int, int]:
+    def cells(self) -> Triple:
         """Number of cells along x, y, z."""
-        return tuple(line.size - 1 for line in self.lines)
+        return triple(line.size - 1 for line in self.lines)
 
     def primary(self, axis: int) -> np.ndarray:
         """Cell lengths (m), n values; exactly constant where the lines are evenly spaced but for rounding."""
@@ -68,13 +72,13 @@ class YeeGrid:
         return self.phases[axis] is not None
 
     @property
-    def stepped_from(self) -> tuple[int, ...]:
+    def stepped_from(self) -> Triple:
         """The node of the plane of symmetry across each axis, from which on the model is stepped; 0 without one."""
-        return tuple(n // 2 if kind else 0 for n, kind in zip(self.cells, self.mirrors))
+        return triple(n // 2 if kind else 0 for n, kind in zip(self.cells, self.mirrors))
 
-    def in_cell(self, index) -> tuple:
-        """Sample numbers (i, j, k), those past the ends of closed axes by the ones that they repeat."""
-        return tuple(np.mod(part, n) if self.closed(a) else part for a, (part, n) in enumerate(zip(index, self.cells)))
+    def in_cell(self, index: Iterable[Any]) -> tuple[Any, Any, Any]:
+        """Sample numbers (i, j, k); past the ends of closed axes, the numbers of the samples that they repeat."""
+        return triple(np.mod(n, count) if self.closed(a) else n for a, (n, count) in enumerate(zip(index, self.cells)))
 
     def centres(self, axis: int) -> np.ndarray:
         """Coordinates of the cell centres (m), n values."""

@@ -12,7 +12,7 @@ from nearfield.guides.loaded import Equations, Wave, first_waves, followed, whol
 from nearfield.guides.loaded_launch import LaunchedProfiles
 from nearfield.guides.modes import on_edges
 from nearfield.guides.section import Section, Traces
-from nearfield.plan.plan import Waveform
+from nearfield.plan.excitations import Waveform
 
 POINTS = (5, 9, 17, 33)  # numbers of frequencies at which the mode is found, each those before among them
 SMOOTH = 1e-4  # of a profile: by so much may miss what the frequencies before say; twice as many say it to the square

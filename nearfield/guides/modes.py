@@ -26,7 +26,7 @@ from nearfield.guides.analytic import Opening, potential
 from nearfield.guides.launch import LaunchedMode
 from nearfield.guides.names import ModeName
 from nearfield.guides.section import Section, Traces
-from nearfield.plan.plan import Waveform
+from nearfield.plan.excitations import Waveform
 
 MOST_ITERATIONS = 30
 CONVERGED = 1e-13

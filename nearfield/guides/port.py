@@ -14,7 +14,8 @@ from nearfield.guides.names import ModeName, Shape, mode_names
 from nearfield.guides.placing import placed_port
 from nearfield.guides.terms import PlacedPort
 from nearfield.lowering.context import Context
-from nearfield.plan.plan import Recording, Term
+from nearfield.plan.recorders import Recording
+from nearfield.plan.term import Term
 from nearfield.records.records import Variables
 from nearfield.sources.edges import Heading, Name, axis_and_sign, ordered
 from nearfield.sources.waveforms import AnyWaveform

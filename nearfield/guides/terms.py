@@ -13,8 +13,9 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.guides.loaded_mode import LoadedMode
 from nearfield.guides.modes import Mode
 from nearfield.lowering.context import Context
-from nearfield.plan.incident_term import IncidentTerm
-from nearfield.plan.plan import Functional, Recording, Waveform
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.recorders import Functional, Recording
+from nearfield.plan.terms import IncidentTerm
 from nearfield.ports.lumped import functional
 from nearfield.records.records import Variables
 

@@ -16,7 +16,7 @@ from nearfield.incident.at_angle import oblique_terms
 from nearfield.incident.box import Nodes, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
 from nearfield.incident.fitness import refuse_asymmetric, refuse_unfit
 from nearfield.lowering.context import Context, Illumination
-from nearfield.plan.incident_term import IncidentTerm
+from nearfield.plan.terms import IncidentTerm
 from nearfield.sources.edges import Name, ordered
 from nearfield.sources.sources import SOURCES, ImpressedCurrent
 from nearfield.sources.waveforms import AnyWaveform, ContinuousWave

@@ -21,7 +21,7 @@ from nearfield.monitors.regions import (
     over_open_edges,
     restored,
 )
-from nearfield.plan.plan import DFTBox, Recording, SnapshotBox
+from nearfield.plan.recorders import DFTBox, Recording, SnapshotBox
 from nearfield.records.records import HALF, Variable, Variables
 from nearfield.records.regions import Region, component_number, frequency_axis, time_axis, unit_of
 from nearfield.sources.edges import Name, ordered, snapped

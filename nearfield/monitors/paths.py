@@ -12,7 +12,7 @@ from nearfield.entry.quantities import Frequency, Position, Whole
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.interpolation import point_samples
 from nearfield.monitors.regions import Component, Monitor, held_samples
-from nearfield.plan.plan import Functional, Recording
+from nearfield.plan.recorders import Functional, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import component_number, time_axis, unit_of
 from nearfield.sources.edges import Name, ordered, snapped

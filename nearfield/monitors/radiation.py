@@ -19,7 +19,7 @@ from nearfield.grid.yee import AXES
 from nearfield.incident.seen import refuse_across
 from nearfield.monitors.regions import Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
-from nearfield.plan.plan import DFTBox, Recording
+from nearfield.plan.recorders import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import Nodes, frequency_axis
 from nearfield.sources.edges import Name, ordered, snapped

@@ -31,13 +31,13 @@ from nearfield.lowering.context import Context
 from nearfield.machine.machine_rate import free_memory
 from nearfield.machine.transport import agreed
 from nearfield.monitors.field_file import SUFFIXES
-from nearfield.monitors.regions import active_shape, is_held
+from nearfield.monitors.regions import is_held
 from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.start import Started
 from nearfield.plan.boxes import Box
-from nearfield.plan.plan import RecordingTerm, taken_by
+from nearfield.plan.recorders import taken_by
 from nearfield.plan.sizes import BYTES_OF
 from nearfield.records.records import PARTS, RunRecord
 from nearfield.records.regions import Region
@@ -151,10 +151,10 @@ class FieldStreams:
     def _outlet(self, name: str, feature: Feature) -> Outlet:
         """This rank's recorders of a monitor, and how they lie in a block."""
         context, engine = self.setup.context, self.started.engine
-        active, axes = active_shape(context), self._engine.plan.storage_axes
+        active, axes = context.active, self._engine.plan.storage_axes
         held = [each for each in stored_regions(feature, context).items() if is_held(each[1], context)]
         part = engine.part if isinstance(engine, RankEngine) else None
-        local = [term for term in self._engine.plan.terms if isinstance(term, RecordingTerm)]
+        local = self._engine.plan.recorders
         found = Outlet(name, np.asarray(feature.item._steps(context)))
         for number, term in enumerate(local):
             everywhere = part.recorders[number] if part else number
@@ -403,7 +403,7 @@ def file_sizes(setup: Discretization) -> list[PredictedSize]:
 
 def ring_bytes(setup: Discretization) -> int:
     """Memory of the rings of a run of one rank."""
-    total, recorders = 0, [term for term in setup.plan.terms if isinstance(term, RecordingTerm)]
+    total, recorders = 0, setup.plan.recorders
     for feature in features_with_files(setup).values():
         own = recorders[feature.first : feature.first + feature.count]
         size = sum(math.prod(np.subtract(term.upper, term.lower).tolist()) for term in own)

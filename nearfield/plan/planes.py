@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from nearfield.plan.boxes import Triple
+from nearfield.entry.triples import Triple
 
 
 class Coefficients(Protocol):
@@ -26,6 +26,27 @@ class Coefficients(Protocol):
 
     def kept_numbers(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
         """How many numbers the poles of dispersive media keep in each cell of a lattice."""
+
+
+@dataclass(frozen=True)
+class PoleMedium:
+    """What a dispersive medium remembers in each sample where it weighs anything, of E (or H, where it is magnetic).
+
+    Just before the update, with e for E as it is before the first medium acts,
+        E <- stay E - weight (sum of all T)
+        T <- T + (k T + q e)                                        of `firsts`, (n, 2): k, q
+        T <- T + (k T + U + q e),  U <- U + (rho T + k U + r e)     of `seconds`, (n, 4): k, rho, q, r
+    stay and weight come with the coefficients, a plane at a time.
+    """
+
+    magnetic: bool
+    firsts: np.ndarray
+    seconds: np.ndarray
+
+    @property
+    def states(self) -> int:
+        """Numbers a sample."""
+        return len(self.firsts) + 2 * len(self.seconds)
 
 
 @dataclass(frozen=True)

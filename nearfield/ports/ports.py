@@ -17,7 +17,9 @@ from nearfield.entry.quantities import Length, Position, PositiveCapacitance, Po
 from nearfield.entry.schema import Schema
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.context import Context
-from nearfield.plan.plan import Recording, Term, Waveform
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.recorders import Recording
+from nearfield.plan.term import Term
 from nearfield.ports.circuits import Circuit, Connection, two_pole
 from nearfield.ports.line import line_current, line_voltage
 from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional

@@ -18,8 +18,10 @@ from nearfield.entry.schema import Schema
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.context import Context
 from nearfield.lowering.interpolation import point_samples
-from nearfield.plan.plan import CurrentTerm, Waveform
-from nearfield.plan.turns import IMAGINARY, turned
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.term import IMAGINARY
+from nearfield.plan.terms import CurrentTerm
+from nearfield.plan.turns import turned
 from nearfield.sources.edges import EdgeBlock, Name, dual_area, edge_block, ordered, sample_length
 from nearfield.sources.waveforms import AnyWaveform
 

@@ -13,8 +13,7 @@ from test_restart import assert_goes_on
 import nearfield as nf
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
-from nearfield.plan.incident_term import IncidentTerm
-from nearfield.plan.plan import CurrentTerm
+from nearfield.plan.terms import CurrentTerm, IncidentTerm
 
 CELLS = (12, 11, 40)
 CASES = {
