@@ -7,7 +7,7 @@ nothing to its spectrum that single precision could see.
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -27,6 +27,9 @@ class Pulse(Schema):
     """
 
     reach: ClassVar[float] = 4.3  # exp(-4.3^2) = 1e-8
+    if TYPE_CHECKING:
+        amplitude: float
+        delay: float | None
 
     @property
     def width(self) -> float:
