@@ -82,8 +82,8 @@ def test_modes_of_an_even_rectangle_have_the_grids_closed_form():
     for mode, (m, n) in zip(found, ((1, 0), (2, 1), (1, 1))):
         k = [2 / MM * np.sin(0.5 * np.pi * number / cells) for number, cells in ((m, 12), (n, 7))]
         assert mode.cutoff == pytest.approx(np.hypot(*k), rel=1e-12)
-    electric = [mode.samples()[2] for mode in found]
-    area = found[0].samples()[5]
+    electric = [mode.values for mode in found]
+    area = found[0].section.edges.area
     assert np.abs(np.einsum("is,js,s->ij", electric, electric, area) - np.eye(3)).max() < 1e-12
 
 
@@ -97,8 +97,9 @@ def test_metal_that_cuts_cells_moves_the_cutoff_as_a_wall_there_does(mode, numbe
     found = ports[0]._placed(context).mode
     wanted = np.hypot(numbers[0] * np.pi / (11.5 * MM), numbers[1] * np.pi / (7 * MM))
     assert found.cutoff == pytest.approx(wanted, rel=0.015)
-    *_, electric, _, beside, area, part = found.samples()
-    assert np.sum(part * area * electric**2) == pytest.approx(1.0, rel=1e-12) == np.sum(part * area * beside**2)
+    edges, electric, beside = found.section.edges, found.values, found.values * found.section.edges.turn
+    area = edges.free * edges.area
+    assert np.sum(area * electric**2) == pytest.approx(1.0, rel=1e-12) == np.sum(area * beside**2)
 
 
 @pytest.mark.parametrize(

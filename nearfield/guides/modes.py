@@ -59,10 +59,14 @@ class Mode:
         return self.electric
 
     @property
+    def values(self) -> np.ndarray:
+        """E on the live edges."""
+        return np.concatenate([part[mask] for part, mask in zip(self.electric, self.section.live)])
+
+    @property
     def traces(self) -> Traces:
         """Its samples in the plane, and their weights."""
-        edges, filling = self.section.edges, self.section.filling
-        values = np.concatenate([part[mask] for part, mask in zip(self.electric, self.section.live)])
+        edges, filling, values = self.section.edges, self.section.filling, self.values
         beside, ones = values * edges.turn, np.ones((values.size, 1))  # n x E
         launched = 1 / filling.permittivity * edges.free * values, beside / filling.permeability
         received = (values * edges.area)[None], (beside * edges.area * edges.free)[None]

@@ -24,6 +24,7 @@ from functools import cached_property
 from math import erfc
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.machine.topology import available_threads
@@ -153,7 +154,7 @@ class ObliqueWave:
     excitation: str
     end: float
 
-    def march(self, dtype: type) -> ObliqueMarch:
+    def march(self, dtype: DTypeLike) -> ObliqueMarch:
         """From rest."""
         return ObliqueMarch(self, dtype)
 
@@ -201,7 +202,7 @@ class Filters:
         apart = oblique.combs.teeth * oblique.combs.step  # columns of a comb
         self.turns = np.exp(-1j * np.outer(np.arange(TOGETHER) * apart, self.k))
 
-    def block(self, number: int, dtype: type) -> np.ndarray | None:
+    def block(self, number: int, dtype: DTypeLike) -> np.ndarray | None:
         """Tables (2, steps, columns) of block `number`; H stands half a step before E. None: silent."""
         oblique, dt = self.oblique, self.oblique.wave.time_step
         total = self.before + self.steps + self.after
@@ -231,7 +232,7 @@ class Filters:
 class ObliqueMarch:
     """The blocks of an `ObliqueWave` that were asked for last."""
 
-    def __init__(self, oblique: ObliqueWave, dtype: type) -> None:
+    def __init__(self, oblique: ObliqueWave, dtype: DTypeLike) -> None:
         self.oblique, self.dtype = oblique, dtype
         self._kept: dict[int, np.ndarray | None] = {}
 
