@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -48,9 +49,9 @@ class LoadedMode:
         edges, shares = self.section.edges, (self.magnetic.T, self.electric.T)
         received = self.magnetic * edges.area, self.electric * edges.area * edges.turn
         launched = edges.cb, edges.turn * edges.db
-        return Traces(edges.component, edges.index, edges.magnetic, launched, shares, received)
+        return Traces(launched, shares, received)
 
-    def wave(self, line: LoadedLine, dual: float, signal: Waveform, steps: int) -> LaunchedProfiles:
+    def wave(self, line: Any, dual: float, signal: Waveform, steps: int) -> LaunchedProfiles:
         """The incident wave of the mode with modal voltage `signal`; `steps`: most that run."""
         return LaunchedProfiles(line, dual, signal.value, signal.excitation, signal.end, steps)
 
@@ -68,7 +69,8 @@ def loaded_mode(section: Section, number: int, band: tuple[float, float], time_s
     equations = Equations(section)
     middle = float(wave_number(np.array([0.5 * sum(band)]), time_step)[0]) ** 2
     known = {middle: first_waves(equations, middle, number, who)[number - 1]}
-    waves, miss = [], np.inf
+    waves: list[Wave] = []
+    miss = np.inf
     for count in POINTS:
         frequencies, before = chebyshev_points(*band, count, time_step), waves
         try:

@@ -17,11 +17,13 @@ guides have two modes of a name; where the lattice turns their polarisations, bo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from nearfield.analysis.guided_line import GuideLine
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import triple
 from nearfield.guides.analytic import Opening, potential
 from nearfield.guides.launch import LaunchedMode
 from nearfield.guides.names import ModeName
@@ -70,9 +72,9 @@ class Mode:
         beside, ones = values * edges.turn, np.ones((values.size, 1))  # n x E
         launched = 1 / filling.permittivity * edges.free * values, beside / filling.permeability
         received = (values * edges.area)[None], (beside * edges.area * edges.free)[None]
-        return Traces(edges.component, edges.index, edges.magnetic, launched, (ones, ones), received)
+        return Traces(launched, (ones, ones), received)
 
-    def wave(self, line: GuideLine, dual: float, signal: Waveform, steps: int) -> LaunchedMode:
+    def wave(self, line: Any, dual: float, signal: Waveform, steps: int) -> LaunchedMode:
         """The incident wave of the mode with modal voltage `signal`."""
         return LaunchedMode(line, dual, signal.value, signal.excitation, signal.end)
 
@@ -101,7 +103,7 @@ def flat_edges(section: Section) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(area or 0, whether live, open part) of all edges, E_u first."""
     filling, areas = section.filling, [area * live for area, live in zip(section.areas, section.live)]
     parts = areas, section.live, (filling.open_u, filling.open_v)
-    return tuple(np.concatenate([part.ravel() for part in both]) for both in parts)
+    return triple(np.concatenate([part.ravel() for part in both]) for both in parts)
 
 
 def on_edges(section: Section, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

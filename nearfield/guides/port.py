@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from nearfield.entry.quantities import Length, Position, PositiveLength
-from nearfield.entry.schema import Schema
 from nearfield.grid.yee import AXES
 from nearfield.guides.analytic import ALIKE, Opening
 from nearfield.guides.names import ModeName, Shape, mode_names
@@ -17,11 +16,11 @@ from nearfield.lowering.context import Context
 from nearfield.plan.recorders import Recording
 from nearfield.plan.term import Term
 from nearfield.records.records import Variables
-from nearfield.sources.edges import Heading, Name, axis_and_sign, ordered
+from nearfield.sources.edges import Heading, Labelled, Name, axis_and_sign, flat_axes, ordered
 from nearfield.sources.waveforms import AnyWaveform
 
 
-class WaveguidePort(Schema):
+class WaveguidePort(Labelled):
     """A port across a guide with metal walls, of any cross-section and lossless filling: one or several of its modes.
 
     The guide runs on behind the port into a CPML. The waveform is the modal voltage (V) of the wave that enters: E =
@@ -82,7 +81,7 @@ class WaveguidePort(Schema):
     def _across_the_guide(self) -> WaveguidePort:
         ordered(self.lower, self.upper)
         name = AXES[self._along]
-        flat = [AXES[axis] for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        flat = [AXES[axis] for axis in flat_axes(self.lower, self.upper)]
         if flat != [name]:
             raise ValueError(
                 f"lower {self.lower} and upper {self.upper} agree in {' and '.join(flat) or 'no coordinate'}; a port "
@@ -103,11 +102,6 @@ class WaveguidePort(Schema):
         if len(set(self.modes)) < len(self.modes):
             raise ValueError(f"modes {', '.join(self.modes)} name one twice; leave it out")
         return self
-
-    @property
-    def _label(self) -> str:
-        """Name for messages."""
-        return f"WaveguidePort {self.name!r}"
 
     @property
     def _along(self) -> int:
@@ -134,8 +128,8 @@ class WaveguidePort(Schema):
     @property
     def _opening(self) -> Opening:
         """The guide's opening."""
-        across = (self._along + 1) % 3, (self._along + 2) % 3
-        lower, upper = (tuple(corner[axis] for axis in across) for corner in (self.lower, self.upper))
+        u, v = (self._along + 1) % 3, (self._along + 2) % 3
+        lower, upper = ((corner[u], corner[v]) for corner in (self.lower, self.upper))
         return Opening(self.shape, lower, upper, self.inner_radius or 0.0)
 
     def _loads(self, grid, time_step: float) -> list:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import triple
 from nearfield.grid.yee import AXES
 from nearfield.guides.analytic import Opening
 from nearfield.guides.filling import Filling, coefficients_at, filling_of
@@ -38,15 +39,12 @@ class Edges:
 
 @dataclass(frozen=True)
 class Traces:
-    """A mode in its plane: `component`, `index` of E, component `magnetic` of the H beside it, weights of both.
+    """Weights of a mode on the live edges of its plane, and on the H beside them.
 
     `launched`: of the incident H and E that E and H are given; `shares`: (edges, profiles) of each profile in these;
     `received`: (profiles, edges) of the sums over E and over H.
     """
 
-    component: np.ndarray
-    index: np.ndarray
-    magnetic: np.ndarray
     launched: tuple[np.ndarray, np.ndarray]
     shares: tuple[np.ndarray, np.ndarray]
     received: tuple[np.ndarray, np.ndarray]
@@ -95,32 +93,22 @@ def guide_section(context: Context, who: str, place: Place, opening: Opening) ->
     planes = [_live(context, place, node) for node in (place.node, place.node - 1, place.node + 1)]
     cells = _connected(context, who, place, opening, *planes[0][:2])
     beside = (_beside(cells, 1), _beside(cells, 0), _beside(_beside(cells, 0), 1))
-    masks = [tuple(live & near for live, near in zip(plane, beside)) for plane in planes]
+    masks = [triple(live & near for live, near in zip(plane, beside)) for plane in planes]
     for mask in masks[1:]:
         if any((found != wanted).any() for found, wanted in zip(mask, masks[0])):
             raise ModelError(
                 f"{who}: the guide's cross-section changes within a cell of the port's plane; a port needs an even "
                 "guide, so let it run on for a few cells on both sides of the plane"
             )
-    live_u, live_v, live_n = masks[0]
-    if live_u[:, [0, -1]].any() or live_v[[0, -1], :].any():
+    if masks[0][0][:, [0, -1]].any() or masks[0][1][[0, -1], :].any():
         raise ModelError(
             f"{who}: the guide is not closed by metal around the given rectangle; let `lower` and `upper` be the "
             "corners of its opening, on the metal (of half a guide behind a PMC wall give the whole, with `symmetry`)"
         )
-    spans = [slice(low, high) for low, high in zip(place.first, place.last)]
-    nodes = [slice(low, high + 1) for low, high in zip(place.first, place.last)]
-    grid = context.grid
-    return Section(
-        place,
-        live_u,
-        live_v,
-        live_n,
-        cells,
-        tuple(grid.primary(a)[span] for a, span in zip((u, v), spans)),
-        tuple(grid.dual(a)[span] for a, span in zip((u, v), nodes)),
-        filling_of(context, who, place, masks[0], cells),
-    )
+    grid, spans = context.grid, list(zip((u, v), place.first, place.last))
+    (pu, du), (pv, dv) = ((grid.primary(a)[low:high], grid.dual(a)[low : high + 1]) for a, low, high in spans)
+    filling = filling_of(context, who, place, masks[0], cells)
+    return Section(place, *masks[0], cells, (pu, pv), (du, dv), filling)
 
 
 def ends_as_it_begins(context: Context, who: str, place: Place, opening: Opening, end: int) -> bool:
@@ -134,21 +122,24 @@ def ends_as_it_begins(context: Context, who: str, place: Place, opening: Opening
 def _live(context: Context, place: Place, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where E_u and E_v in the plane of a node, and E_n in the cell between it and the port's, are alive."""
     planes = zip((*place.across, place.axis), (node, node, min(node, place.node)))
-    return tuple(coefficients_at(context, axis, place.index(axis, along))[1] != 0.0 for axis, along in planes)
+    return triple(coefficients_at(context, axis, place.index(axis, along))[1] != 0.0 for axis, along in planes)
+
+
+def linked(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Labels of the parts of an array that hang together by links between neighbours along its two axes."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    number = np.arange(second.shape[0] * first.shape[1]).reshape(second.shape[0], first.shape[1])
+    one = np.concatenate((number[:-1][first], number[:, :-1][second]))
+    other = np.concatenate((number[1:][first], number[:, 1:][second]))
+    links = coo_matrix((np.ones(one.size), (one, other)), shape=(number.size,) * 2)
+    return connected_components(links, directed=False)[1].reshape(number.shape)
 
 
 def _connected(context: Context, who: str, place: Place, opening: Opening, live_u, live_v) -> np.ndarray:
     """The cells of the window that hang together, over live edges, with most of the opening."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    shape = (live_u.shape[0], live_v.shape[1])
-    number = np.arange(shape[0] * shape[1]).reshape(shape)
-    over_u, over_v = live_u[:, 1:-1], live_v[1:-1, :]  # E_u divides neighbours along v
-    one = np.concatenate((number[:, :-1][over_u], number[:-1][over_v]))
-    other = np.concatenate((number[:, 1:][over_u], number[1:][over_v]))
-    links = coo_matrix((np.ones(one.size), (one, other)), shape=(number.size,) * 2)
-    label = connected_components(links, directed=False)[1].reshape(shape)
+    label = linked(live_v[1:-1, :], live_u[:, 1:-1])  # E_u divides neighbours along v
     centres = (context.grid.centres(a)[low:high] for a, low, high in zip(place.across, place.first, place.last))
     inside = opening.holds(*np.meshgrid(*centres, indexing="ij"))
     inside &= live_u[:, 1:] | live_u[:, :-1] | live_v[1:] | live_v[:-1]

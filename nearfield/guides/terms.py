@@ -48,34 +48,34 @@ class PlacedPort:
         grid, place = context.grid, mode.section.place
         axis, node = place.axis, place.node
         plane, dual = float(grid.lines[axis][node]), float(grid.dual(axis)[node])
-        halves = (node - 1, node)[::sign]
-        before, after = (float(grid.primary(axis)[half]) for half in halves)
+        behind, ahead = (node - 1, node)[::sign]
+        before, after = (float(grid.primary(axis)[half]) for half in (behind, ahead))
         line, reference = mode.line(after, context.time_step), plane if reference is None else reference
-        return cls(name, mode, line, axis, sign, plane, reference, *halves, before, after, dual)
+        return cls(name, mode, line, axis, sign, plane, reference, behind, ahead, before, after, dual)
 
     def launched(self, context: Context, signal: Waveform) -> list[IncidentTerm]:
         """The currents that launch the mode, in the plane and half a cell before it."""
-        traces, advance = self.mode.traces, VACUUM_SPEED * context.time_step
+        traces, edges, advance = self.mode.traces, self.mode.section.edges, VACUUM_SPEED * context.time_step
         wave = self.mode.wave(self.line, self.dual, signal, context.steps)
-        weights, shares = traces.launched, traces.shares
+        (electric, magnetic), shares = traces.launched, traces.shares
         if shares[0].shape[1] == 1:  # the share of a single tap is left out
-            weights = tuple(weight * share[:, 0] for weight, share in zip(weights, shares))
-            shares = tuple(np.ones_like(share) for share in shares)
-        electric, magnetic = advance / self.dual * weights[0], self.sign * advance / self.before * weights[1]
+            electric, magnetic = electric * shares[0][:, 0], magnetic * shares[1][:, 0]
+            shares = np.ones_like(shares[0]), np.ones_like(shares[1])
+        electric, magnetic = advance / self.dual * electric, self.sign * advance / self.before * magnetic
         column = np.tile(np.arange(shares[0].shape[1]), (electric.size, 1))
-        behind = self._moved(traces.index, self.behind)
+        (i, j, k), (p, q, r) = edges.index, self._moved(edges.index, self.behind)
         return [
-            IncidentTerm(traces.component, *traces.index, electric, column, shares[0], wave),
-            IncidentTerm(traces.magnetic, *behind, magnetic, column, shares[1], wave),
+            IncidentTerm(edges.component, i, j, k, electric, column, shares[0], wave),
+            IncidentTerm(edges.magnetic, p, q, r, magnetic, column, shares[1], wave),
         ]
 
     def received(self, context: Context) -> list[Functional]:
         """The sums for V in the plane, then those for I half a cell ahead, one of each for a profile of the mode."""
-        traces, (electric, magnetic) = self.mode.traces, self.mode.traces.received
-        ahead = self._moved(traces.index, self.ahead)
+        edges, (electric, magnetic) = self.mode.section.edges, self.mode.traces.received
+        ahead = self._moved(edges.index, self.ahead)
         return [
-            *(functional(context, traces.component, traces.index, weight) for weight in electric),
-            *(functional(context, traces.magnetic, ahead, self.sign * weight) for weight in magnetic),
+            *(functional(context, edges.component, edges.index, weight) for weight in electric),
+            *(functional(context, edges.magnetic, ahead, self.sign * weight) for weight in magnetic),
         ]
 
     def record(self, recordings: list[Recording]) -> Variables:
