@@ -1,4 +1,4 @@
-"""What fills a guide on the grid: the coefficients of every sample of its cross-section."""
+"""The filling of a guide on the grid: the coefficients of every sample of its cross-section."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def coefficients_at(context: Context, component: int, index: Index, media=False)
 
 
 def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.ndarray) -> Filling:
-    """That of the live E_u, E_v, E_n and cells. Errors: it loses power, or changes along the guide."""
+    """The filling of the live E_u, E_v, E_n and cells. Errors: it loses power, or changes along the guide."""
     (u, v), n, node = place.across, place.axis, place.node
     live_u, live_v, live_n = live
 

@@ -16,10 +16,10 @@ from nearfield.guides.section import Section, Traces
 from nearfield.plan.excitations import Waveform
 
 POINTS = (5, 9, 17, 33)  # numbers of frequencies at which the mode is found, each those before among them
-SMOOTH = 1e-4  # of a profile: by so much may miss what the frequencies before say; twice as many say it to the square
-ROUGH = 1e-2  # by so much at most
-KEPT = 1e-9  # of the largest: singular values of the profiles that are kept
-HALVINGS = 5  # of the way from one frequency to the next, where a mode changes fast
+SMOOTH = 1e-4  # largest relative error of the previous, halved set of frequencies; that of the last set is its square
+ROUGH = 1e-2  # relative error above which the mode is refused
+LEAST_PROFILE = 1e-9  # singular values of the profiles below it, relative to the largest, are left out
+HALVINGS = 5  # most halvings of the way from one frequency to the next, where a mode changes fast
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def missed(equations: Equations, before: list, waves: list, frequencies: np.ndar
 def few(stacks: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Each stack of profiles as (what every one holds of a few, these), of one number for all stacks."""
     split = [np.linalg.svd(stack, full_matrices=False) for stack in stacks]
-    count = max(int(np.sum(sizes > KEPT * sizes[0])) for _, sizes, _ in split)
+    count = max(int(np.sum(sizes > LEAST_PROFILE * sizes[0])) for _, sizes, _ in split)
     return [(left[:, :count] * sizes[:count], right[:count]) for left, sizes, right in split]
 
 

@@ -23,7 +23,7 @@ from nearfield.sources.edges import snapped
 if TYPE_CHECKING:
     from nearfield.guides.port import WaveguidePort
 
-MIRRORED = 1e-6  # of the largest E: by so much a mode may miss its mirror image
+MIRRORED = 1e-6  # most that a mode may differ from its mirror image, relative to its largest E
 
 
 def port_place(context: Context, port: WaveguidePort) -> Place:

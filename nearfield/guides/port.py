@@ -141,13 +141,13 @@ class WaveguidePort(Labelled):
         return context.once(("port", self.name), lambda: placed_port(context, self))
 
     def _terms(self, context: Context) -> list[Term]:
-        """What the engine adds where the port is excited; the modal voltage and current that it records."""
+        """The currents that launch the mode where the port is excited; the sums that record its voltage and current."""
         placed, signal = self._placed(context), context.waveforms.get(self.name)
         return [*(placed.launched(context, signal) if signal else ()), *placed.received(context)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) over `time` in the port's plane, `current` (A) over `time_half` (s) half a cell on.
 
-        What turns them into waves (`guided_record`) is kept with them.
+        The numbers that turn them into waves (`guided_record`) are recorded with them.
         """
         return self._placed(context).record(recordings)

@@ -82,7 +82,7 @@ def places(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Columns and shares of samples; those that follow each other along the axis `along` have the same shares."""
     cells, combs = wave.wave.cells, wave.combs
-    # what samples along the axis share is kept apart from what grows by whole places
+    # the part that samples along the axis share, and the part that grows by whole places
     elsewhere = np.zeros(across.read.size)
     counted = np.zeros(across.read.size, np.int64)
     for axis in range(3):

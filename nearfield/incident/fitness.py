@@ -1,4 +1,4 @@
-"""What a plane wave cannot be in: complex fields, half a periodic axis, other planes of symmetry, at an angle poles."""
+"""Models that a plane wave does not fit: complex fields, half a periodic axis, other symmetry, at an angle poles."""
 
 from __future__ import annotations
 

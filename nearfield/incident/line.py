@@ -36,7 +36,7 @@ class LinePoles:
 
 @dataclass(frozen=True)
 class LineProfile:
-    """What the update needs in each row, (2, nodes): coefficients times c dt/u, inverse lengths, the CPML's numbers.
+    """Numbers of the update in each row, (2, nodes): coefficients times c dt/u, inverse lengths, the CPML's numbers.
 
     `electric`, `magnetic`: (stay, drive, inverse, decay, psi_drive) at the nodes and between them; what lies past
     the last node is zero.

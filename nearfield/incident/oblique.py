@@ -31,12 +31,12 @@ from nearfield.machine.topology import available_threads
 
 TAPS = {"single": 6, "double": 10}
 FINENESS = {"single": 3, "double": 4}  # places of the table in the smallest cell, at least
-PASS, STOP = 0.6, 0.95  # of the highest frequency that the grid carries along u: the signal is cut between them
+PASS, STOP = 0.6, 0.95  # band over which the signal is cut, over the highest frequency that the grid carries along u
 STEEP = 6.0  # erfc(6) = 2e-17
 SLOWEST = 3.0  # c over the least group velocity below STOP
 FEWEST = 512  # steps of a block
 TOGETHER = 16  # columns that are made at a time: they stay in cache
-LEAST_COMB = 0.125  # of the smallest cell; along axes on which the wave hardly moves there is no comb
+LEAST_COMB = 0.125  # smallest cells that the wave passes in a cell along an axis, below which there is no comb
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class ObliqueWave:
 
     @cached_property
     def filters(self) -> Filters:
-        """How blocks of steps are made of the signal."""
+        """The filters that make blocks of steps of the signal."""
         return Filters(self)
 
 

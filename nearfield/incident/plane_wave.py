@@ -138,7 +138,7 @@ class PlaneWave(ImpressedCurrent):
         return self.amplitude * self.waveform.value(t)
 
     def _terms(self, context: Context) -> list[IncidentTerm]:
-        """What the engine adds in each step, to E and to H."""
+        """The incident fields that the engine adds in each step, to E and to H."""
         corners, vectors = self._corner_nodes(context.grid, context.boundaries), (self.travels, self.electric)
         end = self.waveform.end
         beam = Beam(self._label, *corners, *vectors, self._axis_number, self._incident, end, SOURCES)

@@ -1,4 +1,4 @@
-"""How a snapshot monitor's fields are stored where they go to a file of their own while the run goes on."""
+"""The file of its own to which a snapshot monitor's fields go while the run goes on."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class FieldFile(Schema):
         precision: str,
         title: str,
     ) -> FieldDescription:
-        """What the file of these regions, with these coordinates of nodes and half nodes, will hold."""
+        """The description of a file of these regions, with these coordinates of nodes and half nodes."""
         from nearfield.formats.description import of_points, of_regions
 
         storage = self.storage(precision) | {"title": title}

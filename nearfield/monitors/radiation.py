@@ -34,7 +34,7 @@ MARGIN = 3  # cells between the default surface and the CPML
 WALLS = ("pec", "pmc")
 SOME = 8  # samples along each side of a face from which the medium is judged
 LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
-GUIDE_EDGE = 1e-6  # of a guide: what lies no further out lies in it
+GUIDE_EDGE = 1e-6  # relative width by which a guide counts as wider, against rounding
 
 
 def wall_faces(context: Context) -> set[tuple[int, str]]:

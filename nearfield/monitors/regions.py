@@ -60,7 +60,7 @@ class BoxLike(Monitor):
 def held_region(region: Region, context: Context) -> Region:
     """The part of a region that the engine holds; the rest lies on a high wall where the component is zero.
 
-    What lies on the last line of a closed axis is held on the first one.
+    Samples on the last line of a closed axis are those on the first one.
     """
     lower, upper = list(region.lower), list(np.minimum(region.upper, context.active))
     for axis, last in enumerate(context.grid.cells):

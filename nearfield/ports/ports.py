@@ -62,7 +62,7 @@ class TwoPole(OnEdges):
         return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self._label)
 
     def _loads(self, grid: YeeGrid, time_step: float) -> list[EdgeLoad]:
-        """What it adds to the medium of its edges, before the coefficients are made."""
+        """Loads that it adds to the medium of its edges, before the coefficients are made."""
         return edge_loads(self._circuit(), self._block(grid))
 
 
@@ -91,7 +91,7 @@ class LumpedElement(TwoPole):
     capacitance: PositiveCapacitance | None = None
     """Capacitance (F), beside that of the cells themselves."""
     connection: Connection = "series"
-    """How the three are joined."""
+    """Whether resistance, inductance and capacitance lie in series or in parallel."""
     name: Name | None = None
     """Name for messages."""
 
@@ -102,7 +102,7 @@ class LumpedElement(TwoPole):
         return self
 
     def _terms(self, context: Context) -> list[Term]:
-        """What the engine steps with the fields."""
+        """Terms that the engine steps with the fields."""
         return circuit_terms(context, self._circuit(), self._block(context.grid), None)
 
 
@@ -182,14 +182,14 @@ class LumpedPort(Port):
     capacitance: PositiveCapacitance | None = None
     """Capacitance (F) of the port."""
     connection: Connection = "series"
-    """How the three are joined."""
+    """Whether resistance, inductance and capacitance lie in series or in parallel."""
     reference_impedance: PositiveResistance | None = None
     """Reference impedance (ohm) of its waves; left out, the resistance."""
     waveform: AnyWaveform | None = None
     """Source voltage (V); left out, the simulation's waveform."""
 
     def _terms(self, context: Context) -> list[Term]:
-        """What the engine steps with the fields, and the recorded voltage."""
+        """Terms that the engine steps with the fields, and the recorded voltage."""
         block, terms = self._driven(context)
         return [*terms, voltage_functional(context, block)]
 
@@ -284,7 +284,7 @@ class MicrostripPort(Port):
         return super()._block(grid)
 
     def _terms(self, context: Context) -> list[Term]:
-        """What the engine steps with the fields, and the recorded voltage and current."""
+        """Terms that the engine steps with the fields, and the recorded voltage and current."""
         block, terms = self._driven(context)
         node = self._plane_node(context.grid)
         middle = triple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))

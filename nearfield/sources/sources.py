@@ -114,7 +114,7 @@ class PointLike(ImpressedCurrent):
         return [(self._component, *nearest_samples(grid, self._component, self.position))]
 
     def _terms(self, context: Context) -> list[CurrentTerm]:
-        """What the engine adds in each step."""
+        """The current that the engine adds in each step."""
         index, density = spread(context, self._component, self.position)
         return current_term(context, self._component, index, self.moment * density, self._signal())
 
@@ -192,7 +192,7 @@ class LineCurrent(OnEdges, ImpressedCurrent):
         return edge_block(grid, lower, upper, axis, self._label)
 
     def _terms(self, context: Context) -> list[CurrentTerm]:
-        """What the engine adds in each step."""
+        """The current that the engine adds in each step."""
         block = self._block(context.grid)
         sign = 1.0 if self.end[block.component] > self.start[block.component] else -1.0
         return current_term(context, block.component, block.index, sign * self.current / block.area, self._signal())
@@ -241,7 +241,7 @@ class CurrentSheet(OnEdges, ImpressedCurrent):
         return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self._label)
 
     def _terms(self, context: Context) -> list[CurrentTerm]:
-        """What the engine adds in each step."""
+        """The current that the engine adds in each step."""
         block = self._block(context.grid)
         density = self.density * block.width / block.area
         return current_term(context, block.component, block.index, density, self._signal())
