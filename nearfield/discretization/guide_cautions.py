@@ -32,7 +32,7 @@ def slow_guides(setup: Discretization) -> Iterator[str]:
     for port in setup.simulation._channels:
         if port.kind == "waveguide" and port.name in setup.waveforms:
             low = port_waveform(setup.simulation, port).band[0]
-            cutoff = port._line(setup.context).cutoff_frequency
+            cutoff = port._placed(setup.context).line.cutoff_frequency
             if low < cutoff:
                 yield (
                     f"port {port.name!r}: its pulse begins at {quantity(low, 'Hz')} (20 dB down), below the cut-off of "

@@ -22,11 +22,8 @@ from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
 from nearfield.monitors import Voltage as VoltageMonitor
 from nearfield.ports.ports import LumpedElement, LumpedPort, MicrostripPort
 from nearfield.sources.sources import CurrentSheet, LineCurrent, MagneticPointCurrent, PointCurrent
-from nearfield.sources.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
+from nearfield.sources.waveforms import AnyWaveform
 
-AnyWaveform = Annotated[
-    Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
-]
 AnySource = Annotated[
     PointCurrent | MagneticPointCurrent | LineCurrent | CurrentSheet | PlaneWave, Field(discriminator="kind")
 ]

@@ -8,6 +8,7 @@ inside the outermost cells of the grid; behind it stands a perfect electric cond
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from nearfield.entry.triples import triple
 from nearfield.grid.yee import AXES, SIDES, YeeGrid
 from nearfield.media.surface_media import Conductor
 
+FACES = tuple(product(range(3), SIDES))  # (axis, side) of the six
 DEFAULT_ALPHA = 0.08  # alpha at the inner face times eta0 cell; less would reflect slow near fields, more long waves
 ALPHA_ORDER = 2.5  # alpha must be small where sigma is large, or long waves pass; smaller orders serve both less well
 

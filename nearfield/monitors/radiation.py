@@ -15,29 +15,31 @@ from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Angles, Position
-from nearfield.grid.yee import AXES, SIDES
+from nearfield.entry.triples import triple
+from nearfield.grid.boundaries import FACES
+from nearfield.grid.yee import AXES
 from nearfield.incident.seen import refuse_across
-from nearfield.monitors.regions import Monitor, SomeFrequencies
+from nearfield.monitors.regions import BoxLike, Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
 from nearfield.plan.recorders import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import Nodes, frequency_axis
-from nearfield.sources.edges import Name, ordered, snapped
+from nearfield.sources.edges import Name, flat_axes
 from nearfield.sources.sources import SOURCES
 
 if TYPE_CHECKING:
     from nearfield.lowering.context import Context
 
 MARGIN = 3  # cells between the default surface and the CPML
+WALLS = ("pec", "pmc")
 SOME = 8  # samples along each side of a face from which the medium is judged
 LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
-GUIDE_EDGE = 1e-6  # of a guide: what lies no further out lies in it
+GUIDE_EDGE = 1e-6  # relative width by which a guide counts as wider, against rounding
 
 
 def wall_faces(context: Context) -> set[tuple[int, str]]:
     """The faces of the domain that are PEC or PMC."""
-    faces = [(axis, side) for axis in range(3) for side in SIDES]
-    return {(axis, side) for axis, side in faces if context.boundaries.face(axis, side) in ("pec", "pmc")}
+    return {(axis, side) for axis, side in FACES if context.boundaries.face(axis, side) in WALLS}
 
 
 def on_walls(context: Context, first: Nodes, last: Nodes) -> set[tuple[int, str]]:
@@ -48,7 +50,7 @@ def on_walls(context: Context, first: Nodes, last: Nodes) -> set[tuple[int, str]
     return walls | {(axis, side) for axis in whole for side in ends}
 
 
-class Flux(Monitor):
+class Flux(BoxLike):
     """The power spectrum through a plane, or net out of a box, 1/2 Re integral (E x H*) . n dS, (frequency,).
 
     Of spectra F(f) = integral F(t) exp(-j 2 pi f t) dt, so in W s^2; `result.per_source()[name]` is the power in watt
@@ -61,12 +63,8 @@ class Flux(Monitor):
     """
 
     kind: Literal["flux"] = "flux"
-    name: Name
-    """Name in the result."""
-    lower: Position
-    """Corner of the smallest coordinates (m), moved to the nearest grid node."""
     upper: Position
-    """Opposite corner (m); equal along one axis for a plane."""
+    """Opposite corner (m); equal along one axis for a plane; both are moved to the nearest grid node."""
     frequencies: SomeFrequencies
     """Frequencies (Hz)."""
     direction: Literal["+", "-"] = "+"
@@ -74,8 +72,7 @@ class Flux(Monitor):
 
     @model_validator(mode="after")
     def _plane_or_box(self) -> Flux:
-        ordered(self.lower, self.upper)
-        flat = [AXES[axis] for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        flat = [AXES[axis] for axis in flat_axes(self.lower, self.upper)]
         if len(flat) > 1:
             raise ValueError(
                 f"flux needs a plane (no extent along one axis) or a box (extent along all), but {self.lower} to "
@@ -85,10 +82,8 @@ class Flux(Monitor):
 
     def _places(self, context: Context) -> list[FacePlace]:
         """The faces through which the power is summed."""
-        spans = snapped(context.grid, self.lower, self.upper, self._label)
-        first, last = (tuple(span[end] for span in spans) for end in (0, 1))
-        flat = [axis for axis in range(3) if first[axis] == last[axis]]
-        places = [FacePlace(axis, "plane", first, last) for axis in flat]
+        first, last = self._corners(context)
+        places = [FacePlace(axis, "plane", first, last) for axis in range(3) if first[axis] == last[axis]]
         places = places or closed_box(first, last, on_walls(context, first, last))
         for face in places:
             if not 0 < face.node < context.grid.cells[face.axis]:
@@ -170,15 +165,12 @@ class FarField(Monitor):
                     f"{self._label}: both {AXES[axis]} walls are PEC or PMC, between which there is no far field; "
                     f"give at least one of {AXES[axis]}_low and {AXES[axis]}_high a CPML"
                 )
-        return tuple(
-            Wall(
-                axis,
-                float(context.grid.lines[axis][0 if side == "low" else -1]),
-                context.boundaries.face(axis, side),
-                1 if side == "low" else -1,
-            )
-            for axis, side in sorted(found)
-        )
+        walls = []
+        for axis, side in sorted(found):
+            end, inward = (0, 1) if side == "low" else (-1, -1)
+            place, kind = float(context.grid.lines[axis][end]), str(context.boundaries.face(axis, side))
+            walls.append(Wall(axis, place, kind, inward))
+        return tuple(walls)
 
     def _box(self, context: Context) -> tuple[Nodes, Nodes]:
         """The nodes of the surface."""
@@ -197,7 +189,7 @@ class FarField(Monitor):
                     raise ModelError(f"{text}; move it, or leave it out")
                 nodes[:] = [grid.nearest_node(axis, corner[axis]) for axis in range(3)]
         self._refuse_box(context, first, last, interior)
-        return tuple(first), tuple(last)
+        return triple(first), triple(last)
 
     def _refuse_box(
         self, context: Context, first: list[int], last: list[int], interior: tuple[tuple[int, int], ...]
@@ -296,12 +288,12 @@ def _surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, .
             "the far-field surface lies in a lossy medium, in which nothing reaches the far field; let a lossless "
             "medium surround it (the background is one unless it was given a conductivity), or use a Flux monitor"
         )
-    return Exterior(*(constant for constant, _ in found), walls=walls)
+    return Exterior(found[0][0], found[1][0], walls)
 
 
 def _median_constants(context: Context, places: list[FacePlace], parts: tuple[int, int]) -> tuple[float, float]:
     """(relative constant, loss s) of the middle sample."""
-    values, losses = [], []
+    constants, losses = [], []
     for place in places:
         for number in parts:
             region = place.region(context.grid, place.components[number])
@@ -311,7 +303,7 @@ def _median_constants(context: Context, places: list[FacePlace], parts: tuple[in
             keep, drive = (np.asarray(part, dtype=float) for part in pair)
             alive = drive != 0.0
             loss = (1 - keep[alive]) / (1 + keep[alive])
-            values.append(1 / (drive[alive] * (1 + loss)))
+            constants.append(1 / (drive[alive] * (1 + loss)))
             losses.append(loss)
-    values, losses = np.concatenate(values), np.concatenate(losses)
-    return (round(float(np.median(values)), 9), float(np.median(losses))) if values.size else (1.0, 0.0)
+    values = np.concatenate(constants)
+    return (round(float(np.median(values)), 9), float(np.median(np.concatenate(losses)))) if values.size else (1.0, 0.0)

@@ -35,8 +35,13 @@ class March(Protocol):
 class IncidentWave(Protocol):
     """An incident field, of one excitation."""
 
-    excitation: str
-    end: float  # s; later it counts as off
+    @property
+    def excitation(self) -> str: ...
+
+    @property
+    def end(self) -> float:
+        """Time (s) from which on it counts as off."""
+        ...
 
     def march(self, dtype: type) -> March:
         """From step 1 on, in the precision of the fields."""

@@ -95,7 +95,7 @@ def _passivity(result: Result) -> Iterator[CheckRow]:
         finite = norm[np.isfinite(norm)]
         largest = float(finite.max()) if finite.size else float("nan")
         yield CheckRow(
-            f"power out over power in, {source} driven: square root",
+            f"square root of power out over power in, {source} driven",
             f"passive: at most {MOST_REFLECTION}",
             f"{largest:.4f}",
             bool(largest <= MOST_REFLECTION),
