@@ -76,10 +76,8 @@ def cavity(medium: nf.Medium, time_step: float) -> CpuEngine:
     """A closed box of the medium with random fields, whatever the door would say of the time step."""
     walls = nf.Boundaries(all=nf.PEC)
     grid = GRID.resolve()
-    coefficients = Coefficients(grid, [], {}, medium, walls, time_step)
-    engine = CpuEngine(
-        build_plan(grid, walls, coefficients, time_step, "double", pole_media=coefficients.pole_media), 1
-    )
+    coefficients = Coefficients(grid, [], medium, walls, time_step)
+    engine = CpuEngine(build_plan(grid, walls, coefficients, time_step, "double"), 1)
     rng = np.random.default_rng(1)
     for component in range(6):
         field = engine.state(component)

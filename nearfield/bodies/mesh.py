@@ -10,19 +10,20 @@ import numpy as np
 from pydantic import BeforeValidator, model_validator
 
 from nearfield.bodies.closed_surface import CLOSE, ClosedSurface, hole, merged, volume
-from nearfield.bodies.files import package, readable, refuse_changed
-from nearfield.bodies.shapes import Corner, Solid
+from nearfield.bodies.files import package, readable
+from nearfield.bodies.shapes import Corner, Solid, corner
 from nearfield.entry.quantities import Angle, FileName, Position, PositiveNumber, shown, three
 
-UNITS = {"m": 1, "cm": 100, "mm": 1000, "um": 10**6, "nm": 10**9, "in": 1 / 25.4e-3, "mil": 1 / 25.4e-6}  # in a metre
+# how many of a unit make a metre
+UNITS = {"m": 1, "cm": 100, "mm": 1000, "um": 10**6, "nm": 10**9, "in": 1 / 25.4e-3, "mil": 1 / 25.4e-6}
 SUFFIXES = (".stl", ".ply", ".obj")
-FLAT = 0.02  # of the bounds' cross-section: faces normal to an axis that are larger want a grid line
+FLAT = 0.02  # part of the bounds' cross-section; faces normal to an axis that are larger get a grid line
 REPAIR = (
     "Close it in the CAD program and export it again, or repair it: mesh = trimesh.load_mesh(file); "
     "mesh.merge_vertices(); mesh.update_faces(mesh.unique_faces()); trimesh.repair.fill_holes(mesh, use_fan=True); "
     "trimesh.repair.fix_normals(mesh); mesh.export(file)"
 )
-HEADER, RECORD = 84, 50  # bytes of a binary STL file: before its triangles, and of each
+HEADER, RECORD = 84, 50  # bytes before the triangles of a binary STL file, and of each triangle
 
 
 def _table(kind: type) -> Any:
@@ -44,8 +45,9 @@ class Mesh(Solid):
     """A solid bounded by triangles: from an STL, PLY or OBJ file (`nearfield[cad]`), or from vertices and triangles.
 
     The surface must be closed and its triangles must agree on which side is outside. Shells may be nested, overlap or
-    touch: inside is where the winding number is not zero, so a shell that faces inwards is a cavity. Lengths of the
-    file are multiplied by `unit` and `scale`, then turned about x, y and z in this order, then moved.
+    touch: inside is where the winding number is not zero, so a shell that faces inwards is a cavity. Points on the
+    surface belong to one of its two sides. Lengths of the file are multiplied by `unit` and `scale`, then turned about
+    x, y and z in this order, then moved.
 
     >>> import nearfield as nf
     >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
@@ -120,20 +122,13 @@ class Mesh(Solid):
         """Corners in `unit`, triangles, and what to call them."""
         if self.file is None:
             return np.array(self.vertices, dtype=float), np.array(self.triangles, dtype=np.int64), "the surface"
-        path = readable(self.file, SUFFIXES, "triangles")
-        refuse_changed(self.file, self.checksum)
-        return *read_triangles(path), f"file {self.file!r}"
+        return *read_triangles(readable(self.file, SUFFIXES, "triangles", self.checksum)), f"file {self.file!r}"
 
     def bounds(self) -> tuple[Corner, Corner]:
-        return tuple(tuple(float(q + o) for q, o in zip(end, self.offset)) for end in self._surface.bounds)
+        lower, upper = self._surface.bounds
+        return corner(np.add(lower, self.offset)), corner(np.add(upper, self.offset))
 
-    def contains(self, x: Any, y: Any, z: Any, tolerance: float = 0.0) -> np.ndarray:
-        """Whether points lie inside, or not further than `tolerance` (m) outside.
-
-        Without a tolerance, points on the surface itself belong to one of its two sides.
-        """
-        if tolerance:
-            return self._signed_distance(x, y, z) <= tolerance
+    def _inside(self, x: Any, y: Any, z: Any) -> np.ndarray:
         return self._surface.inside(*self._moved_back(x, y, z))
 
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:

@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from nearfield.bodies.files import readable, refuse_changed
-from nearfield.bodies.shapes import Corner, Solid
+from nearfield.bodies.files import readable
+from nearfield.bodies.shapes import Corner, Solid, corner
 from nearfield.entry.quantities import FileName, Position, Spacing, Whole, several, shown
 
 SUFFIXES = (".npy", ".h5", ".hdf5")
@@ -37,7 +37,7 @@ class Voxels(Solid):
 
     As the shape of a structure whose medium is a table {number: medium} it is the whole model; numbers of the model
     that the table does not name are refused, `"none"` leaves boxes as they are. Media are cut at the boxes' faces, so
-    that averages are exact whatever the grid.
+    that averages are exact whatever the grid. Points on a face belong to the box above it.
 
     >>> import nearfield as nf
     >>> head = nf.Voxels(array=[[[0, 3], [3, 3]]], spacing="2 mm")
@@ -80,8 +80,7 @@ class Voxels(Solid):
         """The number of each box, [x][y][z]."""
         if self.file is None:
             return np.array(self.array)
-        path = readable(self.file, SUFFIXES, "voxels")
-        refuse_changed(self.file, self.checksum)
+        path = readable(self.file, SUFFIXES, "voxels", self.checksum)
         status = path.stat()
         return read_numbers(str(path), self.dataset, status.st_mtime_ns, status.st_size)
 
@@ -110,7 +109,8 @@ class Voxels(Solid):
         return True
 
     def bounds(self) -> tuple[Corner, Corner]:
-        return tuple(tuple(self._face(axis, span[end]) for axis, span in enumerate(self._spans)) for end in (0, 1))
+        first, last = zip(*self._spans)
+        return corner(map(self._face, range(3), first)), corner(map(self._face, range(3), last))
 
     def _faces(self, axis: int) -> list[float]:
         first, last = self._spans[axis]
@@ -119,11 +119,7 @@ class Voxels(Solid):
     def _face(self, axis: int, number: int) -> float:
         return self.lower[axis] + number * self.spacing[axis]
 
-    def contains(self, x: Any, y: Any, z: Any, tolerance: float = 0.0) -> np.ndarray:
-        """Whether points lie in the body, or not further than `tolerance` (m) outside; without one, faces belong to
-        the boxes above them."""
-        if tolerance:
-            return self._signed_distance(x, y, z) <= tolerance
+    def _inside(self, x: Any, y: Any, z: Any) -> np.ndarray:
         return self._mask[tuple(index for index, _ in self._places(x, y, z))]
 
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nearfield.bodies.geometry import Structure
+from nearfield.bodies.geometry import FilledShape, Structure, filled_shapes
 from nearfield.entry.quantities import Number, PositiveTime, Whole
 from nearfield.entry.schema import Schema
 from nearfield.grid.boundaries import Boundaries
@@ -108,6 +110,17 @@ class Model(Schema):
         if self.steps is not None and self.duration is not None:
             raise ValueError(f"steps={self.steps} and duration={self.duration} s are both given; give one of them")
         return self
+
+    @cached_property
+    def _bodies(self) -> tuple[FilledShape, ...]:
+        """The structures with their media. Error: a medium that is not defined, or cannot fill its shape."""
+        return filled_shapes(self.structures, self.media)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with some entries changed."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy.__dict__.pop("_bodies", None)
+        return copy
 
     @property
     def _channels(self) -> tuple:
