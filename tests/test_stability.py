@@ -77,7 +77,9 @@ def cavity(medium: nf.Medium, time_step: float) -> CpuEngine:
     walls = nf.Boundaries(all=nf.PEC)
     grid = GRID.resolve()
     coefficients = Coefficients(grid, [], medium, walls, time_step)
-    engine = CpuEngine(build_plan(grid, walls, coefficients, time_step, "double"), 1)
+    engine = CpuEngine(
+        build_plan(grid, walls, coefficients, time_step, "double", pole_media=coefficients.pole_media), 1
+    )
     rng = np.random.default_rng(1)
     for component in range(6):
         field = engine.state(component)

@@ -201,8 +201,8 @@ class Sheet(Rectangular):
     """Metal without thickness: a rectangle with exactly one zero extent, moved to the nearest grid plane.
 
     >>> import nearfield as nf
-    >>> nf.Sheet((0, 0, "1 mm"), ("5 mm", "8 mm", "1 mm"))._normal
-    2
+    >>> nf.Sheet((0, 0, "1 mm"), ("5 mm", "8 mm", "1 mm")).upper
+    (0.005, 0.008, 0.001)
     """
 
     kind: Literal["sheet"] = "sheet"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -116,10 +115,9 @@ class Model(Schema):
         """The structures with their media. Error: a medium that is not defined, or cannot fill its shape."""
         return filled_shapes(self.structures, self.media)
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with some entries changed."""
-        copy = super().model_copy(update=update, deep=deep)
-        copy.__dict__.pop("_bodies", None)
+    def __copy__(self) -> Self:
+        copy = super().__copy__()
+        copy.__dict__.pop("_bodies", None)  # `model_copy` may change structures and media
         return copy
 
     @property
