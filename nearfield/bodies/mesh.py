@@ -11,8 +11,9 @@ from pydantic import BeforeValidator, model_validator
 
 from nearfield.bodies.closed_surface import CLOSE, ClosedSurface, hole, merged, volume
 from nearfield.bodies.files import package, readable
-from nearfield.bodies.shapes import Corner, Solid, corner
+from nearfield.bodies.shapes import Solid
 from nearfield.entry.quantities import Angle, FileName, Position, PositiveNumber, shown, three
+from nearfield.entry.triples import Point, triple
 
 # how many of a unit make a metre
 UNITS = {"m": 1, "cm": 100, "mm": 1000, "um": 10**6, "nm": 10**9, "in": 1 / 25.4e-3, "mil": 1 / 25.4e-6}
@@ -77,8 +78,7 @@ class Mesh(Solid):
 
     @model_validator(mode="after")
     def _encloses(self) -> Mesh:
-        lists = (self.vertices is not None) + (self.triangles is not None)
-        if lists != (2 if self.file is None else 0):
+        if {self.vertices is None, self.triangles is None} != {self.file is not None}:
             raise ValueError("needs either `file`, or both `vertices` and `triangles`")
         if self.file is not None and self.unit is None:
             raise ValueError(
@@ -124,9 +124,9 @@ class Mesh(Solid):
             return np.array(self.vertices, dtype=float), np.array(self.triangles, dtype=np.int64), "the surface"
         return *read_triangles(readable(self.file, SUFFIXES, "triangles", self.checksum)), f"file {self.file!r}"
 
-    def bounds(self) -> tuple[Corner, Corner]:
+    def bounds(self) -> tuple[Point, Point]:
         lower, upper = self._surface.bounds
-        return corner(np.add(lower, self.offset)), corner(np.add(upper, self.offset))
+        return triple(np.add(lower, self.offset).tolist()), triple(np.add(upper, self.offset).tolist())
 
     def _inside(self, x: Any, y: Any, z: Any) -> np.ndarray:
         return self._surface.inside(*self._moved_back(x, y, z))

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import field_validator
 
-from nearfield.bodies.shapes import Axis, Corner, Solid, corner
+from nearfield.bodies.shapes import Axis, Solid
 from nearfield.entry.quantities import Length, Position
+from nearfield.entry.triples import Point, triple
 
 Profile = tuple[tuple[Length, Length], ...]
 SQUARES = 256
@@ -105,12 +106,12 @@ class Revolved(Solid):
             )
         return profile
 
-    def bounds(self) -> tuple[Corner, Corner]:
+    def bounds(self) -> tuple[Point, Point]:
         radius, along = zip(*self.profile)
         lower, upper = ([centre + sign * max(radius) for centre in self.center] for sign in (-1, 1))
         own = self._along
         lower[own], upper[own] = self.center[own] + min(along), self.center[own] + max(along)
-        return corner(lower), corner(upper)
+        return triple(lower), triple(upper)
 
     def _faces(self, axis: int) -> list[float]:
         return self._levels(axis)

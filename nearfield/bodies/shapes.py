@@ -6,7 +6,7 @@ magnitude than the true distance to the surface. Coordinates are in metres throu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -16,8 +16,8 @@ from pydantic import field_validator, model_validator
 
 from nearfield.entry.quantities import Length, Position, PositiveLength
 from nearfield.entry.schema import Schema
+from nearfield.entry.triples import Point, triple
 
-Corner = tuple[float, float, float]
 Axis = Literal["x", "y", "z"]
 AT_ONCE = 20_000  # pairs of points and sides in a batch, so that they stay in a cache
 
@@ -29,19 +29,13 @@ def shifted(point: Sequence[Any], by: Sequence[float]) -> tuple[Any, ...]:
     return tuple(float(value + step) for value, step in zip(point, by))
 
 
-def corner(values: Iterable[float]) -> Corner:
-    """Three coordinates (m) as plain numbers."""
-    x, y, z = map(float, values)
-    return x, y, z
-
-
 class Solid(Schema):
     """The base of all shapes."""
 
     if TYPE_CHECKING:
         kind: str
 
-    def bounds(self) -> tuple[Corner, Corner]:
+    def bounds(self) -> tuple[Point, Point]:
         """Lower and upper corner (m) of the smallest axis-parallel box about the shape."""
         raise NotImplementedError
 
@@ -89,10 +83,10 @@ class Rectangular(Solid):
     """A box, or a sheet where an extent is zero."""
 
     if TYPE_CHECKING:
-        lower: Corner
-        upper: Corner
+        lower: Point
+        upper: Point
 
-    def bounds(self) -> tuple[Corner, Corner]:
+    def bounds(self) -> tuple[Point, Point]:
         return self.lower, self.upper
 
     def _constant_along(self, axis: int) -> bool:
@@ -138,8 +132,8 @@ class Sphere(Solid):
     radius: PositiveLength
     """Radius (m)."""
 
-    def bounds(self) -> tuple[Corner, Corner]:
-        return corner(c - self.radius for c in self.center), corner(c + self.radius for c in self.center)
+    def bounds(self) -> tuple[Point, Point]:
+        return triple(c - self.radius for c in self.center), triple(c + self.radius for c in self.center)
 
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         square = sum((q - c) ** 2 for q, c in zip(_real(x, y, z), self.center))
@@ -174,10 +168,10 @@ class Cylinder(Solid):
         """Unit vector from start to end."""
         return np.subtract(self.end, self.start) / self.length
 
-    def bounds(self) -> tuple[Corner, Corner]:
+    def bounds(self) -> tuple[Point, Point]:
         reach = self.radius * np.sqrt(np.maximum(1.0 - self.direction**2, 0.0))
         low, high = np.minimum(self.start, self.end) - reach, np.maximum(self.start, self.end) + reach
-        return corner(low), corner(high)
+        return triple(low.tolist()), triple(high.tolist())
 
     def _constant_along(self, axis: int) -> bool:
         moved = [a != b for a, b in zip(self.start, self.end)]
@@ -248,7 +242,7 @@ class Wire(Solid):
 
     @field_validator("points")
     @classmethod
-    def _follows_axes(cls, points: tuple[Corner, ...]) -> tuple[Corner, ...]:
+    def _follows_axes(cls, points: tuple[Point, ...]) -> tuple[Point, ...]:
         if len(points) < 2:
             raise ValueError(f"{len(points)} points given, a wire needs at least 2")
         for number, (start, end) in enumerate(pairwise(points)):
@@ -260,8 +254,8 @@ class Wire(Solid):
                 )
         return points
 
-    def bounds(self) -> tuple[Corner, Corner]:
-        return corner(map(min, zip(*self.points))), corner(map(max, zip(*self.points)))
+    def bounds(self) -> tuple[Point, Point]:
+        return triple(map(min, zip(*self.points))), triple(map(max, zip(*self.points)))
 
 
 class Extruded(Solid):
@@ -285,11 +279,11 @@ class Extruded(Solid):
         """Signed distance (m) to the outline in its own plane."""
         raise NotImplementedError
 
-    def bounds(self) -> tuple[Corner, Corner]:
+    def bounds(self) -> tuple[Point, Point]:
         lower, upper = [self.lower] * 3, [self.upper] * 3
         for end, flat in zip((lower, upper), self._flat_bounds()):
             end[(self._normal + 1) % 3], end[(self._normal + 2) % 3] = flat
-        return corner(lower), corner(upper)
+        return triple(lower), triple(upper)
 
     def _constant_along(self, axis: int) -> bool:
         return axis == self._normal

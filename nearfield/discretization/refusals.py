@@ -204,7 +204,7 @@ def refuse_complex(model: Model) -> None:
     if not model.boundaries.complex_fields:
         return
     for who, entry in features(model, CIRCUITS):
-        if hasattr(entry, "circuit"):
+        if hasattr(entry, "_circuit"):
             raise ModelError(
                 f"{who}: a Bloch phase makes the fields complex, and circuits take real voltages alone. "
                 'Use "periodic" faces, or impressed currents and media'
