@@ -49,10 +49,9 @@ class ExcitationResult:
         import xarray
 
         variables = self.record.ports[known(name, self.record.ports, "port")]
-        data = {key: value for key, value in variables.items() if key not in value.dims}
-        dims = {dim for value in data.values() for dim in value.dims if dim in variables}
-        arrays = {key: (value.dims, value.array, value.attributes) for key, value in data.items()}
-        return xarray.Dataset(arrays, {dim: (dim, variables[dim].array, variables[dim].attributes) for dim in dims})
+        arrays = {key: (value.dims, value.array, value.attributes) for key, value in variables.items()}
+        data = {key: array for key, array in arrays.items() if key not in array[0]}
+        return xarray.Dataset(data, {dim: arrays[dim] for dims, *_ in data.values() for dim in dims if dim in arrays})
 
     def per_source(self) -> ExcitationResult:
         """The same with every spectrum divided by the source's: what a continuous source of amplitude 1 gives.
@@ -84,8 +83,9 @@ class ExcitationResult:
         variables, impedance = self.record.ports[self.name], self.impedances.get(self.name, np.nan)
         prefix = "terminal_" if "terminal_voltage" in variables else ""
         voltage, current = port_spectra(variables, frequencies, prefix)
-        if "mode" in variables["voltage"].attributes:
-            factor = 0.5 * time_factor(frequencies, line_of(variables).time_step)  # as in flux
+        line: Any = line_of(variables)
+        if line is not None:
+            factor = 0.5 * time_factor(frequencies, line.time_step)  # as in flux
             incident = np.abs(port_waves(variables, frequencies, 0.0)[0]) ** 2
             return factor * (voltage * current.conj()).real, factor * incident
         available = np.abs(voltage + impedance * current) ** 2 / (8 * impedance)

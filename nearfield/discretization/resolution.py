@@ -38,13 +38,18 @@ class MediumCheck:
     phase_error: float  # degrees per wavelength, along an axis
 
 
+def rounded(value: float, digits: int) -> str:
+    """A number to so many digits, without an exponent below a million: `100`, where `.2g` gives `1e+02`."""
+    return f"{float(f'{value:.{digits}g}'):.6g}"
+
+
 def coarse_media(media: Iterable[MediumCheck]) -> Iterator[str]:
     """Warnings about media with few cells per wavelength."""
     for medium in media:
         if medium.cells_per_wavelength < FEW_CELLS:
             yield (
                 f"{medium.cells_per_wavelength:.3g} cells per wavelength in {medium.name} at the highest frequency: "
-                f"waves lag by {medium.phase_error:.2g} degrees in every wavelength; 20 cells are usual"
+                f"waves lag by {rounded(medium.phase_error, 2)} degrees in every wavelength; 20 cells are usual"
             )
 
 
@@ -75,28 +80,14 @@ def lost_bodies(bodies: Iterable[FilledShape], grid: YeeGrid) -> Iterator[str]:
             yield f"{text} is more than {HUGE} times as large as the grid, {grid.extent_text()}; check its unit"
 
 
-def smallest_cell(grid: YeeGrid) -> float:
-    """Length (m) of the shortest cell."""
-    return float(min(grid.primary(axis).min() for axis in range(3)))
-
-
-def largest_cell(grid: YeeGrid) -> float:
-    """Length (m) of the longest cell."""
-    return float(max(grid.primary(axis).max() for axis in range(3)))
-
-
 def largest_ratio(grid: YeeGrid) -> tuple[float, int, float]:
     """Largest ratio of two neighbouring cells, its axis, and where they meet (m)."""
-    worst = (1.0, 0, float(grid.lines[0][0]))
-    for axis in range(3):
+    found = [(1.0, 0, float(grid.lines[0][0]))]
+    for axis, line in enumerate(grid.lines):
         length = grid.primary(axis)
-        if length.size < 2:
-            continue
         ratio = np.maximum(length[1:] / length[:-1], length[:-1] / length[1:])
-        at = int(np.argmax(ratio))
-        if ratio[at] > worst[0]:
-            worst = (float(ratio[at]), axis, float(grid.lines[axis][at + 1]))
-    return worst
+        found += [(float(value), axis, float(place)) for value, place in zip(ratio, line[1:-1])]
+    return max(found, key=lambda each: each[0])
 
 
 def media_in_use(model: Model) -> dict[str, Medium]:
@@ -129,16 +120,10 @@ def wave_axes(grid: YeeGrid) -> list[int]:
 
 def largest_cell_between(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[float, ...]) -> float:
     """Length (m) of the longest cell along waves that overlaps a box; 0 where the box lies outside the grid."""
-    longest, along = 0.0, wave_axes(grid)
-    for axis in range(3):
-        line = grid.lines[axis]
-        inside = (line[1:] > lower[axis]) & (line[:-1] < upper[axis])
-        if not inside.any():
-            return 0.0
-        if axis not in along:
-            continue
-        longest = max(longest, float(grid.primary(axis)[inside].max()))
-    return longest
+    inside = [(line[1:] > low) & (line[:-1] < high) for line, low, high in zip(grid.lines, lower, upper)]
+    if not all(cells.any() for cells in inside):
+        return 0.0
+    return max(float(grid.primary(axis)[inside[axis]].max()) for axis in wave_axes(grid))
 
 
 def resolved_media(setup: Discretization) -> tuple[MediumCheck, ...]:

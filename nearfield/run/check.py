@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.guide_table import PortMode, port_modes
-from nearfield.discretization.resolution import MediumCheck, largest_cell, resolved_media, smallest_cell
+from nearfield.discretization.resolution import MediumCheck, resolved_media, rounded
 from nearfield.engines.cpu.pole_sizes import kept_numbers, pole_bytes, pole_cost
 from nearfield.engines.cpu.tuning import choose, described
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, memory, quantity
 from nearfield.machine.machine_rate import free_memory, known_rate
+from nearfield.plan.planning import unit_length
 from nearfield.plan.sizes import HDF5_OVERHEAD, domain_bytes, term_bytes
 from nearfield.run.surface_costs import surfaces
 
@@ -84,10 +85,10 @@ class Check:
         if self.media and self.highest_frequency:
             text += ["", "at the highest frequency     cells per wavelength   phase error per wavelength"]
             text += [
-                f"  {medium.name[:24]:24} {medium.cells_per_wavelength:>22.4g} {medium.phase_error:>22.3g} deg"
+                f"  {medium.name[:24]:24} {medium.cells_per_wavelength:>22.4g} {rounded(medium.phase_error, 3):>22} deg"
                 for medium in self.media
             ]
-            text.append(f"estimated phase error across the grid: {self.phase_error:.3g} deg")
+            text.append(f"estimated phase error across the grid: {rounded(self.phase_error, 3)} deg")
         if self.modes:
             text += ["", "modes of the waveguide ports             cut-off  wavelength at the middle of the pulse"]
             text += [each.described() for each in self.modes]
@@ -117,8 +118,8 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         title=simulation.title,
         cells=setup.plan.cells,
         total_cells=total,
-        smallest_cell=smallest_cell(grid),
-        largest_cell=largest_cell(grid),
+        smallest_cell=unit_length(grid),
+        largest_cell=max(float(grid.primary(axis).max()) for axis in range(3)),
         extent=extent,
         highest_frequency=frequency,
         memory_bytes=fields + in_terms + rings,
