@@ -7,7 +7,7 @@ import importlib
 from pathlib import Path
 from types import ModuleType
 
-KINDS = ("samples", "mesh", "layout", "voxels")  # of entries whose `file` counts from the model file's folder
+KINDS = ("samples", "mesh", "layout", "voxels")  # kinds of entries whose `file` counts from the model file's folder
 
 
 def package(name: str, extra: str, purpose: str) -> ModuleType:
@@ -24,7 +24,7 @@ def readable(file: str, suffixes: tuple[str, ...], what: str, wanted: str | None
     """The path of an ordinary file with one of the suffixes and the checksum `wanted`; ValueError if it is not."""
     path = Path(file)
     if path.suffix.lower() not in suffixes:
-        raise ValueError(f"file {file!r}: {what} are read from {', '.join(suffixes)}, told apart by the file's name")
+        raise ValueError(f"file {file!r}: {what} are read from {', '.join(suffixes)}, recognised by the file's name")
     if not path.is_file():  # a pipe or a device might never end
         reason = "is not an ordinary file" if path.exists() else "does not exist"
         raise ValueError(f"file {file!r} {reason}; give {what} in a file of the kinds {', '.join(suffixes)}")

@@ -55,7 +55,7 @@ class Structure(Schema):
     medium: Annotated[
         Medium | ResistiveSheet | Conductor | str | dict[int, Medium | Conductor | str], BeforeValidator(_medium)
     ]
-    """What fills it; of Voxels also a table {number: medium}, with `"none"` for boxes that stay as they are."""
+    """Its medium; of Voxels also a table {number: medium}, with `"none"` for boxes that stay as they are."""
     name: str | None = None
     """Name in messages and plots."""
 
@@ -85,7 +85,7 @@ class FilledShape:
     medium: Medium | ResistiveSheet | Conductor | str  # a word: "pec" or "pmc"
     name: str | None
     number: int
-    key: str | None = None  # of the medium in `Simulation.media`
+    key: str | None = None  # the medium's name in `Simulation.media`
 
     @property
     def label(self) -> str:

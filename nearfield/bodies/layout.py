@@ -123,7 +123,7 @@ def read_polygons(file: str, layer: int, datatype: int, cell: str | None) -> lis
     gdstk = package("gdstk", "photonics", "reading GDS files")
     try:
         library = gdstk.read_gds(file)
-    except Exception as error:  # whatever a broken file makes of the reader
+    except Exception as error:  # a broken file raises errors of many kinds
         raise ValueError(f"file {file!r} cannot be read as GDSII ({error}); export it again") from None
     cells = {each.name: each for each in library.cells if hasattr(each, "get_polygons")}
     top = [each.name for each in library.top_level() if each.name in cells]

@@ -169,7 +169,7 @@ def read_triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
     try:
         mesh = trimesh.load_mesh(str(path), process=False, **options)
         corners, triangles = np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=np.int64)
-    except Exception as error:  # what readers meet in a broken file is of many kinds
+    except Exception as error:  # a broken file raises errors of many kinds
         raise ValueError(
             f"file {str(path)!r} cannot be read as {path.suffix[1:].upper()} ({error}); export it again"
         ) from None

@@ -13,9 +13,9 @@ from nearfield.entry.quantities import Length, Position
 from nearfield.entry.triples import Point, triple
 
 Profile = tuple[tuple[Length, Length], ...]
-SQUARES = 256
-AT_ONCE = 1_000_000  # pairs of points and sides, in memory
-TOUCHING = 1e-12  # of the profile's extent, squared: twice the area of a triangle whose corners lie on one line
+SQUARES = 256  # along each axis of the table of distances
+AT_ONCE = 1_000_000  # pairs of points and sides in a batch, for memory
+TOUCHING = 1e-12  # extent squared; corners of a triangle of less than half this area lie on one line
 
 
 class Sides:

@@ -85,7 +85,7 @@ class Voxels(Solid):
 
     @cached_property
     def _counts(self) -> dict[int, int]:
-        """How many boxes carry each number."""
+        """Number of boxes that carry each number."""
         return dict(zip(*(part.tolist() for part in np.unique(self._box_numbers, return_counts=True))))
 
     @cached_property

@@ -46,7 +46,7 @@ class Model(Schema):
     grid: AnyGrid
     """The grid: `lines`, `uniform`, `graded` or `auto`."""
     structures: tuple[Structure, ...] = ()
-    """What is in the box; later ones win."""
+    """Shapes and their media; where they overlap, the later one counts."""
     boundaries: Boundaries = Boundaries()
     """The six faces."""
     sources: tuple[AnySource, ...] = ()
@@ -56,11 +56,11 @@ class Model(Schema):
     elements: tuple[LumpedElement, ...] = ()
     """Lumped R, L, C without a source."""
     monitors: tuple[AnyMonitor, ...] = ()
-    """What is recorded."""
+    """Recordings: probes, fields, fluxes, far fields."""
     media: dict[str, AnyMaterial] = {}  # noqa: RUF012 (pydantic copies defaults)
     """Media by name, for `medium = "name"` in a structure; `"library:gold"` and the like name real ones."""
     background: AnyMedium = Medium()
-    """What fills the box where no structure is."""
+    """Medium of the box where no structure is."""
     title: str = ""
     """One line for plots and the report."""
     waveform: AnyWaveform | None = None

@@ -1,4 +1,4 @@
-"""What is refused at the door: each function looks at one thing and says what is given, allowed, why, and what to do.
+"""Refusals before a run: each function checks one thing and says what is given, what is allowed, why, and what to do.
 
 `refuse_entries` needs the entries alone, `refuse_on_grid` the grid and the time step, `refuse_in_metal` the
 coefficients; `Discretization` calls each of the three once.
@@ -227,5 +227,5 @@ def refuse_mirrored(model: Model, grid: YeeGrid) -> None:
 
 def above_plane(grid: YeeGrid, axis: int, dead: bool, component: int, *index) -> np.ndarray:
     """Which samples lie above the middle of an axis, or on it, unless E there is `dead`."""
-    held = dead and component < 3 and not is_half(component, axis)
-    return np.asarray(index[axis]) >= grid.cells[axis] // 2 + held
+    zero_on_plane = dead and component < 3 and not is_half(component, axis)
+    return np.asarray(index[axis]) >= grid.cells[axis] // 2 + zero_on_plane

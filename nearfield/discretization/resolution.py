@@ -1,4 +1,4 @@
-"""How large the cells are where each medium is, and what that does to waves."""
+"""Cells against wavelengths, media and structures: resolution in every medium, and warnings about it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HUGE = 10  # extents of the grid
 
 @dataclass(frozen=True)
 class MediumCheck:
-    """How finely the grid resolves the waves in one medium, at the highest excited frequency."""
+    """Resolution of the waves in one medium, at the highest excited frequency."""
 
     name: str
     refractive_index: float  # abs(n), `Medium.index_at`

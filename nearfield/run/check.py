@@ -1,4 +1,4 @@
-"""What a model costs and what looks wrong, from shapes alone: no field array is built, 10^8 cells take seconds."""
+"""Costs and warnings of a model from its shapes alone: no field array is built, 10^8 cells take seconds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Check:
-    """What a simulation will cost and what looks wrong; `print(check)` reads well, `as_dict()` is for programs."""
+    """Costs of a simulation and warnings about it; `print(check)` reads well, `as_dict()` is for programs."""
 
     title: str
     cells: tuple[int, int, int]

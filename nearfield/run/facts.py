@@ -1,4 +1,4 @@
-"""What a result tells about its run besides the recordings: media, sizes, rates, how each excitation ended."""
+"""Facts of a run besides its recordings: media, sizes, rates, how each excitation ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sheets and good conductors keep and cost, from a look at some planes."""
+"""Memory and cost of sheets and good conductors, estimated from some planes."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def run(
     if stop.asked() and options.output is not None and record.status == "done":
         raise KeyboardInterrupt  # it came while the file was written
     if whole.fields.failure:
-        raise RunFailed(f"{whole.fields.failure}. The run was ended; what else was recorded is kept")
+        raise RunFailed(f"{whole.fields.failure}. The run was ended; the other recordings are kept")
     if record.status == "diverged":
         raise DivergedError(record.facts["divergence"], record)
     return record
