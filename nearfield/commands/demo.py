@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.analysis.network import decibels
 from nearfield.commands.console import CODE_OF_STATUS, console, output_folder
 from nearfield.commands.run import readable, run_into, summary_of, write_files
+from nearfield.commands.tables import columns
 from nearfield.entry.errors import ModelError
 from nearfield.model_file import load
 from nearfield.run.options import RunOptions
@@ -50,15 +52,13 @@ def run_demo(output: Path | None, threads: int | None, as_json: bool) -> int:
         files = write_files(result, simulation, folder, EXAMPLE.stem, checks=rows)
         code = CODE_OF_STATUS[result.status] or int(any(row.passed is False for row in rows))
         summary = summary_of(result, folder, files)
-        out.answer({"model": str(EXAMPLE), **summary, "comparison": [asdict(row) for row in rows], "exit_code": code})
-        if not as_json:
-            out.say(readable(summary))
-            out.say(table(rows))
+        answer = {"model": str(EXAMPLE), **summary, "comparison": [asdict(row) for row in rows], "exit_code": code}
+        out.answer(answer, f"{readable(summary)}\n{table(rows)}")
     return code
 
 
 def compare(result: Result) -> list[Row]:
-    """What was found beside what was published."""
+    """Rows of the comparison with the published antenna."""
     parameters = result.sparameters.sel(to=PORT, source=PORT)
     frequency, level = parameters.frequency.values, np.abs(parameters.values)
     known = np.isfinite(level)
@@ -71,7 +71,7 @@ def compare(result: Result) -> list[Row]:
     others = ", ".join(f"{f / 1e9:.2f}" for f in further)
     rows = [
         row("main dip of S11", "7.5 GHz +- 0.15", f"{dip[0] / 1e9:.3f} GHz", abs(dip[0] - MAIN_DIP) <= TOLERANCE),
-        row("its depth", "not tabulated", f"{20 * np.log10(dip[1]):.1f} dB", None),
+        row("its depth", "not tabulated", f"{decibels(dip[1]):.1f} dB", None),
         row("further resonances to 20 GHz", "several", f"{others or 'none'} GHz", len(further) > 1),
         row("largest abs(S11), 1 to 20 GHz", "passive: at most 1", f"{highest:.4f}", highest <= MOST_REFLECTION),
     ]
@@ -100,10 +100,6 @@ def table(rows: list[Row]) -> str:
     """The comparison on the screen."""
     if not rows:
         return "no comparison: the run did not end"
-    cells = [("", "published", "found", "")]
-    cells += [
-        (row.quantity, row.published, row.found, {True: "PASS", False: "FAIL", None: ""}[row.passed]) for row in rows
-    ]
-    widths = [max(len(line[column]) for line in cells) for column in range(4)]
-    lines = ["  ".join(f"{text:{width}}" for text, width in zip(line, widths)).rstrip() for line in cells]
-    return "\n" + "\n".join(lines)
+    verdicts = {True: "PASS", False: "FAIL", None: ""}
+    cells = [(row.quantity, row.published, row.found, verdicts[row.passed]) for row in rows]
+    return "\n" + columns([("", "published", "found", ""), *cells], left=4)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nearfield.commands.console import console
+from nearfield.commands.console import answered, console
+from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware, load
 from nearfield.machine.placement import default_scheme, memory_policy
@@ -23,16 +24,13 @@ def show_machine(topology: str | None, nodes: int, plot: Path | None, emit: str 
     if emit not in (None, "xml"):
         raise ModelError(f"emit={emit}: allowed is xml, which hwloc and launchers read")
     hardware = load(topology)
-    drawing = None if plot is None else drawn(hardware, plot)
     with console(as_json) as out:
+        if plot is not None:
+            plot.write_bytes(drawn(hardware, plot))
+            out.note(f"wrote {plot}")
         if emit:
             out.say(to_xml(hardware).rstrip())
-        out.answer(facts(hardware, nodes))
-        if plot is not None and drawing is not None:
-            plot.write_bytes(drawing)
-            out.note(f"wrote {plot}")
-        if not as_json and not emit:
-            out.say(f"{readable(rows(hardware, nodes))}\n\n{text(hardware)}")
+        out.answer(facts(hardware, nodes), "" if emit else f"{table(hardware, nodes)}\n\n{text(hardware)}")
     return 0
 
 
@@ -48,7 +46,7 @@ def drawn(hardware: Hardware, plot: Path) -> bytes:
     return buffer.getvalue()
 
 
-def rows(hardware: Hardware, nodes: int) -> dict[str, str]:
+def cluster(hardware: Hardware, nodes: int) -> dict[str, str]:
     """The rows of a cluster's table; all nodes are alike. What is not known says so."""
     known = hardware.facts
     cores, processors = len(hardware.cores), len(hardware.processors)
@@ -70,9 +68,9 @@ def rows(hardware: Hardware, nodes: int) -> dict[str, str]:
     }
 
 
-def readable(found: Mapping[str, str]) -> str:
-    """Rows, names in one column."""
-    return "\n".join(f"{name:18} {value}" for name, value in found.items())
+def table(hardware: Hardware, nodes: int) -> str:
+    """The rows of a cluster as text."""
+    return rows(cluster(hardware, nodes), 18)
 
 
 def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
@@ -101,20 +99,11 @@ def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
             }
             for node in hardware.numa
         ],
-        "core_list": [
-            {
-                "index": core.index,
-                "processors": list(core.processors),
-                "package": core.package,
-                "numa": core.numa,
-                "l3": core.l3,
-            }
-            for core in hardware.cores
-        ],
+        "core_list": [asdict(core) for core in hardware.cores],
         "distances": hardware.distances,
         "bind": scheme,
         "reason": reason,
-        "table": rows(hardware, nodes),
+        "table": cluster(hardware, nodes),
     }
 
 
@@ -125,25 +114,17 @@ def check_machine(topology: str | None, as_json: bool) -> int:
             f"topology={topology}: --check looks at this process on this machine; a SIMULATED one has "
             "nothing to check. Leave the topology or --check out"
         )
-    found = checks(load(None))
-    with console(as_json) as out:
-        out.answer(found)
-        if not as_json:
-            words = {True: "on", False: "off"}
-            out.say(
-                readable(
-                    {
-                        name.replace("_", " "): str(words.get(value, value))
-                        for name, value in found.items()
-                        if value != "" and name != "simulated"
-                    }
-                )
-            )
-    return 0
+    found, words = checks(load(None)), {True: "on", False: "off"}
+    texts = {
+        name.replace("_", " "): words.get(value, value)
+        for name, value in found.items()
+        if value != "" and name != "simulated"
+    }
+    return answered(as_json, found, rows(texts, 18))
 
 
 def checks(hardware: Hardware) -> dict[str, Any]:
-    """What is bound, what can be bound, which memory policies are granted; `unknown` where the core does not say."""
+    """Bindings and memory policies of this process and this system; `unknown` where the core does not say."""
     scheme, reason = default_scheme(hardware)
     found: dict[str, Any] = {"simulated": hardware.simulated}
     try:
