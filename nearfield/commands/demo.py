@@ -10,7 +10,7 @@ import numpy as np
 
 from nearfield.analysis.network import decibels
 from nearfield.commands.console import CODE_OF_STATUS, console, output_folder
-from nearfield.commands.run import readable, run_into, summary_of, write_files
+from nearfield.commands.run import RESULT_NAME, readable, run_into, summary_of, write_files
 from nearfield.commands.tables import columns
 from nearfield.entry.errors import ModelError
 from nearfield.model_file import load
@@ -49,7 +49,7 @@ def run_demo(output: Path | None, threads: int | None, as_json: bool) -> int:
     with console(as_json) as out:
         result = run_into(simulation, folder, RunOptions(threads), out)
         rows = compare(result) if result.status == "done" else []
-        files = write_files(result, simulation, folder, EXAMPLE.stem, checks=rows)
+        files = write_files(result, simulation, folder / RESULT_NAME, EXAMPLE.stem, checks=rows)
         code = CODE_OF_STATUS[result.status] or int(any(row.passed is False for row in rows))
         summary = summary_of(result, folder, files)
         answer = {"model": str(EXAMPLE), **summary, "comparison": [asdict(row) for row in rows], "exit_code": code}

@@ -201,11 +201,10 @@ def readable(found: dict[str, Any]) -> str:
     """The findings, one line each."""
     isa, memory, rate = found["isa"], found["memory_bytes"], found["memory_gigabytes_per_second"]
     first, second, third = (binary(size) for size in found["caches"].values())
+    sets = f"{isa['selected']} (of {', '.join(isa['available'])})" if isa else "unknown: the core is missing"
     lines = {
         **{name: found[name] for name in ("nearfield", "python", "system", "processor")},
-        "instruction set": f"{isa['selected']} (of {', '.join(isa['available'])})"
-        if isa
-        else "unknown: no compiled core",
+        "instruction set": sets,
         "cores": f"{found['usable_cores']} physical ones usable, of {found['cores']} processors",
         "caches": f"L1 {first}, L2 {second} a core; L3 {third} for all",
         "NUMA nodes": found["numa_nodes"],

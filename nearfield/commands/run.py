@@ -80,8 +80,8 @@ def presented(
 ) -> int:
     """Exit code of a run that has ended, after writing its files and its summary."""
     assert kept.folder is not None
-    folder, stem, name = kept.folder, kept.names["stem"], kept.names["result"]
-    files = write_files(result, simulation, folder, stem, options.report, name=name)
+    folder, names = kept.folder, kept.names
+    files = write_files(result, simulation, folder / names["result"], names["stem"], options.report)
     summary = summary_of(result, folder, files)
     out.answer(heading | summary, readable(summary))
     if options.report and not options.as_json and result.status == "done" and world().rank == 0:
@@ -172,16 +172,10 @@ def run_into(
 
 
 def write_files(
-    result: Result,
-    model: Model,
-    folder: Path,
-    stem: str,
-    report: bool = True,
-    checks: Any = (),
-    name: str = RESULT_NAME,
+    result: Result, model: Model, file: Path, stem: str, report: bool = True, checks: Any = ()
 ) -> list[Path]:
     """Touchstone, plots and report of a run that ended as it should; returns all files of the folder."""
-    files = [folder / name]
+    files, folder = [file], file.parent
     if result.status != "done" or world().rank > 0:
         return files
     if result.record.sparameters:
@@ -205,7 +199,7 @@ def remember_rates(result: Result, precision: str) -> None:
 def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any]:
     """What the run did, for the JSON object and the screen."""
     facts = result.facts
-    summary = {"status": result.status, "folder": str(folder), "files": [str(file) for file in files]}
+    summary: dict[str, Any] = {"status": result.status, "folder": str(folder), "files": [str(file) for file in files]}
     summary |= {name: facts.get(name) for name in ("cells", "time_step", "threads", "isa")}
     summary |= {"runs": facts.get("runs", {}), "warnings": facts.get("warnings", [])}
     optional = (*TILE_FACTS, *PARALLEL_FACTS, "checkpoints", "fields")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.network import decibels
+from nearfield.grid.yee import AXES
 from nearfield.pictures.style import (
     FAINT,
     INK,
@@ -17,6 +19,7 @@ from nearfield.pictures.style import (
     clipped,
     finite_extremes,
     headline,
+    name_axes,
     notice,
     picked,
     quantity,
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from nearfield.discretization.model import Model
     from nearfield.results import Result
 
-AXES = "xyz"
 FIELD_RANGE = 50.0  # dB
 MOST_PANELS = 6
 MOST_SAMPLES = 700  # along a side of a panel
@@ -57,7 +59,7 @@ class Plane:
     @property
     def sides(self) -> tuple[int, int]:
         """The axes to the right and upward."""
-        first, second = [axis for axis in range(3) if axis != self.axis]
+        first, second = (axis for axis in range(3) if axis != self.axis)
         return first, second
 
 
@@ -103,7 +105,7 @@ def _planes_of(name: str, data: Any, kind: str, most: int) -> list[Plane]:
 
 
 def _chosen_times(flat: Any, parts: list[str]) -> list[int]:
-    """The snapshots that show something: those within 40 dB of the strongest."""
+    """Numbers of the snapshots within 40 dB of the strongest."""
     sides = [dim for dim in flat.dims if dim != "time"]
     peaks = np.max([np.nan_to_num(np.abs(flat[part]).max(sides).values, posinf=0.0) for part in parts], axis=0)
     lively = np.flatnonzero(peaks >= 1e-2 * peaks.max())
@@ -133,8 +135,8 @@ def field_figure(result: Result, simulation: Model | None) -> Figure | None:
     shape = float(np.ptp(first.up) / max(np.ptp(first.across), 1e-30))
     width = 4.6 if shape < 1.2 else 3.7
     height = min(max((width - 1.3) * shape, 2.2), 5.2) + 1.15
-    figure = blank(max(6.5, (width + 0.3) * columns), height * rows + 0.6)
-    figure.get_layout_engine().set(w_pad=0.16)  # the colour bars' labels reach out of the panels
+    size = max(6.5, (width + 0.3) * columns), height * rows + 0.6
+    figure = blank(*size, beside=0.16)  # the colour bars' labels reach out of the panels
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, plane in zip(grid, found):
         _draw_plane(figure, axes, plane, result, simulation)
@@ -155,16 +157,8 @@ def _draw_plane(figure: Figure, axes: Axes, plane: Plane, result: Result, simula
         notice(axes, "no field" if extremes else "no finite value")
     else:
         values, limits, colours, label = _scaled(plane, extremes[1])
-        mesh = axes.pcolormesh(
-            plane.across * factor,
-            plane.up * factor,
-            values.T,
-            shading="nearest",
-            cmap=colours,
-            vmin=limits[0],
-            vmax=limits[1],
-            rasterized=True,
-        )
+        scale: dict[str, Any] = {"cmap": colours, "vmin": limits[0], "vmax": limits[1], "rasterized": True}
+        mesh = axes.pcolormesh(plane.across * factor, plane.up * factor, values.T, shading="nearest", **scale)
         bar = figure.colorbar(mesh, cax=axes.inset_axes((1.03, 0.0, 0.04, 1.0)))
         bar.set_label(label, color=INK, fontsize=9)
         bar.ax.tick_params(labelsize=8)
@@ -179,8 +173,7 @@ def _draw_plane(figure: Figure, axes: Axes, plane: Plane, result: Result, simula
     axes.set_ylim(plane.up[0] * factor, plane.up[-1] * factor)
     ratio = float(np.ptp(plane.up) / np.ptp(plane.across))
     axes.set_aspect("equal" if 0.15 < ratio < 6 else "auto")
-    axes.set_xlabel(f"{AXES[plane.sides[0]]} ({prefix}m)")
-    axes.set_ylabel(f"{AXES[plane.sides[1]]} ({prefix}m)")
+    name_axes(axes, *(f"{AXES[side]} ({prefix}m)" for side in plane.sides))
     place = f"{plane.name}, {AXES[plane.axis]} = {quantity(plane.position, 'm', 3)}"
     axes.set_title(plane.label, loc="left", fontsize=10, fontweight="bold", pad=18)
     axes.annotate(clipped(place, 40), (0, 1), (0, 4), "axes fraction", "offset points", fontsize=8.5, color=FAINT)
@@ -189,7 +182,7 @@ def _draw_plane(figure: Figure, axes: Axes, plane: Plane, result: Result, simula
 def _scaled(plane: Plane, largest: float) -> tuple[np.ndarray, tuple[float, float], str, str]:
     """Values to draw, their limits, colour map and label."""
     if not plane.signed:
-        level = 20 * np.log10(np.maximum(plane.values / largest, 1e-20))
+        level = decibels(np.maximum(plane.values / largest, 1e-20))
         return level, (-FIELD_RANGE, 0.0), MAGNITUDE_MAP, "dB of the largest"
     factor, prefix = axis_prefix(largest)
     inner = np.abs(plane.values[np.isfinite(plane.values)])
@@ -198,20 +191,13 @@ def _scaled(plane: Plane, largest: float) -> tuple[np.ndarray, tuple[float, floa
 
 
 def _draw_outlines(axes: Axes, cut: Section, simulation: Model, factor: float, colour: str, dash: str) -> None:
-    """What the cut shows, solid; of the cut with the largest sheet only metal, dashed."""
+    """Outlines of media and metal in a cut, solid; of the cut with the largest sheet only metal, dashed."""
     for number, name in enumerate(media_names(simulation)):
         mask = cut.index == number
         metal = name in ("PEC", "PMC")
         if mask.any() and not mask.all() and (metal or dash == "solid"):
-            axes.contour(
-                cut.columns * factor,
-                cut.rows * factor,
-                mask.astype(float),
-                levels=[0.5],
-                colors=colour,
-                linewidths=1.2 if metal else 0.7,
-                linestyles=dash,
-                alpha=0.85,
-            )
+            look: dict[str, Any] = {"colors": colour, "linestyles": dash, "linewidths": 1.2 if metal else 0.7}
+            x, y = cut.columns * factor, cut.rows * factor
+            axes.contour(x, y, mask.astype(float), levels=[0.5], **look, alpha=0.85)
     if dash == "solid":
         draw_thin_metal(axes, cut, factor, colour, 1.6)

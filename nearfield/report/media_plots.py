@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nearfield.media.fit import MediumFit
 
 CURVE_POINTS = 600
-TOO_SMALL = 1e-12  # of the largest: no loss at all
+TOO_SMALL = 1e-12  # ratio to the largest value, below which a medium counts as lossless
 
 
 @styled
@@ -55,11 +55,8 @@ def fit_figure(fit: MediumFit) -> Figure:
     lower.set_xlabel(f"Frequency ({prefix}Hz)")
     medium = fit.medium
     rms, most, worst = 100 * fit.rms_error, 100 * fit.largest_error, quantity(fit.largest_error_at, "Hz")
-    headline(
-        figure,
-        f"{medium.name or 'Fitted medium'} · {counted(len(medium.poles), 'pole')}",
-        f"deviation {rms:.3g} % rms, {most:.3g} % at most, at {worst}; passive at every frequency",
-    )
+    title = f"{medium.name or 'Fitted medium'} · {counted(len(medium.poles), 'pole')}"
+    headline(figure, title, f"deviation {rms:.3g} % rms, {most:.3g} % at most, at {worst}; passive at every frequency")
     return figure
 
 

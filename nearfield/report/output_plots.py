@@ -1,4 +1,4 @@
-"""What `nearfield bench output` measured, as the five figures of the paper on output (docs/literature.md)."""
+"""The five figures of the paper on output (docs/literature.md), of times that `nearfield bench output` measured."""
 
 from __future__ import annotations
 
@@ -7,8 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.measure.advice import PER_DOMAIN, SAMPLE, SERVER, line_of
-from nearfield.pictures.style import COLOURS, DASHES, INK, blank, headline, notice, panel_title, quantity, styled
+from nearfield.entry.wording import counted
+from nearfield.measure.advice import PER_DOMAIN, SAMPLE, SERVER, Line, line_of
+from nearfield.pictures.style import (
+    COLOURS,
+    DASHES,
+    INK,
+    blank,
+    chart,
+    headline,
+    logarithmic,
+    name_axes,
+    notice,
+    panel_title,
+    quantity,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,18 +46,14 @@ def pictures(found: dict[str, Any]) -> dict[str, Figure]:
 
 
 def titled(figure: Figure, title: str, found: dict[str, Any]) -> Figure:
-    """With what it is of."""
-    headline(
-        figure,
-        title,
-        f"{found['processor']}; {found['recorded_steps']} steps of {found['fields']} fields, mean "
-        f"and standard deviation of {found['rounds']} rounds",
-    )
+    """The figure with its title and the measurement's conditions."""
+    what = f"{found['recorded_steps']} steps of {found['fields']} fields"
+    headline(figure, title, f"{found['processor']}; {what}, mean and standard deviation of {found['rounds']} rounds")
     return figure
 
 
 def codec_shown(found: dict[str, Any]) -> str:
-    """That of the HDF5 curves: zlib, as published, where it was measured."""
+    """Codec of the HDF5 curves: zlib, as published, where it was measured."""
     codecs = [row["codec"] for row in found["cases"] if row["format"] == "hdf5" and row["mode"] in MODES]
     return next((codec for codec in codecs if codec.startswith("zlib")), codecs[0] if codecs else "none")
 
@@ -59,12 +69,10 @@ def rows_of(found: dict[str, Any], form: str, mode: str, codec: str = "none") ->
     return sorted(mine, key=lambda row: (row["domains"], row["size"]))
 
 
-def line_for(found: dict[str, Any], form: str, mode: str, codec: str = "none", what: str = "seconds"):
-    """The fitted line; None where there is none."""
-    for each in found["fits"]:
-        if (each["format"], each["codec"], each["mode"]) == (form, codec, mode):
-            return line_of(each[what])
-    return None
+def line_for(found: dict[str, Any], form: str, mode: str, codec: str = "none") -> Line | None:
+    """The fitted line of the times; None where there is none."""
+    lines = {(each["format"], each["codec"], each["mode"]): each["seconds"] for each in found["fits"]}
+    return line_of(lines[form, codec, mode]) if (form, codec, mode) in lines else None
 
 
 def domains_of(rows: Iterable[dict[str, Any]]) -> list[int]:
@@ -81,16 +89,17 @@ def two_panels(title: str, found: dict[str, Any]) -> tuple[Figure, Sequence[Axes
     return titled(figure, title, found), panels
 
 
-def counted(domains: int) -> str:
-    """ "2 domains"."""
-    return f"{domains} domain{'s' * (domains > 1)}"
-
-
 def measured(axes: Axes, rows: Sequence[dict[str, Any]], x: Sequence[float], number: int, label: str) -> None:
     """Means with their standard deviations."""
     mean = np.array([row["output"]["mean"] for row in rows])
     spread = mean * [row["output"]["spread"] for row in rows]
     axes.errorbar(x, mean, spread, fmt=MARKERS[number % 6], color=COLOURS[number % 6], capsize=2, label=label)
+
+
+def times_of(line: Line | None, domains: int, points: np.ndarray, found: dict[str, Any]) -> np.ndarray:
+    """Fitted seconds and their errors, two rows, for numbers of points in all."""
+    assert line is not None
+    return np.array([line.at(domains, n * SAMPLE * found["recorded_steps"]) for n in points]).T
 
 
 @styled
@@ -102,21 +111,13 @@ def hdf5_fits(found: dict[str, Any]) -> Figure:
         rows, line = rows_of(found, "hdf5", mode, codec), line_for(found, "hdf5", mode, codec)
         for number, domains in enumerate(domains_of(rows)):
             mine = [row for row in rows if row["domains"] == domains]
-            measured(axes, mine, [row["size"] ** 3 for row in mine], number, counted(domains))
+            measured(axes, mine, [row["size"] ** 3 for row in mine], number, counted(domains, "domain"))
             if line:
-                points = np.geomspace(mine[0]["size"] ** 3, mine[-1]["size"] ** 3, 60)
-                value, error = np.array(
-                    [line.at(domains, n * domains * SAMPLE * found["recorded_steps"]) for n in points]
-                ).T
-                axes.plot(points, value, color=COLOURS[number % 6])
-                axes.fill_between(
-                    points,
-                    np.maximum(value - error, 1e-6),
-                    value + error,
-                    color=COLOURS[number % 6],
-                    alpha=0.12,
-                    linewidth=0,
-                )
+                points, colour = np.geomspace(mine[0]["size"] ** 3, mine[-1]["size"] ** 3, 60), COLOURS[number % 6]
+                value, error = times_of(line, domains, domains * points, found)
+                axes.plot(points, value, color=colour)
+                lower = np.maximum(value - error, 1e-6)
+                axes.fill_between(points, lower, value + error, color=colour, alpha=0.12, linewidth=0)
         finish(axes, rows, "Points of a domain", "Output time (s)")
     return figure
 
@@ -129,16 +130,10 @@ def hdf5_times(found: dict[str, Any]) -> Figure:
     for axes, mode in zip(panels, MODES):
         rows, line = rows_of(found, "hdf5", mode, codec), line_for(found, "hdf5", mode, codec)
         counts = domains_of(rows)
-        for number, domains in enumerate([*counts, *BEYOND] if line else []):
+        for number, domains in enumerate([*counts, *BEYOND]) if line else ():
             points = np.geomspace(1e3, 1e9, 80)
-            value = [line.at(domains, n * SAMPLE * found["recorded_steps"])[0] for n in points]
-            axes.plot(
-                points,
-                value,
-                linestyle=DASHES[0] if domains in counts else DASHES[1],
-                color=COLOURS[number % 6],
-                label=counted(domains),
-            )
+            look: dict[str, Any] = {"linestyle": DASHES[0 if domains in counts else 1], "color": COLOURS[number % 6]}
+            axes.plot(points, times_of(line, domains, points, found)[0], **look, label=counted(domains, "domain"))
         finish(axes, rows and line, "Points in all", "Output time (s)")
     return figure
 
@@ -153,25 +148,14 @@ def plain_times(found: dict[str, Any]) -> Figure:
             rows, line = rows_of(found, form, mode), line_for(found, form, mode)
             shown += rows
             measured(axes, rows, [row["points"] for row in rows], number, form)
-            for domains in domains_of(rows) if line else []:
+            for domains in domains_of(rows) if line else ():
                 mine = [row["points"] for row in rows if row["domains"] == domains]
                 points = np.geomspace(min(mine), max(mine), 60)
-                axes.plot(
-                    points,
-                    [line.at(domains, n * SAMPLE * found["recorded_steps"])[0] for n in points],
-                    color=COLOURS[number],
-                    linewidth=1.2,
-                )
+                axes.plot(points, times_of(line, domains, points, found)[0], color=COLOURS[number], linewidth=1.2)
         if shown:
             rows = sorted((row for row in shown if row["format"] == shown[-1]["format"]), key=lambda row: row["points"])
-            axes.plot(
-                [row["points"] for row in rows],
-                [row["compute"]["mean"] for row in rows],
-                color=INK,
-                marker=".",
-                linestyle=DASHES[2],
-                label="computation",
-            )
+            x, y = [row["points"] for row in rows], [row["compute"]["mean"] for row in rows]
+            axes.plot(x, y, color=INK, marker=".", linestyle=DASHES[2], label="computation")
         finish(axes, shown, "Points in all", "Time (s)")
     return figure
 
@@ -179,28 +163,17 @@ def plain_times(found: dict[str, Any]) -> Figure:
 @styled
 def file_sizes(found: dict[str, Any]) -> Figure:
     """Fig. 4: bytes over all points; symbols measured, lines as predicted before the runs where that is exact."""
-    figure = blank(7.6, 4.8)
-    axes = figure.subplots()
+    figure, axes = chart(7.6, 4.8)
     kinds = dict.fromkeys((row["format"], row["codec"]) for row in found["cases"] if row["mode"] == SERVER)
     rows: list[dict[str, Any]] = []
     for number, (form, codec) in enumerate(kinds):
         rows = sorted(rows_of(found, form, SERVER, codec), key=lambda row: row["points"])
         points = [row["points"] for row in rows]
-        axes.plot(
-            points,
-            [row["bytes"] / 1e6 for row in rows],
-            MARKERS[number % 6],
-            color=COLOURS[number % 6],
-            label=f"{form}{'' if codec == 'none' else ' ' + codec}",
-        )
+        colour, label = COLOURS[number % 6], f"{form}{'' if codec == 'none' else ' ' + codec}"
+        axes.plot(points, [row["bytes"] / 1e6 for row in rows], MARKERS[number % 6], color=colour, label=label)
         exact = all(row["predicted_exact"] for row in rows)
-        axes.plot(
-            points,
-            [row["predicted_bytes" if exact else "bytes"] / 1e6 for row in rows],
-            linewidth=1,
-            color=COLOURS[number % 6],
-            linestyle=DASHES[0] if exact else DASHES[2],
-        )
+        sizes = [row["predicted_bytes" if exact else "bytes"] / 1e6 for row in rows]
+        axes.plot(points, sizes, linewidth=1, color=colour, linestyle=DASHES[0 if exact else 2])
     finish(axes, rows, "Points in all", "File (MB)")
     return titled(figure, "Fig. 4: size of the file; full lines as predicted", found)
 
@@ -223,15 +196,10 @@ def ratios(found: dict[str, Any]) -> Figure:
         time = {form: np.array([line.at(domains, n)[0] for n in samples]) for form, line in lines.items() if line}
         for form, dash in (("binary", DASHES[1]), ("hdf5", DASHES[0])):
             if form in time and "ascii" in time:
-                left.plot(
-                    text,
-                    time[form] / time["ascii"],
-                    color=COLOURS[number % 6],
-                    linestyle=dash,
-                    label=form if domains == counts[0] else None,
-                )
+                look: dict[str, Any] = {"color": COLOURS[number % 6], "linestyle": dash}
+                left.plot(text, time[form] / time["ascii"], **look, label=form if domains == counts[0] else None)
         if {"hdf5", "binary"} <= set(time):
-            right.plot(text, time["hdf5"] / time["binary"], color=COLOURS[number % 6], label=counted(domains))
+            right.plot(text, time["hdf5"] / time["binary"], color=COLOURS[number % 6], label=counted(domains, "domain"))
     right.axhline(1, color=INK, linewidth=1)
     for axes, forms in ((left, ("ascii", "binary")), (right, ("hdf5", "binary"))):
         finish(axes, all(lines[form] for form in forms), "Size as text (bytes)", "Ratio of output times")
@@ -239,19 +207,9 @@ def ratios(found: dict[str, Any]) -> Figure:
 
 
 def finish(axes: Axes, shown: Any, across: str, up: str) -> None:
-    """Logarithmic axes with their names, or a word where nothing was fitted."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    """Name the axes, both logarithmic; a notice where nothing was fitted."""
     axes.margins(y=0.12)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: quantity(value, "", 3)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
-    if shown:
-        axes.legend(loc="best")
-    else:
+    logarithmic(axes, 10, lambda value: quantity(value, "", 3), "{:g}".format)
+    name_axes(axes, across, up, "best" if shown else None)
+    if not shown:
         notice(axes, "not measured, or no fit")

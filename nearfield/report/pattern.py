@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from nearfield.pictures.style import (
     INK,
     PATTERN_MAP,
     RULE,
-    blank,
     canvas,
+    chart,
     headline,
+    name_axes,
     notice,
     panel,
     picked,
@@ -28,6 +29,7 @@ from nearfield.report.plots import case_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
     from nearfield.results import Result
@@ -62,14 +64,8 @@ def far_field_figure(result: Result, name: str) -> Figure | None:
             wedge = half and kind == "meridian"  # its axes are a square of which the middle half is drawn
             axes = panel(figure, left, top - 1.1 if wedge else top, width, width, projection="polar")
             _polar(axes, [cut for cut in found if cut.kind == kind], kind, ceiling, half)
-            figure.text(
-                left / figure.get_figwidth(),
-                1 - (top - 0.32) / figure.get_figheight(),
-                _panel_name(pattern, kind, len(kinds)),
-                fontsize=10,
-                fontweight="bold",
-                va="bottom",
-            )
+            place = left / figure.get_figwidth(), 1 - (top - 0.32) / figure.get_figheight()
+            figure.text(*place, _panel_name(pattern, kind, len(kinds)), fontsize=10, fontweight="bold", va="bottom")
             left += width + 0.9
         if mapped and half:
             _disc(figure, panel(figure, left + 0.35, top + 0.2, 2.5, 2.5, projection="polar"), pattern, ceiling)
@@ -80,8 +76,7 @@ def far_field_figure(result: Result, name: str) -> Figure | None:
 
 
 def _silence(result: Result, note: str) -> Figure:
-    figure = blank(8.0, 2.4)
-    axes = figure.subplots()
+    figure, axes = chart(8.0, 2.4)
     axes.set_axis_off()
     notice(axes, "No radiated power at any recorded frequency, so there is no pattern.")
     headline(figure, case_title(result, "Far field"), note)
@@ -98,21 +93,15 @@ def half_space(pattern: Pattern) -> bool:
     return bool(pattern.theta.max() <= math.pi / 2 + 0.02 and pattern.phi.size > 2)
 
 
-def _polar(axes: Axes, found: list[Cut], kind: str, ceiling: float, half: bool) -> None:
+def _polar(axes: Any, found: list[Cut], kind: str, ceiling: float, half: bool) -> None:
     floor = ceiling - DYNAMIC_RANGE
     for cut in found:
         second = bool(axes.lines)
         level = np.where(np.isfinite(cut.dbi), np.maximum(cut.dbi, floor), np.nan)
         width = cut.beamwidth if kind == "meridian" else None
         label = cut.name + (f"  (half-power width {math.degrees(width):.0f}°)" if width else "")
-        axes.plot(
-            cut.angle,
-            level,
-            color=COLOURS[1 if second else 0],
-            linestyle=(0, (5, 2)) if second else "-",
-            linewidth=2.0,
-            label=label,
-        )
+        look: dict[str, Any] = {"color": COLOURS[second], "linestyle": (0, (5, 2)) if second else "-", "linewidth": 2.0}
+        axes.plot(cut.angle, level, **look, label=label)
     _polar_frame(axes, kind, half)
     axes.set_rlim(floor, ceiling)
     axes.set_rticks(np.arange(floor + 10.0, ceiling + 1.0, 10.0))
@@ -126,7 +115,7 @@ def _polar(axes: Axes, found: list[Cut], kind: str, ceiling: float, half: bool) 
         notice(axes, "no cut recorded")
 
 
-def _polar_frame(axes: Axes, kind: str, half: bool) -> None:
+def _polar_frame(axes: Any, kind: str, half: bool) -> None:
     """Theta: zero on top, growing to both sides. Phi: zero on the right, as on paper."""
     if kind == "azimuth":
         axes.set_xticks(np.radians(np.arange(0, 360, 30)))
@@ -142,21 +131,9 @@ def _polar_frame(axes: Axes, kind: str, half: bool) -> None:
     axes.set_rlabel_position(-90 if half else 75)
 
 
-def _disc(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
+def _disc(figure: Figure, axes: Any, pattern: Pattern, ceiling: float) -> None:
     """The upper half space seen from above: phi round the disc, theta from its centre to its rim."""
-    theta, phi = np.degrees(pattern.theta), pattern.phi
-    level = np.maximum(np.nan_to_num(pattern.dbi, nan=-300.0), ceiling - DYNAMIC_RANGE)
-    mesh = axes.pcolormesh(
-        phi,
-        theta,
-        level,
-        cmap=PATTERN_MAP,
-        vmin=ceiling - DYNAMIC_RANGE,
-        vmax=ceiling,
-        shading="gouraud",
-        rasterized=True,
-    )
-    _half_power(axes, phi, theta, level, pattern)
+    mesh = _mesh(axes, pattern.phi, np.degrees(pattern.theta), pattern, ceiling)
     _mark(axes, pattern.direction[1], math.degrees(pattern.direction[0]))
     axes.set_rlim(0, 90)
     axes.set_rticks([30, 60, 90], labels=["θ = 30°", "60°", "90°"], fontsize=8, color="white")
@@ -172,18 +149,7 @@ def _disc(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
 def _map(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
     """All directions, theta downward from the pole and phi to the right."""
     phi, theta = np.degrees(pattern.phi), np.degrees(pattern.theta)
-    level = np.maximum(np.nan_to_num(pattern.dbi, nan=-300.0), ceiling - DYNAMIC_RANGE)
-    mesh = axes.pcolormesh(
-        phi,
-        theta,
-        level,
-        cmap=PATTERN_MAP,
-        vmin=ceiling - DYNAMIC_RANGE,
-        vmax=ceiling,
-        shading="gouraud",
-        rasterized=True,
-    )
-    _half_power(axes, phi, theta, level, pattern)
+    mesh = _mesh(axes, phi, theta, pattern, ceiling)
     _mark(axes, math.degrees(pattern.direction[1]), math.degrees(pattern.direction[0]))
     axes.grid(False)
     axes.set_ylim(theta.max(), theta.min())
@@ -191,16 +157,20 @@ def _map(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
     for setter, extent in ((axes.set_xticks, phi), (axes.set_yticks, theta)):
         span = float(np.ptp(extent))
         setter(np.arange(math.ceil(extent.min()), extent.max() + 1, 60 if span > 200 else 30 if span > 100 else 15))
-    axes.set_xlabel("φ (°)")
-    axes.set_ylabel("θ (°)")
+    name_axes(axes, "φ (°)", "θ (°)")
     _peak_and_bar(figure, axes, mesh, pattern)
 
 
-def _half_power(axes: Axes, phi: np.ndarray, theta: np.ndarray, level: np.ndarray, pattern: Pattern) -> None:
+def _mesh(axes: Axes, phi: np.ndarray, theta: np.ndarray, pattern: Pattern, ceiling: float) -> QuadMesh:
+    """Directivity as colours, with the line of half power."""
+    floor = ceiling - DYNAMIC_RANGE
+    level = np.maximum(np.nan_to_num(pattern.dbi, nan=-300.0), floor)
+    colours: dict[str, Any] = {"cmap": PATTERN_MAP, "vmin": floor, "vmax": ceiling}
+    mesh = axes.pcolormesh(phi, theta, level, **colours, shading="gouraud", rasterized=True)
     if min(level.shape) > 2:
-        axes.contour(
-            phi, theta, level, levels=[pattern.maximum - 3.0103], colors="white", linewidths=1.2, linestyles="solid"
-        )
+        half_power: dict[str, Any] = {"levels": [pattern.maximum - 3.0103], "linestyles": "solid"}
+        axes.contour(phi, theta, level, **half_power, colors="white", linewidths=1.2)
+    return mesh
 
 
 def _mark(axes: Axes, across: float, along: float) -> None:
@@ -208,7 +178,7 @@ def _mark(axes: Axes, across: float, along: float) -> None:
         axes.plot(across, along, marker="+", markersize=size, markeredgewidth=width, color=colour, clip_on=False)
 
 
-def _peak_and_bar(figure: Figure, axes: Axes, mesh: object, pattern: Pattern) -> None:
+def _peak_and_bar(figure: Figure, axes: Axes, mesh: QuadMesh, pattern: Pattern) -> None:
     theta, phi = np.degrees(pattern.direction)
     place = f"θ = {theta:.0f}°" + (f", φ = {phi:.0f}°" if 0.5 < theta < 179.5 else "")
     title = f"Peak {signed(pattern.maximum, 2)} dBi at {place}"

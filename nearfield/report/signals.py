@@ -1,4 +1,4 @@
-"""What was recorded over time (ports, probes, voltages, currents, field energy), and power over frequency.
+"""Recorded signals over time (ports, probes, voltages, currents, field energy), and power over frequency.
 
 Each function returns a Figure, or None where the result holds nothing of the kind. Values that are not finite leave
 gaps; a curve without any finite value is named as such.
@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.network import decibels
 from nearfield.pictures.style import (
     COLOURS,
-    DASHES,
     axis_prefix,
     blank,
+    chart,
     clipped,
     finite_extremes,
     headline,
+    line_style,
     listed,
+    name_axes,
     notice,
     panel_title,
     picked,
@@ -78,31 +81,16 @@ def _over_time(axes: Axes, lines: dict[str, tuple[np.ndarray, np.ndarray]], labe
     for position, (name, (times, values)) in enumerate(lines.items()):
         x, y = thinned(times, values)
         y = np.clip(y, -10 * before, 10 * before) if grown else y
-        axes.plot(
-            x * time_factor,
-            y * factor,
-            color=COLOURS[position % 6],
-            linestyle=DASHES[position % 6],
-            linewidth=1.4,
-            label=clipped(name, 24),
-        )
+        axes.plot(x * time_factor, y * factor, **line_style(position), linewidth=1.4, label=clipped(name, 24))
     if grown:
         axes.set_ylim(-3 * before * factor, 3 * before * factor)
-        axes.text(
-            0.02,
-            0.94,
-            f"grows to {largest:.0e} {unit}, off the scale",
-            transform=axes.transAxes,
-            va="top",
-            color=COLOURS[1],
-            fontsize=9,
-        )
+        text = f"grows to {largest:.0e} {unit}, off the scale"
+        axes.text(0.02, 0.94, text, transform=axes.transAxes, va="top", color=COLOURS[1], fontsize=9)
     if largest < 0:
         notice(axes, "no finite value")
     elif len(lines) > 1:
         axes.legend(loc="upper right", ncols=min(3, len(lines)))
-    axes.set_ylabel(f"{label} ({prefix}{unit})" if unit else label)
-    axes.set_xlabel(f"Time ({time_prefix}s)")
+    name_axes(axes, f"Time ({time_prefix}s)", f"{label} ({prefix}{unit})" if unit else label)
     axes.margins(x=0.0)
 
 
@@ -148,24 +136,15 @@ def flux_spectra(result: Result) -> Figure | None:
     curves = {name: excitation[name] for name in names[:MOST_PORTS]}
     if not curves:
         return None
-    figure = blank(8.0, 4.2)
-    axes = figure.subplots()
-    extremes = [finite_extremes(np.abs(curve.values)) for curve in curves.values()]
-    factor, prefix = axis_prefix(max((high for _, high in filter(None, extremes)), default=0.0))
+    figure, axes = chart(8.0, 4.2)
+    lines = {name: (curve.frequency.values, curve.values) for name, curve in curves.items()}
+    factor, prefix = axis_prefix(max(largest_of(lines, 1.0), 0.0))
     frequency_factor, frequency_prefix = axis_prefix(max(float(curve.frequency.max()) for curve in curves.values()))
     for position, (name, curve) in enumerate(curves.items()):
-        axes.plot(
-            curve.frequency.values * frequency_factor,
-            curve.values * factor,
-            color=COLOURS[position],
-            linestyle=DASHES[position],
-            marker="o" if curve.size < 30 else "",
-            label=clipped(name, 30),
-        )
+        x, y = curve.frequency.values * frequency_factor, curve.values * factor
+        axes.plot(x, y, **line_style(position), marker="o" if curve.size < 30 else "", label=clipped(name, 30))
     unit = str(next(iter(curves.values())).attrs.get("units", "W s^2")).replace("^2", "²").replace("**2", "²")
-    axes.set_ylabel(f"Power spectrum ({prefix}{unit})")
-    axes.set_xlabel(f"Frequency ({frequency_prefix}Hz)")
-    axes.legend(loc="best")
+    name_axes(axes, f"Frequency ({frequency_prefix}Hz)", f"Power spectrum ({prefix}{unit})", "best")
     headline(figure, case_title(result, "Power through surfaces"), f"excitation {excitation.name}")
     return figure
 
@@ -173,15 +152,12 @@ def flux_spectra(result: Result) -> Figure | None:
 @styled
 def energy_decay(result: Result) -> Figure | None:
     """Field energy over time, in dB of its peak, one curve for each excitation (at most six)."""
-    curves = {}
-    for name in result.excitations:
-        if "energy" in result.excitation(name).record.energy:
-            curves[name] = curve_of(result.excitation(name).energy)
+    excitations = {name: result.excitation(name) for name in result.excitations}
+    curves = {name: curve_of(each.energy) for name, each in excitations.items() if "energy" in each.record.energy}
     curves = {name: curve for name, curve in curves.items() if curve[0].size}
     if not curves:
         return None
-    figure = blank(8.0, 3.8)
-    axes = figure.subplots()
+    figure, axes = chart(8.0, 3.8)
     factor, prefix = axis_prefix(max(times[-1] for times, _ in curves.values()))
     shown = picked(len(curves), MOST_PORTS)
     empty = True
@@ -189,22 +165,15 @@ def energy_decay(result: Result) -> Figure | None:
         peak = (finite_extremes(energy) or (0.0, 0.0))[1]
         if peak > 0.0:
             with np.errstate(over="ignore"):
-                level = 10 * np.log10(np.maximum(energy / peak, 1e-20))
-            axes.plot(
-                times * factor,
-                np.where(np.isfinite(energy), level, np.nan),
-                color=COLOURS[position],
-                linestyle=DASHES[position],
-                marker="o" if times.size < 3 else "",
-                label=clipped(name, 24),
-            )
+                level = np.where(np.isfinite(energy), 0.5 * decibels(np.maximum(energy / peak, 1e-20)), np.nan)
+            marker = "o" if times.size < 3 else ""
+            axes.plot(times * factor, level, **line_style(position), marker=marker, label=clipped(name, 24))
             empty = False
     if empty:
         notice(axes, "no field energy")
     elif len(curves) > 1:
         axes.legend(loc="best")
     axes.set_ylim(max(axes.get_ylim()[0], -120.0), 3.0)
-    axes.set_xlabel(f"Time ({prefix}s)")
-    axes.set_ylabel("Field energy (dB of its peak)")
+    name_axes(axes, f"Time ({prefix}s)", "Field energy (dB of its peak)")
     headline(figure, case_title(result, "Decay of the field energy"), f"run {result.status}")
     return figure
