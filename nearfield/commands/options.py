@@ -15,34 +15,10 @@ if TYPE_CHECKING:
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-class Template(StrEnum):
-    """The models that `new` knows."""
-
-    patch = "patch"
-    dipole = "dipole"
-    box = "box"
-
-
-class Wall(StrEnum):
-    """Boundaries of the empty box."""
-
-    pec = "pec"
-    cpml = "cpml"
-
-
-class Precision(StrEnum):
-    """Floating-point numbers of the fields."""
-
-    single = "single"
-    double = "double"
-
-
-class Schedule(StrEnum):
-    """Orders of the updates; all give the same bits."""
-
-    tiled = "tiled"
-    stepwise = "stepwise"
-
+Template = StrEnum("Template", ["patch", "dipole", "box"])  # models that `new` knows
+Wall = StrEnum("Wall", ["pec", "cpml"])  # boundaries of the empty box
+Precision = StrEnum("Precision", ["single", "double"])  # of the fields
+Schedule = StrEnum("Schedule", ["tiled", "stepwise"])  # orders of the updates; all give the same bits
 
 Json = Annotated[bool, Option("--json", help="One JSON object on stdout, all else on stderr.")]
 Force = Annotated[bool, Option("--force", help="Replace what is there.")]

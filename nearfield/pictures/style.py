@@ -113,12 +113,12 @@ def line_style(number: int) -> dict[str, Any]:
     return {"color": COLOURS[number % 6], "linestyle": DASHES[number % 6]}
 
 
-def name_axes(axes: Axes, x: str, y: str, legend: Any = None, **options: Any) -> None:
+def name_axes(axes: Axes, x: str, y: str, legend: Any = None, labelpad: float | None = None) -> None:
     """Labels of both axes, and a legend at a place such as "upper left"."""
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
+    axes.set_xlabel(x, labelpad=labelpad)
+    axes.set_ylabel(y, labelpad=labelpad)
     if legend:
-        axes.legend(loc=legend, **options)
+        axes.legend(loc=legend)
 
 
 def name_bars(axes: Axes, names: Sequence[str], y: str) -> None:

@@ -173,7 +173,8 @@ def _draw_plane(figure: Figure, axes: Axes, plane: Plane, result: Result, simula
     axes.set_ylim(plane.up[0] * factor, plane.up[-1] * factor)
     ratio = float(np.ptp(plane.up) / np.ptp(plane.across))
     axes.set_aspect("equal" if 0.15 < ratio < 6 else "auto")
-    name_axes(axes, *(f"{AXES[side]} ({prefix}m)" for side in plane.sides))
+    right, up = (f"{AXES[side]} ({prefix}m)" for side in plane.sides)
+    name_axes(axes, right, up)
     place = f"{plane.name}, {AXES[plane.axis]} = {quantity(plane.position, 'm', 3)}"
     axes.set_title(plane.label, loc="left", fontsize=10, fontweight="bold", pad=18)
     axes.annotate(clipped(place, 40), (0, 1), (0, 4), "axes fraction", "offset points", fontsize=8.5, color=FAINT)

@@ -208,8 +208,8 @@ def ratios(found: dict[str, Any]) -> Figure:
 
 def finish(axes: Axes, shown: Any, across: str, up: str) -> None:
     """Name the axes, both logarithmic; a notice where nothing was fitted."""
-    axes.margins(y=0.12)
     logarithmic(axes, 10, lambda value: quantity(value, "", 3), "{:g}".format)
+    axes.margins(y=0.12)
     name_axes(axes, across, up, "best" if shown else None)
     if not shown:
         notice(axes, "not measured, or no fit")
