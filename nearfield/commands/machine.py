@@ -10,7 +10,8 @@ from typing import Any
 from nearfield.commands.console import answered, console
 from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
-from nearfield.machine.hardware import Hardware, load
+from nearfield.entry.wording import counted
+from nearfield.machine.hardware import Hardware, NumaNode, load
 from nearfield.machine.placement import default_scheme, memory_policy
 from nearfield.machine.topology import available_threads
 from nearfield.machine.xml_export import to_xml
@@ -50,10 +51,9 @@ def cluster(hardware: Hardware, nodes: int) -> dict[str, str]:
     """The rows of a cluster's table; all nodes are alike. What is not known says so."""
     known = hardware.facts
     cores, processors = len(hardware.cores), len(hardware.processors)
-    caches = ", ".join(
-        f"{name} {size(of)}" for name, of in (("L1", hardware.l1), ("L2", hardware.l2), ("L3", hardware.l3)) if of
-    )
-    memory = f"{size(hardware.memory)} in {len(hardware.numa)} NUMA node{'s' * (len(hardware.numa) > 1)}"
+    sizes = {"L1": hardware.l1, "L2": hardware.l2, "L3": hardware.l3}
+    caches = ", ".join(f"{name} {size(known)}" for name, known in sizes.items() if known)
+    nodes_text = counted(len(hardware.numa), "NUMA node")
     return {
         "Machine": hardware.name + (", SIMULATED: not this machine" if hardware.simulated else ""),
         "CPU type": known.processor or "unknown",
@@ -62,7 +62,7 @@ def cluster(hardware: Hardware, nodes: int) -> dict[str, str]:
         "Packages a node": str(len(hardware.packages())),
         "Cores a node": f"{cores} ({processors} processors)",
         "Caches": f"{caches} each" if caches else "unknown",
-        "Memory a node": memory if hardware.memory else f"unknown, {memory.strip()[3:]}",
+        "Memory a node": f"{size(hardware.memory)} in {nodes_text}" if hardware.memory else f"unknown, {nodes_text}",
         "Operating system": known.system or "unknown",
         "Network": ", ".join(known.network) or "unknown",
     }
@@ -90,21 +90,19 @@ def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
         "processors": len(hardware.processors),
         "memory_bytes": hardware.memory or None,
         "caches": {"L1": hardware.l1, "L2": hardware.l2, "L3": hardware.l3},
-        "numa_nodes": [
-            {
-                "index": node.index,
-                "os_index": node.os_index,
-                "memory_bytes": node.memory or None,
-                "cores": list(node.cores),
-            }
-            for node in hardware.numa
-        ],
+        "numa_nodes": [numa_facts(node) for node in hardware.numa],
         "core_list": [asdict(core) for core in hardware.cores],
         "distances": hardware.distances,
         "bind": scheme,
         "reason": reason,
         "table": cluster(hardware, nodes),
     }
+
+
+def numa_facts(node: NumaNode) -> dict[str, Any]:
+    """A NUMA node as plain data."""
+    memory = node.memory or None
+    return {"index": node.index, "os_index": node.os_index, "memory_bytes": memory, "cores": node.cores}
 
 
 def check_machine(topology: str | None, as_json: bool) -> int:

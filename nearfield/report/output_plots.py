@@ -9,20 +9,7 @@ import numpy as np
 
 from nearfield.entry.wording import counted
 from nearfield.measure.advice import PER_DOMAIN, SAMPLE, SERVER, Line, line_of
-from nearfield.pictures.style import (
-    COLOURS,
-    DASHES,
-    INK,
-    blank,
-    chart,
-    headline,
-    logarithmic,
-    name_axes,
-    notice,
-    panel_title,
-    quantity,
-    styled,
-)
+from nearfield.pictures import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +35,9 @@ def pictures(found: dict[str, Any]) -> dict[str, Figure]:
 def titled(figure: Figure, title: str, found: dict[str, Any]) -> Figure:
     """The figure with its title and the measurement's conditions."""
     what = f"{found['recorded_steps']} steps of {found['fields']} fields"
-    headline(figure, title, f"{found['processor']}; {what}, mean and standard deviation of {found['rounds']} rounds")
+    style.headline(
+        figure, title, f"{found['processor']}; {what}, mean and standard deviation of {found['rounds']} rounds"
+    )
     return figure
 
 
@@ -82,10 +71,10 @@ def domains_of(rows: Iterable[dict[str, Any]]) -> list[int]:
 
 def two_panels(title: str, found: dict[str, Any]) -> tuple[Figure, Sequence[Axes]]:
     """A panel for each mode."""
-    figure = blank(10.4, 4.8)
+    figure = style.blank(10.4, 4.8)
     panels = figure.subplots(1, 2, sharey=True)
     for axes, name in zip(panels, MODES.values()):
-        panel_title(axes, name)
+        style.panel_title(axes, name)
     return titled(figure, title, found), panels
 
 
@@ -93,7 +82,7 @@ def measured(axes: Axes, rows: Sequence[dict[str, Any]], x: Sequence[float], num
     """Means with their standard deviations."""
     mean = np.array([row["output"]["mean"] for row in rows])
     spread = mean * [row["output"]["spread"] for row in rows]
-    axes.errorbar(x, mean, spread, fmt=MARKERS[number % 6], color=COLOURS[number % 6], capsize=2, label=label)
+    axes.errorbar(x, mean, spread, fmt=MARKERS[number % 6], color=style.COLOURS[number % 6], capsize=2, label=label)
 
 
 def times_of(line: Line | None, domains: int, points: np.ndarray, found: dict[str, Any]) -> np.ndarray:
@@ -102,7 +91,7 @@ def times_of(line: Line | None, domains: int, points: np.ndarray, found: dict[st
     return np.array([line.at(domains, n * SAMPLE * found["recorded_steps"]) for n in points]).T
 
 
-@styled
+@style.styled
 def hdf5_fits(found: dict[str, Any]) -> Figure:
     """Fig. 1: seconds over the points of a domain, measured and fitted, a colour a number of domains."""
     codec = codec_shown(found)
@@ -113,7 +102,10 @@ def hdf5_fits(found: dict[str, Any]) -> Figure:
             mine = [row for row in rows if row["domains"] == domains]
             measured(axes, mine, [row["size"] ** 3 for row in mine], number, counted(domains, "domain"))
             if line:
-                points, colour = np.geomspace(mine[0]["size"] ** 3, mine[-1]["size"] ** 3, 60), COLOURS[number % 6]
+                points, colour = (
+                    np.geomspace(mine[0]["size"] ** 3, mine[-1]["size"] ** 3, 60),
+                    style.COLOURS[number % 6],
+                )
                 value, error = times_of(line, domains, domains * points, found)
                 axes.plot(points, value, color=colour)
                 lower = np.maximum(value - error, 1e-6)
@@ -122,7 +114,7 @@ def hdf5_fits(found: dict[str, Any]) -> Figure:
     return figure
 
 
-@styled
+@style.styled
 def hdf5_times(found: dict[str, Any]) -> Figure:
     """Fig. 2: the fitted time over all points, carried on to many domains (dashed: not measured)."""
     codec = codec_shown(found)
@@ -132,13 +124,16 @@ def hdf5_times(found: dict[str, Any]) -> Figure:
         counts = domains_of(rows)
         for number, domains in enumerate([*counts, *BEYOND]) if line else ():
             points = np.geomspace(1e3, 1e9, 80)
-            look: dict[str, Any] = {"linestyle": DASHES[0 if domains in counts else 1], "color": COLOURS[number % 6]}
+            look: dict[str, Any] = {
+                "linestyle": style.DASHES[0 if domains in counts else 1],
+                "color": style.COLOURS[number % 6],
+            }
             axes.plot(points, times_of(line, domains, points, found)[0], **look, label=counted(domains, "domain"))
         finish(axes, rows and line, "Points in all", "Output time (s)")
     return figure
 
 
-@styled
+@style.styled
 def plain_times(found: dict[str, Any]) -> Figure:
     """Fig. 3: text and raw binary over all points, beside the computation of the same steps."""
     figure, panels = two_panels("Fig. 3: time of text and raw binary output, and of the computation", found)
@@ -151,56 +146,58 @@ def plain_times(found: dict[str, Any]) -> Figure:
             for domains in domains_of(rows) if line else ():
                 mine = [row["points"] for row in rows if row["domains"] == domains]
                 points = np.geomspace(min(mine), max(mine), 60)
-                axes.plot(points, times_of(line, domains, points, found)[0], color=COLOURS[number], linewidth=1.2)
+                axes.plot(points, times_of(line, domains, points, found)[0], color=style.COLOURS[number], linewidth=1.2)
         if shown:
             rows = sorted((row for row in shown if row["format"] == shown[-1]["format"]), key=lambda row: row["points"])
             x, y = [row["points"] for row in rows], [row["compute"]["mean"] for row in rows]
-            axes.plot(x, y, color=INK, marker=".", linestyle=DASHES[2], label="computation")
+            axes.plot(x, y, color=style.INK, marker=".", linestyle=style.DASHES[2], label="computation")
         finish(axes, shown, "Points in all", "Time (s)")
     return figure
 
 
-@styled
+@style.styled
 def file_sizes(found: dict[str, Any]) -> Figure:
     """Fig. 4: bytes over all points; symbols measured, lines as predicted before the runs where that is exact."""
-    figure, axes = chart(7.6, 4.8)
+    figure, axes = style.chart(7.6, 4.8)
     kinds = dict.fromkeys((row["format"], row["codec"]) for row in found["cases"] if row["mode"] == SERVER)
     rows: list[dict[str, Any]] = []
     for number, (form, codec) in enumerate(kinds):
         rows = sorted(rows_of(found, form, SERVER, codec), key=lambda row: row["points"])
         points = [row["points"] for row in rows]
-        colour, label = COLOURS[number % 6], f"{form}{'' if codec == 'none' else ' ' + codec}"
+        colour, label = style.COLOURS[number % 6], f"{form}{'' if codec == 'none' else ' ' + codec}"
         axes.plot(points, [row["bytes"] / 1e6 for row in rows], MARKERS[number % 6], color=colour, label=label)
         exact = all(row["predicted_exact"] for row in rows)
         sizes = [row["predicted_bytes" if exact else "bytes"] / 1e6 for row in rows]
-        axes.plot(points, sizes, linewidth=1, color=colour, linestyle=DASHES[0 if exact else 2])
+        axes.plot(points, sizes, linewidth=1, color=colour, linestyle=style.DASHES[0 if exact else 2])
     finish(axes, rows, "Points in all", "File (MB)")
     return titled(figure, "Fig. 4: size of the file; full lines as predicted", found)
 
 
-@styled
+@style.styled
 def ratios(found: dict[str, Any]) -> Figure:
     """Fig. 5: times relative to text over the size as text; below 1 in the right panel HDF5 beats raw binary."""
     codec = codec_shown(found)
     lines = {
         form: line_for(found, form, SERVER, codec if form == "hdf5" else "none") for form in ("ascii", "binary", "hdf5")
     }
-    figure = blank(10.4, 4.8)
+    figure = style.blank(10.4, 4.8)
     left, right = figure.subplots(1, 2)
-    panel_title(left, "relative to text")
-    panel_title(right, f"HDF5 {codec} / raw binary; below 1 HDF5 is faster")
+    style.panel_title(left, "relative to text")
+    style.panel_title(right, f"HDF5 {codec} / raw binary; below 1 HDF5 is faster")
     samples = np.geomspace(1e5, 1e12, 120)
     text = samples / SAMPLE * ASCII_A_POINT
     counts = [*domains_of(found["cases"]), *BEYOND]
     for number, domains in enumerate(counts):
         time = {form: np.array([line.at(domains, n)[0] for n in samples]) for form, line in lines.items() if line}
-        for form, dash in (("binary", DASHES[1]), ("hdf5", DASHES[0])):
+        for form, dash in (("binary", style.DASHES[1]), ("hdf5", style.DASHES[0])):
             if form in time and "ascii" in time:
-                look: dict[str, Any] = {"color": COLOURS[number % 6], "linestyle": dash}
+                look: dict[str, Any] = {"color": style.COLOURS[number % 6], "linestyle": dash}
                 left.plot(text, time[form] / time["ascii"], **look, label=form if domains == counts[0] else None)
         if {"hdf5", "binary"} <= set(time):
-            right.plot(text, time["hdf5"] / time["binary"], color=COLOURS[number % 6], label=counted(domains, "domain"))
-    right.axhline(1, color=INK, linewidth=1)
+            right.plot(
+                text, time["hdf5"] / time["binary"], color=style.COLOURS[number % 6], label=counted(domains, "domain")
+            )
+    right.axhline(1, color=style.INK, linewidth=1)
     for axes, forms in ((left, ("ascii", "binary")), (right, ("hdf5", "binary"))):
         finish(axes, all(lines[form] for form in forms), "Size as text (bytes)", "Ratio of output times")
     return titled(figure, "Fig. 5: raw binary and HDF5 against text, one file", found)
@@ -208,8 +205,8 @@ def ratios(found: dict[str, Any]) -> Figure:
 
 def finish(axes: Axes, shown: Any, across: str, up: str) -> None:
     """Name the axes, both logarithmic; a notice where nothing was fitted."""
-    logarithmic(axes, 10, lambda value: quantity(value, "", 3), "{:g}".format)
+    style.logarithmic(axes, 10, lambda value: style.quantity(value, "", 3), "{:g}".format)
     axes.margins(y=0.12)
-    name_axes(axes, across, up, "best" if shown else None)
+    style.name_axes(axes, across, up, "best" if shown else None)
     if not shown:
-        notice(axes, "not measured, or no fit")
+        style.notice(axes, "not measured, or no fit")

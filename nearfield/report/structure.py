@@ -10,20 +10,7 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES
-from nearfield.pictures.style import (
-    FAINT,
-    INK,
-    METAL,
-    axis_prefix,
-    canvas,
-    clipped,
-    headline,
-    listed,
-    name_axes,
-    panel,
-    quantity,
-    styled,
-)
+from nearfield.pictures import style
 from nearfield.report.sections import BACKGROUND, Section, corners, cut_positions, media_names, section
 
 if TYPE_CHECKING:
@@ -36,7 +23,7 @@ if TYPE_CHECKING:
 
 TINTS = ("#CFE6F5", "#F8E3B0", "#CDE9DB", "#E6D8EE", "#F6D5C3", "#DDE0C0", "#D8DCE2")
 MAGNETIC_WALL = "#6D3B8E"
-WALLS: dict[str, tuple[str, Any]] = {"pec": (METAL, "-"), "pmc": (MAGNETIC_WALL, (0, (3, 1.5)))}
+WALLS: dict[str, tuple[str, Any]] = {"pec": (style.METAL, "-"), "pmc": (MAGNETIC_WALL, (0, (3, 1.5)))}
 HATCHED: dict[str, Any] = {"hatch": "////"}
 PORT = "#C2185B"
 SOURCE = "#D55E00"
@@ -53,7 +40,7 @@ LONGEST, SHORTEST = 5.6, 1.15  # inches of an axis of the box
 LINES_PER_INCH = 22.0
 
 
-@styled
+@style.styled
 def structure_figure(grid: YeeGrid, simulation: Model | None, title: str = "") -> Figure:
     """Three cuts in orthographic projection with a legend; without a simulation only the grid."""
     extents = np.array([line[-1] - line[0] for line in grid.lines])
@@ -65,35 +52,37 @@ def structure_figure(grid: YeeGrid, simulation: Model | None, title: str = "") -
     legend_width = 2.6 if inches[normal] < 2.4 else 0.0  # else it has room above the view on the right
     width = 0.75 + inches[across] + 0.75 + inches[normal] + 0.3 + legend_width
     height = 1.15 + inches[normal] + 0.75 + inches[up] + 0.65
-    figure = canvas(width, max(height, 5.2))
-    factor, prefix = axis_prefix(float(extents.max()))
+    figure = style.canvas(width, max(height, 5.2))
+    factor, prefix = style.axis_prefix(float(extents.max()))
     step = [max(1, int(np.ceil((line.size - 1) / (LINES_PER_INCH * size)))) for line, size in zip(grid.lines, inches)]
     left, top = 0.75, 1.15
     beside, below = left + inches[across] + 0.75, top + inches[normal] + 0.75
     places = ((left, below), (left, top), (beside, below))
     legend: dict[str, Any] = {}
     for (axis, right, vertical), place in zip(views, places):
-        axes = panel(figure, *place, inches[right], inches[vertical])
+        axes = style.panel(figure, *place, inches[right], inches[vertical])
         cut = section(simulation, grid, axis, positions[axis], right, vertical) if simulation else None
         View(axes, right, vertical, factor, legend).draw(grid, simulation, cut, step)
         for other, line in ((right, axes.axvline), (vertical, axes.axhline)):
-            line(positions[other] * factor, color=INK, linewidth=0.7, linestyle=(0, (8, 3, 1, 3)), alpha=0.45)
-        axes.set_title(f"{AXES[axis]} = {quantity(positions[axis], 'm')}", loc="left", fontsize=9.5, fontweight="bold")
-        name_axes(axes, f"{AXES[right]} ({prefix}m)", f"{AXES[vertical]} ({prefix}m)", labelpad=2)
+            line(positions[other] * factor, color=style.INK, linewidth=0.7, linestyle=(0, (8, 3, 1, 3)), alpha=0.45)
+        axes.set_title(
+            f"{AXES[axis]} = {style.quantity(positions[axis], 'm')}", loc="left", fontsize=9.5, fontweight="bold"
+        )
+        style.name_axes(axes, f"{AXES[right]} ({prefix}m)", f"{AXES[vertical]} ({prefix}m)", labelpad=2)
     _draw_legend(figure, legend, (width - legend_width if legend_width else beside) / width)
     what = f"Model and mesh · {title}" if title.strip() else "Model and mesh"
-    headline(figure, what, _facts(grid, step, inches, extents))
+    style.headline(figure, what, _facts(grid, step, inches, extents))
     return figure
 
 
 def _facts(grid: YeeGrid, step: list[int], inches: np.ndarray, extents: np.ndarray) -> str:
     counts = " × ".join(str(count) for count in grid.cells)
     lengths = [grid.primary(axis) for axis in range(3)]
-    smallest, largest = (quantity(bound(map(bound, lengths)), "m", 3) for bound in (min, max))
+    smallest, largest = (style.quantity(bound(map(bound, lengths)), "m", 3) for bound in (min, max))
     facts = [f"{counts} cells " + (f"of {smallest}" if smallest == largest else f"from {smallest} to {largest}")]
     thinned = [f"{AXES[axis]}: one in {count}" for axis, count in enumerate(step) if count > 1]
     if thinned:
-        facts.append(f"grid lines drawn, {listed(thinned)}")
+        facts.append(f"grid lines drawn, {style.listed(thinned)}")
     stretched = inches / extents / (inches / extents).min()
     facts += [f"{AXES[axis]} stretched {stretched[axis]:.2g} times" for axis in range(3) if stretched[axis] > 1.05]
     return "  ·  ".join(facts)
@@ -111,7 +100,7 @@ class View:
 
     def draw(self, grid: YeeGrid, simulation: Model | None, cut: Section | None, step: list[int]) -> None:
         """Media, grid lines, absorbing layers and walls, metal, and the objects in front of the cut or behind it."""
-        axes, ink = self.panel, dict[str, Any](color=INK, linewidth=0.35, alpha=0.22)
+        axes, ink = self.panel, dict[str, Any](color=style.INK, linewidth=0.35, alpha=0.22)
         x, y = (grid.lines[side] * self.factor for side in (self.right, self.up))
         axes.grid(False)
         if cut is not None and simulation is not None:
@@ -120,9 +109,9 @@ class View:
         axes.hlines(y[:: step[self.up]], x[0], x[-1], **ink)
         if cut is not None and simulation is not None:
             self.draw_boundaries(simulation, (x, y))
-            draw_thin_metal(axes, cut, self.factor, METAL, 2.4)
+            draw_thin_metal(axes, cut, self.factor, style.METAL, 2.4)
             if cut.strokes or cut.dots:
-                self.legend["PEC"] = _swatch(METAL)
+                self.legend["PEC"] = _swatch(style.METAL)
             self.draw_objects(grid, simulation)
         axes.set_xlim(x[0], x[-1])
         axes.set_ylim(y[0], y[-1])
@@ -137,7 +126,7 @@ class View:
         names = media_names(simulation)
         dielectrics = [name for name in names if name not in ("PEC", "PMC")]
         colours = {name: TINTS[number % len(TINTS)] for number, name in enumerate(dielectrics)}
-        colours |= {"PEC": METAL, "PMC": MAGNETIC_WALL}
+        colours |= {"PEC": style.METAL, "PMC": MAGNETIC_WALL}
         table = np.zeros((len(names) + 1, 4))
         for number, name in enumerate(names):
             table[number] = to_rgba(colours[name])
@@ -163,7 +152,7 @@ class View:
                     continue
                 kind = simulation.boundaries.face(axis, side)
                 name = kind if isinstance(kind, str) else kind.kind
-                colour, dash = WALLS.get(name, (FAINT, (0, (1, 1))))
+                colour, dash = WALLS.get(name, (style.FAINT, (0, (1, 1))))
                 wall(along[0] if side == "low" else along[-1], color=colour, linestyle=dash, linewidth=3.5, zorder=5)
                 label = f"{name.upper()} wall" if name in WALLS else f"{name} faces"
                 self.legend[label] = Line2D([], [], color=colour, linestyle=dash, linewidth=3)
@@ -172,9 +161,9 @@ class View:
         """Ports, sources, elements and monitors, projected along the view."""
         groups: list[tuple[Any, str, str]] = [(item, PORT, "port") for item in simulation.ports]
         groups += [(item, SOURCE, "source") for item in simulation.sources]
-        groups += [(item, INK, "lumped element") for item in simulation.elements]
+        groups += [(item, style.INK, "lumped element") for item in simulation.elements]
         strong = len(groups)
-        groups += [(item, *MONITORS.get(item.kind, (FAINT, item.kind))) for item in simulation.monitors]
+        groups += [(item, *MONITORS.get(item.kind, (style.FAINT, item.kind))) for item in simulation.monitors]
         for number, (item, colour, label) in enumerate(groups):
             place = surface_of(item, grid, simulation) if item.kind == "far-field" else corners(item)
             if place is not None:
@@ -233,11 +222,11 @@ def _outer(samples: np.ndarray) -> np.ndarray:
 def _swatch(colour: str, **options: Any) -> Any:
     from matplotlib.patches import Patch
 
-    return Patch(facecolor=colour, **{"edgecolor": FAINT, "linewidth": 0.5, **options})
+    return Patch(facecolor=colour, **{"edgecolor": style.FAINT, "linewidth": 0.5, **options})
 
 
 def _draw_legend(figure: Figure, legend: dict[str, Any], left: float) -> None:
     if legend:
-        handles, labels = list(legend.values())[:18], [clipped(name, 30) for name in legend][:18]
+        handles, labels = list(legend.values())[:18], [style.clipped(name, 30) for name in legend][:18]
         place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (left, 1 - 0.75 / figure.get_figheight())}
         figure.legend(handles, labels, **place, fontsize=9, labelspacing=0.7, handlelength=1.8)
