@@ -99,8 +99,3 @@ def features(
     from nearfield.commands.bench import measure_features
 
     return measure_features(cells, steps, threads, precision.value, as_json, rounds, case)
-
-
-@bench.callback()
-def only_commands() -> None:
-    """Measure the speed of this machine."""

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 from nearfield.commands.console import answered
@@ -18,6 +17,7 @@ from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory as binary
 from nearfield.machine.facts import processor_name
+from nearfield.machine.hardware import this_machine
 from nearfield.machine.machine_rate import free_memory, remember_triad
 from nearfield.machine.memory_rate import triad
 from nearfield.machine.topology import available_threads, topology
@@ -44,7 +44,7 @@ def facts() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "usable_cores": available_threads(),
         "caches": {"L1": topology().l1, "L2": topology().l2, "L3": topology().l3},
-        "numa_nodes": numa_nodes(),
+        "numa_nodes": len(this_machine().numa),
         "memory_bytes": free_memory(),
         "memory_gigabytes_per_second": memory_rate(),
         "mpi": mpi_flavour(),
@@ -68,15 +68,6 @@ def instruction_sets() -> dict[str, Any]:
     except ValueError:
         selected = f"none: NEARFIELD_ISA={wanted} is not available here; unset it"
     return {"available": list(core.isa_available()), "selected": selected}
-
-
-def numa_nodes() -> int:
-    """Memory nodes; 1 where the system does not say."""
-    folder = Path("/sys/devices/system/node")
-    try:
-        return sum(1 for entry in folder.iterdir() if re.fullmatch(r"node\d+", entry.name)) or 1
-    except OSError:
-        return 1
 
 
 def memory_rate() -> float | None:
@@ -124,11 +115,9 @@ def mpi_library() -> str | None:
 
 def gpu() -> str | None:
     """The first graphics card with a driver."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return None
-    lines = output_of([program, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]).splitlines()
-    return lines[0].strip() if lines and "," in lines[0] else None
+    lines = output_of(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"])
+    first = lines.partition("\n")[0]
+    return first.strip() if "," in first else None
 
 
 def hdf5_version() -> str | None:
@@ -142,19 +131,14 @@ def hdf5_version() -> str | None:
 def missing(found: dict[str, Any]) -> list[dict[str, str]]:
     """What is missing, when it is needed, and the line that installs it."""
     pip = f"{sys.executable} -m pip install"
-    lacking = [lack(package, "always", f"{pip} {package}") for package in PACKAGES if version_of(package) is None]
+    lacking = [(package, "always", f"{pip} {package}") for package in PACKAGES if version_of(package) is None]
     if not found["isa"]:
-        lacking.append(lack("the compiled core", "to run models", "make setup"))
+        lacking.append(("the compiled core", "to run models", "make setup"))
         if not (shutil.which("g++") or shutil.which("clang++")):
-            lacking.append(lack("a C++20 compiler", "to build the core", "apt-get install g++"))
+            lacking.append(("a C++20 compiler", "to build the core", "apt-get install g++"))
     if mpi := missing_mpi(found):
-        lacking.append(lack(mpi[0], "for several ranks", f"{pip} {mpi[1]}"))
-    return lacking
-
-
-def lack(what: str, needed: str, install: str) -> dict[str, str]:
-    """An entry of the list of what is missing."""
-    return {"what": what, "needed": needed, "install": install}
+        lacking.append((mpi[0], "for several ranks", f"{pip} {mpi[1]}"))
+    return [dict(zip(("what", "needed", "install"), entry)) for entry in lacking]
 
 
 def missing_mpi(found: dict[str, Any]) -> tuple[str, str] | None:

@@ -53,7 +53,7 @@ def facts(fit: MediumFit, name: str, plot: Path | None) -> dict[str, Any]:
 
 
 def summary(fit: MediumFit) -> str:
-    """One line about how near it is."""
+    """One line about the deviation of the fit from the table."""
     return (
         f"{counted(len(fit.medium.poles), 'pole')}, {100 * fit.rms_error:.3g} % off rms, {100 * fit.largest_error:.3g} "
         f"% at most, at {quantity(fit.largest_error_at, 'Hz')}; passive at every frequency"

@@ -36,10 +36,7 @@ def fit_medium(
     return fit_table(table, name, kinds, {"poles": poles, "error": error, **limits}, plot, as_json)
 
 
-def list_media(
-    name: Annotated[str | None, Argument(help="One medium, with or without `library:`; left out, all.")] = None,
-    as_json: Json = False,
-) -> int:
+def list_media(name: Annotated[str | None, Argument(help=MEDIUM)] = None, as_json: Json = False) -> int:
     """List the library of real media, with their sources and the frequencies at which they hold."""
     from nearfield.commands.media import show_media
 

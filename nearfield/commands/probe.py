@@ -143,11 +143,7 @@ def pictures(found: dict[str, Any]) -> dict[str, Any]:
     """One figure a part that has one."""
     from nearfield.report import probe_plots
 
-    drawers = {
-        "stream": probe_plots.stream,
-        "scale": probe_plots.scale,
-        "latency": probe_plots.matrices,
-        "mpi": probe_plots.messages,
-    }
+    drawers = {"stream": probe_plots.stream, "scale": probe_plots.scale}
+    drawers |= {"latency": probe_plots.matrices, "mpi": probe_plots.messages}
     note = "SIMULATED" if found["simulated"] else found["machine"]
     return {part: drawer(found[part], note) for part, drawer in drawers.items() if part in found}

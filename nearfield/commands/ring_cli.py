@@ -64,8 +64,3 @@ def bench(
 
     request = Request(whole(bytes), blocks, block_bytes // 8 * 8, passes)
     return bench_rings(cases((memory, writer, reader), streams, suite), request, as_json)
-
-
-@ring.callback()
-def only_commands() -> None:
-    """Rings of blocks in shared memory."""

@@ -152,8 +152,8 @@ def panel(figure: Figure, left: float, top: float, width: float, height: float, 
     return figure.add_axes(box, **options)
 
 
-def headline(figure: Figure, title: str, subtitle: str = "") -> None:
-    """The picture's title, left, bold, with one line of facts below it; in a picture placed by hand 0.7 inch high."""
+def headline(figure: Figure, title: str, subtitle: str = "") -> Figure:
+    """The picture with a bold title and a line of facts, 0.7 inch high where panels are placed by hand."""
     width = figure.get_figwidth()
     title, subtitle = clipped(title, int(width * 9.5)), clipped(subtitle, int(width * 14))
     left = 0.12 / width
@@ -164,6 +164,7 @@ def headline(figure: Figure, title: str, subtitle: str = "") -> None:
     if subtitle:
         top = 1 - 0.36 / height
         figure.text(left, top, subtitle, ha="left", va="top", fontsize=9.5, color=FAINT)
+    return figure
 
 
 def panel_title(axes: Axes, text: str, length: int = 60) -> None:

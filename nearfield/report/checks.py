@@ -47,12 +47,10 @@ def check_rows(result: Result, given: Any = ()) -> list[CheckRow]:
 
 
 def _listed(checks: Any) -> list[Any]:
-    if isinstance(checks, Mapping):
-        return [
-            {"quantity": name, **(entry if isinstance(entry, Mapping) else {"passed": entry})}
-            for name, entry in checks.items()
-        ]
-    return list(checks or [])
+    if not isinstance(checks, Mapping):
+        return list(checks or [])
+    entries = {name: entry if isinstance(entry, Mapping) else {"passed": entry} for name, entry in checks.items()}
+    return [{"quantity": name, **entry} for name, entry in entries.items()]
 
 
 def _row(entry: Any) -> CheckRow:

@@ -53,8 +53,7 @@ def cross_section_figure(result: Result, name: str) -> Figure | None:
         panels[1].plot(far_field.frequencies / 1e9, back, "o-", markersize=3)
         panels[1].set(xlabel="frequency (GHz)", ylabel="dBsm")
         panel_title(panels[1], "Monostatic")
-    headline(figure, case_title(result, "Radar cross-section"), f"monitor {name}")
-    return figure
+    return headline(figure, case_title(result, "Radar cross-section"), f"monitor {name}")
 
 
 def bistatic(far_field, theta: np.ndarray, phi: np.ndarray) -> np.ndarray:

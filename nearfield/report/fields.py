@@ -127,8 +127,7 @@ def field_figure(result: Result, simulation: Model | None) -> Figure | None:
         axes.set_axis_off()
     excitation = result.excitation().name
     outlines = "  ·  outlines: metal and media, dashed before or behind" if simulation else ""
-    style.headline(figure, case_title(result, "Fields"), f"excitation {excitation}{outlines}")
-    return figure
+    return style.headline(figure, case_title(result, "Fields"), f"excitation {excitation}{outlines}")
 
 
 def _draw_plane(figure: Figure, axes: Axes, plane: Plane, result: Result, simulation: Model | None) -> None:
@@ -160,9 +159,8 @@ def _draw_plane(figure: Figure, axes: Axes, plane: Plane, result: Result, simula
     style.name_axes(axes, right, up)
     place = f"{plane.name}, {AXES[plane.axis]} = {style.quantity(plane.position, 'm', 3)}"
     axes.set_title(plane.label, loc="left", fontsize=10, fontweight="bold", pad=18)
-    axes.annotate(
-        style.clipped(place, 40), (0, 1), (0, 4), "axes fraction", "offset points", fontsize=8.5, color=style.FAINT
-    )
+    look: dict[str, Any] = {"fontsize": 8.5, "color": style.FAINT}
+    axes.annotate(style.clipped(place, 40), (0, 1), (0, 4), "axes fraction", "offset points", **look)
 
 
 def _scaled(plane: Plane, largest: float) -> tuple[np.ndarray, tuple[float, float], str, str]:

@@ -165,8 +165,7 @@ def picture(hardware: Hardware) -> Figure:
     counts |= {"processor": hardware.processors}
     title = f"{'SIMULATED: ' if hardware.simulated else ''}{hardware.name.strip(chr(34))}"
     facts = ", ".join(counted(len(things), name) for name, things in counts.items())
-    headline(figure, clipped(title, int(8 * width)), facts)
-    return figure
+    return headline(figure, clipped(title, int(8 * width)), facts)
 
 
 def placed(box: Box, left: float, top: float) -> Iterable[tuple[float, float, Box]]:

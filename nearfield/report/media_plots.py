@@ -46,10 +46,8 @@ def fit_figure(fit: MediumFit) -> Figure:
     medium = fit.medium
     rms, most, worst = 100 * fit.rms_error, 100 * fit.largest_error, style.quantity(fit.largest_error_at, "Hz")
     title = f"{medium.name or 'Fitted medium'} · {counted(len(medium.poles), 'pole')}"
-    style.headline(
-        figure, title, f"deviation {rms:.3g} % rms, {most:.3g} % at most, at {worst}; passive at every frequency"
-    )
-    return figure
+    note = f"deviation {rms:.3g} % rms, {most:.3g} % at most, at {worst}; passive at every frequency"
+    return style.headline(figure, title, note)
 
 
 def beside(axes: Axes, x: np.ndarray, table: np.ndarray, fine: np.ndarray, curve: np.ndarray) -> None:

@@ -34,11 +34,8 @@ def pictures(found: dict[str, Any]) -> dict[str, Figure]:
 
 def titled(figure: Figure, title: str, found: dict[str, Any]) -> Figure:
     """The figure with its title and the measurement's conditions."""
-    what = f"{found['recorded_steps']} steps of {found['fields']} fields"
-    style.headline(
-        figure, title, f"{found['processor']}; {what}, mean and standard deviation of {found['rounds']} rounds"
-    )
-    return figure
+    what = f"{found['recorded_steps']} steps of {found['fields']} fields, mean and standard deviation"
+    return style.headline(figure, title, f"{found['processor']}; {what} of {found['rounds']} rounds")
 
 
 def codec_shown(found: dict[str, Any]) -> str:
@@ -102,13 +99,10 @@ def hdf5_fits(found: dict[str, Any]) -> Figure:
             mine = [row for row in rows if row["domains"] == domains]
             measured(axes, mine, [row["size"] ** 3 for row in mine], number, counted(domains, "domain"))
             if line:
-                points, colour = (
-                    np.geomspace(mine[0]["size"] ** 3, mine[-1]["size"] ** 3, 60),
-                    style.COLOURS[number % 6],
-                )
+                points = np.geomspace(mine[0]["size"] ** 3, mine[-1]["size"] ** 3, 60)
                 value, error = times_of(line, domains, domains * points, found)
+                colour, lower = style.COLOURS[number % 6], np.maximum(value - error, 1e-6)
                 axes.plot(points, value, color=colour)
-                lower = np.maximum(value - error, 1e-6)
                 axes.fill_between(points, lower, value + error, color=colour, alpha=0.12, linewidth=0)
         finish(axes, rows, "Points of a domain", "Output time (s)")
     return figure
@@ -124,11 +118,9 @@ def hdf5_times(found: dict[str, Any]) -> Figure:
         counts = domains_of(rows)
         for number, domains in enumerate([*counts, *BEYOND]) if line else ():
             points = np.geomspace(1e3, 1e9, 80)
-            look: dict[str, Any] = {
-                "linestyle": style.DASHES[0 if domains in counts else 1],
-                "color": style.COLOURS[number % 6],
-            }
-            axes.plot(points, times_of(line, domains, points, found)[0], **look, label=counted(domains, "domain"))
+            colour, dashes = style.COLOURS[number % 6], style.DASHES[0 if domains in counts else 1]
+            seconds, label = times_of(line, domains, points, found)[0], counted(domains, "domain")
+            axes.plot(points, seconds, linestyle=dashes, color=colour, label=label)
         finish(axes, rows and line, "Points in all", "Output time (s)")
     return figure
 
@@ -177,9 +169,8 @@ def file_sizes(found: dict[str, Any]) -> Figure:
 def ratios(found: dict[str, Any]) -> Figure:
     """Fig. 5: times relative to text over the size as text; below 1 in the right panel HDF5 beats raw binary."""
     codec = codec_shown(found)
-    lines = {
-        form: line_for(found, form, SERVER, codec if form == "hdf5" else "none") for form in ("ascii", "binary", "hdf5")
-    }
+    codecs = {"ascii": "none", "binary": "none", "hdf5": codec}
+    lines = {form: line_for(found, form, SERVER, kind) for form, kind in codecs.items()}
     figure = style.blank(10.4, 4.8)
     left, right = figure.subplots(1, 2)
     style.panel_title(left, "relative to text")
@@ -189,14 +180,13 @@ def ratios(found: dict[str, Any]) -> Figure:
     counts = [*domains_of(found["cases"]), *BEYOND]
     for number, domains in enumerate(counts):
         time = {form: np.array([line.at(domains, n)[0] for n in samples]) for form, line in lines.items() if line}
+        colour = style.COLOURS[number % 6]
         for form, dash in (("binary", style.DASHES[1]), ("hdf5", style.DASHES[0])):
             if form in time and "ascii" in time:
-                look: dict[str, Any] = {"color": style.COLOURS[number % 6], "linestyle": dash}
-                left.plot(text, time[form] / time["ascii"], **look, label=form if domains == counts[0] else None)
+                label = form if domains == counts[0] else None
+                left.plot(text, time[form] / time["ascii"], color=colour, linestyle=dash, label=label)
         if {"hdf5", "binary"} <= set(time):
-            right.plot(
-                text, time["hdf5"] / time["binary"], color=style.COLOURS[number % 6], label=counted(domains, "domain")
-            )
+            right.plot(text, time["hdf5"] / time["binary"], color=colour, label=counted(domains, "domain"))
     right.axhline(1, color=style.INK, linewidth=1)
     for axes, forms in ((left, ("ascii", "binary")), (right, ("hdf5", "binary"))):
         finish(axes, all(lines[form] for form in forms), "Size as text (bytes)", "Ratio of output times")

@@ -73,7 +73,7 @@ class Picture:
 
 @dataclass
 class Content:
-    """What the page is made of, besides the result itself."""
+    """Parts of the page besides the result itself."""
 
     pictures: Sequence[Picture]
     checks: Sequence[CheckRow] = ()
@@ -85,35 +85,25 @@ def render(result: Result, content: Content) -> str:
     """The page as text."""
     import jinja2
 
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("nearfield.report", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
+    loader = jinja2.PackageLoader("nearfield.report", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, **blocks)
     return environment.get_template("report.html").render(
+        result=result,
+        content=content,
         title=result.title.strip() or "Untitled model",
-        status=result.status,
         status_words=STATUS_WORDS.get(result.status, ""),
-        divergence=result.facts.get("divergence", ""),
-        warnings=[str(warning) for warning in result.facts.get("warnings") or []],
-        remarks=content.remarks,
-        tiles=tiles(result),
-        checks=content.checks,
         failed=sum(row.passed is False for row in content.checks),
-        pictures=content.pictures,
-        tables=content.tables,
+        tiles=tiles(result),
         far_field=far_field_rows(result),
         runs=run_rows(result),
         facts=fact_groups(result.facts),
         media=media_rows(result.media),
-        model=result.model_text,
     )
 
 
 def answers(result: Result) -> list[tuple[str, str]]:
-    """What an antenna engineer asks first, where the run can say it: (number, what it is)."""
+    """Return loss, directivity and efficiency, as far as the run has them: (number, what it is)."""
     found = []
     if result.record.sparameters:
         parameters = result.sparameters
@@ -201,10 +191,9 @@ def _dbi(value: float) -> str:
 
 
 def run_rows(result: Result) -> list[dict[str, str]]:
-    """How each excitation went."""
-    rows = []
-    for name, run in result.facts.get("runs", {}).items():
-        rows.append({key: _value(key, value) for key, value in run.items()} | {"excitation": name})
+    """A row of facts for each excitation."""
+    runs = result.facts.get("runs", {}).items()
+    rows = [{key: _value(key, value) for key, value in run.items()} | {"excitation": name} for name, run in runs]
     columns = dict.fromkeys(key for row in rows for key in row)
     return [{key: row.get(key, "") for key in columns} for row in rows]
 
@@ -224,11 +213,13 @@ def _value(key: str, value: Any) -> str:
     """A fact as text with its unit."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: ""}[value]
+    if key == "placement":
+        places = (f"rank {rank} on {own['host']}: {own['header']}" for rank, own in enumerate(value))
+        return "; ".join(", ".join(place.splitlines()) for place in places)
     if isinstance(value, Mapping):
         return ", ".join(f"{name.replace('_', ' ')} {_value(name, entry)}" for name, entry in value.items())
     if isinstance(value, (list, tuple)):
-        joint = " × " if key == "shape" else "; " if any(isinstance(entry, Mapping) for entry in value) else ", "
-        return joint.join(_value("", entry) for entry in value)
+        return (" × " if key == "shape" else ", ").join(_value("", entry) for entry in value)
     if not isinstance(value, (int, float)):
         return str(value)
     if key in SECONDS:

@@ -40,9 +40,8 @@ def far_field_figure(result: Result, name: str) -> Figure | None:
     side = 3.2  # inches of a full circle
     row_height = 3.75 if half else side + 1.25
     columns = [4.6 if half and kind == "meridian" else side for kind in kinds]
-    figure = style.canvas(
-        sum(columns) + 0.9 * len(columns) + (5.0 if half else 5.9) * mapped, 0.85 + row_height * len(shown)
-    )
+    width = sum(columns) + 0.9 * len(columns) + (5.0 if half else 5.9) * mapped
+    figure = style.canvas(width, 0.85 + row_height * len(shown))
     ceiling = 5 * math.ceil((max(pattern.maximum for pattern in shown) + 0.01) / 5)
     for row, (pattern, found) in enumerate(zip(shown, sections)):
         top, left = 1.3 + row_height * row, 0.5
@@ -57,16 +56,14 @@ def far_field_figure(result: Result, name: str) -> Figure | None:
             _disc(figure, style.panel(figure, left + 0.35, top + 0.2, 2.5, 2.5, projection="polar"), pattern, ceiling)
         elif mapped:
             _map(figure, style.panel(figure, left + 0.1, top, 4.4, side), pattern, ceiling)
-    style.headline(figure, case_title(result, "Directivity"), note)
-    return figure
+    return style.headline(figure, case_title(result, "Directivity"), note)
 
 
 def _silence(result: Result, note: str) -> Figure:
     figure, axes = style.chart(8.0, 2.4)
     axes.set_axis_off()
     style.notice(axes, "No radiated power at any recorded frequency, so there is no pattern.")
-    style.headline(figure, case_title(result, "Far field"), note)
-    return figure
+    return style.headline(figure, case_title(result, "Far field"), note)
 
 
 def _panel_name(pattern: Pattern, kind: str, kinds: int) -> str:
@@ -86,12 +83,8 @@ def _polar(axes: Any, found: list[Cut], kind: str, ceiling: float, half: bool) -
         level = np.where(np.isfinite(cut.dbi), np.maximum(cut.dbi, floor), np.nan)
         width = cut.beamwidth if kind == "meridian" else None
         label = cut.name + (f"  (half-power width {math.degrees(width):.0f}°)" if width else "")
-        look: dict[str, Any] = {
-            "color": style.COLOURS[second],
-            "linestyle": (0, (5, 2)) if second else "-",
-            "linewidth": 2.0,
-        }
-        axes.plot(cut.angle, level, **look, label=label)
+        dashes: Any = (0, (5, 2)) if second else "-"
+        axes.plot(cut.angle, level, color=style.COLOURS[second], linestyle=dashes, linewidth=2.0, label=label)
     _polar_frame(axes, kind, half)
     axes.set_rlim(floor, ceiling)
     axes.set_rticks(np.arange(floor + 10.0, ceiling + 1.0, 10.0))

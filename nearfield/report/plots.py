@@ -59,8 +59,7 @@ def return_loss(result: Result) -> Figure | None:
     if len(sources) == 1 and parameters.to.size == 1:
         _mark_dips(panels[0], frequency, factor, level(parameters.values[:, 0, 0]))
     title = case_title(result, "Return loss" if len(sources) == 1 else "S-parameters")
-    style.headline(figure, title, _scattering_facts(result, sources))
-    return figure
+    return style.headline(figure, title, _scattering_facts(result, sources))
 
 
 def _scattering_facts(result: Result, sources: list[str]) -> str:
@@ -112,14 +111,8 @@ def _mark_dips(axes: Axes, frequency: np.ndarray, factor: float, values: np.ndar
     """Name the (at most four deepest) minima below -10 dB and shade where the port is matched to -10 dB."""
     with np.errstate(invalid="ignore"):
         matched = values <= -10.0
-    shade: dict[str, Any] = {
-        "where": matched,
-        "interpolate": True,
-        "color": style.COLOURS[0],
-        "alpha": 0.10,
-        "linewidth": 0,
-    }
-    axes.fill_between(frequency * factor, -10.0, values, **shade)
+    shade: dict[str, Any] = {"color": style.COLOURS[0], "alpha": 0.10, "linewidth": 0}
+    axes.fill_between(frequency * factor, -10.0, values, where=matched, interpolate=True, **shade)
     inner = matched[1:-1] & (values[1:-1] <= values[:-2]) & (values[1:-1] < values[2:])
     dips = np.flatnonzero(inner) + 1
     marked: list[int] = []

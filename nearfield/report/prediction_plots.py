@@ -22,11 +22,8 @@ STAR: dict[str, Any] = {"marker": "*", "color": "#111111", "markersize": 11, "li
 def curves(axes: Axes, given: Sequence[Curve]) -> None:
     """One line a curve, told apart by colour, dashes and marker."""
     for number, curve in enumerate(given):
-        look: dict[str, Any] = {
-            "color": style.COLOURS[number % 6],
-            "marker": style.MARKERS[number % 6],
-            "markersize": 4,
-        }
+        colour, marker = style.COLOURS[number % 6], style.MARKERS[number % 6]
+        look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 4}
         axes.plot(curve.x, curve.y, dashes=() if number == 0 else (6, 2), label=curve.label, **look)
     axes.set_ylim(bottom=0)
     axes.legend(loc="upper left")
@@ -51,8 +48,7 @@ def step_parts(predictions: Sequence[Prediction], title: str, facts: str) -> Fig
     style.name_bars(axes, names, "Time of a step (ms)")
     axes.set_ylim(0, 1.35e3 * max(each.step for each in predictions))
     axes.legend(loc="upper left", ncols=3)
-    style.headline(figure, title, facts)
-    return figure
+    return style.headline(figure, title, facts)
 
 
 @style.styled
@@ -64,8 +60,7 @@ def rates_over_nodes(rates: Mapping[str, tuple[Sequence[int], Sequence[float]]],
     axes.set_ylim(bottom=0)
     axes.locator_params(axis="x", integer=True)
     style.name_axes(axes, "Nodes", "Mcells/s", "upper left")
-    style.headline(figure, title, facts)
-    return figure
+    return style.headline(figure, title, facts)
 
 
 def paper_figures(paper: Paper) -> dict[str, Figure]:
@@ -89,8 +84,7 @@ def one_node(paper: Paper) -> Figure:
     style.name_axes(axes, "Processes on one node of two CPUs of four cores", "Mcells/s")
     axes.set_ylim(bottom=0)
     title = "Uneven shares lose · Fig. 5 of Zhao, Chen and Yu"
-    style.headline(figure, title, "predicted only: no number of this figure is published")
-    return figure
+    return style.headline(figure, title, "predicted only: no number of this figure is published")
 
 
 @style.styled
@@ -107,8 +101,7 @@ def over_nodes(paper: Paper, number: str) -> Figure:
     style.name_axes(axes, "Nodes", "Mcells/s")
     title = f"PEC box, {'binding' if number == '6' else 'NUMA policy'} · Fig. {number} of Zhao, Chen and Yu"
     note = "lines predicted from stated inputs, stars published; the rate is calibrated to Fig. 6, CPUs, 18 nodes"
-    style.headline(figure, title, note)
-    return figure
+    return style.headline(figure, title, note)
 
 
 @style.styled
@@ -132,5 +125,4 @@ def antenna(paper: Paper) -> Figure:
         axes.legend(loc="upper left", fontsize=8, ncols=2)
         style.panel_title(panels[0][column], name)
     note = f"bars predicted, {paper.data['antenna']['steps']} steps assumed; the paper publishes two times"
-    style.headline(figure, "Reflector antenna · Figs. 11 and 12 of Zhao, Chen and Yu", note)
-    return figure
+    return style.headline(figure, "Reflector antenna · Figs. 11 and 12 of Zhao, Chen and Yu", note)

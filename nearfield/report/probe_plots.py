@@ -38,8 +38,7 @@ def stream(found: dict[str, Any], note: str) -> Figure:
     style.name_bars(axes, list(groups), "GB/s")
     axes.legend(loc="upper left", ncols=4)
     axes.set_ylim(top=1.2 * axes.get_ylim()[1])
-    style.headline(figure, f"STREAM, best of {found['passes']}", note)
-    return figure
+    return style.headline(figure, f"STREAM, best of {found['passes']}", note)
 
 
 @style.styled
@@ -55,8 +54,8 @@ def scale(found: dict[str, Any], note: str) -> Figure:
     axes.set_xticks(cores)
     axes.set_ylim(bottom=0)
     style.name_axes(axes, "Cores, NUMA node after NUMA node", "GB/s", "upper left")
-    style.headline(figure, f"Memory rate over cores: {rates[-1] / rates[0]:.1f} times one core on {cores[-1]}", note)
-    return figure
+    gain = f"{rates[-1] / rates[0]:.1f} times one core on {cores[-1]}"
+    return style.headline(figure, f"Memory rate over cores: {gain}", note)
 
 
 @style.styled
@@ -74,8 +73,7 @@ def matrices(found: dict[str, Any], note: str) -> Figure:
         style.name_axes(axes, "Memory of node", "Cores of node")
         axes.grid(visible=False)
         style.panel_title(axes, title)
-    style.headline(figure, "Node by node", note)
-    return figure
+    return style.headline(figure, "Node by node", note)
 
 
 @style.styled
@@ -102,5 +100,4 @@ def messages(found: dict[str, Any], note: str) -> Figure:
         style.name_axes(axes, "Bytes", label, place)
     style.panel_title(times, "Latency; band: least to most, dots: fit")
     style.panel_title(rates, "Bandwidth")
-    style.headline(figure, "Messages between two processes", f"{note}; {found['library']}, through mpi4py")
-    return figure
+    return style.headline(figure, "Messages between two processes", f"{note}; {found['library']}, through mpi4py")

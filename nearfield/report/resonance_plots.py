@@ -90,8 +90,7 @@ def resonance_figure(result: Result, rings: Ringing) -> Figure:
     axes.set_ylim(max(LOWEST, float(rings.level.min(initial=0.0))) - 3.0, 12.0)
     name_axes(axes, f"Frequency ({prefix}Hz)", "Spectrum (dB of its largest value)")
     note = f"probe {rings.probe} from {quantity(modes.attrs['time_origin'], 's')} on, Hann window; lines: modes"
-    headline(figure, case_title(result, "Resonances"), note)
-    return figure
+    return headline(figure, case_title(result, "Resonances"), note)
 
 
 def rows(modes: xarray.Dataset) -> list[dict[str, str]]:

@@ -42,9 +42,9 @@ def port_signals(result: Result) -> Figure | None:
         panels[0][column].set_xlabel("")
         if len(shown) > 1:
             style.panel_title(panels[0][column], f"{name} driven", 45)
-    note = f"excitation {style.listed(shown)}" + (f" of {len(names)}" if len(names) > len(shown) else "")
-    style.headline(figure, case_title(result, "Port signals"), f"voltage and current into the structure  ·  {note}")
-    return figure
+    note = "voltage and current into the structure  ·  excitation " + style.listed(shown)
+    note += f" of {len(names)}" if len(names) > len(shown) else ""
+    return style.headline(figure, case_title(result, "Port signals"), note)
 
 
 def curve_of(array: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -65,9 +65,8 @@ def _over_time(axes: Axes, lines: dict[str, tuple[np.ndarray, np.ndarray]], labe
     for position, (name, (times, values)) in enumerate(lines.items()):
         x, y = style.thinned(times, values)
         y = np.clip(y, -10 * before, 10 * before) if grown else y
-        axes.plot(
-            x * time_factor, y * factor, **style.line_style(position), linewidth=1.4, label=style.clipped(name, 24)
-        )
+        look = {**style.line_style(position), "linewidth": 1.4}
+        axes.plot(x * time_factor, y * factor, **look, label=style.clipped(name, 24))
     if grown:
         axes.set_ylim(-3 * before * factor, 3 * before * factor)
         text = f"grows to {largest:.0e} {unit}, off the scale"
@@ -82,9 +81,8 @@ def _over_time(axes: Axes, lines: dict[str, tuple[np.ndarray, np.ndarray]], labe
 
 def largest_of(lines: dict[str, tuple[np.ndarray, np.ndarray]], part: float) -> float:
     """Largest finite magnitude in the first part of the curves; -1 where no value is finite."""
-    extremes = [
-        style.finite_extremes(np.abs(values[: max(1, int(part * values.size))])) for _, values in lines.values()
-    ]
+    parts = [values[: max(1, int(part * values.size))] for _, values in lines.values()]
+    extremes = [style.finite_extremes(np.abs(values)) for values in parts]
     return max((high for _, high in filter(None, extremes)), default=-1.0)
 
 
@@ -110,8 +108,7 @@ def recorded_signals(result: Result) -> Figure | None:
         chosen = {name: lines[name] for name in list(lines)[:MOST_PORTS]}
         _over_time(axes, chosen, next(iter(chosen)) if len(chosen) == 1 else label, unit)
     note = f"excitation {excitation.name}" + (f"  ·  {left_out} more in the result file" if left_out else "")
-    style.headline(figure, case_title(result, "Recorded signals"), note)
-    return figure
+    return style.headline(figure, case_title(result, "Recorded signals"), note)
 
 
 @style.styled
@@ -127,18 +124,13 @@ def flux_spectra(result: Result) -> Figure | None:
     figure, axes = style.chart(8.0, 4.2)
     lines = {name: (curve.frequency.values, curve.values) for name, curve in curves.items()}
     factor, prefix = style.axis_prefix(max(largest_of(lines, 1.0), 0.0))
-    frequency_factor, frequency_prefix = style.axis_prefix(
-        max(float(curve.frequency.max()) for curve in curves.values())
-    )
+    across, across_prefix = style.axis_prefix(max(float(curve.frequency.max()) for curve in curves.values()))
     for position, (name, curve) in enumerate(curves.items()):
-        x, y = curve.frequency.values * frequency_factor, curve.values * factor
-        axes.plot(
-            x, y, **style.line_style(position), marker="o" if curve.size < 30 else "", label=style.clipped(name, 30)
-        )
+        x, y, marker = curve.frequency.values * across, curve.values * factor, "o" if curve.size < 30 else ""
+        axes.plot(x, y, **style.line_style(position), marker=marker, label=style.clipped(name, 30))
     unit = str(next(iter(curves.values())).attrs.get("units", "W s^2")).replace("^2", "²").replace("**2", "²")
-    style.name_axes(axes, f"Frequency ({frequency_prefix}Hz)", f"Power spectrum ({prefix}{unit})", "best")
-    style.headline(figure, case_title(result, "Power through surfaces"), f"excitation {excitation.name}")
-    return figure
+    style.name_axes(axes, f"Frequency ({across_prefix}Hz)", f"Power spectrum ({prefix}{unit})", "best")
+    return style.headline(figure, case_title(result, "Power through surfaces"), f"excitation {excitation.name}")
 
 
 @style.styled
@@ -167,5 +159,4 @@ def energy_decay(result: Result) -> Figure | None:
         axes.legend(loc="best")
     axes.set_ylim(max(axes.get_ylim()[0], -120.0), 3.0)
     style.name_axes(axes, f"Time ({prefix}s)", "Field energy (dB of its peak)")
-    style.headline(figure, case_title(result, "Decay of the field energy"), f"run {result.status}")
-    return figure
+    return style.headline(figure, case_title(result, "Decay of the field energy"), f"run {result.status}")

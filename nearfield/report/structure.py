@@ -65,14 +65,12 @@ def structure_figure(grid: YeeGrid, simulation: Model | None, title: str = "") -
         View(axes, right, vertical, factor, legend).draw(grid, simulation, cut, step)
         for other, line in ((right, axes.axvline), (vertical, axes.axhline)):
             line(positions[other] * factor, color=style.INK, linewidth=0.7, linestyle=(0, (8, 3, 1, 3)), alpha=0.45)
-        axes.set_title(
-            f"{AXES[axis]} = {style.quantity(positions[axis], 'm')}", loc="left", fontsize=9.5, fontweight="bold"
-        )
+        place_text = f"{AXES[axis]} = {style.quantity(positions[axis], 'm')}"
+        axes.set_title(place_text, loc="left", fontsize=9.5, fontweight="bold")
         style.name_axes(axes, f"{AXES[right]} ({prefix}m)", f"{AXES[vertical]} ({prefix}m)", labelpad=2)
     _draw_legend(figure, legend, (width - legend_width if legend_width else beside) / width)
     what = f"Model and mesh · {title}" if title.strip() else "Model and mesh"
-    style.headline(figure, what, _facts(grid, step, inches, extents))
-    return figure
+    return style.headline(figure, what, _facts(grid, step, inches, extents))
 
 
 def _facts(grid: YeeGrid, step: list[int], inches: np.ndarray, extents: np.ndarray) -> str:
