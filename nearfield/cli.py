@@ -187,7 +187,7 @@ def tune(
     forget: Annotated[bool, Option("--forget", help="Forget what was measured on this machine.")] = False,
     as_json: options.Json = False,
 ) -> int:
-    """Measure which tiles are fastest; later runs whose rows have the same length use them."""
+    """Measure which tiles are fastest; later runs of models of a similar size use them."""
     from nearfield.commands.tune import forget_tiles, tune_tiles
 
     return forget_tiles(as_json) if forget else tune_tiles(model, cells, threads, precision.value, as_json)

@@ -44,7 +44,7 @@ def report(as_json: bool, measure: Callable[[], dict]) -> int:
     """Print what was measured, warnings first; the box's rate on one rank is kept for `nearfield check`."""
     with console(as_json) as out:
         found = measure()
-        out.warn(found["warnings"])
+        out.warn(*found["warnings"])
         if found["ranks"] == 1 and "model" not in found:
             rate = (found[name] for name in ("mcells_per_second", "precision", "threads", "seconds", "cells"))
             remember_rate(*rate)

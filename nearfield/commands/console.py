@@ -32,7 +32,7 @@ class Console:
         """Warnings and remarks."""
         write(sys.stderr, text)
 
-    def warn(self, warnings: Iterable[str]) -> None:
+    def warn(self, *warnings: str) -> None:
         """A line for each warning."""
         for warning in warnings:
             self.note(f"warning: {warning}")
@@ -57,7 +57,7 @@ def answered(as_json: bool, values: Mapping[str, Any], text: str, warnings: Iter
     """Exit code 0 of a command whose answer is ready, after printing it and its warnings."""
     with console(as_json) as out:
         out.answer(values, text)
-        out.warn(warnings)
+        out.warn(*warnings)
     return 0
 
 

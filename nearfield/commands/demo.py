@@ -70,19 +70,14 @@ def compare(result: Result) -> list[Row]:
     highest = float(level[(frequency > 1e9) & (frequency < 20e9)].max(initial=0.0))
     others = ", ".join(f"{f / 1e9:.2f}" for f in further)
     rows = [
-        row("main dip of S11", "7.5 GHz +- 0.15", f"{dip[0] / 1e9:.3f} GHz", abs(dip[0] - MAIN_DIP) <= TOLERANCE),
-        row("its depth", "not tabulated", f"{decibels(dip[1]):.1f} dB", None),
-        row("further resonances to 20 GHz", "several", f"{others or 'none'} GHz", len(further) > 1),
-        row("largest abs(S11), 1 to 20 GHz", "passive: at most 1", f"{highest:.4f}", highest <= MOST_REFLECTION),
+        Row("main dip of S11", "7.5 GHz +- 0.15", f"{dip[0] / 1e9:.3f} GHz", bool(abs(dip[0] - MAIN_DIP) <= TOLERANCE)),
+        Row("its depth", "not tabulated", f"{decibels(dip[1]):.1f} dB", None),
+        Row("further resonances to 20 GHz", "several", f"{others or 'none'} GHz", len(further) > 1),
+        Row("largest abs(S11), 1 to 20 GHz", "passive: at most 1", f"{highest:.4f}", highest <= MOST_REFLECTION),
     ]
     best = result["pattern"].directivity_dbi.isel(frequency=0)
     where = f"directivity at {float(best.frequency) / 1e9:.4g} GHz"
-    return [*rows, row(where, "not published", f"{float(best.max()):.2f} dBi", None)]
-
-
-def row(quantity: str, published: str, found: str, passed: bool | None) -> Row:
-    """A line with a plain verdict, NumPy's booleans included."""
-    return Row(quantity, published, found, None if passed is None else bool(passed))
+    return [*rows, Row(where, "not published", f"{float(best.max()):.2f} dBi", None)]
 
 
 def dips(frequency: np.ndarray, level: np.ndarray) -> list[tuple[float, float]]:

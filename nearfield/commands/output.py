@@ -75,7 +75,7 @@ def measure_output(request: Request, folder: Path, plot: Path | None, as_json: b
 
             found["files"] = save(plot, pictures(found))
         out.answer(found, readable(found))
-        out.warn(found["warnings"])
+        out.warn(*found["warnings"])
     return 0
 
 

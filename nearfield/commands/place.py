@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +108,7 @@ def place_model(request: Request, as_json: bool = False) -> int:
         placing = place_domains(request)
         sizes = halo_sizes(placing.plan, placing.best, placing.halo.depth)
         out.answer(model_facts(request, placing, sizes), domains_text(request, placing, sizes))
-        out.warn(warnings(placing, sizes))
+        out.warn(*warnings(placing, sizes))
         for crowded in placing.machine.crowding():
             out.note(crowded)
     return 0
@@ -116,21 +117,6 @@ def place_model(request: Request, as_json: bool = False) -> int:
 def model_facts(request: Request, placing: Placing, sizes: list[HaloSize]) -> dict[str, Any]:
     """The JSON object."""
     best, machine = placing.best, placing.machine
-    domains = [
-        {
-            "domain": place.number,
-            "rank": place.rank,
-            "lower": place.box.lower,
-            "upper": place.box.upper,
-            "cells": place.box.size,
-            "cost": place.cost,
-            "relative_cost": place.relative_cost,
-            "host": place.host,
-            "numa": place.numa,
-            "cores": place.cores,
-        }
-        for place in domain_places(placing)
-    ]
     return {
         "model": str(request.model),
         "samples": placing.plan.active,
@@ -140,7 +126,7 @@ def model_facts(request: Request, placing: Placing, sizes: list[HaloSize]) -> di
         "bind": machine.scheme,
         "ranks": machine.ranks,
         "threads": machine.threads,
-        "domains": domains,
+        "domains": [asdict(place) for place in domain_places(placing)],
         "arrangement": best.arrangement.counts,
         "cuts": best.arrangement.cuts,
         "rank_arrangement": best.grouping.ranks,

@@ -15,7 +15,7 @@ from nearfield.model_file import load as load_model
 from nearfield.parallel.decomposition import Decomposition, decompositions, parse_domains
 from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan.boxes import Box, Triple, indices
+from nearfield.plan.boxes import Triple, indices
 from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import BYTES_OF
 
@@ -120,9 +120,11 @@ def place_domains(request: Request) -> Placing:
 class DomainPlace:
     """One domain: its box and cost, and the rank, host, NUMA nodes and cores that compute it."""
 
-    number: int
+    domain: int
     rank: int
-    box: Box
+    lower: Triple
+    upper: Triple
+    cells: int
     cost: float
     relative_cost: float  # to the mean
     host: str
@@ -141,5 +143,6 @@ def domain_places(placing: Placing, most: int | None = None) -> list[DomainPlace
         cores = shares(machine.hardware, unit, len(own))[own.index(index)]
         numa = tuple(sorted({machine.hardware.cores[core].numa for core in cores}))
         relative = float(best.costs[index] / best.costs.mean())
-        places.append(DomainPlace(number, rank, box, cost, relative, machine.hosts[host], numa, cores))
+        home = (machine.hosts[host], numa, cores)
+        places.append(DomainPlace(number, rank, box.lower, box.upper, box.size, cost, relative, *home))
     return places

@@ -50,10 +50,10 @@ def domain_table(placing: Placing) -> list[str]:
     described = placing.machine.described
     lines = [["domain", "rank", "x", "y", "z", "cells", "cost", *(["where"] if described else [])]]
     for place in domain_places(placing, MOST_SHOWN):
-        spans = [f"{low}:{high}" for low, high in zip(place.box.lower, place.box.upper)]
+        spans = [f"{low}:{high}" for low, high in zip(place.lower, place.upper)]
         where = [f"{place.host} numa {ranges(place.numa)} cores {ranges(place.cores)}"] if described else []
-        cells = f"{place.box.size:,}", f"{place.relative_cost:.3f}"
-        lines.append([str(place.number), str(place.rank), *spans, *cells, *where])
+        cells = f"{place.cells:,}", f"{place.relative_cost:.3f}"
+        lines.append([str(place.domain), str(place.rank), *spans, *cells, *where])
     return table(lines, math.prod(placing.best.arrangement.counts), "domains")
 
 

@@ -44,7 +44,7 @@ def probe_machine(
             return 0
         answer = found | {"files": save(plot, pictures(found))} if plot is not None else found
         out.answer(answer, readable(answer))
-        out.warn(warnings_of(answer))
+        out.warn(*warnings_of(answer))
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,7 +54,7 @@ def run_model(model: Path, output: Path | None, force: bool, options: Options) -
     folder = output_folder(model, output)
     refuse_overwriting(folder, force)
     with console(options.as_json) as out, requeued(folder, schedule is not None):
-        kept = Checkpoints(folder, schedule, stem=model.stem, result=RESULT_NAME, tell=warning_to(out))
+        kept = Checkpoints(folder, schedule, stem=model.stem, result=RESULT_NAME, tell=out.warn)
         result = run_into(simulation, folder, options.run, out, kept)
         return presented(result, simulation, kept, {"model": str(model)}, out, options)
 
@@ -67,7 +67,7 @@ def resume_run(folder: Path, model: Path | None, output: Path | None, options: O
         raise ModelError(f"{folder} is no folder; give that of a run with --checkpoint")
     given = None if model is None else load(model)
     with console(options.as_json) as out, requeued(folder, True), alone_in(folder, world()):
-        kept, simulation = going_on(folder, given, options.checkpoint, warning_to(out), loads)
+        kept, simulation = going_on(folder, given, options.checkpoint, out.warn, loads)
         assert kept.resumed is not None  # `going_on` refuses a folder without a whole checkpoint
         out.note(f"resumed from {kept.resumed.path} at {kept.resumed.place}")
         result = run_into(simulation, folder, options.run, out, kept)
@@ -111,11 +111,6 @@ def requeued(folder: Path, with_checkpoints: bool) -> Iterator[None]:
         raise
 
 
-def warning_to(out: Console) -> Callable[[str], None]:
-    """Says warnings at once."""
-    return lambda text: out.note(f"warning: {text}")
-
-
 def refuse_overwriting(folder: Path, force: bool) -> None:
     """Refuse a folder that holds a result already, or checkpoints."""
     try:
@@ -153,7 +148,7 @@ def run_into(
     choose(setup.plan, options.threads, simulation.schedule, options.tiling)  # so do tiles that cannot be
     if ranks.rank == 0:
         make_folder(folder)
-    out.warn(before)
+    out.warn(*before)
     with nullcontext() if kept.resumed else alone_in(folder, ranks), progress(setup.decay) as display:
         if ranks.rank == 0 and not kept.resumed:
             remove_all(folder)
@@ -165,7 +160,7 @@ def run_into(
                 raise
             result = Result(error.result)
             out.note(f"error: {error}")
-    out.warn(later)
+    out.warn(*later)
     if ranks.size == 1:
         remember_rates(result, simulation.precision)
     return result

@@ -219,7 +219,8 @@ def _value(key: str, value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name.replace('_', ' ')} {_value(name, entry)}" for name, entry in value.items())
     if isinstance(value, (list, tuple)):
-        return (" × " if key == "shape" else ", ").join(_value("", entry) for entry in value)
+        nested = any(isinstance(entry, (list, tuple, Mapping)) for entry in value)
+        return ("; " if nested else " × " if key == "shape" else ", ").join(_value("", entry) for entry in value)
     if not isinstance(value, (int, float)):
         return str(value)
     if key in SECONDS:
