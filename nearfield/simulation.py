@@ -1,6 +1,6 @@
 """A simulation: what is there, what drives it, what is recorded. Gather, check, run.
 
-What a step m = 1, 2, ... makes in every row, in whatever order the schedule takes the rows (core/cpu/engine.cpp):
+What a step m = 1, 2, ... makes in every row, in whatever order the schedule takes the rows (core/cpu/row_maker.hpp):
 
     E <- Ca E - poles            what dispersive media remember
     E <- E + Cb curl H           E now at m dt
@@ -54,7 +54,7 @@ class Simulation(Model):
     50
     """
 
-    def setup(self) -> Discretization:
+    def _setup(self) -> Discretization:
         """This simulation on its Yee grid, with its time step and steps; refuses what cannot run."""
         from nearfield.discretization.discretization import Discretization
 
@@ -77,7 +77,7 @@ class Simulation(Model):
         """
         from nearfield.discretization.guide_table import guide_modes
 
-        return guide_modes(self.setup(), frequencies)
+        return guide_modes(self._setup(), frequencies)
 
     def run(
         self,

@@ -10,7 +10,7 @@ import nearfield as nf
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.grid.yee import YeeGrid
 from nearfield.lowering.context import Context
-from nearfield.plan.plan import DFTBox, Recording
+from nearfield.plan.recorders import DFTBox, Recording
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ class Space:
 
     def collect(self, monitor, dipoles: list[Dipole]):
         """What the monitor makes of the dipoles' fields."""
-        recordings = [self.spectrum(term, dipoles) for term in monitor.terms(self.context)]
-        return monitor.collect(self.context, recordings)
+        recordings = [self.spectrum(term, dipoles) for term in monitor._terms(self.context)]
+        return monitor._collect(self.context, recordings)
 
 
 def cube(cells: int, size: float, boundaries: nf.Boundaries | None = None, shift=(0.0, 0.0, 0.0), **options) -> Space:

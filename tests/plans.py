@@ -10,22 +10,12 @@ import numpy as np
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.grid.yee import YeeGrid
-from nearfield.plan.incident_term import IncidentTerm
-from nearfield.plan.plan import (
-    AxisProfile,
-    CircuitTerm,
-    CouplingTerm,
-    CurrentTerm,
-    DFTBox,
-    Functional,
-    Plan,
-    PoleMedium,
-    RecordingTerm,
-    SnapshotBox,
-    Waveform,
-)
-from nearfield.plan.planes import PolePlane
-from nearfield.plan.turns import imaginary
+from nearfield.plan.coupling_term import CouplingTerm
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.plan import AxisProfile, Plan
+from nearfield.plan.planes import PoleMedium, PolePlane
+from nearfield.plan.recorders import DFTBox, Functional, SnapshotBox, recorders
+from nearfield.plan.terms import CircuitTerm, CurrentTerm, IncidentTerm
 
 CLOSED = (("pec", "pec"),) * 3
 SPACING = 1e-3  # m
@@ -408,4 +398,4 @@ def both_parts(rng, plan: Plan) -> tuple:
     if not plan.complex_fields:
         return terms
     currents = [replace(term, component=term.component + 6) for term in terms if isinstance(term, CurrentTerm)]
-    return (*terms[:2], *currents, *terms[2:], *(imaginary(term) for term in terms if isinstance(term, RecordingTerm)))
+    return (*terms[:2], *currents, *terms[2:], *(term.imaginary() for term in recorders(terms)))

@@ -21,8 +21,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from nearfield.entry.constants import VACUUM_IMPEDANCE
-from nearfield.plan.incident_term import IncidentTerm, Marches
-from nearfield.plan.plan import CircuitTerm, CurrentTerm, DFTBox, Functional, Plan, Recording, SnapshotBox, is_magnetic
+from nearfield.plan.excitations import Marches
+from nearfield.plan.plan import Plan
+from nearfield.plan.recorders import DFTBox, Functional, Recording, SnapshotBox
+from nearfield.plan.term import is_magnetic
+from nearfield.plan.terms import CircuitTerm, CurrentTerm, IncidentTerm
 
 LANES = 16  # cells of a block of a row's energy
 

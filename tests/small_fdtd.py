@@ -1,7 +1,7 @@
 """A few cells of Yee's scheme in NumPy, in vacuum between PEC and PMC walls: enough to put circuits into a field.
 
 Not the oracle of the engine (`tests/reference.py`): whole arrays at once, and the circuits' equations solved as they
-are written in `nearfield.plan.plan.CircuitTerm`, so that ports and circuits are tested without coefficients or core.
+are written in `nearfield.plan.terms.CircuitTerm`, so that ports and circuits are tested without coefficients or core.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,8 @@ from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VAC
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.lowering.context import Context
-from nearfield.plan.plan import CircuitTerm, CurrentTerm, Functional, Recording
+from nearfield.plan.recorders import Functional, Recording
+from nearfield.plan.terms import CircuitTerm, CurrentTerm
 
 
 @dataclass

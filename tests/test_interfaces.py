@@ -129,7 +129,7 @@ def test_media_with_poles_have_the_mean_of_the_band_at_its_middle(shape, metal):
     """With each pole put in its place by the size over the band, it is what a medium without poles has of that size."""
     wet = nf.Medium(2.0, poles=[nf.Debye(30.0, 1e-8)])
     contrast = contrasts([nf.Medium(), wet], (), BAND, STEP)[0]
-    now = wet.poles[0].step(STEP).now
+    now = wet.poles[0]._step(STEP).now
     dispersive, plain = (
         coefficients([nf.Structure(shape, medium), *metal], metal="conformal", band=BAND)
         for medium in (wet, nf.Medium(float(contrast.sizes[1])))

@@ -13,7 +13,7 @@ import numpy as np
 
 from nearfield.analysis.guided_line import GuideLine, Line
 from nearfield.analysis.loaded_line import LoadedLine
-from nearfield.plan.plan import Recording
+from nearfield.plan.recorders import Recording
 from nearfield.records.records import HALF, Variable, Variables
 
 PARTS = "_parts"

@@ -77,7 +77,7 @@ class Structure(Schema):
         if isinstance(self.medium, dict):
             if not isinstance(self.shape, Voxels):
                 raise ValueError(f"a {self.shape.kind} has one medium; a table by numbers is for a shape of voxels")
-            self.shape.refuse_unnamed(self.medium)
+            self.shape._refuse_unnamed(self.medium)
         return self
 
     def parts(self) -> tuple[Structure, ...]:
@@ -86,7 +86,7 @@ class Structure(Schema):
             return (self,)
         name = self.name or self.shape.kind
         return tuple(
-            Structure(shape, medium, f"{name}: {number}") for number, shape, medium in self.shape.by_number(self.medium)
+            Structure(shape, medium, f"{name}: {n}") for n, shape, medium in self.shape._by_number(self.medium)
         )
 
     @model_validator(mode="after")

@@ -51,11 +51,11 @@ class Layout(Extruded):
     def _has_polygons(self) -> Layout:
         if self.lower > self.upper:
             raise ValueError(f"upper ({self.upper:.9g} m) lies below lower ({self.lower:.9g} m); exchange them")
-        self.outlines  # noqa: B018 (read and checked)
+        self._outlines  # noqa: B018 (read and checked)
         return self
 
     @cached_property
-    def outlines(self) -> list[np.ndarray]:
+    def _outlines(self) -> list[np.ndarray]:
         """Corners (n, 2) of each polygon (m) before `offset`, counter-clockwise."""
         path = readable(self.file, SUFFIXES, "layouts")
         refuse_changed(self.file, self.checksum)
@@ -65,35 +65,35 @@ class Layout(Extruded):
     def polygons(self) -> tuple[Polygon, ...]:
         """The layer as single `Polygon` shapes."""
         return tuple(
-            Polygon(self.axis, (outline + self.offset).tolist(), self.lower, self.upper) for outline in self.outlines
+            Polygon(self.axis, (outline + self.offset).tolist(), self.lower, self.upper) for outline in self._outlines
         )
 
     def moved(self, by: Sequence[float]) -> Layout:
-        along, *across = (by[(self.normal + n) % 3] for n in range(3))
+        along, *across = (by[(self._normal + n) % 3] for n in range(3))
         offset = shifted(self.offset, across)
         return self.model_copy(update={"offset": offset, "lower": self.lower + along, "upper": self.upper + along})
 
-    def flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        corners = np.concatenate(self.outlines) + self.offset
+    def _flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        corners = np.concatenate(self._outlines) + self.offset
         return tuple(corners.min(axis=0).tolist()), tuple(corners.max(axis=0).tolist())
 
-    def levels(self, axis: int) -> list[float]:
-        if axis == self.normal:
+    def _levels(self, axis: int) -> list[float]:
+        if axis == self._normal:
             return []
-        column = (axis - self.normal - 1) % 3
-        places = [o[o[:, column] == np.roll(o[:, column], -1), column] for o in self.outlines]
+        column = (axis - self._normal - 1) % 3
+        places = [o[o[:, column] == np.roll(o[:, column], -1), column] for o in self._outlines]
         return (np.unique(np.concatenate(places)) + self.offset[column]).tolist()
 
-    def flat_distance(self, u: Any, v: Any) -> np.ndarray:
+    def _flat_distance(self, u: Any, v: Any) -> np.ndarray:
         u, v = (np.asarray(q, dtype=float) - o for q, o in zip((u, v), self.offset))
         return self._walls.distance(u, v, 0.0)
 
     @cached_property
     def _walls(self) -> ClosedSurface:
         """The outlines as tubes about the plane of zero height: there their distance is that of the outlines."""
-        height = float(np.ptp(np.concatenate(self.outlines), axis=0).max())
+        height = float(np.ptp(np.concatenate(self._outlines), axis=0).max())
         corners, triangles, count = [], [], 0
-        for outline in self.outlines:
+        for outline in self._outlines:
             size, here = len(outline), np.arange(len(outline))
             corners += [np.insert(outline, 2, end, axis=1) for end in (-height, height)]
             a, b = count + here, count + (here + 1) % size

@@ -83,11 +83,11 @@ class Mesh(Solid):
                 f"`unit` is missing: file {self.file!r} does not say whether it counts in mm or in; "
                 f"allowed: {', '.join(UNITS)}"
             )
-        self.surface  # noqa: B018 (read and checked)
+        self._surface  # noqa: B018 (read and checked)
         return self
 
     @cached_property
-    def surface(self) -> ClosedSurface:
+    def _surface(self) -> ClosedSurface:
         """The surface before it is moved by `offset`."""
         corners, triangles, name = self._given()
         if not len(triangles):
@@ -125,7 +125,7 @@ class Mesh(Solid):
         return *read_triangles(path), f"file {self.file!r}"
 
     def bounds(self) -> tuple[Corner, Corner]:
-        return tuple(tuple(float(q + o) for q, o in zip(end, self.offset)) for end in self.surface.bounds)
+        return tuple(tuple(float(q + o) for q, o in zip(end, self.offset)) for end in self._surface.bounds)
 
     def contains(self, x: Any, y: Any, z: Any, tolerance: float = 0.0) -> np.ndarray:
         """Whether points lie inside, or not further than `tolerance` (m) outside.
@@ -133,19 +133,19 @@ class Mesh(Solid):
         Without a tolerance, points on the surface itself belong to one of its two sides.
         """
         if tolerance:
-            return self.signed_distance(x, y, z) <= tolerance
-        return self.surface.inside(*self._moved_back(x, y, z))
+            return self._signed_distance(x, y, z) <= tolerance
+        return self._surface.inside(*self._moved_back(x, y, z))
 
-    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        return self.surface.distance(*self._moved_back(x, y, z))
+    def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        return self._surface.distance(*self._moved_back(x, y, z))
 
-    def levels(self, axis: int) -> list[float]:
-        corners = self.surface.corners[self.surface.triangles]
-        flat = np.ptp(corners[:, :, axis], axis=1) <= 2.0**-40 * np.ptp(self.surface.corners, axis=0).max()
+    def _levels(self, axis: int) -> list[float]:
+        corners = self._surface.corners[self._surface.triangles]
+        flat = np.ptp(corners[:, :, axis], axis=1) <= 2.0**-40 * np.ptp(self._surface.corners, axis=0).max()
         u, v = (corners[flat][:, :, other] for other in ((axis + 1) % 3, (axis + 2) % 3))
         area = 0.5 * np.abs((u[:, 1] - u[:, 0]) * (v[:, 2] - v[:, 0]) - (u[:, 2] - u[:, 0]) * (v[:, 1] - v[:, 0]))
         places, number = np.unique(corners[flat][:, 0, axis], return_inverse=True)
-        whole = np.prod(np.delete(np.ptp(self.surface.corners, axis=0), axis))
+        whole = np.prod(np.delete(np.ptp(self._surface.corners, axis=0), axis))
         large = np.bincount(number.reshape(-1), area, places.size) >= FLAT * whole
         return (places[large] + self.offset[axis]).tolist()
 

@@ -112,16 +112,16 @@ class Revolved(Solid):
         lower[own], upper[own] = self.center[own] + min(along), self.center[own] + max(along)
         return tuple(lower), tuple(upper)
 
-    def faces(self, axis: int) -> list[float]:
-        return self.levels(axis)
+    def _faces(self, axis: int) -> list[float]:
+        return self._levels(axis)
 
-    def levels(self, axis: int) -> list[float]:
+    def _levels(self, axis: int) -> list[float]:
         start = np.asarray(self.profile)
         end = np.roll(start, -1, axis=0)
         flat = np.unique(start[(start[:, 1] == end[:, 1]) & (start[:, 0] != end[:, 0]), 1])
         return (flat + self.center[axis]).tolist() if axis == "xyz".index(self.axis) else []
 
-    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+    def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         offset = [np.asarray(q, dtype=float) - c for q, c in zip((x, y, z), self.center)]
         along, u, v = (offset[("xyz".index(self.axis) + shift) % 3] for shift in range(3))
         return self._sides.distance(np.hypot(u, v), along)

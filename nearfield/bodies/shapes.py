@@ -33,32 +33,32 @@ class Solid(Schema):
         """Lower and upper corner (m) of the smallest axis-parallel box about the shape."""
         raise NotImplementedError
 
-    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+    def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         """A bound of the distance to the surface (m), negative inside, zero on it."""
         raise NotImplementedError
 
-    def lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+    def _lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         """The signed distance without the flat ends, for shapes that are constant along an axis."""
-        return self.signed_distance(x, y, z)
+        return self._signed_distance(x, y, z)
 
     def contains(self, x: Any, y: Any, z: Any, tolerance: float = 0.0) -> np.ndarray:
         """Whether points lie in the closed shape, grown by `tolerance` (m)."""
-        return self.signed_distance(x, y, z) <= tolerance
+        return self._signed_distance(x, y, z) <= tolerance
 
-    def constant_along(self, axis: int) -> bool:
+    def _constant_along(self, axis: int) -> bool:
         """Whether the shape is an extrusion along the axis, with flat ends at its bounds."""
         return False
 
-    def faces(self, axis: int) -> list[float]:
+    def _faces(self, axis: int) -> list[float]:
         """Coordinates (m) along an axis of the flat faces that media are cut at."""
-        return [end[axis] for end in self.bounds()] if self.constant_along(axis) else []
+        return [end[axis] for end in self.bounds()] if self._constant_along(axis) else []
 
     @property
-    def blocks(self) -> bool:
+    def _blocks(self) -> bool:
         """Whether its faces along the three axes cut space into boxes wholly inside or outside."""
-        return all(self.constant_along(axis) for axis in range(3))
+        return all(self._constant_along(axis) for axis in range(3))
 
-    def levels(self, axis: int) -> list[float]:
+    def _levels(self, axis: int) -> list[float]:
         """Coordinates (m) along an axis, besides the bounds, at which an automatic grid should have lines."""
         return []
 
@@ -97,10 +97,10 @@ class Box(Solid):
     def bounds(self) -> tuple[Corner, Corner]:
         return self.lower, self.upper
 
-    def constant_along(self, axis: int) -> bool:
+    def _constant_along(self, axis: int) -> bool:
         return True
 
-    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+    def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         q = _real(x), _real(y), _real(z)
         outside = [np.maximum(self.lower[axis] - q[axis], q[axis] - self.upper[axis]) for axis in range(3)]
         return np.maximum(np.maximum(outside[0], outside[1]), outside[2])
@@ -119,7 +119,7 @@ class Sphere(Solid):
     def bounds(self) -> tuple[Corner, Corner]:
         return tuple(c - self.radius for c in self.center), tuple(c + self.radius for c in self.center)
 
-    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+    def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         square = sum((_real(q) - c) ** 2 for q, c in zip((x, y, z), self.center))
         return np.sqrt(square) - self.radius
 
@@ -157,17 +157,17 @@ class Cylinder(Solid):
         low, high = np.minimum(self.start, self.end) - reach, np.maximum(self.start, self.end) + reach
         return tuple(low.tolist()), tuple(high.tolist())
 
-    def constant_along(self, axis: int) -> bool:
+    def _constant_along(self, axis: int) -> bool:
         moved = [a != b for a, b in zip(self.start, self.end)]
         return moved[axis] and sum(moved) == 1
 
-    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+    def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         along, radial = self._cylindrical(x, y, z)
         return np.maximum(np.maximum(-along, along - self.length), radial - self.radius)
 
-    def lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        if not any(self.constant_along(axis) for axis in range(3)):
-            return self.signed_distance(x, y, z)
+    def _lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        if not any(self._constant_along(axis) for axis in range(3)):
+            return self._signed_distance(x, y, z)
         return self._cylindrical(x, y, z)[1] - self.radius
 
     def _cylindrical(self, x: Any, y: Any, z: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -180,8 +180,8 @@ class Sheet(Solid):
     """Metal without thickness: a rectangle with exactly one zero extent, moved to the nearest grid plane.
 
     >>> import nearfield as nf
-    >>> nf.Sheet((0, 0, "1 mm"), ("5 mm", "8 mm", "1 mm")).normal
-    2
+    >>> nf.Sheet((0, 0, "1 mm"), ("5 mm", "8 mm", "1 mm")).upper
+    (0.005, 0.008, 0.001)
     """
 
     kind: Literal["sheet"] = "sheet"
@@ -201,17 +201,17 @@ class Sheet(Solid):
         return self
 
     @property
-    def normal(self) -> int:
+    def _normal(self) -> int:
         """Axis (0, 1, 2) along which the sheet has no extent."""
         return np.equal(self.lower, self.upper).tolist().index(True)
 
     def bounds(self) -> tuple[Corner, Corner]:
         return self.lower, self.upper
 
-    def constant_along(self, axis: int) -> bool:
+    def _constant_along(self, axis: int) -> bool:
         return True
 
-    signed_distance = Box.signed_distance
+    _signed_distance = Box._signed_distance
 
 
 class Wire(Solid):
@@ -257,35 +257,35 @@ class Extruded(Solid):
     """What shapes with an `axis` and ends `lower` and `upper` on it answer, flat metal if these are equal."""
 
     @property
-    def normal(self) -> int:
+    def _normal(self) -> int:
         """Axis (0, 1, 2) of the extrusion."""
         return "xyz".index(self.axis)
 
-    def flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def _flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Lower and upper corner (u, v) of the outline (m)."""
         raise NotImplementedError
 
-    def flat_distance(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def _flat_distance(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Signed distance (m) to the outline in its own plane."""
         raise NotImplementedError
 
     def bounds(self) -> tuple[Corner, Corner]:
         lower, upper = [self.lower] * 3, [self.upper] * 3
-        for end, flat in zip((lower, upper), self.flat_bounds()):
-            end[(self.normal + 1) % 3], end[(self.normal + 2) % 3] = flat
+        for end, flat in zip((lower, upper), self._flat_bounds()):
+            end[(self._normal + 1) % 3], end[(self._normal + 2) % 3] = flat
         return tuple(lower), tuple(upper)
 
-    def constant_along(self, axis: int) -> bool:
-        return axis == self.normal
+    def _constant_along(self, axis: int) -> bool:
+        return axis == self._normal
 
-    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+    def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         q = [_real(x), _real(y), _real(z)]
-        along, u, v = (q[(self.normal + shift) % 3] for shift in range(3))
-        return np.maximum(np.maximum(self.lower - along, along - self.upper), self.flat_distance(u, v))
+        along, u, v = (q[(self._normal + shift) % 3] for shift in range(3))
+        return np.maximum(np.maximum(self.lower - along, along - self.upper), self._flat_distance(u, v))
 
-    def lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+    def _lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         q = [_real(x), _real(y), _real(z)]
-        return self.flat_distance(q[(self.normal + 1) % 3], q[(self.normal + 2) % 3])
+        return self._flat_distance(q[(self._normal + 1) % 3], q[(self._normal + 2) % 3])
 
 
 class Polygon(Extruded):
@@ -321,22 +321,22 @@ class Polygon(Extruded):
         return self
 
     def moved(self, by: Sequence[float]) -> Polygon:
-        along, *across = (by[(self.normal + n) % 3] for n in range(3))
+        along, *across = (by[(self._normal + n) % 3] for n in range(3))
         corners = tuple(shifted(corner, across) for corner in self.vertices)
         return self.model_copy(update={"vertices": corners, "lower": self.lower + along, "upper": self.upper + along})
 
-    def flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def _flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
         u, v = zip(*self.vertices)
         return (min(u), min(v)), (max(u), max(v))
 
-    def levels(self, axis: int) -> list[float]:
-        if axis == self.normal:
+    def _levels(self, axis: int) -> list[float]:
+        if axis == self._normal:
             return []
-        column = (axis - self.normal - 1) % 3
+        column = (axis - self._normal - 1) % 3
         pairs = zip(self.vertices, (*self.vertices[1:], self.vertices[0]))
         return [a[column] for a, b in pairs if a[column] == b[column] and a != b]
 
-    def flat_distance(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def _flat_distance(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         u, v = np.broadcast_arrays(u, v)
         square, inside = np.full(u.shape, np.inf), np.zeros(u.shape, dtype=bool)
         start, end = self._sides

@@ -67,16 +67,16 @@ class Voxels(Solid):
     def _has_boxes(self) -> Voxels:
         if (self.file is None) == (self.array is None):
             raise ValueError("needs either `file` or `array`")
-        if self.ids is not None and not (missing := set(self.ids) - set(self.counts)):
+        if self.ids is not None and not (missing := set(self.ids) - set(self._counts)):
             return self
         if self.ids is None:
             if not self._mask.any():
                 raise ValueError("all numbers are 0: there is no body")
             return self
-        raise ValueError(f"no box carries {_listed(missing)}; there are {_listed(self.counts)}")
+        raise ValueError(f"no box carries {_listed(missing)}; there are {_listed(self._counts)}")
 
     @cached_property
-    def numbers(self) -> np.ndarray:
+    def _box_numbers(self) -> np.ndarray:
         """The number of each box, [x][y][z]."""
         if self.file is None:
             return np.array(self.array)
@@ -86,14 +86,14 @@ class Voxels(Solid):
         return read_numbers(str(path), self.dataset, status.st_mtime_ns, status.st_size)
 
     @cached_property
-    def counts(self) -> dict[int, int]:
+    def _counts(self) -> dict[int, int]:
         """How many boxes carry each number."""
-        return dict(zip(*(part.tolist() for part in np.unique(self.numbers, return_counts=True))))
+        return dict(zip(*(part.tolist() for part in np.unique(self._box_numbers, return_counts=True))))
 
     @cached_property
     def _mask(self) -> np.ndarray:
         """Which boxes belong to the body, with two more on each side."""
-        own = self.numbers != 0 if self.ids is None else np.isin(self.numbers, self.ids)
+        own = self._box_numbers != 0 if self.ids is None else np.isin(self._box_numbers, self.ids)
         return np.pad(own, 2)
 
     @cached_property
@@ -106,13 +106,13 @@ class Voxels(Solid):
         return found
 
     @property
-    def blocks(self) -> bool:
+    def _blocks(self) -> bool:
         return True
 
     def bounds(self) -> tuple[Corner, Corner]:
         return tuple(tuple(self._face(axis, span[end]) for axis, span in enumerate(self._spans)) for end in (0, 1))
 
-    def faces(self, axis: int) -> list[float]:
+    def _faces(self, axis: int) -> list[float]:
         first, last = self._spans[axis]
         return [self._face(axis, number) for number in range(first, last + 1)]
 
@@ -123,10 +123,10 @@ class Voxels(Solid):
         """Whether points lie in the body, or not further than `tolerance` (m) outside; without one, faces belong to
         the boxes above them."""
         if tolerance:
-            return self.signed_distance(x, y, z) <= tolerance
+            return self._signed_distance(x, y, z) <= tolerance
         return self._mask[tuple(index for index, _ in self._places(x, y, z))]
 
-    def signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+    def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         places = self._places(x, y, z)
         index = [number for number, _ in places]
         own = self._mask[tuple(index)]
@@ -146,15 +146,15 @@ class Voxels(Solid):
         Points outside the model count as in the outer one of the two boxes beside it.
         """
         found = []
-        for q, start, size, count in zip(at, self.lower, self.spacing, self.numbers.shape):
+        for q, start, size, count in zip(at, self.lower, self.spacing, self._box_numbers.shape):
             part = (np.asarray(q, dtype=float) - start) / size
             whole = np.clip(np.floor(part), -2, count + 1)
             found.append((whole.astype(np.int64) + 2, np.clip(whole + 1 - part, 0.0, 1.0) * size))
         return found
 
-    def refuse_unnamed(self, table: dict[int, Any]) -> None:
+    def _refuse_unnamed(self, table: dict[int, Any]) -> None:
         """ValueError if the model has numbers without an entry in the table."""
-        missing = {number: count for number, count in self.counts.items() if number not in table}
+        missing = {number: count for number, count in self._counts.items() if number not in table}
         if missing:
             listed = ", ".join(f"{n} ({count} boxes)" for n, count in list(missing.items())[:NAMED])
             more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
@@ -163,10 +163,10 @@ class Voxels(Solid):
                 '"none" where the boxes shall stay as they are'
             )
 
-    def by_number(self, table: dict[int, Any]) -> Iterator[tuple[int, Voxels, Any]]:
+    def _by_number(self, table: dict[int, Any]) -> Iterator[tuple[int, Voxels, Any]]:
         """(number, its boxes, its medium) for each number of the table that the model has."""
         for number, medium in table.items():
-            if number in self.counts and medium != "none":
+            if number in self._counts and medium != "none":
                 shape = self.model_copy(update={"ids": (number,)})
                 for name in ("_mask", "_spans"):
                     shape.__dict__.pop(name, None)

@@ -30,6 +30,7 @@ from nearfield.coefficients.media_means import (
 )
 from nearfield.coefficients.stability import lowest_index
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.entry.triples import Triple
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.images import images
 from nearfield.grid.yee import YeeGrid
@@ -43,8 +44,7 @@ from nearfield.metal.skin import SkinSurface, skin_surfaces
 from nearfield.metal.skin_fit import fit_band
 from nearfield.metal.thin_wires import ThinWires
 from nearfield.metal.wire_edges import Chain, Edges
-from nearfield.plan.plan import PoleMedium, Triple
-from nearfield.plan.planes import PlaneCoefficients, PolePlane
+from nearfield.plan.planes import PlaneCoefficients, PoleMedium, PolePlane
 
 PLANE_COST = 10_000  # samples that take as long as a plane does besides its own
 

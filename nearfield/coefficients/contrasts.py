@@ -46,7 +46,7 @@ def _contrast(media, kinds, magnetic: bool, band: tuple[float, float], time_step
 def _over_band(medium: Medium, magnetic: bool, poles, band: tuple[float, float]) -> np.ndarray:
     """Relative permittivity, or permeability, at frequencies of the band, and beside the resonances in it; infinite or
     no number on one without damping."""
-    terms = np.array([pole for pole, _ in (term for each in poles for term in each.terms())])
+    terms = np.array([pole for pole, _ in (term for each in poles for term in each._terms())])
     beside = (np.abs(terms.imag)[:, None] - terms.real[:, None] * DIPS).ravel() / (2.0 * np.pi)
     beside = beside[(terms.imag != 0.0).repeat(DIPS.size) & (beside > band[0]) & (beside < band[1])]
     frequencies = np.concatenate((np.linspace(*band, LOOKED_AT), beside))

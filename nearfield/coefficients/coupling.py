@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nearfield.coefficients.media_means import PERMITTIVITY
-from nearfield.plan.plan import CouplingTerm, Plan, RecordingTerm, is_magnetic
+from nearfield.plan.coupling_term import CouplingTerm
+from nearfield.plan.plan import Plan
+from nearfield.plan.term import is_magnetic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -210,7 +212,7 @@ def _driven(plan: Plan) -> np.ndarray:
     """The numbers of the edges that something else acts on."""
     found = [np.zeros(0, dtype=np.int64)]
     for term in plan.terms:
-        if not isinstance(term, RecordingTerm) and not is_magnetic(term.component):
+        if not term.recorded and not is_magnetic(term.component):
             index = np.broadcast_arrays(np.asarray(term.component) % 6, term.i, term.j, term.k)
             found.append(np.ravel_multi_index(tuple(index), _shape(plan)).ravel())
     return np.concatenate(found)

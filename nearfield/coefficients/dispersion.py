@@ -18,8 +18,7 @@ import numpy as np
 
 from nearfield.media.materials import Medium
 from nearfield.media.poles import AnyPole
-from nearfield.plan.plan import PoleMedium
-from nearfield.plan.planes import PolePlane
+from nearfield.plan.planes import PoleMedium, PolePlane
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Dispersion:
                 self._add(surface.magnetic, surface.poles, time_step, first + len(self.kinds))
 
     def _add(self, magnetic: bool, poles: tuple[AnyPole, ...], time_step: float, column: int) -> None:
-        steps = [pole.step(time_step) for pole in poles]
+        steps = [pole._step(time_step) for pole in poles]
         firsts = np.array([step.states for step in steps if len(step.states) == 2]).reshape(-1, 2)
         seconds = np.array([step.states for step in steps if len(step.states) == 4]).reshape(-1, 4)
         number = None

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Triple
 from nearfield.machine.hardware import Hardware, load
 from nearfield.machine.placement import crowding, default_scheme, host_names, shares, unit_of
 from nearfield.machine.profile import load_profile
@@ -15,7 +16,7 @@ from nearfield.model_file import load as load_model
 from nearfield.parallel.decomposition import Decomposition, decompositions, parse_domains
 from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan.boxes import Triple, indices
+from nearfield.plan.boxes import indices
 from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import BYTES_OF
 
@@ -101,7 +102,7 @@ class Placing:
 def place_domains(request: Request) -> Placing:
     """The best decompositions; a domain for each NUMA node of each rank's unit, where no number is given."""
     machine, profile = Machine.of(request), load_profile(request.profile)
-    plan = load_model(request.model).setup().plan
+    plan = load_model(request.model)._setup().plan
     nodes = max(len(unit.numa) for unit in machine.hardware.units(machine.scheme))
     spread = min(nodes, machine.threads) if machine.scheme != "none" else 1
     domains = parse_domains(request.domains if request.domains is not None else machine.ranks * max(1, spread))

@@ -87,7 +87,7 @@ def job_of(request: Request, hardware: Hardware) -> Job:
         simulation = box(request.cells, 1, "cpml" if request.cpml else "pec")
     else:
         simulation = load_model(request.model)
-    return job_of_plan(simulation.setup().plan, hardware)
+    return job_of_plan(simulation._setup().plan, hardware)
 
 
 def wanted(hardware: Hardware, bind: str | None) -> list[str]:

@@ -36,7 +36,7 @@ def tune_tiles(model: Path | None, cells: int, threads: int | None, precision: s
     if simulation.schedule == "stepwise":
         raise ModelError('this model asks for schedule = "stepwise", which has no tiles; leave the line out to tune')
     with console(as_json) as out:
-        setup = simulation.setup()
+        setup = simulation._setup()
         refuse_much_memory(simulation)
         choice = choose(setup.plan, threads, tiling=None)
         engine = CpuEngine(setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
@@ -48,7 +48,7 @@ def tune_tiles(model: Path | None, cells: int, threads: int | None, precision: s
 
 def refuse_much_memory(simulation: Simulation) -> None:
     """The engine's fields must fit what is free."""
-    plan, free = simulation.setup().plan, free_memory()
+    plan, free = simulation._setup().plan, free_memory()
     needed = domain_bytes(plan.active, plan.cpml, plan.precision)
     if free is not None and needed > free:
         raise ModelError(f"tuning needs {memory(needed)} of memory, {memory(free)} are free here; give fewer cells")

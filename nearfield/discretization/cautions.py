@@ -15,7 +15,7 @@ from nearfield.discretization.refusals import edges_of, features, media_in_use
 from nearfield.discretization.resolution import MediumCheck, largest_ratio, media_of_structures, resolved_media
 from nearfield.entry.wording import quantity
 from nearfield.grid.boundaries import CPML
-from nearfield.grid.yee import AXES
+from nearfield.grid.yee import AXES, SIDES
 from nearfield.lowering.interpolation import point_samples
 from nearfield.media.surface_media import Conductor, ResistiveSheet, is_metal
 from nearfield.metal.conformal import cell_near, too_slight
@@ -81,9 +81,11 @@ def coarse_media(media: tuple[MediumCheck, ...]) -> Iterator[str]:
 
 
 def steep_grading(setup: Discretization) -> Iterator[str]:
-    """Neighbouring cells of very different size."""
+    """Neighbouring cells of very different size; not those that an AutoGrid halves at a plane of symmetry."""
     ratio, axis, at = largest_ratio(setup.grid)
-    if ratio > LARGEST_RATIO * (1 + 1e-6):
+    given = setup.simulation.grid
+    automatic = given.kind == "auto" and given.maximum_ratio <= LARGEST_RATIO
+    if ratio > LARGEST_RATIO * (1 + 1e-6) and not automatic:
         yield (
             f"neighbouring cells differ by a factor of {ratio:.3g} at {AXES[axis]}={at:.6g} m; above {LARGEST_RATIO:g} "
             "the grid itself reflects. Grade it more gently"
@@ -119,7 +121,7 @@ def moved_sheets(setup: Discretization) -> Iterator[str]:
     for number, structure in enumerate(setup.simulation.structures):
         if structure.shape.kind != "sheet":
             continue
-        axis, line = structure.shape.normal, setup.grid.lines[structure.shape.normal]
+        axis, line = structure.shape._normal, setup.grid.lines[structure.shape._normal]
         place = structure.shape.lower[axis]
         if not line[0] <= place <= line[-1]:
             continue
@@ -237,7 +239,7 @@ def no_decay(setup: Discretization) -> Iterator[str]:
     simulation = setup.simulation
     if setup.decay is None or simulation.ports or any(e.resistance for e in simulation.elements):
         return
-    faces = [simulation.boundaries.face(axis, side) for axis in range(3) for side in ("low", "high")]
+    faces = [simulation.boundaries.face(axis, side) for axis in range(3) for side in SIDES]
     media = [simulation.background, *(medium for _, medium, _ in media_of_structures(simulation))]
     media_of = [medium_of(structure, simulation.media) for structure in simulation.structures]
     if any(isinstance(one, ResistiveSheet | Conductor) for one in (*media_of, simulation.boundaries.conductor)):
@@ -313,7 +315,7 @@ def cut_sources(setup: Discretization) -> Iterator[str]:
         for source, item in features(setup.simulation, ("source",)):
             if not hasattr(item, "position"):
                 continue
-            component = item.edges(setup.grid)[0][0]
+            component = item._edges(setup.grid)[0][0]
             index, _ = point_samples(setup.context, component, item.position)
             samples = zip(setup.grid.component_axes(component), setup.grid.in_cell(index))
             places = [axis[part] for axis, part in samples]

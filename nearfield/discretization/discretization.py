@@ -31,9 +31,10 @@ from nearfield.incident.seen import marked, parts_seen
 from nearfield.lowering.context import Context, Illumination
 from nearfield.machine.transport import ALONE, Alone
 from nearfield.metal import conformal
-from nearfield.plan.plan import Plan, Recording, RecordingTerm, Waveform
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.plan import Plan
 from nearfield.plan.planning import build_plan
-from nearfield.plan.turns import imaginary, joined
+from nearfield.plan.recorders import Recording, recorders
 from nearfield.records.records import Variables
 from nearfield.sources.waveforms import Gaussian
 
@@ -67,11 +68,11 @@ def port_waveform(simulation: Model, port):
 
 def excitation_names(simulation: Model) -> tuple[str, ...]:
     """The runs to make: as asked, else the sources if there are any, else every port, else one silent run."""
-    ports = tuple(channel.name for channel in simulation.channels)
+    ports = tuple(channel.name for channel in simulation._channels)
     allowed = (*([SOURCES] if simulation.sources or not ports else []), *ports)
     if simulation.excitations is None:
         return (SOURCES,) if simulation.sources or not ports else ports
-    modes = {port.name: tuple(channel.name for channel in port.channels) for port in simulation.ports}
+    modes = {port.name: tuple(channel.name for channel in port._channels) for port in simulation.ports}
     asked = [each for name in simulation.excitations for each in modes.get(name, (name,))]
     for name in asked:
         if name not in allowed:
@@ -85,7 +86,7 @@ def all_waveforms(simulation: Model) -> list:
     """Every waveform that some excitation of the simulation uses."""
     names = excitation_names(simulation)
     found = [source.waveform for source in simulation.sources] if SOURCES in names else []
-    return found + [port_waveform(simulation, port) for port in simulation.channels if port.name in names]
+    return found + [port_waveform(simulation, port) for port in simulation._channels if port.name in names]
 
 
 def lowest_frequency(waveform) -> float:
@@ -126,8 +127,10 @@ class Feature:
     def own(self, recordings: list[Recording]) -> list[Recording]:
         """Its recordings of all, complex where fields are."""
         found = recordings[self.first : self.first + self.count]
+        if not self.complex_fields:
+            return found
         half = len(found) // 2
-        return [joined(*pair) for pair in zip(found[:half], found[half:])] if self.complex_fields else found
+        return [real.with_imaginary(other) for real, other in zip(found[:half], found[half:])]
 
 
 class Discretization:
@@ -169,7 +172,7 @@ class Discretization:
     def _waveforms(self) -> dict[str, Waveform]:
         """Port waveforms by port name, for the ports that are excited."""
         found = {}
-        for port in self.simulation.channels:
+        for port in self.simulation._channels:
             if port.name in self.excitations:
                 waveform = port_waveform(self.simulation, port)
                 found[port.name] = Waveform(waveform.value, port.name, waveform.end)
@@ -179,10 +182,9 @@ class Discretization:
     def coefficients(self) -> Coefficients:
         """The media on the grid, lumped resistors and capacitors included."""
         simulation = self.simulation
-        loads = [
-            load for item in (*simulation.ports, *simulation.elements) for load in item.loads(self.grid, self.time_step)
-        ]
-        gaps = (e for item in (*simulation.ports, *simulation.elements) for e in edges_of(item, self.grid))
+        items = (*simulation.ports, *simulation.elements)
+        loads = [load for item in items for load in item._loads(self.grid, self.time_step)]
+        gaps = (e for item in items for e in edges_of(item, self.grid))
         coefficients = Coefficients(
             self.grid,
             simulation.structures,
@@ -222,13 +224,12 @@ class Discretization:
         """The plane waves, as monitors know them."""
         sources, boundaries = self.simulation.sources, self.simulation.boundaries
         waves = [source for source in sources if source.kind == "plane-wave"]
-        return tuple(wave.illumination(self.grid, boundaries, len(sources) == 1) for wave in waves)
+        return tuple(wave._illumination(self.grid, boundaries, len(sources) == 1) for wave in waves)
 
     def seen(self, feature: Feature, variables: Variables, excitation: str) -> Variables:
         """A monitor's variables, told which fields it saw where a plane wave was on: total, scattered, or both."""
         for light in self.context.illuminations if excitation == SOURCES else ():
-            recorders = [term for term in self.terms if isinstance(term, RecordingTerm)]
-            fields = parts_seen(light, recorders[feature.first : feature.first + feature.count])
+            fields = parts_seen(light, recorders(self.terms)[feature.first : feature.first + feature.count])
             variables = marked(variables, fields)
         return variables
 
@@ -237,13 +238,13 @@ class Discretization:
         """(all terms, ports by name, monitors by name)."""
         simulation, terms = self.simulation, []
         for item in (*simulation.sources, *simulation.elements):
-            terms += item.terms(self.context)
+            terms += item._terms(self.context)
         ports, monitors, recorded = {}, {}, 0
-        for item, found in [(p, ports) for p in simulation.channels] + [(m, monitors) for m in simulation.monitors]:
-            own = item.terms(self.context)
+        for item, found in [(p, ports) for p in simulation._channels] + [(m, monitors) for m in simulation.monitors]:
+            own = item._terms(self.context)
             if simulation.boundaries.complex_fields:
-                own += [imaginary(term) for term in own if isinstance(term, RecordingTerm)]
-            count = sum(isinstance(term, RecordingTerm) for term in own)
+                own += [term.imaginary() for term in recorders(own)]
+            count = len(recorders(own))
             found[item.name] = Feature(item, recorded, count, simulation.boundaries.complex_fields)
             recorded += count
             terms += own
@@ -280,7 +281,7 @@ class Discretization:
     def excitation_waveform(self, excitation: str):
         """The one waveform of an excitation, or None where its sources differ."""
         if excitation != SOURCES:
-            port = next(port for port in self.simulation.channels if port.name == excitation)
+            port = next(port for port in self.simulation._channels if port.name == excitation)
             return port_waveform(self.simulation, port)
         waveforms = [source.waveform for source in self.simulation.sources]
         return waveforms[0] if waveforms and all(waveform == waveforms[0] for waveform in waveforms) else None

@@ -22,7 +22,7 @@ def open_far_field_surfaces(setup: Discretization) -> Iterator[str]:
     for who, monitor in features(setup.simulation, ("monitor",)):
         if monitor.kind != "far-field":
             continue
-        nodes = monitor.box(setup.context)
+        nodes = monitor._box(setup.context)
         surface = tuple(np.array([setup.grid.lines[a][corner[a]] for a in range(3)]) for corner in nodes)
         walls = on_walls(setup.context, *nodes)
         for extents, passed in ((structures(setup), walls | behind_ports(setup)), (currents(setup), walls)):
@@ -46,7 +46,7 @@ def crossings(
 def behind_ports(setup: Discretization) -> set[tuple[int, str]]:
     """The sides through which guides leave behind their ports: what passes there is what was reflected."""
     ports = (port for port in setup.simulation.ports if port.kind == "waveguide")
-    return {(port.along, "low" if port.sign > 0 else "high") for port in ports}
+    return {(port._along, "low" if port._sign > 0 else "high") for port in ports}
 
 
 def sides_crossed(

@@ -110,6 +110,6 @@ class Model(Schema):
         return self
 
     @property
-    def channels(self) -> tuple:
+    def _channels(self) -> tuple:
         """The ports of one wave each: those of several modes count as several."""
-        return tuple(channel for port in self.ports for channel in port.channels)
+        return tuple(channel for port in self.ports for channel in port._channels)

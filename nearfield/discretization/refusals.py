@@ -46,7 +46,7 @@ def features(
 
 def refuse_entries(simulation: Model) -> None:
     """Refuse what is wrong whatever the grid: names used twice, media undefined or in the wrong shape."""
-    named_entries = [*simulation.channels, *simulation.monitors]
+    named_entries = [*simulation._channels, *simulation.monitors]
     twice = [name for name, count in Counter(entry.name for entry in named_entries).items() if count > 1]
     if twice:
         raise ModelError(
@@ -136,7 +136,7 @@ def in_cpml(simulation: Model, grid: YeeGrid, component: int, index: tuple[np.nd
 
 def edges_of(entry: Any, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
     """The samples (component, i, j, k) that a source, port or element acts on."""
-    return list(entry.edges(grid)) if hasattr(entry, "edges") else []
+    return list(entry._edges(grid)) if hasattr(entry, "_edges") else []
 
 
 def first_place(grid: YeeGrid, component: int, index: list[np.ndarray], wrong: np.ndarray) -> str:
@@ -211,7 +211,7 @@ def refuse_complex(simulation: Model) -> None:
     if not simulation.boundaries.complex_fields:
         return
     for who, entry in features(simulation, ("port", "element")):
-        if hasattr(entry, "circuit"):
+        if hasattr(entry, "_circuit"):
             raise ModelError(
                 f"{who}: a Bloch phase makes the fields complex, and circuits take real voltages alone. "
                 'Use "periodic" faces, or impressed currents and media'

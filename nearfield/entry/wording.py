@@ -11,9 +11,9 @@ def quantity(value: float, unit: str, digits: int = 4) -> str:
     """A number with the unit prefix that reads best: `1.27 ps`, `389 um`."""
     if not math.isfinite(value) or value == 0:
         return f"{value:g} {unit}"
-    rounded = float(f"{value:.{digits}g}")  # first, so that 999.96 um with three digits is 1 mm
-    exponent = min(max(3 * math.floor(math.log10(abs(rounded) * (1 + 1e-12)) / 3), -15), 12)
-    return f"{rounded / 10.0**exponent:.{max(digits, 3)}g} {PREFIXES[exponent]}{unit}"
+    value = float(f"{value:.{digits}g}")  # 999.9 um with three digits is 1 mm
+    exponent = min(max(3 * math.floor(math.log10(abs(value) * (1 + 1e-12)) / 3), -15), 12)
+    return f"{value / 10.0**exponent:.{max(digits, 3)}g} {PREFIXES[exponent]}{unit}"
 
 
 def memory(number_of_bytes: float) -> str:

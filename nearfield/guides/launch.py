@@ -74,7 +74,7 @@ class LaunchMarch:
         self._current = np.zeros(0)  # at -dt/2, dt/2, ...
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
-        """See `nearfield.plan.incident_term.March`."""
+        """See `nearfield.plan.excitations.March`."""
         while self._voltage.size < first + steps:
             self._double()
         span = slice(first, first + steps)

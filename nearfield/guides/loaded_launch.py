@@ -45,7 +45,7 @@ class ProfilesMarch:
         self._signals: np.ndarray | None = None
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
-        """See `nearfield.plan.incident_term.March`."""
+        """See `nearfield.plan.excitations.March`."""
         if self._signals is None:
             self._signals = signals(self.wave)
         found = np.zeros((2, steps, self._signals.shape[2]), self.dtype)

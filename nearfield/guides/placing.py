@@ -28,7 +28,7 @@ MIRRORED = 1e-6  # of the largest E: by so much a mode may miss its mirror image
 def port_place(context: Context, port: WaveguidePort) -> Place:
     """Its window on the grid. Errors: in or next to a CPML or wall, complex fields, a plane of symmetry along it, a
     reference plane outside the grid."""
-    grid, who, axis = context.grid, port.place, port.along
+    grid, who, axis = context.grid, port._label, port._along
     if context.boundaries.complex_fields:
         raise ModelError(
             f"{who}: a Bloch phase makes the fields complex, and the waves of a port are real; use 'periodic' faces"
@@ -68,7 +68,7 @@ def _refuse_far_plane(line: np.ndarray, port: WaveguidePort) -> None:
     plane, slack = port.reference_plane, SAMPLE_TOLERANCE * (line[1] - line[0])
     if plane is not None and not line[0] - slack <= plane <= line[-1] + slack:
         raise ModelError(
-            f"{port.place}: reference_plane {AXES[port.along]}={plane:.6g} m lies outside the grid, {line[0]:.6g} to "
+            f"{port._label}: reference_plane {AXES[port._along]}={plane:.6g} m lies outside the grid, {line[0]:.6g} to "
             f"{line[-1]:.6g} m; give the coordinate (m) of a plane across this guide, such as a face of what it feeds"
         )
 
@@ -79,7 +79,7 @@ def mode_of(context: Context, port: WaveguidePort) -> Mode | LoadedMode:
 
     def made() -> Mode | LoadedMode:
         place = port_place(context, port)
-        section = context.once(opening, lambda: guide_section(context, port.place, place, port.opening))
+        section = context.once(opening, lambda: guide_section(context, port._label, place, port._opening))
         return _made(context, port, section)
 
     return context.once((opening, port.modes[0]), lambda: agreed(context.ranks, made, at_root=True))
@@ -91,14 +91,14 @@ def _made(context: Context, port: WaveguidePort, section: Section) -> Mode | Loa
     if port.shape == "any":
         band = context.minimum_frequency, context.maximum_frequency
         if section.filling.even:
-            mode = counted_mode(section, name.n, port.place)
+            mode = counted_mode(section, name.n, port._label)
         else:
-            mode = loaded_mode(section, name.n, band, context.time_step, port.place)
+            mode = loaded_mode(section, name.n, band, context.time_step, port._label)
         _refuse_mirrored(context, port, mode)
         return mode
     given = AXES.index(name.polarisation) if name.polarisation else min(place.across)
     angle = 0.5 * np.pi * place.across.index(given)
-    mode = guide_mode(section, lines, port.opening, name, angle, port.place)
+    mode = guide_mode(section, lines, port._opening, name, angle, port._label)
     _refuse_mirrored(context, port, mode)
     return mode
 
@@ -115,6 +115,6 @@ def _refuse_mirrored(context: Context, port: WaveguidePort, mode: Mode | LoadedM
             if np.abs(np.flip(part, number) - parity * part).max() > MIRRORED * largest:
                 other = "a magnetic" if kind == "electric" else "an electric"
                 raise ModelError(
-                    f"{port.place}: its mode {port.modes[0]} has no {kind} plane of symmetry across {AXES[axis]}; "
+                    f"{port._label}: its mode {port.modes[0]} has no {kind} plane of symmetry across {AXES[axis]}; "
                     f"{other} one there may fit, another mode, or in a round guide another axis of polarisation"
                 )

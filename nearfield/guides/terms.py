@@ -13,8 +13,9 @@ from nearfield.guides.loaded_launch import LaunchedProfiles
 from nearfield.guides.loaded_mode import LoadedMode
 from nearfield.guides.modes import Mode
 from nearfield.lowering.context import Context
-from nearfield.plan.incident_term import IncidentTerm
-from nearfield.plan.plan import Functional, Waveform
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.recorders import Functional
+from nearfield.plan.terms import IncidentTerm
 from nearfield.ports.lumped import functional
 
 

@@ -12,8 +12,8 @@ from nearfield.grid.yee import AXES, is_half
 from nearfield.incident.box import Nodes, Reads
 from nearfield.incident.oblique import FINENESS, TAPS, GridWave, ObliqueWave, lagrange, make_combs
 from nearfield.lowering.context import Context
-from nearfield.plan.incident_term import IncidentTerm
 from nearfield.plan.plan import unit_stride_axis
+from nearfield.plan.terms import IncidentTerm
 
 EVEN = 1e-9  # relative; cells that differ by less count as equal
 LOSSLESS = 1e-12

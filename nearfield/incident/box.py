@@ -20,7 +20,7 @@ import numpy as np
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.boundaries import CPML
-from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.grid.yee import AXES, SIDES, YeeGrid
 from nearfield.lowering.context import Context
 from nearfield.sources.edges import snapped
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from nearfield.grid.boundaries import Boundaries
 
 Nodes = tuple[int, int, int]
-SIDES = ("low", "high")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from nearfield.plan.plan import PoleMedium
+    from nearfield.plan.planes import PoleMedium
 
 FORWARD, BACKWARD = 1, -1
 
@@ -103,7 +103,7 @@ class LineMarch:
         ]
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
-        """See `nearfield.plan.incident_term.March`; steps gone by are made again from rest."""
+        """See `nearfield.plan.excitations.March`; steps gone by are made again from rest."""
         from nearfield.machine.compiled import core
 
         if first <= self.step:

@@ -236,7 +236,7 @@ class ObliqueMarch:
         self._kept: dict[int, np.ndarray | None] = {}
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
-        """See `nearfield.plan.incident_term.March`."""
+        """See `nearfield.plan.excitations.March`."""
         size = self.oblique.filters.steps
         numbers = range((first - 1) // size, (first + steps - 2) // size + 1)
         filters, before = self.oblique.filters, self._kept

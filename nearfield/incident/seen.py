@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,20 +14,16 @@ from nearfield.lowering.context import Illumination
 from nearfield.records.records import Variable, Variables
 
 if TYPE_CHECKING:
-    from nearfield.plan.plan import RecordingTerm
+    from nearfield.entry.triples import Triple
+    from nearfield.plan.recorders import RecordingTerm
 
-Nodes = tuple[int, int, int]
 
-
-def parts_seen(illumination: Illumination, terms: list[RecordingTerm]) -> str:
+def parts_seen(illumination: Illumination, terms: Sequence[RecordingTerm]) -> str:
     """Which fields recorders see: "total", "scattered", or "total and scattered"."""
     found = set()
     for term in terms:
-        boxed = hasattr(term, "lower")
-        component = np.atleast_1d(term.component)
-        low = np.array([[n] for n in term.lower]) if boxed else np.stack([term.i, term.j, term.k])
-        high = np.array([[n - 1] for n in term.upper]) if boxed else low
-        half = np.array([[is_half(c, axis) for c in component] for axis in range(3)])
+        low, high = term.corners
+        half = np.array([[is_half(c, axis) for c in np.atleast_1d(term.component)] for axis in range(3)])
         first = np.array(illumination.first)[:, None]
         last = np.array(illumination.last)[:, None] - half
         inside = ((low >= first) & (high <= last)).all(axis=0)
@@ -45,7 +42,7 @@ def marked(variables: Variables, fields: str) -> Variables:
     return {name: variable if name in variable.dims else told(variable) for name, variable in variables.items()}
 
 
-def refuse_across(illuminations: tuple[Illumination, ...], who: str, first: Nodes, last: Nodes) -> None:
+def refuse_across(illuminations: tuple[Illumination, ...], who: str, first: Triple, last: Triple) -> None:
     """Refuse a closed surface that crosses the faces of a total-field box."""
     for light in illuminations:
         pairs = list(zip(first, last, light.first, light.last))

@@ -18,8 +18,8 @@ from nearfield.measure.bench import CELL, Timed, box
 from nearfield.media.materials import Medium
 from nearfield.media.poles import Debye
 from nearfield.monitors import FieldDFT, Flux, Snapshot
-from nearfield.plan.plan import DFTBox, Plan, SnapshotBox
-from nearfield.plan.sizes import BYTES_OF, samples_in
+from nearfield.plan.plan import Plan
+from nearfield.plan.sizes import BYTES_OF
 from nearfield.ports.ports import LumpedElement, LumpedPort, MicrostripPort
 from nearfield.simulation import Simulation
 from nearfield.sources.sources import PointCurrent
@@ -198,12 +198,7 @@ CASES: dict[str, Case] = {
 
 def recorder_traffic(plan: Plan, steps: int) -> float:
     """Bytes a cell and step of recording boxes: sums are read and written, copies written, nothing stays in cache."""
-    values = 0.0
-    for term in plan.terms:
-        if isinstance(term, DFTBox):
-            values += 4.0 * samples_in(term) * len(term.frequencies) / term.stride
-        elif isinstance(term, SnapshotBox):
-            values += samples_in(term) * np.count_nonzero(np.asarray(term.steps) <= steps) / steps
+    values = sum(term.moved_numbers(steps) for term in plan.recorders)
     return values * BYTES_OF[plan.precision] / float(np.prod(plan.cells, dtype=float))
 
 
@@ -213,7 +208,7 @@ def row(name: str, timed: Timed, reference: Timed, steps: int, rounds: int) -> d
     shares = [case / empty for empty, case in pairs]
     facts, plan = timed.facts(), timed.setup.plan
     facts["traffic_bytes_per_cell"] += recorder_traffic(plan, steps)
-    strides = {term.stride for term in plan.terms if isinstance(term, DFTBox)}
+    strides = {box.stride for box in plan.dft_boxes}
     return {
         "name": name,
         "mcells_per_second": statistics.median(case for _, case in pairs),

@@ -100,7 +100,7 @@ def _holds_lines(body: Body, grid: YeeGrid, margin: float) -> bool:
 def too_slight(shape: Solid, grid: YeeGrid) -> bool:
     """Whether a round shape has a radius below the cells across it."""
     lower, upper = shape.bounds()
-    cells = [cell_near(grid, a, lower[a], upper[a]) for a in range(3) if not shape.constant_along(a)]
+    cells = [cell_near(grid, a, lower[a], upper[a]) for a in range(3) if not shape._constant_along(a)]
     return isinstance(shape, Cylinder | Sphere) and shape.radius < max(cells)
 
 
@@ -137,7 +137,7 @@ def _on_lines(shape: Solid, grid: YeeGrid) -> bool:
             inside = line[0] < face < line[-1]
             if inside and abs(nearest - face) > SAMPLE_TOLERANCE * grid.primary(axis).min():
                 return False
-    return all(shape.constant_along(axis) for axis in range(3))
+    return all(shape._constant_along(axis) for axis in range(3))
 
 
 def maximum_time_step(grid: YeeGrid, minimum_index: float) -> float:

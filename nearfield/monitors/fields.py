@@ -21,7 +21,7 @@ from nearfield.monitors.regions import (
     over_open_edges,
     restored,
 )
-from nearfield.plan.plan import DFTBox, Recording, SnapshotBox
+from nearfield.plan.recorders import DFTBox, Recording, SnapshotBox
 from nearfield.records.records import HALF, Variable, Variables
 from nearfield.records.regions import Region, component_number, frequency_axis, time_axis, unit_of
 from nearfield.sources.edges import Name, ordered, snapped
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 class BoxMonitor(Monitor):
     """A box or plane of field components."""
 
-    def regions(self, context: Context) -> dict[str, Region]:
+    def _regions(self, context: Context) -> dict[str, Region]:
         """The samples of each component, the box moved to the nearest grid nodes."""
-        spans = snapped(context.grid, self.lower, self.upper, self.place)
+        spans = snapped(context.grid, self.lower, self.upper, self._label)
         first, last = (tuple(span[end] for span in spans) for end in (0, 1))
         names = self.components or COMPONENTS
         return {name: Region.between(context.grid, component_number(name), first, last) for name in names}
 
-    def positions(self, context: Context) -> Variables:
+    def _positions(self, context: Context) -> Variables:
         """The coordinates of the box's nodes and half nodes along each axis."""
-        spans = snapped(context.grid, self.lower, self.upper, self.place)
+        spans = snapped(context.grid, self.lower, self.upper, self._label)
         first, last = (tuple(span[end] for span in spans) for end in (0, 1))
         variables = {}
         for number in (0, 1, 3, 4):  # two of E, two of H: every axis both ways
@@ -87,7 +87,7 @@ class Snapshot(BoxMonitor):
             raise ValueError(f"times begin at 0 s, given {min(self.times):.6g} s")
         return self
 
-    def steps(self, context: Context) -> np.ndarray:
+    def _steps(self, context: Context) -> np.ndarray:
         """The steps after which snapshots are taken, sorted."""
         if self.every is not None:
             return np.arange(self.every, context.steps + 1, self.every)
@@ -95,25 +95,25 @@ class Snapshot(BoxMonitor):
         if steps[-1] > context.steps:
             end = context.steps * context.time_step
             raise ModelError(
-                f"{self.place}: time {max(self.times):.6g} s lies after the end of the run at {end:.6g} s "
+                f"{self._label}: time {max(self.times):.6g} s lies after the end of the run at {end:.6g} s "
                 f"({context.steps} steps); ask for an earlier time or run longer"
             )
         return steps
 
-    def terms(self, context: Context) -> list[SnapshotBox]:
+    def _terms(self, context: Context) -> list[SnapshotBox]:
         """One copy of each component."""
-        steps = self.steps(context)
-        held = [held_region(region, context) for region in self.regions(context).values() if is_held(region, context)]
+        steps = self._steps(context)
+        held = [held_region(region, context) for region in self._regions(context).values() if is_held(region, context)]
         kept = self.file is None
         return [SnapshotBox(region.component, region.lower, region.upper, steps, kept) for region in held]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The components over time, those taken so far; nothing where they are in a file."""
         if self.file is not None:
             return {}
-        left, variables = iter(recordings), self.positions(context)
-        steps = self.steps(context)[: len(recordings[0].time) if recordings else 0]
-        for name, region in self.regions(context).items():
+        left, variables = iter(recordings), self._positions(context)
+        steps = self._steps(context)[: len(recordings[0].time) if recordings else 0]
+        for name, region in self._regions(context).items():
             half = region.component >= 3
             taken = next(left) if is_held(region, context) else None
             axis = time_axis(taken.time if taken else (steps + 0.5 * half) * context.time_step, half)
@@ -152,18 +152,18 @@ class FieldDFT(BoxMonitor):
         ordered(self.lower, self.upper)
         return self
 
-    def terms(self, context: Context) -> list[DFTBox]:
+    def _terms(self, context: Context) -> list[DFTBox]:
         """One running sum of each component."""
         frequencies = np.asarray(self.frequencies)
         stride = dft_stride(context, frequencies)
-        held = [held_region(region, context) for region in self.regions(context).values() if is_held(region, context)]
+        held = [held_region(region, context) for region in self._regions(context).values() if is_held(region, context)]
         return [DFTBox(region.component, region.lower, region.upper, frequencies, stride) for region in held]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The spectra of the components."""
         left = iter(recordings)
-        variables = frequency_axis(np.asarray(self.frequencies)) | self.positions(context)
-        for name, region in self.regions(context).items():
+        variables = frequency_axis(np.asarray(self.frequencies)) | self._positions(context)
+        for name, region in self._regions(context).items():
             values = next(left).values if is_held(region, context) else None
             values = over_open_edges(region, restored(region, values, context, len(self.frequencies)), context)
             attributes = {"units": unit_of(region.component) + " s"}

@@ -12,7 +12,7 @@ from nearfield.entry.quantities import Frequency, Position, Whole
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.interpolation import point_samples
 from nearfield.monitors.regions import Component, Monitor, held_samples
-from nearfield.plan.plan import Functional, Recording
+from nearfield.plan.recorders import Functional, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import component_number, time_axis, unit_of
 from nearfield.sources.edges import Name, ordered, snapped
@@ -53,14 +53,14 @@ class Probe(Monitor):
             )
         return self
 
-    def terms(self, context: Context) -> list[Functional]:
+    def _terms(self, context: Context) -> list[Functional]:
         """One weighted sum over the nearest samples."""
         component = component_number(self.component)
         index, weight = point_samples(context, component, self.position)
         weight = weight / context.coefficients.open_fraction(component, *index)
         return [held_samples(context, component, list(index), weight, self.stride)]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The component over time."""
         number = component_number(self.component)
         axis = time_axis(recordings[0].time, number >= 3)
@@ -96,22 +96,22 @@ class Voltage(Monitor):
         return self
 
     @property
-    def axis(self) -> int:
+    def _axis(self) -> int:
         """The axis along which the path runs."""
         return next(axis for axis in range(3) if self.start[axis] != self.end[axis])
 
-    def terms(self, context: Context) -> list[Functional]:
+    def _terms(self, context: Context) -> list[Functional]:
         """The sum of E times length over the edges of the path."""
-        axis = self.axis
+        axis = self._axis
         low, high = (tuple(pick(a, b) for a, b in zip(self.start, self.end)) for pick in (min, max))
-        spans = snapped(context.grid, low, high, self.place)
+        spans = snapped(context.grid, low, high, self._label)
         along = np.arange(*spans[axis])
         index = [np.full(along.size, span[0]) for span in spans]
         index[axis] = along
         sign = 1.0 if self.end[axis] > self.start[axis] else -1.0
         return [held_samples(context, axis, index, sign * context.grid.primary(axis)[along])]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The voltage over time."""
         axis = time_axis(recordings[0].time)
         return axis | {"voltage": Variable(("time",), recordings[0].values, {"units": "V"})}
@@ -125,8 +125,8 @@ class Current(Monitor):
     Displacement current is part of it.
 
     >>> import nearfield as nf
-    >>> nf.Current("feed", (-1e-3, -1e-3, 0), (1e-3, 1e-3, 0)).normal
-    2
+    >>> nf.Current("feed", (-1e-3, -1e-3, 0), ("1 mm", "1 mm", 0)).upper
+    (0.001, 0.001, 0.0)
     """
 
     kind: Literal["current"] = "current"
@@ -144,15 +144,15 @@ class Current(Monitor):
         return self
 
     @property
-    def normal(self) -> int:
+    def _normal(self) -> int:
         """The axis across the rectangle."""
         return flat_axes(self.lower, self.upper)[0]
 
-    def terms(self, context: Context) -> list[Functional]:
+    def _terms(self, context: Context) -> list[Functional]:
         """H times dual length over the four sides of the loop."""
-        grid, a = context.grid, self.normal
+        grid, a = context.grid, self._normal
         b, c = (a + 1) % 3, (a + 2) % 3
-        snapped(grid, self.lower, self.upper, self.place)
+        snapped(grid, self.lower, self.upper, self._label)
         spans = {axis: enclosed_nodes(grid, axis, self.lower[axis], self.upper[axis]) for axis in (b, c)}
         samples: list[Stretch] = []
         for along, across, sign in ((b, c, 1.0), (c, b, -1.0)):
@@ -163,13 +163,13 @@ class Current(Monitor):
                     samples.append((along + 3, {along: nodes, across: at}, side * grid.dual(along)[nodes]))
         if not samples:
             raise ModelError(
-                f"{self.place}: its rectangle spans the whole grid, so that the loop round it runs in the walls alone "
+                f"{self._label}: its rectangle spans the whole grid, so that the loop round it runs in the walls alone "
                 "and the current is always 0; end it at least a cell inside one of the walls whose current you want"
             )
         planes = plane_weights(grid.centres(a), self.lower[a])
         return [loop_functional(context, a, planes, samples)]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The current over time."""
         axis = time_axis(recordings[0].time, half=True)
         return axis | {"current": Variable(tuple(axis), recordings[0].values, {"units": "A"})}

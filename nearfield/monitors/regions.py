@@ -10,10 +10,10 @@ from pydantic import BeforeValidator, Field
 from nearfield.entry.quantities import Frequencies, several
 from nearfield.entry.schema import Schema
 from nearfield.grid.folds import unfolded
-from nearfield.plan.plan import Functional
+from nearfield.plan.recorders import Functional
 from nearfield.plan.turns import lagging
 from nearfield.records.records import Variables
-from nearfield.records.regions import Nodes, Region
+from nearfield.records.regions import Region
 
 if TYPE_CHECKING:
     from nearfield.lowering.context import Context
@@ -24,15 +24,15 @@ SomeFrequencies = Annotated[Frequencies, Field(min_length=1)]
 
 
 class Monitor(Schema):
-    """What all monitors share: `terms(context)` for the engine, `collect(...)` and `complete(...)` for the result."""
+    """What all monitors share: `_terms(context)` for the engine, `_collect(...)` and `complete(...)` for the result."""
 
     @property
-    def place(self) -> str:
+    def _label(self) -> str:
         """Name for messages."""
         return f"{type(self).__name__} {self.name!r}"
 
     def complete(self, variables: Variables) -> Variables:
-        """What `collect` gave, with what takes long to derive from it; left out when a run is interrupted."""
+        """The variables, with what takes long to derive from them; left out when a run is interrupted."""
         return variables
 
 
@@ -41,7 +41,7 @@ def held_region(region: Region, context: Context) -> Region:
 
     What lies on the last line of a closed axis is held on the first one.
     """
-    lower, upper = list(region.lower), list(np.minimum(region.upper, active_shape(context)))
+    lower, upper = list(region.lower), list(np.minimum(region.upper, context.active))
     for axis, last in enumerate(context.grid.cells):
         if context.grid.closed(axis) and region.upper[axis] > last:
             lower[axis] = 0
@@ -63,7 +63,7 @@ def restored(region: Region, values: np.ndarray | None, context: Context, leadin
         return np.zeros((leading, *region.shape), dtype=complex)
     if any(context.grid.mirrors):
         held = held_region(region, context)
-        values = unfolded(values, region.component, held.lower, held.upper, context.grid, active_shape(context))
+        values = unfolded(values, region.component, held.lower, held.upper, context.grid, context.active)
     for axis, phase in enumerate(context.grid.phases):
         values = _unrolled(region, values, axis, context.grid.cells[axis], phase)
     full = np.zeros((leading, *region.shape), dtype=values.dtype)
@@ -113,17 +113,11 @@ def _cut_edges(region: Region, context: Context) -> tuple[tuple[np.ndarray, ...]
     return tuple(index), fraction
 
 
-def active_shape(context: Context) -> Nodes:
-    """Samples along each axis that the engine updates: the cells, and one more where the high wall is a PMC."""
-    faces = [context.boundaries.face(axis, "high") for axis in range(3)]
-    return tuple(n + (face == "pmc") for n, face in zip(context.grid.cells, faces))
-
-
 def held_samples(
     context: Context, component: int, index: list[np.ndarray], weight: np.ndarray, stride: int = 1
 ) -> Functional:
     """A weighted sum over samples; those on high walls, where the component is zero, get no weight."""
-    active = active_shape(context)
+    active = context.active
     number, index, weight = lagging(context.grid, np.asarray(component), tuple(index), weight)
     inside = np.all([np.asarray(part) < n for part, n in zip(index, active)], axis=0)
     i, j, k = (np.minimum(np.asarray(part, dtype=np.int64), n - 1) for part, n in zip(index, active))

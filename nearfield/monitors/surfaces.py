@@ -18,7 +18,7 @@ from nearfield.analysis.faces import time_factor
 from nearfield.grid.yee import AXES, COMPONENTS, YeeGrid
 from nearfield.lowering.context import dft_stride
 from nearfield.monitors.regions import held_region, is_held, restored
-from nearfield.plan.plan import DFTBox, Recording
+from nearfield.plan.recorders import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import Nodes, Region, frequency_axis, unit_of
 

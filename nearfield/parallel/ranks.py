@@ -19,8 +19,10 @@ from nearfield.parallel.halo import Message, messages
 from nearfield.parallel.part import PlanPart, held_box, parted_rings
 from nearfield.parallel.phases import Axis, SplitTiles, phases
 from nearfield.plan.boxes import Arrangement, Box, Grouping
-from nearfield.plan.incident_term import Marches
-from nearfield.plan.plan import DFTBox, Functional, Plan, Recording, RecordingTerm, is_magnetic
+from nearfield.plan.excitations import Marches
+from nearfield.plan.plan import Plan
+from nearfield.plan.recorders import DFTBox, Functional, Recording, RecordingTerm
+from nearfield.plan.term import is_magnetic
 
 POLL = 2.0  # ms between looks at messages under way; some libraries move them only when they are asked
 

@@ -12,6 +12,7 @@ from nearfield.engines.cpu.engine import CpuEngine, Placement
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import Choice, choose
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Triple
 from nearfield.machine.binding import Binding, resolve
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
@@ -22,7 +23,7 @@ from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_cost
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan.boxes import Arrangement, Triple
+from nearfield.plan.boxes import Arrangement
 from nearfield.plan.plan import ROW_LENGTHS, Plan
 from nearfield.plan.sizes import BYTES_OF, LANES
 

@@ -1,13 +1,10 @@
-"""What an engine is given for one domain: plain numbers, no media, no antennas, no files.
+"""The input of an engine for one domain: plain numbers, no media, no antennas, no files.
 
-Component numbers are 0..5 = Ex Ey Ez Hx Hy Hz, 6..11 their imaginary parts where fields are complex. Indices are
-global Yee indices (i, j, k) of the component.
-H is stored as eta0 H everywhere below this line of the program.
+Indices are global Yee indices (i, j, k) of a component. Engines store H as eta0 H.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,231 +12,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.plan.incident_term import IncidentTerm, IncidentWave
+from nearfield.entry.triples import Triple
+from nearfield.plan.boxes import Box
+from nearfield.plan.recorders import DFTBox, RecordingTerm, recorders
+from nearfield.plan.term import is_magnetic
 
 if TYPE_CHECKING:
-    from nearfield.plan.planes import Coefficients
+    from nearfield.plan.coupling_term import CouplingTerm
+    from nearfield.plan.excitations import IncidentWave, Waveform
+    from nearfield.plan.planes import Coefficients, PoleMedium
+    from nearfield.plan.term import Term
 
-Triple = tuple[int, int, int]
 ROW_LENGTHS = (128, 400)  # cells that suit rows
 
 
 @dataclass(frozen=True)
-class Waveform:
-    """One column of the table of source amplitudes: `value(t)` at t = (m - 1/2) dt for E terms, m dt for H terms."""
-
-    value: Callable[[np.ndarray], np.ndarray]
-    excitation: str  # name of the port it belongs to, or "sources"
-    end: float  # s; later it counts as off
-
-
-@dataclass(frozen=True)
-class CurrentTerm:
-    """A current: F[i, j, k] += weight * waveform, after the update of F, in every step.
-
-    `weight` already holds -Cb eta0 c dt / area and the like; arrays of equal length, one entry a sample.
-    """
-
-    component: int
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
-    weight: np.ndarray
-    waveform: Waveform
-
-
-@dataclass(frozen=True)
-class CircuitTerm:
-    """A linear one-edge circuit with two states (x0, x1) in parallel with the edges, one column each edge.
-
-    With E_old the edge's value before the step and E_star the value after the bulk update (without the circuit):
-        v = drive * waveform                               (Thevenin source in series; drive 0: none)
-        I = admittance * (voltage_factor * (E_new + E_old) - v) + output . x
-        E_new = E_star - feedback * I        solved for E_new:
-        E_new = (E_star - feedback * (admittance * (voltage_factor * E_old - v) + output . x)) * inverse
-        x <- transition @ x + input * (voltage_factor * (E_new + E_old) - v)
-    voltage_factor = length / 2, inverse = 1 / (1 + feedback * admittance * voltage_factor).
-    Arrays: component scalar; i, j, k, admittance, voltage_factor, feedback, inverse, drive: (edges,);
-    output, input: (edges, 2); transition: (edges, 2, 2). States are double, whatever the fields are.
-    One circuit an edge; a current on the same edge comes before it in the plan.
-    """
-
-    component: int
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
-    admittance: np.ndarray
-    voltage_factor: np.ndarray
-    feedback: np.ndarray
-    inverse: np.ndarray
-    drive: np.ndarray
-    output: np.ndarray
-    input: np.ndarray
-    transition: np.ndarray
-    waveform: Waveform | None
-
-
-@dataclass(frozen=True)
-class CouplingTerm:
-    """The off-diagonal part of an inverse permittivity (nearfield/coefficients/coupling.py).
-
-    After each update of E, before all other terms, E[component][at] += sum of weight * H[tap_component][tap_at]:
-    products are rounded, added in their order to four sums by turns, s0 to s3, and the sample gets (s0 + s1) + (s2 +
-    s3), all in the fields' precision. Sample n has the taps first[n] to first[n + 1], none further than one sample
-    along any axis: -1 and n on an axis that closes on itself are those over the seam, turned along the axis of unit
-    stride first, then the two that follow it. Imaginary parts likewise.
-    component: (samples,), 0..2; at: (samples, 3); first: (samples + 1,); tap_component: (taps,), 3..5; tap_at:
-    (taps, 3); weight: (taps,).
-    """
-
-    component: np.ndarray
-    at: np.ndarray
-    first: np.ndarray
-    tap_component: np.ndarray
-    tap_at: np.ndarray
-    weight: np.ndarray
-
-    def chosen(self, which: np.ndarray, moved: Triple = (0, 0, 0)) -> CouplingTerm:
-        """Some samples, by number, with places that count from `moved`."""
-        counts = np.diff(self.first)[which]
-        first = np.concatenate(([0], np.cumsum(counts)))
-        taps = np.repeat(self.first[:-1][which] - first[:-1], counts) + np.arange(first[-1])
-        at, tap_at = self.at[which] - np.array(moved), self.tap_at[taps] - np.array(moved)
-        return CouplingTerm(self.component[which], at, first, self.tap_component[taps], tap_at, self.weight[taps])
-
-    def stored(self, axes: Triple) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Samples in the order of rows and their taps, (n, 4) of component and place along storage axes: (samples,
-        first, taps, weights)."""
-        numbers = np.array([half + axes.index(axis) for half in (0, 3) for axis in range(3)])
-        order = np.lexsort((numbers[self.component], *(self.at[:, axis] for axis in reversed(axes))))
-        term = self.chosen(order)
-        at, tap = (
-            np.ascontiguousarray(np.column_stack((numbers[component], place[:, list(axes)])), np.int64)
-            for component, place in ((term.component, term.at), (term.tap_component, term.tap_at))
-        )
-        return at, np.asarray(term.first, np.int64), tap, term.weight
-
-
-@dataclass(frozen=True)
-class Functional:
-    """A weighted sum of samples, recorded every `stride` steps (steps stride, 2 stride, ...).
-
-    All samples are of E or all of H; `component` is an array like i, j, k. The recorded value is SI: weights of H
-    samples are given for H in A/m and the plan divides by eta0. Products are rounded, then added in their order.
-    """
-
-    component: np.ndarray
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
-    weight: np.ndarray
-    stride: int = 1
-    place: np.ndarray | None = None  # of each sample in the whole sum, where this is a part of one ...
-    terms: int | None = None  # ... of so many
-
-    @property
-    def whole(self) -> bool:
-        """Whether all samples of the sum are here."""
-        return self.terms is None or len(self.i) == self.terms
-
-
-@dataclass(frozen=True)
-class DFTBox:
-    """Running Fourier sum of one component over index ranges [lower, upper): dt stride sum F(t) exp(-j 2 pi f t)."""
-
-    component: int
-    lower: tuple[int, int, int]
-    upper: tuple[int, int, int]
-    frequencies: np.ndarray
-    stride: int = 1
-
-
-def taken_by(steps: np.ndarray, step: int) -> int:
-    """How many snapshots of these steps (sorted) there are after a step."""
-    return int(np.searchsorted(steps, step, side="right"))
-
-
-@dataclass(frozen=True)
-class SnapshotBox:
-    """Copies of one component over index ranges [lower, upper) after the given steps (sorted, counted from 1).
-
-    Those that are not `kept` go where the engine is told before each block of steps (`CpuEngine.place_snapshots`).
-    """
-
-    component: int
-    lower: tuple[int, int, int]
-    upper: tuple[int, int, int]
-    steps: np.ndarray
-    kept: bool = True
-
-    def taken(self, step: int) -> int:
-        """How many are kept after a step."""
-        return taken_by(self.steps, step) if self.kept else 0
-
-
-@dataclass(frozen=True)
-class PoleMedium:
-    """What a dispersive medium remembers in each sample where it weighs anything, of E (or H, where it is magnetic).
-
-    Just before the update, with e for E as it is before the first medium acts,
-        E <- stay E - weight (sum of all T)
-        T <- T + (k T + q e)                                        of `firsts`, (n, 2): k, q
-        T <- T + (k T + U + q e),  U <- U + (rho T + k U + r e)     of `seconds`, (n, 4): k, rho, q, r
-    stay and weight come with the coefficients, a plane at a time.
-    """
-
-    magnetic: bool
-    firsts: np.ndarray
-    seconds: np.ndarray
-
-    @property
-    def states(self) -> int:
-        """Numbers a sample."""
-        return len(self.firsts) + 2 * len(self.seconds)
-
-
-RecordingTerm = Functional | DFTBox | SnapshotBox
-Term = CurrentTerm | CircuitTerm | IncidentTerm | Functional | DFTBox | SnapshotBox
-
-
-@dataclass(frozen=True)
-class Recording:
-    """What came of a recording term: `time` (s) and `values` in SI (DFTBox: time is empty, values complex)."""
-
-    time: np.ndarray
-    values: np.ndarray
-
-
-def is_magnetic(component) -> bool:
-    """Whether a component, or any of several, is one of H."""
-    return bool(np.max(np.asarray(component) % 6) >= 3)
-
-
-def unit_stride_axis(active: tuple[int, int, int]) -> int:
-    """The longest axis of a length that suits rows, else the longest of all; z before y before x among equals.
-
-    The beginning of a row costs as much as some tens of cells; of long rows, few fit a tile in the second-level cache.
-    """
-    shortest, longest = ROW_LENGTHS
-    fitting = [axis for axis in range(3) if shortest <= active[axis] <= longest]
-    return max(fitting or range(3), key=lambda axis: (active[axis], axis))
-
-
-def in_precision(values: np.ndarray, dtype: type) -> np.ndarray:
-    """Source amplitudes or weights in the precision of the fields, contiguous. Error: some are too large for it."""
-    with np.errstate(over="ignore"):
-        cast = np.ascontiguousarray(values, dtype)
-    if not np.isfinite(cast).all():
-        raise ModelError(
-            f"a source is too strong: it adds up to {np.abs(values).max():.3g} V/m in a step, single precision holds "
-            f"{np.finfo(dtype).max:.3g}; make it weaker (results scale with it), or use precision='double'"
-        )
-    return cast
-
-
-@dataclass(frozen=True)
 class AxisProfile:
-    """What the update needs along one axis, one float64 value a sample of the active range.
+    """Lengths and CPML factors of the update along one axis, one float64 value a sample of the active range.
 
     inverse_dual: u / (kappa dual length) at the nodes; inverse_primary: u / (kappa cell length), zero past the last
     cell; on an axis that closes on itself the first dual length reaches over the seam; u is the plan's unit length, so
@@ -254,12 +43,16 @@ class AxisProfile:
     decay_magnetic: np.ndarray
     drive_magnetic: np.ndarray
 
+    def cut(self, samples: np.ndarray | slice) -> AxisProfile:
+        """The profile of some samples."""
+        return AxisProfile(**{name: values[samples] for name, values in vars(self).items()})
+
 
 @dataclass(frozen=True)
 class Plan:
     """One domain, ready for an engine: shapes, profiles, coefficients and terms; all global axes, float64.
 
-    `active` is the range of samples that the engine holds of every component: the cells, and one more along an axis
+    `active` is the number of samples that the engine stores of every component: the cells, and one more along an axis
     whose upper wall is PMC. Samples past it are zero for good.
 
     `phases`: the angle (rad) by which the fields lag over an axis that closes on itself, F(n) = F(0) exp(-j phase), and
@@ -267,18 +60,18 @@ class Plan:
     `gaps`: the sample before which such an axis is open nevertheless, in a rank's part that closes at the seam alone.
     """
 
-    cells: tuple[int, int, int]
-    active: tuple[int, int, int]
+    cells: Triple
+    active: Triple
     cpml: tuple[tuple[int, int], ...]  # planes (low, high) along each axis
     profiles: tuple[AxisProfile, AxisProfile, AxisProfile]
     coefficients: Coefficients
     time_step: float
     precision: str  # "single" | "double"
     terms: tuple[Term, ...] = ()
-    scale: float = 1.0  # c dt / u: what Cb and Db are multiplied by, since the profiles are lengths over u
+    scale: float = 1.0  # c dt / u, factor of Cb and Db, since the profiles are lengths over u
     rows_axis: int | None = None  # the axis of unit stride, where it is not this plan's own choice
-    blocks_axis: int | None = None  # that along which energy is summed in blocks of 16 cells, likewise
-    pole_media: tuple[PoleMedium, ...] = ()  # by number
+    blocks_axis: int | None = None  # the axis along which energy is summed in blocks of 16 cells, likewise
+    pole_media: tuple[PoleMedium, ...] = ()  # dispersive media, by number
     phases: tuple[float | None, float | None, float | None] = (None, None, None)
     complex_fields: bool = False
     gaps: tuple[int | None, int | None, int | None] = (None, None, None)
@@ -300,11 +93,11 @@ class Plan:
 
     @property
     def weighed_axis(self) -> int:
-        """The axis of the blocks of 16 cells that energy is summed in: one for any storage, for the same bits."""
+        """The axis of the blocks of 16 cells in which energy is summed; it does not depend on storage, nor do bits."""
         return unit_stride_axis(self.active) if self.blocks_axis is None else self.blocks_axis
 
     @property
-    def storage_axes(self) -> tuple[int, int, int]:
+    def storage_axes(self) -> Triple:
         """Global axes in storage order (a, b, c); a cyclic exchange leaves every formula as it is."""
         unit = self.unit_axis
         return ((unit + 1) % 3, (unit + 2) % 3, unit)
@@ -314,19 +107,29 @@ class Plan:
         return component // 3 * 3 + self.storage_axes.index(component % 3)
 
     @cached_property
+    def recorders(self) -> tuple[RecordingTerm, ...]:
+        """The terms that record, in their order."""
+        return recorders(self.terms)
+
+    @property
+    def dft_boxes(self) -> list[DFTBox]:
+        """The running Fourier transforms, in their order."""
+        return [term for term in self.recorders if isinstance(term, DFTBox)]
+
+    @property
+    def box(self) -> Box:
+        """All active samples."""
+        return Box((0, 0, 0), self.active)
+
+    @cached_property
     def waveforms(self) -> tuple[Waveform, ...]:
         """The columns of the amplitude tables: every waveform of the terms, once, in order of appearance."""
-        found: list[Waveform] = []
-        for term in self.terms:
-            waveform = getattr(term, "waveform", None)
-            if waveform is not None and not any(waveform is known for known in found):
-                found.append(waveform)
-        return tuple(found)
+        return tuple({id(waveform): waveform for term in self.terms for waveform in term.waveforms}.values())
 
     @cached_property
     def waves(self) -> tuple[IncidentWave, ...]:
         """The incident waves of the terms, once, in order of appearance."""
-        return tuple({id(term.wave): term.wave for term in self.terms if isinstance(term, IncidentTerm)}.values())
+        return tuple({id(wave): wave for term in self.terms for wave in term.waves}.values())
 
     def wave(self, wave: IncidentWave) -> int:
         """Number of an incident wave among `waves`."""
@@ -358,3 +161,25 @@ class Plan:
     def recording_times(self, half: bool, steps: np.ndarray) -> np.ndarray:
         """Times (s) at which E (or H, half a step later) stands after the given steps."""
         return (np.asarray(steps) + (0.5 if half else 0.0)) * self.time_step
+
+
+def unit_stride_axis(active: Triple) -> int:
+    """The longest axis of a length that suits rows, else the longest of all; z before y before x among equals.
+
+    The beginning of a row costs as much as some tens of cells; of long rows, few fit a tile in the second-level cache.
+    """
+    shortest, longest = ROW_LENGTHS
+    fitting = [axis for axis in range(3) if shortest <= active[axis] <= longest]
+    return max(fitting or range(3), key=lambda axis: (active[axis], axis))
+
+
+def in_precision(values: np.ndarray, dtype: type) -> np.ndarray:
+    """Source amplitudes or weights in the precision of the fields, contiguous. Error: some are too large for it."""
+    with np.errstate(over="ignore"):
+        cast: np.ndarray = np.ascontiguousarray(values, dtype)
+    if not np.isfinite(cast).all():
+        raise ModelError(
+            f"a source is too strong: it adds up to {np.abs(values).max():.3g} V/m in a step, single precision holds "
+            f"{np.finfo(dtype).max:.3g}; make it weaker (results scale with it), or use precision='double'"
+        )
+    return cast

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import Boundaries, cpml_profile
-from nearfield.plan.plan import AxisProfile, Plan, Term
+from nearfield.plan.plan import AxisProfile, Plan
 
 if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid
-    from nearfield.plan.plan import PoleMedium
-    from nearfield.plan.planes import Coefficients
+    from nearfield.plan.planes import Coefficients, PoleMedium
+    from nearfield.plan.term import Term
 
 
 def axis_profile(
@@ -55,6 +56,11 @@ def unit_length(grid: YeeGrid) -> float:
     return min(float(grid.primary(axis).min()) for axis in range(3))
 
 
+def active_shape(grid: YeeGrid, boundaries: Boundaries) -> Triple:
+    """Samples along each axis that an engine updates: the cells, and one more where the high wall is a PMC."""
+    return triple(n + (boundaries.face(axis, "high") == "pmc") for axis, n in enumerate(grid.cells))
+
+
 def build_plan(
     grid: YeeGrid,
     boundaries: Boundaries,
@@ -65,13 +71,13 @@ def build_plan(
     pole_media: Sequence[PoleMedium] = (),
 ) -> Plan:
     """Gather what an engine needs."""
-    active = tuple(n + (boundaries.face(axis, "high") == "pmc") for axis, n in enumerate(grid.cells))
+    active = active_shape(grid, boundaries)
     unit = unit_length(grid)
     return Plan(
         cells=grid.cells,
         active=active,
         cpml=tuple(boundaries.cpml_cells(axis) for axis in range(3)),
-        profiles=tuple(axis_profile(grid, boundaries, axis, active[axis], time_step, unit) for axis in range(3)),
+        profiles=triple(axis_profile(grid, boundaries, axis, active[axis], time_step, unit) for axis in range(3)),
         coefficients=coefficients,
         time_step=time_step,
         precision=precision,

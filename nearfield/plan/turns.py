@@ -1,32 +1,15 @@
-"""Complex fields: recorders of imaginary parts, and complex recordings of their pairs."""
+"""Samples past the seams of closed axes, by those of this cell that they repeat with a phase."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.plan.term import IMAGINARY
+
 if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid
-    from nearfield.plan.plan import Recording, RecordingTerm
-
-
-IMAGINARY = 6  # from a component's number to that of its imaginary part
-
-
-def imaginary(term: RecordingTerm) -> RecordingTerm:
-    """The term that records the imaginary part of what this one records the real part of."""
-    if not hasattr(term, "weight"):
-        return replace(term, component=term.component + IMAGINARY)
-    real = term.component < IMAGINARY  # the imaginary part of F is the real part of -j F: re -> im, im -> -re
-    component = np.where(real, term.component + IMAGINARY, term.component - IMAGINARY)
-    return replace(term, component=component, weight=np.where(real, term.weight, -term.weight))
-
-
-def joined(real: Recording, other: Recording) -> Recording:
-    """The complex recording that a term and its `imaginary` one made."""
-    return replace(real, values=real.values + 1j * other.values)
 
 
 def turned(grid: YeeGrid, index: tuple[np.ndarray, ...]) -> tuple[tuple[np.ndarray, ...], np.ndarray]:

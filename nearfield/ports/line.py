@@ -6,7 +6,7 @@ import numpy as np
 
 from nearfield.grid.yee import YeeGrid
 from nearfield.lowering.context import Context
-from nearfield.plan.plan import Functional
+from nearfield.plan.recorders import Functional
 from nearfield.ports.lumped import functional
 from nearfield.sources.edges import EdgeBlock
 

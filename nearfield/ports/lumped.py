@@ -13,8 +13,9 @@ import numpy as np
 from nearfield.coefficients.edge_loads import EdgeLoad
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.lowering.context import Context
-from nearfield.monitors.regions import active_shape
-from nearfield.plan.plan import CircuitTerm, CurrentTerm, Functional, Waveform
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.recorders import Functional
+from nearfield.plan.terms import CircuitTerm, CurrentTerm
 from nearfield.plan.turns import lagging
 from nearfield.ports.circuits import Circuit
 from nearfield.sources.edges import EdgeBlock
@@ -77,7 +78,7 @@ def functional(context: Context, component: np.ndarray, index: np.ndarray, weigh
     """
     component, index, weight = lagging(context.grid, component, tuple(index), weight)
     index = np.stack(index)
-    held = (index < np.array(active_shape(context))[:, None]).all(axis=0)
+    held = (index < np.array(context.active)[:, None]).all(axis=0)
     i, j, k = index[:, held]
     return Functional(component[held], i, j, k, weight[held])
 

@@ -196,7 +196,7 @@ class View:
 def surface_of(monitor: Any, grid: YeeGrid, simulation: Model) -> tuple[list[float], list[float]] | None:
     """The corners of a far-field surface, its own or the default; None where it cannot lie."""
     try:
-        nodes = monitor.box(SimpleNamespace(grid=grid, boundaries=simulation.boundaries))
+        nodes = monitor._box(SimpleNamespace(grid=grid, boundaries=simulation.boundaries))
     except ModelError:
         return None
     lower, upper = ([float(grid.lines[axis][end[axis]]) for axis in range(3)] for end in nodes)

@@ -100,7 +100,7 @@ class Check:
 
 def examine(simulation: Model, threads: int | None = None) -> Check:
     """The check of a simulation. Error: ModelError for what `run` would refuse as well."""
-    setup = simulation.setup()
+    setup = simulation._setup()
     grid = setup.grid
     media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(setup.plan.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)

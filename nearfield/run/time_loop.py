@@ -119,7 +119,7 @@ class TimeLoop:
 
         def own(feature) -> Variables:
             mine = feature.own(recordings)
-            return feature.item.collect(context, mine, self.excitation)
+            return feature.item._collect(context, mine, self.excitation)
 
         def seen(feature) -> Variables:
             variables = feature.item.complete(own(feature)) if complete else own(feature)
@@ -277,7 +277,7 @@ def finish(record: RunRecord, setup: Discretization) -> None:
 
     excited = [name for name in record.excitations if name != "sources"]
     if record.status == "done" and excited:
-        ports = setup.simulation.channels
+        ports = setup.simulation._channels
         bands = [port_waveform(setup.simulation, port).band for port in ports if port.name in record.excitations]
         impedances = {port.name: port.impedance for port in ports}
         record.sparameters = scattering_variables(record, bands, impedances, setup.time_step)

@@ -18,8 +18,10 @@ from nearfield.entry.schema import Schema
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.context import Context
 from nearfield.lowering.interpolation import point_samples
-from nearfield.plan.plan import CurrentTerm, Waveform
-from nearfield.plan.turns import IMAGINARY, turned
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.term import IMAGINARY
+from nearfield.plan.terms import CurrentTerm
+from nearfield.plan.turns import turned
 from nearfield.sources.edges import EdgeBlock, Name, dual_area, edge_block, ordered, sample_length
 from nearfield.sources.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
 
@@ -72,12 +74,12 @@ def nearest_samples(grid: YeeGrid, component: int, position: tuple[float, ...]) 
 class ImpressedCurrent(Schema):
     """What all sources share."""
 
-    def signal(self) -> Waveform:
+    def _signal(self) -> Waveform:
         """The column of source amplitudes that this current follows."""
         return Waveform(self.waveform.value, SOURCES, self.waveform.end)
 
     @property
-    def place(self) -> str:
+    def _label(self) -> str:
         """Name for messages."""
         return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__
 
@@ -90,14 +92,14 @@ class PointLike(ImpressedCurrent):
         """That of E, or of H where it is magnetic, which it adds to."""
         return AXES.index(self.axis) + 3 * (self.kind == "magnetic-point-current")
 
-    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    def _edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """The samples that carry it: (component, i, j, k)."""
         return [(self._component, *nearest_samples(grid, self._component, self.position))]
 
-    def terms(self, context: Context) -> list[CurrentTerm]:
+    def _terms(self, context: Context) -> list[CurrentTerm]:
         """What the engine adds in each step."""
         index, density = spread(context, self._component, self.position)
-        return current_term(context, self._component, index, self.moment * density, self.signal())
+        return current_term(context, self._component, index, self.moment * density, self._signal())
 
 
 class PointCurrent(PointLike):
@@ -182,23 +184,23 @@ class LineCurrent(ImpressedCurrent):
             )
         return self
 
-    def block(self, grid: YeeGrid) -> EdgeBlock:
+    def _block(self, grid: YeeGrid) -> EdgeBlock:
         """Its edges."""
         axis = next(axis for axis in range(3) if self.start[axis] != self.end[axis])
         lower, upper = (tuple(map(pick, zip(self.start, self.end))) for pick in (min, max))
-        return edge_block(grid, lower, upper, axis, self.place)
+        return edge_block(grid, lower, upper, axis, self._label)
 
-    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    def _edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """The samples that carry it: (component, i, j, k)."""
-        block = self.block(grid)
+        block = self._block(grid)
         return [(block.component, block.i, block.j, block.k)]
 
-    def terms(self, context: Context) -> list[CurrentTerm]:
+    def _terms(self, context: Context) -> list[CurrentTerm]:
         """What the engine adds in each step."""
-        block = self.block(context.grid)
+        block = self._block(context.grid)
         sign = 1.0 if self.end[block.component] > self.start[block.component] else -1.0
         index = (block.i, block.j, block.k)
-        return current_term(context, block.component, index, sign * self.current / block.area, self.signal())
+        return current_term(context, block.component, index, sign * self.current / block.area, self._signal())
 
 
 class CurrentSheet(ImpressedCurrent):
@@ -239,17 +241,17 @@ class CurrentSheet(ImpressedCurrent):
             raise ValueError(f"axis {self.axis!r} is normal to the sheet; the current must flow in its plane")
         return self
 
-    def block(self, grid: YeeGrid) -> EdgeBlock:
+    def _block(self, grid: YeeGrid) -> EdgeBlock:
         """Its edges."""
-        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self.place)
+        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self._label)
 
-    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    def _edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """The samples that carry it: (component, i, j, k)."""
-        block = self.block(grid)
+        block = self._block(grid)
         return [(block.component, block.i, block.j, block.k)]
 
-    def terms(self, context: Context) -> list[CurrentTerm]:
+    def _terms(self, context: Context) -> list[CurrentTerm]:
         """What the engine adds in each step."""
-        block = self.block(context.grid)
+        block = self._block(context.grid)
         density = self.density * block.width / block.area
-        return current_term(context, block.component, (block.i, block.j, block.k), density, self.signal())
+        return current_term(context, block.component, (block.i, block.j, block.k), density, self._signal())

@@ -49,7 +49,7 @@ class Pulse(Schema):
         """Above this frequency (Hz) the spectrum is more than 60 dB below its peak."""
         raise NotImplementedError
 
-    def shape(self, x: np.ndarray) -> np.ndarray:
+    def _shape(self, x: np.ndarray) -> np.ndarray:
         """The pulse of unit peak at x = (t - centre)/width."""
         raise NotImplementedError
 
@@ -68,7 +68,7 @@ class Pulse(Schema):
         t = np.asarray(t, dtype=float)
         alive = (t >= 0.0) & (t <= self.end)
         inside = np.where(alive, (t - self.centre) / self.width, 0.0)
-        return np.where(alive, self.amplitude * self.shape(inside), 0.0)
+        return np.where(alive, self.amplitude * self._shape(inside), 0.0)
 
     def spectrum(self, frequencies: np.ndarray) -> np.ndarray:
         """The signal's Fourier integral, integral s(t) exp(-j 2 pi f t) dt: complex, in seconds times its unit."""
@@ -112,7 +112,7 @@ class Gaussian(Pulse):
     def highest_frequency(self) -> float:
         return NEGLIGIBLE_WIDTH / self.width
 
-    def shape(self, x: np.ndarray) -> np.ndarray:
+    def _shape(self, x: np.ndarray) -> np.ndarray:
         return np.exp(-(x**2))
 
 
@@ -153,7 +153,7 @@ class GaussianDerivative(Pulse):
     def highest_frequency(self) -> float:
         return self.frequency * DERIVATIVE_NEGLIGIBLE
 
-    def shape(self, x: np.ndarray) -> np.ndarray:
+    def _shape(self, x: np.ndarray) -> np.ndarray:
         return -x * np.exp(0.5 * (1.0 - x**2))
 
 
@@ -194,7 +194,7 @@ class Ricker(Pulse):
     def highest_frequency(self) -> float:
         return self.frequency * RICKER_NEGLIGIBLE
 
-    def shape(self, x: np.ndarray) -> np.ndarray:
+    def _shape(self, x: np.ndarray) -> np.ndarray:
         return (1.0 - 2.0 * x**2) * np.exp(-(x**2))
 
 
@@ -245,7 +245,7 @@ class ModulatedGaussian(Pulse):
     def highest_frequency(self) -> float:
         return self.frequency + NEGLIGIBLE_WIDTH / self.width
 
-    def shape(self, x: np.ndarray) -> np.ndarray:
+    def _shape(self, x: np.ndarray) -> np.ndarray:
         return np.exp(-(x**2)) * np.cos(2.0 * math.pi * self.frequency * self.width * x)
 
 

@@ -19,7 +19,7 @@ import nearfield as nf
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.entry.errors import ModelError
 from nearfield.machine.compiled import core
-from nearfield.plan.incident_term import IncidentTerm
+from nearfield.plan.terms import IncidentTerm
 
 CELLS = (40, 41, 42)
 ENDLESS = 100_000  # steps; half a minute, while their tables are made in a tenth of a second

@@ -9,9 +9,11 @@ import nearfield as nf
 from nearfield.bodies.geometry import Structure
 from nearfield.measure.bench import CELL, box
 from nearfield.measure.bench_features import cpml, dft_box, dft_plane, vacuum
-from nearfield.parallel.plan_weights import CPML, EDGE, FREQUENCY, VISIT
+from nearfield.parallel.plan_weights import CPML, PRICES
 from nearfield.parallel.weights import Weights
-from nearfield.plan.plan import CurrentTerm, DFTBox, SnapshotBox, Waveform
+from nearfield.plan.excitations import Waveform
+from nearfield.plan.recorders import DFTBox, SnapshotBox
+from nearfield.plan.terms import CurrentTerm
 from tests.plans import make_plan
 
 WHOLE = ([0.0],) * 3
@@ -73,7 +75,7 @@ def test_what_is_recorded_weighs_where_it_is_recorded():
     terms = (DFTBox(2, (4, 5, 6), (8, 9, 22), frequencies, 2), SnapshotBox(0, (0, 0, 0), (2, 2, 2), np.array([10, 20])))
     plan = make_plan((20, 20, 40), terms=lambda rng, plan: terms)
     weights = Weights.of(plan)
-    each = (FREQUENCY * 3 + VISIT / 16) / 2
+    each = (PRICES.frequency * 3 + PRICES.visit / 16) / 2
     assert total(weights, ([5.0], [6.0], [7.0]), ([6.0], [7.0], [8.0])) == pytest.approx(1 + each)
     assert total(weights, ([9.0], [9.0], [7.0]), ([20.0], [20.0], [40.0])) == pytest.approx(11 * 11 * 33)
     assert total(weights, WHOLE, ([2.0], [2.0], [2.0])) > 8
@@ -83,7 +85,7 @@ def test_currents_weigh_what_their_edges_cost_wherever_they_lie():
     pulse, n = Waveform(np.cos, "sources", 1.0), np.arange(3)
     term = CurrentTerm(2, n, n, n, np.ones(3), pulse)
     plan = make_plan((20, 20, 40), terms=lambda rng, plan: (term,))
-    assert Weights.of(plan).total == pytest.approx(20 * 20 * 40 + 3 * EDGE)
+    assert Weights.of(plan).total == pytest.approx(20 * 20 * 40 + 3 * PRICES.edge)
 
 
 def test_hundreds_of_recorders_need_no_large_table_and_keep_their_cost():
@@ -92,7 +94,7 @@ def test_hundreds_of_recorders_need_no_large_table_and_keep_their_cost():
     bare = make_plan((100, 100, 200), ((10, 10),) * 3)
     weights = Weights.of(plan)
     assert weights.values.size <= 100**3
-    added = sum((FREQUENCY * 4 + VISIT / 200) * 3 * 2 * 200 for _ in boxes)
+    added = sum((PRICES.frequency * 4 + PRICES.visit / 200) * 3 * 2 * 200 for _ in boxes)
     assert weights.total - Weights.of(bare).total == pytest.approx(added, rel=1e-9)
     assert {10.0, 90.0} <= set(weights.edges[0])  # no line of the CPML is lost
 
@@ -101,7 +103,7 @@ def test_lossy_media_and_curved_surfaces_weigh_more_than_plain_ones():
     side = 48 * CELL
 
     def of(*structures, **entries):
-        return mean(vacuum(48, 10, "single", structures=structures, sources=(), **entries).setup().plan)
+        return mean(vacuum(48, 10, "single", structures=structures, sources=(), **entries)._setup().plan)
 
     ball = nf.Sphere((side / 2,) * 3, 0.4 * side)
     plain, lossy = (of(Structure(ball, nf.Medium(3.0, conductivity=loss))) for loss in (0.0, 0.1))
@@ -112,7 +114,7 @@ def test_lossy_media_and_curved_surfaces_weigh_more_than_plain_ones():
 
 def test_metal_costs_nothing_more():
     block = Structure(nf.Box((0, 0, 0), (48 * CELL,) * 3), "pec")
-    assert mean(box(48, 1, structures=[block], sources=()).setup().plan) == 1.0
+    assert mean(box(48, 1, structures=[block], sources=())._setup().plan) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_metal_costs_nothing_more():
     ],
 )
 def test_the_weights_give_the_rates_that_were_measured(model, measured, lowest, highest):
-    weights = Weights.of(model(200, 200, "single").setup().plan)
+    weights = Weights.of(model(200, 200, "single")._setup().plan)
     rows = weights.row * 200**2
     share = (200**3 + rows) / (weights.total + rows)
     # runs of those files spread so far among themselves; weights were measured apart, on another day
@@ -134,6 +136,6 @@ def test_the_weights_give_the_rates_that_were_measured(model, measured, lowest, 
 
 
 def test_a_large_model_is_weighed_without_an_array_of_its_size():
-    plan = box(700, 1, "cpml", sources=()).setup().plan
+    plan = box(700, 1, "cpml", sources=())._setup().plan
     weights = Weights.of(plan)
     assert weights.values.size < 30**3 and weights.total > 700**3

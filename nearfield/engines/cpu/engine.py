@@ -19,19 +19,11 @@ from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.machine.compiled import core, instruction_set
 from nearfield.machine.topology import available_threads
 from nearfield.plan.boxes import Arrangement, Box
-from nearfield.plan.incident_term import IncidentTerm, Marches
-from nearfield.plan.plan import (
-    CircuitTerm,
-    CurrentTerm,
-    DFTBox,
-    Functional,
-    Plan,
-    Recording,
-    RecordingTerm,
-    SnapshotBox,
-    in_precision,
-    is_magnetic,
-)
+from nearfield.plan.excitations import Marches
+from nearfield.plan.plan import Plan, in_precision
+from nearfield.plan.recorders import DFTBox, Functional, Recording, RecordingTerm, SnapshotBox
+from nearfield.plan.term import is_magnetic
+from nearfield.plan.terms import CircuitTerm, CurrentTerm, IncidentTerm
 
 Sides = tuple[tuple[tuple[int, int], tuple[int, int]], ...]  # (low, high) along x, y, z; each (at, lean)
 

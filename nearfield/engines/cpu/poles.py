@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.plan.boxes import Box, Triple
+from nearfield.entry.triples import Triple
+from nearfield.plan.boxes import Box
 from nearfield.plan.plan import Plan
-from nearfield.plan.turns import IMAGINARY
+from nearfield.plan.term import IMAGINARY
 
 COMPONENTS_OF = {False: range(3), True: range(3, 6)}  # by whether a medium is magnetic
 

@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.entry.triples import Triple
 from nearfield.grid.yee import COMPONENTS
 from nearfield.parallel.halo import in_blocks, slab_spans
 from nearfield.parallel.part import PlanPart
 from nearfield.parallel.ranks import RankEngine
-from nearfield.plan.boxes import Box, Triple
-from nearfield.plan.plan import DFTBox, Functional, RecordingTerm, SnapshotBox
+from nearfield.plan.boxes import Box
+from nearfield.plan.recorders import DFTBox, Functional, RecordingTerm, SnapshotBox
 from nearfield.plan.sizes import LANES
-from nearfield.plan.turns import IMAGINARY
+from nearfield.plan.term import IMAGINARY
 
 if TYPE_CHECKING:
     from nearfield.run.checkpoint.store import Stored
 
-# The storage components whose differences along storage axis a, b, c have a psi, in the order of core/cpu/rows.cpp.
+# The storage components whose differences along storage axis a, b, c have a psi, in the order of core/cpu/rows/advance.hpp.
 SOURCES = ((2, 1), (2, 0), (1, 0))
 PLANES = 16  # across x, of poles' states in one piece
 KNOWN = re.compile(r"(imaginary )?([EH][012]|psi (electric|magnetic) [abc])")  # of the registry of states

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from nearfield.entry.errors import NearfieldError
+from nearfield.entry.triples import Triple
 from nearfield.formats.direct import DirectWriter, write_all
-from nearfield.plan.boxes import Box, Triple
+from nearfield.plan.boxes import Box
 from nearfield.run.checkpoint.pieces import Piece
 
 CHUNK = 2**20  # bytes
