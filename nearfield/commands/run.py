@@ -19,6 +19,7 @@ from nearfield.machine.interruption import Terminated
 from nearfield.machine.machine_rate import remember_rate
 from nearfield.machine.transport import world
 from nearfield.model_file import load, loads
+from nearfield.results import Result
 from nearfield.run.checkpoint.folder import checkpoints, remove_all
 from nearfield.run.checkpoint.keeper import Checkpoints
 from nearfield.run.checkpoint.schedule import Schedule
@@ -27,7 +28,6 @@ from nearfield.run.resume import alone_in, going_on, refuse_unfinished
 from nearfield.run.time_loop import run
 
 if TYPE_CHECKING:
-    from nearfield.results import Result
     from nearfield.simulation import Simulation
 
 RESULT_NAME = "result.h5"
