@@ -11,8 +11,8 @@ import numpy as np
 from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import Discretization, port_waveform
 from nearfield.discretization.model import Model
-from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tuning import RunTuner
+from nearfield.engines.protocol import Engine
 from nearfield.entry.errors import DivergedError, RunFailed
 from nearfield.entry.toml_text import dumps, inline, plain
 from nearfield.machine.facts import machine_facts
@@ -283,7 +283,7 @@ def finish(record: RunRecord, setup: Discretization) -> None:
         record.sparameters = scattering_variables(record, bands, impedances, setup.time_step)
 
 
-def plan_facts(setup: Discretization, engine: CpuEngine) -> dict:
+def plan_facts(setup: Discretization, engine: Engine) -> dict:
     """Numbers of the discretised model and of the engine."""
     core = engine.facts()
     cells = int(np.prod(setup.plan.cells, dtype=np.int64))
