@@ -121,10 +121,10 @@ def small_model(precision="single", **options):
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_a_model_agrees_with_the_oracle_by_every_schedule(precision):
+def test_a_model_agrees_with_the_oracle_by_every_schedule(engine_name, precision):
     plan = small_model(precision)._setup().plan
     assert len(plan.pole_media) == 1
-    assert_model_agrees(plan)
+    assert_model_agrees(engine_name, plan)
 
 
 def test_planes_along_any_axis_single_samples_and_boxes_of_ranks_are_the_same():

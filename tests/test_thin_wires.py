@@ -195,8 +195,8 @@ def small_model(precision="double", **options):
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_a_model_agrees_with_the_oracle_by_every_schedule(precision):
-    assert_model_agrees(small_model(precision)._setup().plan, "feed")
+def test_a_model_agrees_with_the_oracle_by_every_schedule(engine_name, precision):
+    assert_model_agrees(engine_name, small_model(precision)._setup().plan, "feed")
 
 
 def test_planes_along_any_axis_and_single_samples_are_those_of_the_whole():

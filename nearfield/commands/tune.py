@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nearfield.commands.console import answered, console
 from nearfield.commands.tables import columns
-from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines import ENGINES
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling, predicted_gain
 from nearfield.engines.cpu.tuning import TILES, Choice, Trial, choose, forget, try_out
 from nearfield.entry.errors import ModelError
@@ -39,7 +39,7 @@ def tune_tiles(model: Path | None, cells: int, threads: int | None, precision: s
         setup = simulation._setup()
         refuse_much_memory(simulation)
         choice = choose(setup.plan, threads, tiling=None)
-        engine = CpuEngine(setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
+        engine = ENGINES["cpu"](setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
         choice, trial = try_out(engine, setup.excitations[0], choice, out.note)
         found = findings(choice, trial, math.prod(setup.grid.cells))
         out.answer(found, readable(found, choice))

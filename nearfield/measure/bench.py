@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from nearfield.discretization.discretization import Discretization
-from nearfield.engines.cpu.engine import Engine
 from nearfield.engines.cpu.tiling import Tiling
+from nearfield.engines.protocol import Engine
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.grid.boundaries import CPML, Boundaries
 from nearfield.grid.grid import Grid
