@@ -328,7 +328,7 @@ def complain(message: str, code: int, as_json: bool) -> None:
 
 
 def usage_message(error: Exception) -> str:
-    """What is wrong with the arguments and where help is."""
+    """The error in the arguments, and the command that prints help."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "nearfield"
     text = error.format_message() if hasattr(error, "format_message") else str(error)  # type: ignore[attr-defined]

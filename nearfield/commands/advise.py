@@ -97,7 +97,7 @@ def line(each: Candidate, chosen: Candidate, raw: int) -> tuple[str, ...]:
 
 
 def in_a_model(chosen: Candidate) -> str:
-    """What to write into a model file."""
+    """The entry of a model file for this way of writing."""
     if chosen.format == "ascii":
         return 'file = { format = "ascii" }' + ("" if chosen.mode == SERVER else ", a snapshot for each domain's box")
     codec = f', codec = "{chosen.codec}"' if chosen.codec != "none" else ""

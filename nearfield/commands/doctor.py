@@ -129,7 +129,7 @@ def hdf5_version() -> str | None:
 
 
 def missing(found: dict[str, Any]) -> list[dict[str, str]]:
-    """What is missing, when it is needed, and the line that installs it."""
+    """Missing parts, when each is needed, and the line that installs it."""
     pip = f"{sys.executable} -m pip install"
     lacking = [(package, "always", f"{pip} {package}") for package in PACKAGES if version_of(package) is None]
     if not found["isa"]:

@@ -104,5 +104,5 @@ def band_of(entry: Entry) -> str:
 
 
 def nearness(entry: Entry) -> str:
-    """How far the medium is from its source."""
+    """The deviation of the medium from its source."""
     return f"within {100 * entry.error:.2g} %" if entry.error else "as published"

@@ -61,7 +61,7 @@ HaloDepth = Annotated[int | None, Option("--halo-depth", help="Layers, and steps
 def on_ranks(
     ranks: int | None, domains: str | None, bind: str | None, memory: str | None, halo_depth: int | None, overlap: str
 ) -> Parallel:
-    """How this process takes part in a run; where `ranks` asks for a launcher, its exit code ends the command."""
+    """The part of this process in a run; where `ranks` asks for a launcher, its exit code ends the command."""
     from nearfield.parallel.launch import relaunch
     from nearfield.parallel.start import Parallel
 

@@ -192,7 +192,7 @@ def fit_line(each: dict[str, Any]) -> Sequence[str]:
 
 
 def communication(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """How evenly ranks compute, and what communication takes beside it, where there are several."""
+    """A line about the spread of computation over several ranks, and the time of communication."""
     several = [row for row in rows if row["ranks"] > 1]
     if not several:
         return []
@@ -205,7 +205,7 @@ def communication(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def buffers(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """What keeping the whole record takes beside a ring, for the largest case that was measured so."""
+    """A line that compares memory and time of a whole record with a ring, for the largest measured case."""
     whole = max((row for row in rows if row["mode"] == WHOLE), key=lambda row: row["raw_bytes"], default=None)
     if whole is None:
         return []

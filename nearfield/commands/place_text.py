@@ -112,7 +112,7 @@ def named(decomposition: Decomposition) -> str:
 
 
 def slowest(placing: Placing) -> str:
-    """What the slowest domain spends on itself and on its faces."""
+    """A sentence about the slowest domain: the share of its time for its faces."""
     best = placing.best
     number = int(best.costs.argmax())
     index = list(indices(best.arrangement.counts))[number]

@@ -25,7 +25,7 @@ def energy_text(ratio: float) -> str:
 
 
 class Outlook:
-    """How far a run is: by steps, or by the decay of its energy where that will end it earlier."""
+    """The progress of a run: by steps, or by the decay of its energy where that will end it earlier."""
 
     def __init__(self, decay: float | None) -> None:
         self.decay = decay
@@ -41,7 +41,7 @@ class Outlook:
         return min(part, 1.0)
 
     def text(self, info: ProgressInfo) -> str:
-        """What is known at one step."""
+        """A line about one step: rate, energy, time left."""
         part = self.part(info)
         left = (time.monotonic() - self.begun) * (1 - part) / part if part > 0 else math.inf
         return (

@@ -23,7 +23,7 @@ def whole(bytes: float) -> int:
 
 
 def cases(where: tuple[int, int, int], streams: str | None, chosen: str | None) -> list[Case]:
-    """What was asked for: a suite, streams that run together, or one stream."""
+    """The cases of a suite, of streams that run together, or of one stream."""
     if streams is not None and chosen is not None:
         raise ModelError("streams and suite exclude each other; give one of them")
     if chosen is not None:
@@ -84,7 +84,7 @@ def sums(measured: Sequence[tuple[Case, list[dict[str, Any]]]]) -> list[str]:
 
 
 def gain(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """What it gains to have memory, writer and reader on one node, where both kinds were measured."""
+    """The gain of memory, writer and reader on one node, where both kinds were measured."""
     local = [row["mb_per_second"] for row in rows if row["memory"] == row["writer"] == row["reader"]]
     remote = [row["mb_per_second"] for row in rows if not row["memory"] == row["writer"] == row["reader"]]
     if not local or not remote:
@@ -94,7 +94,7 @@ def gain(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def remarks(request: Request, rows: Sequence[dict[str, Any]]) -> list[str]:
-    """What was measured, in words."""
+    """Lines that explain the columns."""
     through = f"{request.blocks} blocks of {request.block_bytes / 1e6:.3g} MB"
     return [
         "",

@@ -96,7 +96,7 @@ def presented(
 
 
 def going_on_line(folder: Path) -> str:
-    """How to go on with what a signal ended."""
+    """The command that resumes a run which a signal ended."""
     return f"ended by SIGTERM with a checkpoint; `nearfield run --resume {folder}` goes on"
 
 
@@ -192,7 +192,7 @@ def remember_rates(result: Result, precision: str) -> None:
 
 
 def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any]:
-    """What the run did, for the JSON object and the screen."""
+    """Facts of the run for the JSON object and the screen."""
     facts = result.facts
     summary: dict[str, Any] = {"status": result.status, "folder": str(folder), "files": [str(file) for file in files]}
     summary |= {name: facts.get(name) for name in ("cells", "time_step", "threads", "isa")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from nearfield.commands.console import answered, console
 from nearfield.commands.tables import columns
@@ -20,6 +20,7 @@ from nearfield.model_file import load
 from nearfield.plan.sizes import domain_bytes
 
 if TYPE_CHECKING:
+    from nearfield.engines.cpu.tuning import TiledEngine
     from nearfield.simulation import Simulation
 
 
@@ -40,7 +41,7 @@ def tune_tiles(model: Path | None, cells: int, threads: int | None, precision: s
         refuse_much_memory(simulation)
         choice = choose(setup.plan, threads, tiling=None)
         engine = ENGINES["cpu"](setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
-        choice, trial = try_out(engine, setup.excitations[0], choice, out.note)
+        choice, trial = try_out(cast("TiledEngine", engine), setup.excitations[0], choice, out.note)
         found = findings(choice, trial, math.prod(setup.grid.cells))
         out.answer(found, readable(found, choice))
     return 0

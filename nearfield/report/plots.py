@@ -26,7 +26,7 @@ def level(waves: np.ndarray) -> np.ndarray:
 
 
 def case_title(result: Result, what: str) -> str:
-    """What is shown, of which model."""
+    """The title of a picture: its subject and the model."""
     return f"{what} · {result.title}" if result.title.strip() else what
 
 
