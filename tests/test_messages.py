@@ -139,3 +139,17 @@ def test_a_wrong_entry_is_refused_where_it_is_made(case):
 def test_a_stable_time_step_given_as_the_limit_itself_is_allowed():
     limit = model().check().time_step_limit
     assert model(time_step=limit).check().time_step == limit
+
+
+@pytest.mark.parametrize(
+    ("medium", "message"),
+    [
+        ({"permittivity": -2.2}, "Simulation: media.a.permittivity: must be positive, given -2.2"),
+        ({"resistance": -1}, "Simulation: media.a.resistance: must be zero or positive, given -1"),
+        ({"permittivty": 2}, "Simulation: media.a.permittivty: unknown key 'permittivty'; did you mean permittivity?"),
+    ],
+)
+def test_of_the_branches_of_a_union_the_one_that_the_keys_fit_speaks(medium, message):
+    with pytest.raises(nf.ModelError) as refused:
+        nf.Simulation(nf.Grid.uniform(1e-3, (4, 4, 4)), media={"a": medium}, steps=1)
+    assert str(refused.value).startswith(message) and "; or " not in str(refused.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class Functional(SampledTerm):
     terms: int | None = None  # samples of the whole sum
 
     recorded = True
+    box: ClassVar[None] = None
     sample_arrays = ("component", "weight")
 
     @property
@@ -77,6 +78,7 @@ class BoxTerm(Term):
     """A recording of one component over index ranges [lower, upper)."""
 
     recorded = True
+    whole: ClassVar[bool] = True  # what ranks record of a box is put together, not added
     component: int
     lower: Triple
     upper: Triple
