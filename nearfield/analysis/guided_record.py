@@ -33,9 +33,8 @@ def recorded(line: Line, recordings: list[Recording], notes: dict) -> Variables:
         more = {name: value for name, value in vars(line).items() if np.isscalar(value)} | notes
         if isinstance(line, LoadedLine):
             found[name + PARTS] = Variable(("profile", time), values, {"units": unit})
-            values = (
-                line.shares(np.array([0.5 * line.frequencies[[0, -1]].sum()])) @ getattr(line, WEIGHTS[name]) @ values
-            )
+            middle = np.array([0.5 * line.frequencies[[0, -1]].sum()])
+            values = line.shares(middle) @ getattr(line, WEIGHTS[name]) @ values
         found[name] = Variable((time,), values[0], {"units": unit, **(more if name == "voltage" else {})})
     if isinstance(line, LoadedLine):
         for name, unit in UNITS.items():
