@@ -177,15 +177,12 @@ def mode_table(rows: list[tuple], factor: float, unit: str, origin: float) -> xa
     endless = np.full(decay.shape, np.inf)
     quality = np.divide(np.pi * np.abs(frequency), decay, out=endless.copy(), where=decay > 0)
     quality_error = np.divide(quality * rate_error, decay, out=endless, where=decay > 0)
-    columns = {
-        "frequency": (frequency, "Hz"),
-        "decay_rate": (decay, "1/s"),
-        "quality_factor": (quality, "1"),
-        "amplitude": (factor * amplitude, unit),
-        "frequency_error": (rate_error / (2 * np.pi), "Hz"),
-        "decay_rate_error": (rate_error, "1/s"),
-        "quality_factor_error": (quality_error, "1"),
-        "amplitude_error": (factor * amplitude_error, unit),
+    columns = {  # with errors and units
+        "frequency": (frequency, rate_error / (2 * np.pi), "Hz"),
+        "decay_rate": (decay, rate_error, "1/s"),
+        "quality_factor": (quality, quality_error, "1"),
+        "amplitude": (factor * amplitude, factor * amplitude_error, unit),
     }
-    data = {name: ("mode", array, {"units": units}) for name, (array, units) in columns.items()}
+    data = {name: ("mode", array, {"units": units}) for name, (array, _, units) in columns.items()}
+    data |= {f"{name}_error": ("mode", error, {"units": units}) for name, (_, error, units) in columns.items()}
     return xarray.Dataset(data, {"mode": np.arange(frequency.size)}, {"time_origin": origin})

@@ -77,14 +77,7 @@ def status_bytes(status: str) -> bytes:
 
 
 LAYOUT = FixedLayout(
-    header,
-    read_header,
-    snapshot_bytes,
-    moment_bytes,
-    status_bytes,
-    STATUS_AT,
-    struct.Struct("<Q").pack,
-    COMMITTED_AT,
+    header, read_header, snapshot_bytes, moment_bytes, status_bytes, STATUS_AT, struct.Struct("<Q").pack, COMMITTED_AT
 )
 
 

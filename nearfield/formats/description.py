@@ -181,19 +181,12 @@ class FieldDescription:
 
     def to_json(self) -> str:
         """Everything as JSON, coordinates with all their digits."""
-        return json.dumps(
-            {
-                "format": self.format,
-                "precision": self.precision,
-                "codec": str(self.codec),
-                "bound": None if self.bound is None else asdict(self.bound),
-                "title": self.title,
-                "snapshots_planned": self.snapshots,
-                "components": {name: asdict(item) for name, item in self.components.items()},
-                "coordinates": {dim: np.asarray(line, float).tolist() for dim, line in self.coordinates.items()},
-                "attributes": dict(self.attributes),
-            }
-        )
+        bound = None if self.bound is None else asdict(self.bound)
+        data: dict[str, Any] = {"format": self.format, "precision": self.precision, "codec": str(self.codec)}
+        data |= {"bound": bound, "title": self.title, "snapshots_planned": self.snapshots}
+        data["components"] = {name: asdict(item) for name, item in self.components.items()}
+        data["coordinates"] = {dim: np.asarray(line, float).tolist() for dim, line in self.coordinates.items()}
+        return json.dumps(data | {"attributes": dict(self.attributes)})
 
     @classmethod
     def from_json(cls, text: str) -> FieldDescription:
