@@ -26,23 +26,23 @@ def recorded(line: Line, recordings: list[Recording], notes: dict) -> Variables:
     """The variables of a port from its recordings, V before I; `notes` of the port become attributes of the voltage."""
     half = len(recordings) // 2
     sums = {"voltage": recordings[:half], "current": recordings[half:]}
-    found: Variables = {}
+    variables: Variables = {}
     for name, unit, end in (("voltage", "V", ""), ("current", "A", HALF)):
         values, time = np.stack([each.values for each in sums[name]]), "time" + end
-        found[time] = Variable((time,), sums[name][0].time, {"units": "s"})
+        variables[time] = Variable((time,), sums[name][0].time, {"units": "s"})
         more = {name: value for name, value in vars(line).items() if np.isscalar(value)} | notes
         if isinstance(line, LoadedLine):
-            found[name + PARTS] = Variable(("profile", time), values, {"units": unit})
+            variables[name + PARTS] = Variable(("profile", time), values, {"units": unit})
             middle = np.array([0.5 * line.frequencies[[0, -1]].sum()])
             values = line.shares(middle) @ getattr(line, WEIGHTS[name]) @ values
-        found[name] = Variable((time,), values[0], {"units": unit, **(more if name == "voltage" else {})})
+        variables[name] = Variable((time,), values[0], {"units": unit, **(more if name == "voltage" else {})})
     if isinstance(line, LoadedLine):
         for name, unit in UNITS.items():
             values = getattr(line, name)
-            found["line_" + name] = Variable(("point", "profile")[: values.ndim], values, {"units": unit})
-        found["point"] = found["line_frequencies"]
-        found["profile"] = Variable(("profile",), np.arange(half), {"units": ""})
-    return found
+            variables["line_" + name] = Variable(("point", "profile")[: values.ndim], values, {"units": unit})
+        variables["point"] = variables["line_frequencies"]
+        variables["profile"] = Variable(("profile",), np.arange(half), {"units": ""})
+    return variables
 
 
 def line_of(variables: Variables) -> Line | None:

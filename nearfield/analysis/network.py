@@ -49,9 +49,9 @@ def group_delay(waves: xarray.DataArray) -> xarray.DataArray:
     values = np.moveaxis(waves.values, axis, -1)
     between = -np.angle(values[..., 1:] * values[..., :-1].conj()) / (2 * np.pi * steps)
     ends = np.concatenate((between[..., :1], between, between[..., -1:]), axis=-1)
-    found = waves.copy(data=np.moveaxis(0.5 * (ends[..., 1:] + ends[..., :-1]), -1, axis))
-    found.name, found.attrs = "group_delay", {"units": "s"}
-    return found
+    delay = waves.copy(data=np.moveaxis(0.5 * (ends[..., 1:] + ends[..., :-1]), -1, axis))
+    delay.name, delay.attrs = "group_delay", {"units": "s"}
+    return delay
 
 
 def frequency_list(values: Any) -> np.ndarray:

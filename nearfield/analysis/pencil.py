@@ -50,12 +50,12 @@ def reduced(samples: np.ndarray, step: float, centre: float, width: float) -> tu
 def exponentials_in(samples: np.ndarray, step: float, centre: float, width: float) -> Exponentials:
     """The exponentials in a band (Hz) about `centre`, `width` wide, and a little beyond."""
     small, stride, taps = reduced(samples, step, centre, width)
-    found = exponentials(small, stride * step, DEEPEST * np.abs(samples).max(initial=0.0))
-    near = np.abs(found.rate.imag) < BEYOND * np.pi * width
-    rate = found.rate[near]
+    shifted = exponentials(small, stride * step, DEEPEST * np.abs(samples).max(initial=0.0))
+    near = np.abs(shifted.rate.imag) < BEYOND * np.pi * width
+    rate = shifted.rate[near]
     gain = np.exp(np.outer(rate, step * np.arange(taps.size))) @ taps
-    amplitude, error = found.amplitude[near] / gain, found.amplitude_error[near] / np.abs(gain)
-    return Exponentials(rate + 2j * np.pi * centre, amplitude, found.rate_error[near], error)
+    amplitude, error = shifted.amplitude[near] / gain, shifted.amplitude_error[near] / np.abs(gain)
+    return Exponentials(rate + 2j * np.pi * centre, amplitude, shifted.rate_error[near], error)
 
 
 def exponentials(samples: np.ndarray, step: float, smallest: float = 0.0) -> Exponentials:

@@ -143,10 +143,10 @@ def _plugin(name: str) -> Callable[[np.ndarray, tuple[int, ...]], bytes]:
         try:
             ctypes.memmove(buffer, chunk.ctypes.data, chunk.nbytes)
             values = (ctypes.c_uint * max(len(parameters), 1))(*parameters)
-            found = function(0, len(parameters), values, chunk.nbytes, ctypes.byref(size), ctypes.byref(buffer))
-            if found == 0:
+            count = function(0, len(parameters), values, chunk.nbytes, ctypes.byref(size), ctypes.byref(buffer))
+            if count == 0:
                 raise MemoryError(f"the {name} filter could not compress {chunk.nbytes} bytes")
-            return ctypes.string_at(buffer, found)
+            return ctypes.string_at(buffer, count)
         finally:
             memory.free(buffer)
 

@@ -102,6 +102,6 @@ class DirectWriter:
             try:
                 return write_all(self._direct, begin, content)
             except OSError as error:
-                if error.errno != errno.EINVAL:  # of a file system that takes no such writes after all
+                if error.errno != errno.EINVAL:  # the file system takes no such writes after all
                     raise
         write_all(self._descriptor, begin, content)

@@ -33,12 +33,12 @@ UNEQUAL = "the domains have different numbers of snapshots"
 
 def boxes_of(regions: Mapping[str, Region], lower: Triple, upper: Triple) -> Boxes:
     """The boxes of the regions in a domain of the Yee indices [lower, upper), without those that are empty."""
-    found = {}
+    boxes = {}
     for name, region in regions.items():
         common = Box(region.lower, region.upper).intersection(Box(lower, upper))
         if common:
-            found[name] = (triple(n - first for n, first in zip(common.lower, region.lower)), common.shape)
-    return found
+            boxes[name] = (triple(n - first for n, first in zip(common.lower, region.lower)), common.shape)
+    return boxes
 
 
 def part_path(path: str | Path, number: int) -> Path:
@@ -225,6 +225,6 @@ def stored_domains(path: Path) -> list[Boxes] | None:
     return None if parts is None else [boxes_from(part["boxes"]) for part in parts]
 
 
-def boxes_from(found: Mapping[str, Any]) -> Boxes:
+def boxes_from(data: Mapping[str, Any]) -> Boxes:
     """The boxes in data from JSON."""
-    return {name: (triple(offset), triple(shape)) for name, (offset, shape) in found.items()}
+    return {name: (triple(offset), triple(shape)) for name, (offset, shape) in data.items()}

@@ -49,16 +49,16 @@ class StoredFields:
 
     def variables(self) -> Variables:
         """The fields as `Variables`, which `FieldResult` presents."""
-        found = {dim: Variable((dim,), line, {"units": "m"}) for dim, line in self.description.coordinates.items()}
-        found |= {dim: Variable((dim,), values, {"units": "s"}) for dim, values in self.times.items()}
+        result = {dim: Variable((dim,), line, {"units": "m"}) for dim, line in self.description.coordinates.items()}
+        result |= {dim: Variable((dim,), values, {"units": "s"}) for dim, values in self.times.items()}
         for name, component in self.description.components.items():
             real, other = (name[:2] + part for part in PARTS)
             if name == real:
                 array = both(self.arrays[real], self.arrays[other])
-                found[name[:2]] = Variable(component.dims, array, {"units": component.units})
+                result[name[:2]] = Variable(component.dims, array, {"units": component.units})
             elif name != other:
-                found[name] = Variable(component.dims, self.arrays[name], {"units": component.units})
-        return found
+                result[name] = Variable(component.dims, self.arrays[name], {"units": component.units})
+        return result
 
 
 @dataclass(frozen=True)
@@ -257,8 +257,8 @@ def _read_ascii(path: Path) -> StoredFields:
     def read(name: str, key: Key) -> np.ndarray:
         if is_number(key[0]):
             return snapshot(int(key[0]), name)[key[1:]]
-        found = [snapshot(int(number), name)[key[1:]] for number in np.arange(count)[key[0]]]
-        return np.stack(found) if found else np.zeros((0, *shape), description.dtype)[(slice(None), *key[1:])]
+        rows = [snapshot(int(number), name)[key[1:]] for number in np.arange(count)[key[0]]]
+        return np.stack(rows) if rows else np.zeros((0, *shape), description.dtype)[(slice(None), *key[1:])]
 
     return _stored(path, description, status, steps, times, read)
 

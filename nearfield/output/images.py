@@ -39,19 +39,19 @@ class Image:
 def images(grid: YeeGrid, region: Region, axis: int, lower: int, upper: int, active: int) -> list[Image]:
     """The images of recorded samples [lower, upper), counted in the half above a plane if there is one."""
     begin, end, middle, last = region.lower[axis], region.upper[axis], grid.stepped_from[axis], grid.cells[axis]
-    found = []
+    parts = []
     if grid.mirrors[axis]:
         fold = Fold.of(grid, region.component, axis, active)
         top = middle - fold.half  # sample n of the half is number top - n below the plane
         first, stop = max(begin, top + 1 - upper), min(end, top + 1 - max(lower, not fold.half))
         if first < stop:
-            found.append(Image(top - first - lower, stop - first, first - begin, -1, fold.parity))
+            parts.append(Image(top - first - lower, stop - first, first - begin, -1, fold.parity))
     first, stop = max(begin, middle + lower), min(end, middle + upper)
     if first < stop:
-        found.append(Image(first - middle - lower, stop - first, first - begin))
+        parts.append(Image(first - middle - lower, stop - first, first - begin))
     if grid.closed(axis) and lower == 0 and begin <= last < end:
-        found.append(Image(0, 1, last - begin, lag=grid.phases[axis] or 0.0))
-    return found
+        parts.append(Image(0, 1, last - begin, lag=grid.phases[axis] or 0.0))
+    return parts
 
 
 def reach(grid: YeeGrid, region: Region, axis: int, upper: int, active: int) -> int:
@@ -102,10 +102,10 @@ def cut_edges(context: Context, component: int, lower: Sequence[int], extent: Se
     return {"cut": [each.tolist() for each in place], "open": fraction.tolist()}
 
 
-def merged(found: list[Image]) -> list[tuple[int, int]]:
+def merged(along: list[Image]) -> list[tuple[int, int]]:
     """(offset, count) of the images along an axis; images that touch are one."""
     spans: list[tuple[int, int]] = []
-    for image in sorted(found, key=lambda image: image.offset):
+    for image in sorted(along, key=lambda image: image.offset):
         if spans and sum(spans[-1]) == image.offset:
             spans[-1] = spans[-1][0], spans[-1][1] + image.count
         else:
@@ -116,14 +116,14 @@ def merged(found: list[Image]) -> list[tuple[int, int]]:
 def placed(pieces: Sequence[tuple[dict[str, Any], np.ndarray]]) -> dict[str, list[tuple]]:
     """(offset, values, sign) of all images of the pieces of a rank, by component: views, copies past a Bloch seam."""
     sent = {piece["component"]: values for piece, values in pieces}
-    found: dict[str, list[tuple]] = {}
+    places: dict[str, list[tuple]] = {}
     for piece, values in pieces:
         name = piece["component"]
         for image in piece["images"]:
             take = tuple(samples(*each) for each in image["take"])
             part = turned(sent, name, take, image["lags"]) if image["lags"] else values[take]
-            found.setdefault(name, []).append((image["offset"], part, image["sign"]))
-    return found
+            places.setdefault(name, []).append((image["offset"], part, image["sign"]))
+    return places
 
 
 def samples(first: int, count: int, step: int) -> slice:

@@ -75,7 +75,7 @@ class Pieces:
 
     def averaged(self, positions: dict[str, Variable], times: dict[str, float]) -> dict[str, np.ndarray]:
         """All components at the cell centres."""
-        found: dict[str, np.ndarray] = {}
+        centred: dict[str, np.ndarray] = {}
         for part in dict.fromkeys(name[2:] for name in self.task["regions"]):
             variables = dict(positions)
             for name, region in self.task["regions"].items():
@@ -84,8 +84,8 @@ class Pieces:
                     variables[time_dim] = Variable((time_dim,), np.array([times[time_dim]]), {"units": "s"})
                     values = np.asarray(self.whole(name))[np.newaxis]
                     variables[name[:2]] = Variable((time_dim, *region["dims"]), values, {"units": ""})
-            found |= {name + part: array.values[0] for name, array in collocate(FieldResult(variables)).items()}
-        return found
+            centred |= {name + part: array.values[0] for name, array in collocate(FieldResult(variables)).items()}
+        return centred
 
 
 class FileThread(threading.Thread):

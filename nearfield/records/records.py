@@ -43,7 +43,7 @@ Variables = dict[str, Variable]
 
 @dataclass
 class MonitorRecord:
-    """What one monitor recorded: its kind, its entry in the model, its variables, or the file that holds them."""
+    """The recording of one monitor: its kind, its entry in the model, and its variables or the file that holds them."""
 
     kind: str
     entry: dict[str, Any]
