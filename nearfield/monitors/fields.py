@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Times, Whole
 from nearfield.grid.yee import AXES, COMPONENTS
-from nearfield.lowering.context import dft_stride
+from nearfield.lowering.context import Context, dft_stride
 from nearfield.monitors.field_file import FieldFile
 from nearfield.monitors.regions import (
     BoxLike,
@@ -24,9 +24,6 @@ from nearfield.monitors.regions import (
 from nearfield.plan.recorders import DFTBox, Recording, SnapshotBox
 from nearfield.records.records import HALF, Variable, Variables
 from nearfield.records.regions import Region, component_number, frequency_axis, time_axis, unit_of
-
-if TYPE_CHECKING:
-    from nearfield.lowering.context import Context
 
 
 class BoxMonitor(BoxLike):

@@ -235,18 +235,13 @@ class MicrostripPort(Port):
     """Source voltage (V); left out, the simulation's waveform."""
 
     @property
-    def _along(self) -> int:
-        """The line's axis."""
-        return axis_and_sign(self.propagation)[0]
-
-    @property
-    def _sign(self) -> int:
-        """+1 when the waves into the structure travel towards larger coordinates."""
-        return axis_and_sign(self.propagation)[1]
+    def _heading(self) -> tuple[int, int]:
+        """The line's axis; +1 when the waves into the structure travel towards larger coordinates, else -1."""
+        return axis_and_sign(self.propagation)
 
     @model_validator(mode="after")
     def _across_the_line(self) -> MicrostripPort:
-        along, axis = self._along, AXES.index(self.axis)
+        (along, sign), axis = self._heading, AXES.index(self.axis)
         name = AXES[along]
         if along == axis:
             raise ValueError(f"propagation {self.propagation!r} runs along axis {self.axis!r}; it must lie across")
@@ -255,7 +250,7 @@ class MicrostripPort(Port):
         across = 3 - along - axis
         if self.lower[across] == self.upper[across]:
             raise ValueError(f"the feeding sheet has no width along {AXES[across]}; let it span the strip's width")
-        if (self.reference_plane - self.lower[along]) * self._sign <= 0.0:
+        if (self.reference_plane - self.lower[along]) * sign <= 0.0:
             raise ValueError(
                 f"reference_plane {name}={self.reference_plane:.6g} m does not lie in the direction {self.propagation} "
                 f"of the sheet at {name}={self.lower[along]:.6g} m; move it into the line or turn the propagation"
@@ -268,12 +263,12 @@ class MicrostripPort(Port):
 
     def _plane_node(self, grid: YeeGrid) -> int:
         """Grid line of the reference plane; refused at a wall or on the sheet."""
-        node = grid.nearest_node(self._along, self.reference_plane)
-        sheet = grid.nearest_node(self._along, self.lower[self._along])
-        low, high = sheet * (self._sign > 0), sheet if self._sign < 0 else grid.cells[self._along]
+        along, sign = self._heading
+        node, sheet = (grid.nearest_node(along, place) for place in (self.reference_plane, self.lower[along]))
+        low, high = (sheet, grid.cells[along]) if sign > 0 else (0, sheet)
         if not low < node < high:
             raise ModelError(
-                f"{self._label}: reference_plane {AXES[self._along]}={self.reference_plane:.6g} m falls on the sheet "
+                f"{self._label}: reference_plane {AXES[along]}={self.reference_plane:.6g} m falls on the sheet "
                 "or on the grid's wall; move it at least one cell into the line"
             )
         return node
@@ -286,10 +281,10 @@ class MicrostripPort(Port):
     def _terms(self, context: Context) -> list[Term]:
         """Terms that the engine steps with the fields, and the recorded voltage and current."""
         block, terms = self._driven(context)
-        node = self._plane_node(context.grid)
+        (along, sign), node = self._heading, self._plane_node(context.grid)
         middle = triple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
-        voltage = line_voltage(context, block, self._along, node, middle)
-        current = line_current(context, block, self._along, node, self._sign)
+        voltage = line_voltage(context, block, along, node, middle)
+        current = line_current(context, block, along, node, sign)
         return [*terms, voltage, current, voltage_functional(context, block)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
@@ -299,7 +294,7 @@ class MicrostripPort(Port):
         source gives is known exactly: between sheet and plane the line itself radiates.
         """
         voltage, current, sheet = recordings
-        where = {"reference_plane": float(context.grid.lines[self._along][self._plane_node(context.grid)])}
+        where = {"reference_plane": float(context.grid.lines[self._heading[0]][self._plane_node(context.grid)])}
         return {
             "time": Variable(("time",), voltage.time, {"units": "s"}),
             "voltage": Variable(("time",), voltage.values, {"units": "V", **where}),

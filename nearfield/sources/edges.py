@@ -10,7 +10,7 @@ from pydantic import StringConstraints
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.schema import Schema
-from nearfield.entry.triples import Point, Triple, triple
+from nearfield.entry.triples import Point
 from nearfield.grid.yee import AXES, YeeGrid, is_half
 
 Edges = tuple[int, np.ndarray, np.ndarray, np.ndarray]  # component, i, j, k
@@ -110,12 +110,6 @@ def snapped(grid: YeeGrid, lower: Point, upper: Point, what: str) -> list[tuple[
             )
         spans.append((low, high))
     return spans
-
-
-def corners(grid: YeeGrid, lower: Point, upper: Point, what: str) -> tuple[Triple, Triple]:
-    """The nodes of two corners, snapped to grid lines."""
-    spans = snapped(grid, lower, upper, what)
-    return triple(low for low, _ in spans), triple(high for _, high in spans)
 
 
 def edge_block(grid: YeeGrid, lower: Point, upper: Point, axis: int, what: str) -> EdgeBlock:
