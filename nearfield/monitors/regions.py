@@ -105,8 +105,9 @@ def _unrolled(region: Region, values: np.ndarray, axis: int, last: int, phase: f
     return np.concatenate((inner, ends), 1 + axis)
 
 
-def over_open_edges(region: Region, values: np.ndarray, context: Context) -> np.ndarray:
-    """Values (leading, x, y, z) divided by the open part of edges that conformal metal cuts: the field there."""
+def over_open_edges(region: Region, values: np.ndarray | None, context: Context, leading: int) -> np.ndarray:
+    """`restored`, divided by the open part of edges that conformal metal cuts: the field there."""
+    values = restored(region, values, context, leading)
     if not context.coefficients.cuts_edges or region.component >= 3:
         return values
     values = values.copy()

@@ -24,7 +24,8 @@ from nearfield.plan.term import Term
 from nearfield.ports.circuits import Circuit, Connection, two_pole
 from nearfield.ports.line import line_current, line_voltage
 from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
-from nearfield.records.records import HALF, Variable, Variables
+from nearfield.records.records import Variable, Variables
+from nearfield.records.regions import time_axis
 from nearfield.sources.edges import EdgeBlock, Heading, Name, OnEdges, axis_and_sign, edge_block, ordered
 from nearfield.sources.sources import Axis
 from nearfield.sources.waveforms import AnyWaveform
@@ -146,11 +147,8 @@ class Port(TwoPole):
         source = waveform.value(time) if waveform and driven else np.zeros(time.size)
         mean = 0.5 * (voltage + np.concatenate(([0.0], voltage[:-1])))
         current = self._circuit().current(voltage, source, step)
-        return {
-            time_name: Variable((time_name,), time, {"units": "s"}),
-            f"{prefix}voltage": Variable((time_name,), mean, {"units": "V"}),
-            f"{prefix}current": Variable((time_name,), current, {"units": "A"}),
-        }
+        columns = (time_name, time, "s"), (f"{prefix}voltage", mean, "V"), (f"{prefix}current", current, "A")
+        return {name: Variable((time_name,), values, {"units": unit}) for name, values, unit in columns}
 
 
 class LumpedPort(Port):
@@ -295,10 +293,11 @@ class MicrostripPort(Port):
         """
         voltage, current, sheet = recordings
         where = {"reference_plane": float(context.grid.lines[self._heading[0]][self._plane_node(context.grid)])}
+        time, time_half = time_axis(voltage.time), time_axis(current.time, half=True)
         return {
-            "time": Variable(("time",), voltage.time, {"units": "s"}),
-            "voltage": Variable(("time",), voltage.values, {"units": "V", **where}),
-            "time" + HALF: Variable(("time" + HALF,), current.time, {"units": "s"}),
-            "current": Variable(("time" + HALF,), current.values, {"units": "A", **where}),
+            **time,
+            "voltage": Variable(tuple(time), voltage.values, {"units": "V", **where}),
+            **time_half,
+            "current": Variable(tuple(time_half), current.values, {"units": "A", **where}),
             **self._terminal(context, sheet, excitation, "_terminal", "terminal_"),
         }

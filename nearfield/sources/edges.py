@@ -89,6 +89,11 @@ def sample_length(grid: YeeGrid, component: int, i: np.ndarray, j: np.ndarray, k
     return length[grid.in_cell((i, j, k))[axis]]
 
 
+def sample_volume(grid: YeeGrid, component: int, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Volume (m^3) that a sample stands for."""
+    return dual_area(grid, component, i, j, k) * sample_length(grid, component, i, j, k)
+
+
 def widths_inside(grid: YeeGrid, axis: int, low: int, high: int) -> np.ndarray:
     """Lengths (m) that grid lines low..high own of the span between them: half a cell at its ends, dual inside."""
     primary = grid.primary(axis)[low:high]
