@@ -28,7 +28,7 @@ from nearfield.plan.term import IMAGINARY
 if TYPE_CHECKING:
     from nearfield.run.checkpoint.store import Stored
 
-# The storage components whose differences along storage axis a, b, c have a psi, in the order of core/cpu/rows.cpp.
+# Storage components whose differences along storage axis a, b, c have a psi, as in core/cpu/rows/advance.hpp.
 SOURCES = ((2, 1), (2, 0), (1, 0))
 PLANES = 16  # across x, of poles' states in one piece
 KNOWN = re.compile(r"(imaginary )?([EH][012]|psi (electric|magnetic) [abc])")  # of the registry of states
