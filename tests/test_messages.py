@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import nearfield as nf
+from nearfield.entry.wording import quantity
 
 PULSE = nf.Gaussian("10 GHz")
 SOURCE = nf.PointCurrent((15e-3, 15e-3, 15.5e-3), "z", PULSE)
@@ -139,3 +140,8 @@ def test_a_wrong_entry_is_refused_where_it_is_made(case):
 def test_a_stable_time_step_given_as_the_limit_itself_is_allowed():
     limit = model().check().time_step_limit
     assert model(time_step=limit).check().time_step == limit
+
+
+def test_quantities_are_written_without_powers_of_ten():
+    found = quantity(9.9996e-4, "m", 3), quantity(2.51e5, "Hz", 2), quantity(-0.1, "V")
+    assert found == ("1 mm", "250 kHz", "-100 mV")

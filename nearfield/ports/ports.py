@@ -139,14 +139,12 @@ class Port(TwoPole):
 
     def _terminal(self, context: Context, recording: Recording, excitation: str, end: str, prefix: str) -> Variables:
         """V and I at the circuit's terminals at (m - 1/2) dt, from the voltage recorded at whole steps."""
-        step, time_name = context.time_step, "time" + end
-        voltage = np.asarray(recording.values, dtype=float)
-        time = np.asarray(recording.time, dtype=float) - 0.5 * step
+        voltage, time_name = np.asarray(recording.values, dtype=float), "time" + end
+        time = np.asarray(recording.time, dtype=float) - 0.5 * context.time_step
         waveform = self._source(context)
-        driven = waveform is not None and waveform.excitation == excitation
-        source = waveform.value(time) if waveform and driven else np.zeros(time.size)
-        mean = 0.5 * (voltage + np.concatenate(([0.0], voltage[:-1])))
-        current = self._circuit().current(voltage, source, step)
+        source = waveform.value(time) if waveform and waveform.excitation == excitation else np.zeros(time.size)
+        mean = 0.5 * (voltage + np.append(0.0, voltage[:-1]))
+        current = self._circuit().current(voltage, source, context.time_step)
         columns = (time_name, time, "s"), (f"{prefix}voltage", mean, "V"), (f"{prefix}current", current, "A")
         return {name: Variable((time_name,), values, {"units": unit}) for name, values, unit in columns}
 
@@ -278,8 +276,7 @@ class MicrostripPort(Port):
 
     def _terms(self, context: Context) -> list[Term]:
         """Terms that the engine steps with the fields, and the recorded voltage and current."""
-        block, terms = self._driven(context)
-        (along, sign), node = self._heading, self._plane_node(context.grid)
+        (block, terms), (along, sign), node = self._driven(context), self._heading, self._plane_node(context.grid)
         middle = triple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
         voltage = line_voltage(context, block, along, node, middle)
         current = line_current(context, block, along, node, sign)
