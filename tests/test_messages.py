@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import nearfield as nf
+from nearfield.entry.wording import quantity
 
 PULSE = nf.Gaussian("10 GHz")
 SOURCE = nf.PointCurrent((15e-3, 15e-3, 15.5e-3), "z", PULSE)
@@ -153,3 +154,8 @@ def test_of_the_branches_of_a_union_the_one_that_the_keys_fit_speaks(medium, mes
     with pytest.raises(nf.ModelError) as refused:
         nf.Simulation(nf.Grid.uniform(1e-3, (4, 4, 4)), media={"a": medium}, steps=1)
     assert str(refused.value).startswith(message) and "; or " not in str(refused.value)
+
+
+def test_quantities_are_written_without_powers_of_ten():
+    found = quantity(9.9996e-4, "m", 3), quantity(2.51e5, "Hz", 2), quantity(-0.1, "V")
+    assert found == ("1 mm", "250 kHz", "-100 mV")

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Self
 
-from nearfield.analysis.network import decibels
+from nearfield.analysis.network import power_decibels
 from nearfield.commands.streams import silence, write
 from nearfield.entry.wording import duration
 
@@ -21,7 +21,7 @@ def energy_text(ratio: float) -> str:
     """Field energy relative to its peak, in dB."""
     if ratio is None or not math.isfinite(ratio):
         return "energy -"
-    return f"energy {0.5 * decibels(ratio):.1f} dB" if ratio > 0 else "energy 0"
+    return f"energy {power_decibels(ratio):.1f} dB" if ratio > 0 else "energy 0"
 
 
 class Outlook:

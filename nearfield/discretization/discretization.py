@@ -33,7 +33,8 @@ from nearfield.plan.plan import Plan
 from nearfield.plan.planning import build_plan
 from nearfield.plan.recorders import Recording, recorders
 from nearfield.records.records import Variables
-from nearfield.sources.sources import SOURCES, AnyWaveform
+from nearfield.sources.sources import SOURCES
+from nearfield.sources.waveforms import AnyWaveform
 
 if TYPE_CHECKING:
     from nearfield.discretization.model import Model

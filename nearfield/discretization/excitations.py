@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.grid import AutoGrid
-from nearfield.sources.sources import SOURCES, AnyWaveform
-from nearfield.sources.waveforms import Gaussian
+from nearfield.sources.sources import SOURCES
+from nearfield.sources.waveforms import AnyWaveform, Gaussian
 
 if TYPE_CHECKING:
     from nearfield.discretization.model import AnyPort, Model

@@ -97,9 +97,8 @@ def _mode(context: Context, port: WaveguidePort, section: Section) -> Mode | Loa
     elif section.filling.even:
         mode = counted_mode(section, name.n, who)
     else:
-        mode = loaded_mode(
-            section, name.n, (context.minimum_frequency, context.maximum_frequency), context.time_step, who
-        )
+        band = context.minimum_frequency, context.maximum_frequency
+        mode = loaded_mode(section, name.n, band, context.time_step, who)
     _refuse_mirrored(context, port, mode)
     return mode
 

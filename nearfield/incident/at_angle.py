@@ -95,12 +95,6 @@ def places(
             elsewhere += (nodes + half) * (travels[axis] * cells[axis] / combs.step)
     elsewhere = np.round(elsewhere, 9)
     below = np.floor(elsewhere)
-    share, which = lagrange_of(elsewhere - below, taps)
+    fractions, which = np.unique(elsewhere - below, return_inverse=True)
     place = (below.astype(np.int64) + counted + combs.offset)[:, None] + np.arange(taps) - taps // 2 + 1
-    return combs.columns(place) + (wave.slots[across.read] * combs.places)[:, None], share[which]
-
-
-def lagrange_of(fraction: np.ndarray, taps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of each distinct fraction, and which one each sample has."""
-    distinct, which = np.unique(fraction, return_inverse=True)
-    return lagrange(distinct, taps), which
+    return combs.columns(place) + (wave.slots[across.read] * combs.places)[:, None], lagrange(fractions, taps)[which]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.entry.wording import quantity
+from nearfield.grid.meshing import corners_of
 from nearfield.grid.yee import AXES
 from nearfield.lowering.interpolation import point_samples
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from nearfield.lowering.context import Context
 
 Labelled = Sequence[tuple[str, Any]]  # entries with their names in messages
-CORNERS = ("position", "start", "end", "lower", "upper")
 
 
 def frequencies_outside_band(monitors: Labelled, band: tuple[float, float]) -> Iterator[str]:
@@ -35,11 +35,10 @@ def frequencies_outside_band(monitors: Labelled, band: tuple[float, float]) -> I
 def monitors_in_cpml(monitors: Labelled, grid: YeeGrid, boundaries: Boundaries) -> Iterator[str]:
     """Monitors that reach into a CPML, where fields are no fields of the model; one warning each."""
     for who, monitor in monitors:
-        corners = [corner for name in CORNERS if (corner := getattr(monitor, name, None)) is not None]
         for axis, (low, high) in enumerate(map(boundaries.cpml_cells, range(3))):
             first, last = grid.lines[axis][low], grid.lines[axis][grid.cells[axis] - high]
             spare = 1e-6 * float(grid.primary(axis).min())
-            if any(corner[axis] < first - spare or corner[axis] > last + spare for corner in corners):
+            if any(corner[axis] < first - spare or corner[axis] > last + spare for corner in corners_of(monitor)):
                 yield (
                     f"{who} reaches into the CPML along {AXES[axis]} (free space ends at {first:.6g} and "
                     f"{last:.6g} m), where fields are damped; keep it between"

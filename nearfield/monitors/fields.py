@@ -10,23 +10,12 @@ from pydantic import Field, model_validator
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Times, Whole
 from nearfield.grid.yee import AXES, COMPONENTS
-from nearfield.lowering.context import dft_stride
+from nearfield.lowering.context import Context, dft_stride
 from nearfield.monitors.field_file import FieldFile
-from nearfield.monitors.regions import (
-    BoxLike,
-    Components,
-    SomeFrequencies,
-    held_region,
-    is_held,
-    over_open_edges,
-    restored,
-)
+from nearfield.monitors.regions import BoxLike, Components, SomeFrequencies, held_region, is_held, over_open_edges
 from nearfield.plan.recorders import DFTBox, Recording, SnapshotBox
 from nearfield.records.records import HALF, Variable, Variables
 from nearfield.records.regions import Region, component_number, frequency_axis, time_axis, unit_of
-
-if TYPE_CHECKING:
-    from nearfield.lowering.context import Context
 
 
 class BoxMonitor(BoxLike):
@@ -112,8 +101,7 @@ class Snapshot(BoxMonitor):
             half = region.component >= 3
             taken = next(left) if is_held(region, context) else None
             axis = time_axis(taken.time if taken else (steps + 0.5 * half) * context.time_step, half)
-            values = restored(region, taken.values if taken else None, context, len(steps))
-            values = over_open_edges(region, values, context)
+            values = over_open_edges(region, taken.values if taken else None, context, len(steps))
             values = values if context.boundaries.complex_fields else values.real
             variables |= axis
             variables[name] = Variable((*axis, *region.dims), values, {"units": unit_of(region.component)})
@@ -149,7 +137,7 @@ class FieldDFT(BoxMonitor):
         variables = frequency_axis(np.asarray(self.frequencies)) | self._positions(context)
         for name, region in self._regions(context).items():
             values = next(left).values if is_held(region, context) else None
-            values = over_open_edges(region, restored(region, values, context, len(self.frequencies)), context)
+            values = over_open_edges(region, values, context, len(self.frequencies))
             attributes = {"units": unit_of(region.component) + " s"}
             variables[name] = Variable(("frequency", *region.dims), values, attributes)
         return variables

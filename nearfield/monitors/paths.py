@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -11,15 +11,13 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Frequency, Position, Whole
 from nearfield.entry.triples import triple
 from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.lowering.context import Context
 from nearfield.lowering.interpolation import point_samples
 from nearfield.monitors.regions import BoxLike, Component, Monitor, held_samples
 from nearfield.plan.recorders import Functional, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import component_number, time_axis, unit_of
 from nearfield.sources.edges import Name, flat_axes, snapped
-
-if TYPE_CHECKING:
-    from nearfield.lowering.context import Context
 
 
 class Probe(Monitor):

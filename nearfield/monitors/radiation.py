@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,6 +19,7 @@ from nearfield.entry.triples import triple
 from nearfield.grid.boundaries import FACES
 from nearfield.grid.yee import AXES
 from nearfield.incident.seen import refuse_across
+from nearfield.lowering.context import Context
 from nearfield.monitors.regions import BoxLike, Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
 from nearfield.plan.recorders import DFTBox, Recording
@@ -26,9 +27,6 @@ from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import Nodes, frequency_axis
 from nearfield.sources.edges import Name, flat_axes
 from nearfield.sources.sources import SOURCES
-
-if TYPE_CHECKING:
-    from nearfield.lowering.context import Context
 
 MARGIN = 3  # cells between the default surface and the CPML
 WALLS = ("pec", "pmc")
@@ -173,30 +171,19 @@ class FarField(Monitor):
         return tuple(walls)
 
     def _box(self, context: Context) -> tuple[Nodes, Nodes]:
-        """The nodes of the surface."""
-        grid = context.grid
-        interior = context.boundaries.interior(grid)
-        walls = wall_faces(context)
-        first, last = [], []
-        for axis, (low, stop) in enumerate(interior):
-            margin = min(MARGIN, (stop - low) // 4)
-            first.append(low if (axis, "low") in walls else low + margin)
-            last.append(stop if (axis, "high") in walls else stop - margin)
+        """The nodes of the surface. Errors: outside the grid, without volume, in the CPML."""
+        grid, walls, interior = context.grid, wall_faces(context), context.boundaries.interior(context.grid)
+        margins = [min(MARGIN, (stop - low) // 4) for low, stop in interior]
+        first = [low + margins[axis] * ((axis, "low") not in walls) for axis, (low, _) in enumerate(interior)]
+        last = [stop - margins[axis] * ((axis, "high") not in walls) for axis, (_, stop) in enumerate(interior)]
         for nodes, corner, what in ((first, self.lower, "lower"), (last, self.upper, "upper")):
             if corner is not None:
                 if not grid.contains(corner):
                     text = f"{self._label}: {what} = {corner} lies outside the grid, {grid.extent_text()}"
                     raise ModelError(f"{text}; move it, or leave it out")
                 nodes[:] = [grid.nearest_node(axis, corner[axis]) for axis in range(3)]
-        self._refuse_box(context, first, last, interior)
-        return triple(first), triple(last)
-
-    def _refuse_box(
-        self, context: Context, first: list[int], last: list[int], interior: tuple[tuple[int, int], ...]
-    ) -> None:
-        """Stop surfaces without volume or in the CPML."""
         for axis, (low, stop) in enumerate(interior):
-            line = context.grid.lines[axis]
+            line = grid.lines[axis]
             span = f"{AXES[axis]} {line[first[axis]]:.6g} to {line[last[axis]]:.6g} m"
             if first[axis] >= last[axis]:
                 raise ModelError(f"{self._label}: its surface has no volume, {span}; give lower < upper along all axes")
@@ -205,6 +192,7 @@ class FarField(Monitor):
                     f"{self._label}: its surface, {span}, reaches into the CPML, where fields are damped; allowed: "
                     f"{AXES[axis]} {line[low]:.6g} to {line[stop]:.6g} m. Move it, or leave lower and upper out"
                 )
+        return triple(first), triple(last)
 
     def _places(self, context: Context) -> list[FacePlace]:
         """The faces of the surface, those on walls left out."""
@@ -277,18 +265,17 @@ def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ..
     With s = (1 - Ca)/(1 + Ca): eps_r = 1/(Cb (1 + s)), and likewise mu_r. A board that runs through a side of the
     surface is a minority there, and counts as the rest does. Error: `ModelError` where most of the surface is lossy.
     """
-    key = ("surrounding", tuple(places), walls)
-    return context.once(key, lambda: _surrounding(context, places, walls))
 
+    def find() -> Exterior:
+        found = [_median_constants(context, places, parts) for parts in ((0, 1), (2, 3))]  # E samples, H samples
+        if max(loss for _, loss in found) > LOSSLESS:
+            raise ModelError(
+                "the far-field surface lies in a lossy medium, in which nothing reaches the far field; let a lossless "
+                "medium surround it (the background is one unless it was given a conductivity), or use a Flux monitor"
+            )
+        return Exterior(found[0][0], found[1][0], walls)
 
-def _surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:
-    found = [_median_constants(context, places, parts) for parts in ((0, 1), (2, 3))]  # E samples, H samples
-    if max(loss for _, loss in found) > LOSSLESS:
-        raise ModelError(
-            "the far-field surface lies in a lossy medium, in which nothing reaches the far field; let a lossless "
-            "medium surround it (the background is one unless it was given a conductivity), or use a Flux monitor"
-        )
-    return Exterior(found[0][0], found[1][0], walls)
+    return context.once(("surrounding", tuple(places), walls), find)
 
 
 def _median_constants(context: Context, places: list[FacePlace], parts: tuple[int, int]) -> tuple[float, float]:

@@ -10,15 +10,13 @@ from pydantic import BeforeValidator, Field, model_validator
 from nearfield.entry.quantities import Frequencies, Position, several
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.folds import unfolded
+from nearfield.lowering.context import Context
+from nearfield.lowering.interpolation import Index
 from nearfield.plan.recorders import Functional
 from nearfield.plan.turns import lagging
 from nearfield.records.records import Variables
 from nearfield.records.regions import Region
-from nearfield.sources.edges import Labelled, Name, corners, ordered
-
-if TYPE_CHECKING:
-    from nearfield.lowering.context import Context
-    from nearfield.lowering.interpolation import Index
+from nearfield.sources.edges import Labelled, Name, ordered, snapped
 
 Component = Literal["Ex", "Ey", "Ez", "Hx", "Hy", "Hz"]
 Components = Annotated[tuple[Component, ...], BeforeValidator(several), Field(min_length=1)]
@@ -54,7 +52,8 @@ class BoxLike(Monitor):
 
     def _corners(self, context: Context) -> tuple[Triple, Triple]:
         """Its first and last nodes."""
-        return corners(context.grid, self.lower, self.upper, self._label)
+        spans = snapped(context.grid, self.lower, self.upper, self._label)
+        return triple(low for low, _ in spans), triple(high for _, high in spans)
 
 
 def held_region(region: Region, context: Context) -> Region:
@@ -106,8 +105,9 @@ def _unrolled(region: Region, values: np.ndarray, axis: int, last: int, phase: f
     return np.concatenate((inner, ends), 1 + axis)
 
 
-def over_open_edges(region: Region, values: np.ndarray, context: Context) -> np.ndarray:
-    """Values (leading, x, y, z) divided by the open part of edges that conformal metal cuts: the field there."""
+def over_open_edges(region: Region, values: np.ndarray | None, context: Context, leading: int) -> np.ndarray:
+    """`restored`, divided by the open part of edges that conformal metal cuts: the field there."""
+    values = restored(region, values, context, leading)
     if not context.coefficients.cuts_edges or region.component >= 3:
         return values
     values = values.copy()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,14 +17,11 @@ from nearfield.analysis.faces import time_factor
 from nearfield.entry.triples import triple
 from nearfield.grid.boundaries import FACES
 from nearfield.grid.yee import AXES, COMPONENTS, YeeGrid
-from nearfield.lowering.context import dft_stride
+from nearfield.lowering.context import Context, dft_stride
 from nearfield.monitors.regions import held_region, is_held, restored
 from nearfield.plan.recorders import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import Nodes, Region, frequency_axis, unit_of
-
-if TYPE_CHECKING:
-    from nearfield.lowering.context import Context
 
 OUTWARD = {"low": -1, "high": +1, "plane": +1}
 

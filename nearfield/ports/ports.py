@@ -24,7 +24,8 @@ from nearfield.plan.term import Term
 from nearfield.ports.circuits import Circuit, Connection, two_pole
 from nearfield.ports.line import line_current, line_voltage
 from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
-from nearfield.records.records import HALF, Variable, Variables
+from nearfield.records.records import Variable, Variables
+from nearfield.records.regions import time_axis
 from nearfield.sources.edges import EdgeBlock, Heading, Name, OnEdges, axis_and_sign, edge_block, ordered
 from nearfield.sources.sources import Axis
 from nearfield.sources.waveforms import AnyWaveform
@@ -138,19 +139,14 @@ class Port(TwoPole):
 
     def _terminal(self, context: Context, recording: Recording, excitation: str, end: str, prefix: str) -> Variables:
         """V and I at the circuit's terminals at (m - 1/2) dt, from the voltage recorded at whole steps."""
-        step, time_name = context.time_step, "time" + end
-        voltage = np.asarray(recording.values, dtype=float)
-        time = np.asarray(recording.time, dtype=float) - 0.5 * step
+        voltage, time_name = np.asarray(recording.values, dtype=float), "time" + end
+        time = np.asarray(recording.time, dtype=float) - 0.5 * context.time_step
         waveform = self._source(context)
-        driven = waveform is not None and waveform.excitation == excitation
-        source = waveform.value(time) if waveform and driven else np.zeros(time.size)
-        mean = 0.5 * (voltage + np.concatenate(([0.0], voltage[:-1])))
-        current = self._circuit().current(voltage, source, step)
-        return {
-            time_name: Variable((time_name,), time, {"units": "s"}),
-            f"{prefix}voltage": Variable((time_name,), mean, {"units": "V"}),
-            f"{prefix}current": Variable((time_name,), current, {"units": "A"}),
-        }
+        source = waveform.value(time) if waveform and waveform.excitation == excitation else np.zeros(time.size)
+        mean = 0.5 * (voltage + np.append(0.0, voltage[:-1]))
+        current = self._circuit().current(voltage, source, context.time_step)
+        columns = (time_name, time, "s"), (f"{prefix}voltage", mean, "V"), (f"{prefix}current", current, "A")
+        return {name: Variable((time_name,), values, {"units": unit}) for name, values, unit in columns}
 
 
 class LumpedPort(Port):
@@ -235,18 +231,13 @@ class MicrostripPort(Port):
     """Source voltage (V); left out, the simulation's waveform."""
 
     @property
-    def _along(self) -> int:
-        """The line's axis."""
-        return axis_and_sign(self.propagation)[0]
-
-    @property
-    def _sign(self) -> int:
-        """+1 when the waves into the structure travel towards larger coordinates."""
-        return axis_and_sign(self.propagation)[1]
+    def _heading(self) -> tuple[int, int]:
+        """The line's axis; +1 when the waves into the structure travel towards larger coordinates, else -1."""
+        return axis_and_sign(self.propagation)
 
     @model_validator(mode="after")
     def _across_the_line(self) -> MicrostripPort:
-        along, axis = self._along, AXES.index(self.axis)
+        (along, sign), axis = self._heading, AXES.index(self.axis)
         name = AXES[along]
         if along == axis:
             raise ValueError(f"propagation {self.propagation!r} runs along axis {self.axis!r}; it must lie across")
@@ -255,7 +246,7 @@ class MicrostripPort(Port):
         across = 3 - along - axis
         if self.lower[across] == self.upper[across]:
             raise ValueError(f"the feeding sheet has no width along {AXES[across]}; let it span the strip's width")
-        if (self.reference_plane - self.lower[along]) * self._sign <= 0.0:
+        if (self.reference_plane - self.lower[along]) * sign <= 0.0:
             raise ValueError(
                 f"reference_plane {name}={self.reference_plane:.6g} m does not lie in the direction {self.propagation} "
                 f"of the sheet at {name}={self.lower[along]:.6g} m; move it into the line or turn the propagation"
@@ -268,12 +259,12 @@ class MicrostripPort(Port):
 
     def _plane_node(self, grid: YeeGrid) -> int:
         """Grid line of the reference plane; refused at a wall or on the sheet."""
-        node = grid.nearest_node(self._along, self.reference_plane)
-        sheet = grid.nearest_node(self._along, self.lower[self._along])
-        low, high = sheet * (self._sign > 0), sheet if self._sign < 0 else grid.cells[self._along]
+        along, sign = self._heading
+        node, sheet = (grid.nearest_node(along, place) for place in (self.reference_plane, self.lower[along]))
+        low, high = (sheet, grid.cells[along]) if sign > 0 else (0, sheet)
         if not low < node < high:
             raise ModelError(
-                f"{self._label}: reference_plane {AXES[self._along]}={self.reference_plane:.6g} m falls on the sheet "
+                f"{self._label}: reference_plane {AXES[along]}={self.reference_plane:.6g} m falls on the sheet "
                 "or on the grid's wall; move it at least one cell into the line"
             )
         return node
@@ -285,11 +276,10 @@ class MicrostripPort(Port):
 
     def _terms(self, context: Context) -> list[Term]:
         """Terms that the engine steps with the fields, and the recorded voltage and current."""
-        block, terms = self._driven(context)
-        node = self._plane_node(context.grid)
+        (block, terms), (along, sign), node = self._driven(context), self._heading, self._plane_node(context.grid)
         middle = triple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
-        voltage = line_voltage(context, block, self._along, node, middle)
-        current = line_current(context, block, self._along, node, self._sign)
+        voltage = line_voltage(context, block, along, node, middle)
+        current = line_current(context, block, along, node, sign)
         return [*terms, voltage, current, voltage_functional(context, block)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
@@ -299,11 +289,12 @@ class MicrostripPort(Port):
         source gives is known exactly: between sheet and plane the line itself radiates.
         """
         voltage, current, sheet = recordings
-        where = {"reference_plane": float(context.grid.lines[self._along][self._plane_node(context.grid)])}
+        where = {"reference_plane": float(context.grid.lines[self._heading[0]][self._plane_node(context.grid)])}
+        time, time_half = time_axis(voltage.time), time_axis(current.time, half=True)
         return {
-            "time": Variable(("time",), voltage.time, {"units": "s"}),
-            "voltage": Variable(("time",), voltage.values, {"units": "V", **where}),
-            "time" + HALF: Variable(("time" + HALF,), current.time, {"units": "s"}),
-            "current": Variable(("time" + HALF,), current.values, {"units": "A", **where}),
+            **time,
+            "voltage": Variable(tuple(time), voltage.values, {"units": "V", **where}),
+            **time_half,
+            "current": Variable(tuple(time_half), current.values, {"units": "A", **where}),
             **self._terminal(context, sheet, excitation, "_terminal", "terminal_"),
         }

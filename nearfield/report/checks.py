@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.network import decibels
+from nearfield.analysis.network import power_decibels
 
 if TYPE_CHECKING:
     from nearfield.results import Result
@@ -79,7 +79,7 @@ def _ending(result: Result) -> Iterator[CheckRow]:
         if isinstance(ratio, (int, float)) and ratio > 0 and np.isfinite(ratio):
             decayed = True if run.get("ended") == "decayed" else None
             expected = "below the wanted decay" if decayed else "no limit set"
-            yield CheckRow(f"field energy left, {name}", expected, f"{0.5 * decibels(ratio):.0f} dB", decayed)
+            yield CheckRow(f"field energy left, {name}", expected, f"{power_decibels(ratio):.0f} dB", decayed)
 
 
 def _largest(values: np.ndarray) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.analysis.network import decibels
+from nearfield.analysis.network import power_decibels
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def patterns(far_field: Any) -> list[Pattern]:
     for number, (frequency, values) in enumerate(zip(frequencies, samples)):
         if not (np.isfinite(values) & (values > 0)).any():
             continue
-        dbi = np.where(values > 0, 0.5 * decibels(np.maximum(values, 1e-30)), -300.0)
+        dbi = np.where(values > 0, power_decibels(np.maximum(values, 1e-30)), -300.0)
         dbi = np.where(np.isfinite(values), dbi, np.nan)
         near = dbi >= np.nanmax(dbi) - 0.02  # of equal maxima (a dipole's ring) the first phi, then the first theta
         column = int(np.flatnonzero(near.any(axis=0))[0])

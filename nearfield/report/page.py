@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.network import decibels
+from nearfield.analysis.network import decibels, power_decibels
 from nearfield.pictures.style import inline_svg, png_bytes, quantity, signed
 from nearfield.report.checks import CheckRow
 from nearfield.report.cuts import patterns
@@ -228,7 +228,7 @@ def _value(key: str, value: Any) -> str:
     if key == "bytes":
         return f"{value / 2**20:,.1f} MiB"
     if key == "energy_ratio":
-        return f"{0.5 * decibels(value):.1f} dB" if value > 0 else str(value)
+        return f"{power_decibels(value):.1f} dB" if value > 0 else str(value)
     return grouped(value) if isinstance(value, int) else f"{value:.5g}"
 
 

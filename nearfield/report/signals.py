@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.network import decibels
+from nearfield.analysis.network import power_decibels
 from nearfield.pictures import style
 from nearfield.report.plots import MOST_PORTS, case_title
 
@@ -149,7 +149,7 @@ def energy_decay(result: Result) -> Figure | None:
         peak = (style.finite_extremes(energy) or (0.0, 0.0))[1]
         if peak > 0.0:
             with np.errstate(over="ignore"):
-                level = np.where(np.isfinite(energy), 0.5 * decibels(np.maximum(energy / peak, 1e-20)), np.nan)
+                level = np.where(np.isfinite(energy), power_decibels(np.maximum(energy / peak, 1e-20)), np.nan)
             marker = "o" if times.size < 3 else ""
             axes.plot(times * factor, level, **style.line_style(position), marker=marker, label=style.clipped(name, 24))
             empty = False

@@ -10,7 +10,7 @@ from pydantic import StringConstraints
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.schema import Schema
-from nearfield.entry.triples import Point, Triple, triple
+from nearfield.entry.triples import Point
 from nearfield.grid.yee import AXES, YeeGrid, is_half
 
 Edges = tuple[int, np.ndarray, np.ndarray, np.ndarray]  # component, i, j, k
@@ -89,6 +89,11 @@ def sample_length(grid: YeeGrid, component: int, i: np.ndarray, j: np.ndarray, k
     return length[grid.in_cell((i, j, k))[axis]]
 
 
+def sample_volume(grid: YeeGrid, component: int, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Volume (m^3) that a sample stands for."""
+    return dual_area(grid, component, i, j, k) * sample_length(grid, component, i, j, k)
+
+
 def widths_inside(grid: YeeGrid, axis: int, low: int, high: int) -> np.ndarray:
     """Lengths (m) that grid lines low..high own of the span between them: half a cell at its ends, dual inside."""
     primary = grid.primary(axis)[low:high]
@@ -110,12 +115,6 @@ def snapped(grid: YeeGrid, lower: Point, upper: Point, what: str) -> list[tuple[
             )
         spans.append((low, high))
     return spans
-
-
-def corners(grid: YeeGrid, lower: Point, upper: Point, what: str) -> tuple[Triple, Triple]:
-    """The nodes of two corners, snapped to grid lines."""
-    spans = snapped(grid, lower, upper, what)
-    return triple(low for low, _ in spans), triple(high for _, high in spans)
 
 
 def edge_block(grid: YeeGrid, lower: Point, upper: Point, axis: int, what: str) -> EdgeBlock:

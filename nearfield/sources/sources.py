@@ -22,18 +22,7 @@ from nearfield.plan.excitations import Waveform
 from nearfield.plan.term import IMAGINARY
 from nearfield.plan.terms import CurrentTerm
 from nearfield.plan.turns import turned
-from nearfield.sources.edges import (
-    EdgeBlock,
-    Edges,
-    Labelled,
-    Name,
-    OnEdges,
-    dual_area,
-    edge_block,
-    flat_axes,
-    ordered,
-    sample_length,
-)
+from nearfield.sources.edges import EdgeBlock, Labelled, Name, OnEdges, edge_block, flat_axes, ordered, sample_volume
 from nearfield.sources.waveforms import AnyWaveform
 
 Axis = Literal["x", "y", "z"]
@@ -69,7 +58,7 @@ def spread(context: Context, component: int, position: Point) -> tuple[Index, np
     of the field at its place.
     """
     index, share = point_samples(context, component, position)
-    volume = dual_area(context.grid, component, *index) * sample_length(context.grid, component, *index)
+    volume = sample_volume(context.grid, component, *index)
     return index, share / (volume * context.coefficients.open_fraction(component, *index))
 
 
@@ -109,7 +98,7 @@ class PointLike(ImpressedCurrent):
         """The component of E, or of H where it is magnetic, which it adds to."""
         return AXES.index(self.axis) + 3 * (self.kind == "magnetic-point-current")
 
-    def _edges(self, grid: YeeGrid) -> list[Edges]:
+    def _edges(self, grid: YeeGrid) -> list[tuple]:
         """The samples that carry it."""
         return [(self._component, *nearest_samples(grid, self._component, self.position))]
 
