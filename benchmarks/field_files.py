@@ -21,9 +21,10 @@ import numpy as np
 from paired import in_turn, parser, spread, write
 
 import nearfield as nf
+from nearfield.entry.triples import Triple
 from nearfield.formats.bounds import Bound
 from nearfield.formats.codecs import Codec
-from nearfield.formats.description import Block, FieldDescription, Shape, of_points
+from nearfield.formats.description import Block, FieldDescription, of_points
 from nearfield.formats.opening import open_field_file
 from nearfield.formats.sizes import predicted_size
 
@@ -65,7 +66,7 @@ def ours(
     return time.perf_counter() - begun, path.stat().st_size, description
 
 
-def plain(folder: Path, arrays: dict[str, np.ndarray], chunk: Shape) -> float:
+def plain(folder: Path, arrays: dict[str, np.ndarray], chunk: Triple) -> float:
     """Seconds of h5py that writes the same in the same chunks with gzip, a snapshot at a time."""
     path = folder / "plain.h5"
     begun = time.perf_counter()

@@ -1,10 +1,10 @@
-"""The interactive door to the time loop: set fields, advance, look."""
+"""Steps by hand: set fields, advance, read fields."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines import ENGINES
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import choose
 from nearfield.entry.constants import VACUUM_IMPEDANCE
@@ -42,7 +42,7 @@ class Solver:
             raise ModelError(f"excitation {excitation!r} is not one of this simulation's: {', '.join(names)}")
         self._excitation = excitation or names[0]
         choice = choose(self._setup.plan, threads, simulation.schedule, tiling)
-        self._engine = CpuEngine(self._setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
+        self._engine = ENGINES["cpu"](self._setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
 
     @property
     def grid(self) -> YeeGrid:

@@ -1,24 +1,40 @@
-"""The engine beside its oracle: both advance one plan, and everything that can be read must be equal."""
+"""Engines beside the oracle: all advance one plan, and everything that can be read must be equal."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import plans
-from reference import ReferenceEngine, same
 
-from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines import ENGINES
+from nearfield.engines.cpu.heuristics import LEAST_DEPTH
 from nearfield.engines.cpu.tiling import STEPWISE, Rows, Tiling
-from nearfield.grid.yee import COMPONENTS
-from nearfield.plan.boxes import Box
+from nearfield.engines.protocol import FIELDS, LocalEngine, NamedState
 from nearfield.plan.plan import Plan
 
-LEAST_DEPTH = 4  # steps of a tile that deserves the name
+ORACLE = "reference"
+ENGINE_NAMES = [name for name in ENGINES if name != ORACLE]  # what `engine_name` (conftest.py) goes through
 SMALL = Tiling(LEAST_DEPTH, 3)  # cuts even small domains into bands, and short blocks into blocks of time
 
 
+def same(found: np.ndarray, expected: np.ndarray) -> bool:
+    """Whether two arrays are equal, of one type and shape; -0 equals +0, NaN equals NaN."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    return found.dtype == expected.dtype and np.array_equal(found, expected, equal_nan=True)
+
+
+def cpu_engines(plan: Plan, threads: int, isa: str | None, tiling: Tiling | None) -> list[LocalEngine]:
+    """The CPU's engine in tiles (those given, or those it chooses and small ones, both at least four steps deep) and
+    stepwise."""
+    tiled = [ENGINES["cpu"](plan, threads, isa, choice) for choice in ([tiling] if tiling else [None, SMALL])]
+    for engine in tiled if tiling or Rows.of(plan).deepest >= LEAST_DEPTH else tiled[1:]:
+        assert_tiled(engine, least=1 if tiling else LEAST_DEPTH)
+    stepwise = ENGINES["cpu"](plan, threads, isa, STEPWISE)
+    assert stepwise.facts()["schedule"] == "stepwise"
+    return [*tiled, stepwise]
+
+
 def assert_agrees(
+    name: str,
     plan: Plan,
     blocks: tuple[int, ...] = (2 * LEAST_DEPTH + 3, 4),
     *,
@@ -26,79 +42,66 @@ def assert_agrees(
     threads: int = 2,
     isa: str | None = None,
     excitation: str = "sources",
-    reference: Plan | None = None,
     tiling: Tiling | None = None,
-) -> tuple[CpuEngine, ReferenceEngine]:
-    """Advance them by blocks of steps, from a random state or from rest, and compare after each.
-
-    The engine runs stepwise and in tiles: those given, else both those it chooses and small ones, which must be at
-    least four steps deep. `reference`: the plan for the oracle, where it is to differ. Returns the (first) tiled
-    engine and the oracle.
+) -> tuple[LocalEngine, LocalEngine]:
+    """Advance the engine of a name and the oracle by blocks of steps, from a random state or from rest, and compare
+    after each. Of the CPU's there are several (`cpu_engines`). Returns the first engine and the oracle.
     """
-    tiled = [CpuEngine(plan, threads, isa, choice) for choice in ([tiling] if tiling else [None, SMALL])]
-    for engine in tiled if tiling or Rows.of(plan).deepest >= LEAST_DEPTH else tiled[1:]:
-        assert_tiled(engine, least=1 if tiling else LEAST_DEPTH)
-    stepwise = CpuEngine(plan, threads, isa, STEPWISE)
-    assert stepwise.facts()["schedule"] == "stepwise"
-    engines = [*tiled, stepwise]
-    oracle = ReferenceEngine(reference or plan)
+    engines = cpu_engines(plan, threads, isa, tiling) if name == "cpu" else [ENGINES[name](plan)]
+    oracle = ENGINES[ORACLE](plan)
     if start:
         plans.randomise((*engines, oracle), plan)
     for steps in blocks:
         found = [engine.advance(steps, excitation, weigh=True).energy for engine in engines]
-        oracle.advance(steps, excitation)
-        assert found == [oracle.energy()] * len(engines), f"energy after step {oracle.step}"
+        expected = oracle.advance(steps, excitation, weigh=True).energy
+        assert found == [expected] * len(engines), f"energy after step {oracle.step}"
     for engine in engines:
         assert engine.step == oracle.step
         assert_equal(engine, oracle)
-    return tiled[0], oracle
+    return engines[0], oracle
 
 
-def assert_model_agrees(plan: Plan, excitation: str = "sources", blocks: tuple[int, ...] = (13, 7)) -> CpuEngine:
-    """The plan of a model, from rest, the oracle given its coefficients by planes; every component must be excited."""
-    engine, _ = assert_agrees(plan, blocks, start=False, excitation=excitation, reference=by_planes(plan))
+def assert_model_agrees(
+    name: str, plan: Plan, excitation: str = "sources", blocks: tuple[int, ...] = (13, 7)
+) -> LocalEngine:
+    """The plan of a model, from rest; every component must be excited."""
+    engine, _ = assert_agrees(name, plan, blocks, start=False, excitation=excitation)
     assert all(engine.state(component).any() for component in range(6))
     return engine
 
 
-def by_planes(plan: Plan) -> Plan:
-    """The plan with the dense coefficients that its planes hold along the axis by which the engine asks for them.
-
-    `dense` averages the media along x first: in double that may differ from it in the last bit.
-    """
-    along = plan.storage_axes[0]
-    shape = tuple(plan.active[(along + n) % 3] for n in range(3))
-    turned, cells = np.empty((6, 2, *shape)), np.zeros((len(plan.pole_media), 2, 3, *shape))
-    cells[:, 0] = 1.0
-    for planes in plan.coefficients.planes(along):
-        turned[:3, :, planes.start : planes.stop] = planes.electric[:, :, None]
-        turned[3:, :, planes.start : planes.stop] = planes.magnetic[:, :, None]
-        for poles in planes.poles:
-            for place, values in enumerate((poles.stay, poles.weight)):
-                cells[poles.medium, place, :, planes.start : planes.stop] = values[:, None]
-    back = [2 + (axis - along) % 3 for axis in range(3)]
-    dense = plans.DenseCoefficients(
-        turned.transpose(0, 1, *back), cells.transpose(0, 1, 2, *(1 + n for n in back)), plan.pole_media
-    )
-    return replace(plan, coefficients=dense)
-
-
-def assert_tiled(engine: CpuEngine, least: int = LEAST_DEPTH) -> None:
+def assert_tiled(engine: LocalEngine, least: int = LEAST_DEPTH) -> None:
     """A silent fall-back to stepwise, or to tiles that share no steps, is an error."""
     facts = engine.facts()
     assert facts["schedule"] == "tiled" and facts["tile_depth"] >= least, facts
 
 
-def assert_equal(engine, other) -> None:
-    """The fields, the states of poles and the recordings of two engines are equal."""
-    parts = ("", "imaginary ") if engine.plan.complex_fields else ("",)
-    for component, name in enumerate(part + name for part in parts for name in COMPONENTS):
-        assert same(engine.state(component), other.state(component)), name
-    if isinstance(other, ReferenceEngine):
-        whole = Box((0, 0, 0), engine.plan.active)
-        assert {(medium, component) for component, medium, _ in engine.poles.boxes()} == set(other.pole_states)
-        for (medium, component), states in other.pole_states.items():
-            assert same(engine.poles.states(component, medium, whole), states), (medium, component)
-    for found, expected in zip(engine.recordings(), other.recordings(), strict=True):
-        assert same(found.time, expected.time), expected
-        assert same(found.values, expected.values), (found.values, expected.values)
+def states_of(engine: LocalEngine) -> dict[str, list[NamedState]]:
+    """The pieces of each named state."""
+    found: dict[str, list[NamedState]] = {}
+    for state in engine.named_states():
+        found.setdefault(state.name, []).append(state)
+    return found
+
+
+def whole(plan: Plan, pieces: list[NamedState]) -> np.ndarray:
+    """A state of the whole box; zero where it does not exist."""
+    values = np.zeros((*pieces[0].leading, *plan.active), plan.dtype)
+    for piece in pieces:
+        values[(..., *piece.box.slices())] = piece.read(piece.box)
+    return values
+
+
+def assert_equal(engine: LocalEngine, other: LocalEngine) -> None:
+    """The fields, all states between two steps and the recordings of two engines are equal."""
+    plan, found, expected = engine.plan, states_of(engine), states_of(other)
+    assert set(FIELDS[:6]) <= set(found) and set(found) == set(expected)
+    for name in found:
+        assert same(whole(plan, found[name]), whole(plan, expected[name])), name
+    edges = [each.circuits for each in (engine, other)]
+    orders = [sorted(range(len(each)), key=each.__getitem__) for each in edges]
+    memories = [each.circuit_states()[order] for each, order in zip((engine, other), orders)]
+    assert sorted(edges[0]) == sorted(edges[1]) and same(*memories)
+    for one, wanted in zip(engine.recordings(), other.recordings(), strict=True):
+        assert same(one.time, wanted.time), wanted
+        assert same(one.values, wanted.values), (one.values, wanted.values)

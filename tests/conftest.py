@@ -1,8 +1,9 @@
-"""Its place here lets every test import the oracle (`reference`) and the bare plans (`plans`) beside it."""
+"""Its place here lets every test import the bare plans (`plans`) and the comparisons (`agreement`) beside it."""
 
 from pathlib import Path
 
 import pytest
+from agreement import ENGINE_NAMES
 
 HERE = Path(__file__).parent
 ALONE = (
@@ -28,3 +29,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark what scripts/quick_tests runs by itself."""
     if item.path.relative_to(HERE).as_posix().startswith(ALONE):
         item.add_marker(pytest.mark.alone)
+
+
+@pytest.fixture(params=ENGINE_NAMES)
+def engine_name(request: pytest.FixtureRequest) -> str:
+    """Each engine but the oracle: whatever is asked of one is asked of all."""
+    return request.param

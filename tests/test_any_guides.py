@@ -21,7 +21,7 @@ def strip(x0, x1, y):
 
 def modes(model, count=None):
     context = model._setup().context
-    return [channel._mode(context) for channel in model._channels[: count or len(model.ports[0].modes)]]
+    return [channel._placed(context).mode for channel in model._channels[: count or len(model.ports[0].modes)]]
 
 
 def test_counted_modes_of_a_rectangle_are_those_of_its_names():
@@ -43,9 +43,9 @@ def test_counted_modes_of_a_rectangle_are_those_of_its_names():
     assert np.allclose([mode.cutoff for mode in found], [cutoff for _, cutoff in wanted[:count]], rtol=1e-12)
     named = nf.WaveguidePort("in", model.ports[0].lower, model.ports[0].upper, "+z", "TE10")
     other = model.model_copy(update={"ports": (named,)})._setup()
-    assert np.abs(named._mode(other.context).electric[1] - found[0].electric[1]).max() < 1e-9  # both point to +y
-    electric = [mode.samples()[2] for mode in found]
-    overlaps = np.einsum("is,js,s->ij", electric, electric, found[0].samples()[5])
+    assert np.abs(named._placed(other.context).mode.electric[1] - found[0].electric[1]).max() < 1e-9  # both point to +y
+    electric = [mode.values for mode in found]
+    overlaps = np.einsum("is,js,s->ij", electric, electric, found[0].section.edges.area)
     assert np.abs(overlaps - np.eye(count)).max() < 1e-11
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import ReferenceEngine
 
 import nearfield as nf
 from nearfield.coefficients.coupling import largest_share, spare
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import Tiling
+from nearfield.engines.reference.engine import ReferenceEngine
 from validation.dielectric_sphere_resonance.run import error
 
 CONTRASTS = 2.0, 4.0, 12.0, 50.0

@@ -38,7 +38,7 @@ def test_import_takes_less_than_half_a_second_at_its_best():
 
 
 def test_building_a_model_loads_neither_plots_nor_labelled_arrays():
-    code = "import sys, nearfield as nf; nf.Simulation(nf.Grid.uniform(1e-3, (24, 24, 24)), steps=1).setup().plan; "
+    code = "import sys, nearfield as nf; nf.Simulation(nf.Grid.uniform(1e-3, (24, 24, 24)), steps=1)._setup().plan; "
     code += "print(sorted({'matplotlib', 'xarray', 'pandas', 'h5py'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr

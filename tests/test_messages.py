@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import nearfield as nf
+from nearfield.entry.wording import quantity
 
 PULSE = nf.Gaussian("10 GHz")
 SOURCE = nf.PointCurrent((15e-3, 15e-3, 15.5e-3), "z", PULSE)
@@ -121,9 +122,9 @@ ENTRIES = {
     "cells without size": (lambda: nf.Grading((0, 1), (0.1, 0)), ["size", "must be positive"]),
     "too many graded cells": (
         lambda: nf.GradedGrid(*[nf.Grading((0, 1), (1e-5, 1e-5))] * 3),
-        ["cells", "at most 1e+10"],
+        ["cells", "at most 10,000,000,000"],
     ),
-    "too many cells": (lambda: nf.Grid.uniform(1, (10**5, 10**5, 10**5)), ["cells", "at most 1e+10"]),
+    "too many cells": (lambda: nf.Grid.uniform(1, (10**5, 10**5, 10**5)), ["cells", "at most 10,000,000,000"]),
 }
 
 
@@ -139,3 +140,22 @@ def test_a_wrong_entry_is_refused_where_it_is_made(case):
 def test_a_stable_time_step_given_as_the_limit_itself_is_allowed():
     limit = model().check().time_step_limit
     assert model(time_step=limit).check().time_step == limit
+
+
+@pytest.mark.parametrize(
+    ("medium", "message"),
+    [
+        ({"permittivity": -2.2}, "Simulation: media.a.permittivity: must be positive, given -2.2"),
+        ({"resistance": -1}, "Simulation: media.a.resistance: must be zero or positive, given -1"),
+        ({"permittivty": 2}, "Simulation: media.a.permittivty: unknown key 'permittivty'; did you mean permittivity?"),
+    ],
+)
+def test_of_the_branches_of_a_union_the_one_that_the_keys_fit_speaks(medium, message):
+    with pytest.raises(nf.ModelError) as refused:
+        nf.Simulation(nf.Grid.uniform(1e-3, (4, 4, 4)), media={"a": medium}, steps=1)
+    assert str(refused.value).startswith(message) and "; or " not in str(refused.value)
+
+
+def test_quantities_are_written_without_powers_of_ten():
+    found = quantity(9.9996e-4, "m", 3), quantity(2.51e5, "Hz", 2), quantity(-0.1, "V")
+    assert found == ("1 mm", "250 kHz", "-100 mV")

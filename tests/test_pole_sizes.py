@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from agreement import by_planes
 
 import nearfield as nf
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.pole_sizes import pole_bytes, row_bytes
 from nearfield.engines.cpu.tiling import Rows
+from nearfield.engines.reference.update import dense
 from nearfield.parallel.plan_weights import media_weights
 
 MM = 1e-3
@@ -79,7 +79,7 @@ def test_the_check_counts_what_surfaces_keep(structures, walls, more):
     full = model(*structures).model_copy(update=entries | {"boundaries": nf.Boundaries(nf.PEC, **walls)})
     plan, found, other = full._setup().plan, full.check(), bare.check()
     (medium,) = plan.pole_media
-    weights = np.stack([by_planes(plan).coefficients.dense_poles(0, n)[1] for n in range(3)])
+    weights = dense(plan)[1][0, 1]
     rows = np.moveaxis(weights, 1 + plan.unit_axis, -1)
     blocks = np.count_nonzero(np.add.reduceat(rows, np.arange(0, rows.shape[-1], 16), axis=-1))
     wanted = blocks * 16 * medium.states * 4

@@ -109,10 +109,10 @@ def small_model(precision="single", kind="conformal", **options):
 
 
 @pytest.mark.parametrize(("precision", "kind"), [("single", "conformal"), ("double", "staircase")])
-def test_a_model_agrees_with_the_oracle_by_every_schedule(precision, kind):
+def test_a_model_agrees_with_the_oracle_by_every_schedule(engine_name, precision, kind):
     plan = small_model(precision, kind)._setup().plan
     assert [medium.magnetic for medium in plan.pole_media] == [True, True]
-    assert_model_agrees(plan)
+    assert_model_agrees(engine_name, plan)
 
 
 def gathered(found, axis, low, high):

@@ -159,3 +159,9 @@ def model(grid=None, boundaries=None, symmetry=None, **options):
 def test_what_is_not_symmetric_is_refused(options, message):
     with pytest.raises(nf.ModelError, match=message):
         model(**options)._setup()
+
+
+def test_an_automatic_grid_is_not_warned_of_the_cells_that_it_halves_at_a_plane():
+    grid = nf.AutoGrid(20, "10 GHz", lower=(-5 * MM, -3 * MM, 0), upper=(5 * MM, 3 * MM, 10 * MM))
+    checked = model(grid, sources=[]).check()
+    assert not any("neighbouring cells" in warning for warning in checked.warnings)

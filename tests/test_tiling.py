@@ -4,9 +4,8 @@ import dataclasses
 
 import pytest
 
+from nearfield.engines.cpu.heuristics import LEAST_DEPTH, SHARE_OF_CACHE
 from nearfield.engines.cpu.tiling import (
-    LEAST_DEPTH,
-    SHARE_OF_CACHE,
     STEPWISE,
     Machine,
     Rows,

@@ -10,30 +10,11 @@ import pytest
 
 import nearfield as nf
 from nearfield.cli import main
-from nearfield.engines.cpu import tuning
+from nearfield.engines.cpu import heuristics, tuning
 from nearfield.engines.cpu.engine import CpuEngine
-from nearfield.engines.cpu.tiling import (
-    LEAST_DEPTH,
-    MEMORY_RATE,
-    STEPWISE,
-    TRIAD_COUNTS,
-    Machine,
-    Rows,
-    Tiling,
-    choose_tiling,
-)
-from nearfield.engines.cpu.tuning import (
-    ROUNDS,
-    TILES,
-    TURN_SECONDS,
-    Choice,
-    RunTuner,
-    Trial,
-    candidates,
-    choose,
-    key,
-    stored_tiling,
-)
+from nearfield.engines.cpu.heuristics import LEAST_DEPTH, MEMORY_RATE, ROUNDS, TRIAD_COUNTS, TURN_SECONDS
+from nearfield.engines.cpu.tiling import STEPWISE, Machine, Rows, Tiling, choose_tiling
+from nearfield.engines.cpu.tuning import TILES, Choice, RunTuner, Trial, candidates, choose, key, stored_tiling
 from nearfield.entry.errors import ModelError
 from nearfield.machine.machine_file import MachineFile
 from nearfield.machine.machine_rate import known_rate, known_triad, remember_rate, remember_triad
@@ -248,7 +229,7 @@ def test_a_choice_says_its_footprint_in_every_level_there_is():
 def hurried(monkeypatch):
     """Every run counts as long, and a turn ends with its first block."""
     for name in ("LONG_RUN", "WARM_UP", "TURN_SECONDS"):
-        monkeypatch.setattr(tuning, name, 0.0)
+        monkeypatch.setattr(heuristics, name, 0.0)
 
 
 def test_a_long_run_tries_tiles_with_its_own_steps_and_leaves_the_same_bits(hurried):
@@ -298,7 +279,7 @@ def test_a_run_of_minutes_spends_little_of_it_on_a_trial():
         trying = tuner.trial is not None
         tuner.add(100, seconds, checked=True)
         spent += seconds * trying
-    assert tuner.choice.how == "measured" and 0 < spent <= tuning.SHARE_OF_RUN * 100
+    assert tuner.choice.how == "measured" and 0 < spent <= heuristics.SHARE_OF_RUN * 100
 
 
 def test_the_solver_takes_fixed_tiles():

@@ -1,1 +1,1 @@
-"""What is computed from recorded fields: S-parameters, flux, far field."""
+"""Results computed from recorded fields: S-parameters, flux, far field."""

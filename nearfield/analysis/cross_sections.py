@@ -1,4 +1,4 @@
-"""Radar cross-sections: the far field of what a plane wave hits, over the wave.
+"""Radar cross-sections: the far field of a body that a plane wave hits, over the wave.
 
     sigma = 4 pi abs(r E_scattered)^2 / abs(E_incident)^2                    radar, m^2, one for each direction
     sigma_scattered = power through the surface / (abs(E_incident)^2/(2 eta))
@@ -9,25 +9,30 @@ Source: Bohren and Huffman, Absorption and Scattering of Light by Small Particle
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.farfield import unit_vectors
+from nearfield.analysis.farfield import Exterior, unit_vectors
+from nearfield.analysis.network import power_decibels
 from nearfield.entry.errors import ModelError
+from nearfield.records.records import Variable, Variables, labelled
 
 if TYPE_CHECKING:
     import xarray
 
 
-def decibels(power: Any) -> Any:
-    """10 log10 of a power ratio; -inf for zero."""
-    with np.errstate(divide="ignore"):
-        return 10 * np.log10(power)
+DIMS = ("frequency", "theta", "phi")
 
 
 class CrossSections:
-    """What a far field has besides where a plane wave was its only source."""
+    """The part of a far field's results that exists where a plane wave was its only source."""
+
+    variables: Variables
+    frequencies: np.ndarray
+    exterior: Exterior
+    at: Callable[..., Any]
 
     def incident(self) -> np.ndarray:
         """Spectrum of the incident E at the origin of coordinates (V/m s), (frequency,). Error: there is none."""
@@ -38,31 +43,31 @@ class CrossSections:
             )
         return self.variables["incident"].array
 
-    def _chosen(self, values: xarray.DataArray, frequency: float | None) -> xarray.DataArray:
-        if frequency is None:
-            return values
-        at = int(np.argmin(np.abs(self.frequencies - frequency)))
-        if abs(self.frequencies[at] - frequency) > 1e-6 * abs(frequency):
-            known = ", ".join(f"{value:.6g}" for value in self.frequencies)
-            raise ModelError(f"frequency {frequency:.6g} Hz was not recorded; there is: {known} Hz")
-        return values.isel(frequency=at)
+    def _array(self, values: np.ndarray, name: str, units: str, dims: tuple[str, ...] = DIMS) -> xarray.DataArray:
+        return labelled(self.variables | {name: Variable(dims, values, {"units": units})}, name)
 
     def radar_cross_section(self, frequency: float | None = None) -> xarray.DataArray:
         """Bistatic radar cross-section (m^2), dims (frequency, theta, phi), or (theta, phi) of one frequency (Hz)."""
         power = np.abs(self.variables["e_theta"].array) ** 2 + np.abs(self.variables["e_phi"].array) ** 2
         values = 4 * np.pi * power / np.abs(self.incident())[:, None, None] ** 2
-        return self._chosen(self._array(values, "radar_cross_section", "m^2"), frequency)
+        array = self._array(values, "radar_cross_section", "m^2")
+        if frequency is None:
+            return array
+        at = int(np.argmin(np.abs(self.frequencies - frequency)))
+        if abs(self.frequencies[at] - frequency) > 1e-6 * abs(frequency):
+            known = ", ".join(f"{value:.6g}" for value in self.frequencies)
+            raise ModelError(f"frequency {frequency:.6g} Hz was not recorded; there is: {known} Hz")
+        return array.isel(frequency=at)
 
     def radar_cross_section_dbsm(self, frequency: float | None = None) -> xarray.DataArray:
-        """The same in dB over a square metre."""
-        found = self.radar_cross_section(frequency)
-        found = found.copy(data=decibels(found.values)).rename("radar_cross_section_dbsm")
-        found.attrs["units"] = "dBsm"
-        return found
+        """Bistatic radar cross-section in dB over a square metre."""
+        linear = self.radar_cross_section(frequency)
+        array = linear.copy(data=power_decibels(linear.values)).rename("radar_cross_section_dbsm")
+        return array.assign_attrs(units="dBsm")
 
     def _towards(self, sign: float) -> tuple[float, float]:
         """Theta and phi (rad) of the direction in which the wave travels (+1) or from which it comes (-1)."""
-        x, y, z = sign * np.array(self.variables["incident"].attributes["travels"], dtype=float)
+        x, y, z = sign * np.asarray(self.variables["incident"].attributes["travels"], dtype=float)
         return float(np.arctan2(np.hypot(x, y), z)), float(np.arctan2(y, x))
 
     @property
@@ -86,7 +91,7 @@ class CrossSections:
         theta, phi = self._towards(1.0)
         forward = self.at(theta, phi).variables
         _, along_theta, along_phi = unit_vectors(np.array([theta]), np.array([phi]))
-        electric = np.array(self.variables["incident"].attributes["electric"], dtype=float)
+        electric = np.asarray(self.variables["incident"].attributes["electric"], dtype=float)
         field = sum(
             forward[name].array[:, 0, 0] * float(unit[0] @ electric)
             for name, unit in (("e_theta", along_theta), ("e_phi", along_phi))

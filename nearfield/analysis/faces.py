@@ -1,4 +1,4 @@
-"""Tangential fields on flat faces, as monitors record them: what the power flux and the far field are computed from."""
+"""Tangential fields on flat faces, as monitors record them: the input of the power flux and the far field."""
 
 from __future__ import annotations
 
@@ -50,11 +50,12 @@ def _read_face(variables: Variables, suffix: str) -> Face:
         return values if b < c else values.swapaxes(1, 2)
 
     attributes = variables[f"E{AXES[b]}_{suffix}"].attributes
+    below, above = map(float, attributes["cells_beside"])
     return Face(
         axis,
         int(attributes["outward"]),
         float(attributes["position"]),
-        tuple(float(length) for length in attributes["cells_beside"]),
+        (below, above),
         (variables[AXES[b]].array, variables[AXES[c]].array),
         (field("E", b), field("E", c)),
         (field("H", b), field("H", c)),

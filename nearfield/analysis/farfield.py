@@ -44,7 +44,7 @@ class Wall:
 
 @dataclass(frozen=True)
 class Exterior:
-    """What surrounds the surface: a lossless medium and the walls; axes across which the fields are symmetric."""
+    """The surroundings of the surface: a lossless medium, the walls, and axes across which fields are symmetric."""
 
     permittivity: float = 1.0
     permeability: float = 1.0
@@ -74,20 +74,19 @@ def far_fields(
 ) -> tuple[np.ndarray, np.ndarray]:
     """E_theta and E_phi times r exp(+j k r) at paired angles (rad), each (frequency, directions).
 
-    Unit: that of the faces' E times metre: V s for spectra of a run.
+    Unit: the unit of the faces' E times metre, V s for spectra of a run.
     """
     wavenumbers = exterior.wavenumber(frequencies)
-    parts = []
+    fields = np.empty((2, frequencies.size, theta.size), complex)
     for start in range(0, theta.size, DIRECTIONS_AT_ONCE):
         part = slice(start, start + DIRECTIONS_AT_ONCE)
         radial, along_theta, along_phi = unit_vectors(theta[part], phi[part])
         n, l = vectors_with_images(faces, exterior.walls, wavenumbers, radial)
         n = n * exterior.impedance
         factor = 1j * wavenumbers[:, None] / (4 * np.pi)
-        e_theta = -factor * (np.sum(l * along_phi, axis=-1) + np.sum(n * along_theta, axis=-1))
-        e_phi = factor * (np.sum(l * along_theta, axis=-1) - np.sum(n * along_phi, axis=-1))
-        parts.append((e_theta, e_phi))
-    return tuple(np.concatenate(part, axis=1) for part in zip(*parts))
+        fields[0, :, part] = -factor * (np.sum(l * along_phi, axis=-1) + np.sum(n * along_theta, axis=-1))
+        fields[1, :, part] = factor * (np.sum(l * along_theta, axis=-1) - np.sum(n * along_phi, axis=-1))
+    return fields[0], fields[1]
 
 
 def vectors_with_images(
@@ -130,9 +129,9 @@ def _add_face(face: Face, index: int, k: np.ndarray, n: np.ndarray, l: np.ndarra
 
 
 def averaging_factor(beside: tuple[float, float], normal_wavenumber: np.ndarray) -> np.ndarray:
-    """What interpolating H from half a cell below and above makes of a wave of this normal wave number.
+    """The factor by which interpolating H from half a cell below and above changes a wave of this normal wave number.
 
-    Held above 0.1, where a grid of under three cells per wavelength would divide by nothing.
+    At least 0.1, since a grid of under three cells per wavelength would divide by zero.
     """
     below, above = beside
     cosines = above * np.cos(0.5 * normal_wavenumber * below) + below * np.cos(0.5 * normal_wavenumber * above)
@@ -167,10 +166,9 @@ def sphere_power(faces: list[Face], exterior: Exterior, frequencies: np.ndarray)
     theta = np.repeat(np.arccos(cosine), turns)
     phi = np.tile(2 * np.pi * (np.arange(turns) + 0.5) / turns, order)
     share = np.repeat(weight * 2 * np.pi / turns, turns)
-    alike = {*exterior.mirrors, *(wall.axis for wall in exterior.walls)}
-    for axis in alike:
-        kept = unit_vectors(theta, phi)[0][:, axis] > 0
-        theta, phi, share = theta[kept], phi[kept], 2 * share[kept]
+    for axis in {*exterior.mirrors, *(wall.axis for wall in exterior.walls)}:
+        upper = unit_vectors(theta, phi)[0][:, axis] > 0
+        theta, phi, share = theta[upper], phi[upper], 2 * share[upper]
     total = intensity(*far_fields(faces, exterior, frequencies, theta, phi), exterior.impedance) @ share
     return total / 2 ** len(exterior.walls)
 
@@ -179,9 +177,8 @@ def _reach(faces: list[Face], walls: tuple[Wall, ...]) -> float:
     """Radius (m) of a sphere about the surface and its images."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for face in faces:
-        spans = {face.axis: np.array([face.position]), (face.axis + 1) % 3: face.nodes[0]}
-        spans[(face.axis + 2) % 3] = face.nodes[1]
-        for axis, span in spans.items():
+        for along, span in enumerate((np.array([face.position]), *face.nodes)):
+            axis = (face.axis + along) % 3
             low[axis], high[axis] = min(low[axis], span.min()), max(high[axis], span.max())
     for wall in walls:
         distance = max(abs(low[wall.axis] - wall.position), abs(high[wall.axis] - wall.position))
@@ -190,9 +187,8 @@ def _reach(faces: list[Face], walls: tuple[Wall, ...]) -> float:
 
 
 def allowed_directions(theta: np.ndarray, phi: np.ndarray, walls: tuple[Wall, ...]) -> np.ndarray:
-    """Which paired angles point into the half space of every wall (along the wall counts as in it)."""
-    radial = unit_vectors(theta, phi)[0]
-    inside = np.ones(theta.shape, dtype=bool)
+    """Whether paired angles point into the half space of every wall (directions along the wall do)."""
+    radial, inside = unit_vectors(theta, phi)[0], np.ones(theta.shape, dtype=bool)
     for wall in walls:
         inside &= wall.side * radial[..., wall.axis] >= -1e-9
     return inside

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,13 +24,11 @@ class FieldResult(Mapping):
     def __getitem__(self, component: str) -> xarray.DataArray:
         if component not in list(self):
             raise ModelError(f"component {component!r} was not recorded; recorded: {', '.join(self)}")
-        variable = self.variables[component]
         if self.scale is None:
             return labelled(self.variables, component)
-        values = variable.array * self.scale.reshape(-1, 1, 1, 1)
-        array = labelled(self.variables, component, values)
-        array.attrs["units"] = variable.attributes["units"].removesuffix(" s") + " per unit of the source"
-        return array
+        variable = self.variables[component]
+        array = labelled(self.variables, component, variable.array * self.scale.reshape(-1, 1, 1, 1))
+        return array.assign_attrs(units=variable.attributes["units"].removesuffix(" s") + " per unit of the source")
 
     def __iter__(self):
         return (name for name in self.variables if name[0] in "EH" and len(name) == 2)
@@ -41,7 +39,7 @@ class FieldResult(Mapping):
     def collocated(self) -> xarray.Dataset:
         """All components at the cell centres (of a plane: at its cells' centres on the plane), averaged to there.
 
-        H is left half a time step later than E in a snapshot: `time` is that of E. Spectra hold no such shift.
+        H stays half a time step later than E in a snapshot: `time` is E's. Spectra have no such shift.
         """
         return collocate(self)
 
@@ -54,17 +52,16 @@ def collocate(field: FieldResult) -> xarray.Dataset:
     import xarray
 
     axes = {axis: (field.variables[axis].array, field.variables[axis + HALF].array) for axis in "xyz"}
-    components = {name: _brought(field, name, axes) for name in field}
-    first = next(iter(components))
-    leading = field[first].dims[0]
-    coordinates = {leading: field[first].coords[leading].variable}
+    first = field[next(iter(field))]
+    leading = str(first.dims[0])
+    coordinates: dict[str, Any] = {leading: first.coords[leading].variable}
     for axis, (nodes, halves) in axes.items():
         coordinates[axis] = (axis, nodes if nodes.size == 1 else halves, {"units": "m"})
     dims = (leading, "x", "y", "z")
-    return xarray.Dataset({name: (dims, values, field[name].attrs) for name, values in components.items()}, coordinates)
+    return xarray.Dataset({name: (dims, _moved(field, name, axes), field[name].attrs) for name in field}, coordinates)
 
 
-def _brought(field: FieldResult, name: str, axes: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+def _moved(field: FieldResult, name: str, axes: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     values = field[name].values
     for position, axis in enumerate("xyz", start=1):
         half = axis + HALF in field.variables[name].dims

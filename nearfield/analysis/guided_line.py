@@ -14,6 +14,7 @@ and Y' V of one that comes back, (Y - Y')/2 being the line's admittance: real ab
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +28,19 @@ def per_cell(x: np.ndarray) -> np.ndarray:
     return 1 + 0.5 * x - np.where(np.real(x) < -4, -root, root)
 
 
-class Line:
-    """Any line that knows what a wave is multiplied by in each cell, and its admittances."""
+class Line(ABC):
+    """The transmission line of a mode on the grid."""
+
+    cell: float
+    time_step: float
+
+    @abstractmethod
+    def per_cell(self, frequencies: np.ndarray) -> np.ndarray:
+        """q: the factor by which a cell multiplies a wave."""
+
+    @abstractmethod
+    def admittances(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(Y, Y') in S: I half a cell on and half a step later, over V, of a wave that goes on and one that returns."""
 
     def waves(
         self, voltage: np.ndarray, current: np.ndarray, frequencies: np.ndarray, cells: float
@@ -76,14 +88,16 @@ class GuideLine(Line):
         return float(np.arcsin(min(1.0, 0.5 * self.kappa**0.5)) / (np.pi * self.time_step))
 
     def per_cell(self, frequencies: np.ndarray) -> np.ndarray:
-        """q: what a wave is multiplied by in each cell."""
         return per_cell((self.kappa - 4 * np.sin(np.pi * np.asarray(frequencies) * self.time_step) ** 2) / self.ratio)
 
     def admittances(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(Y, Y') in S: I half a cell on and half a step later, over V, of a wave that goes on and one that returns."""
         q, d = self.per_cell(frequencies), 2j * np.sin(np.pi * np.asarray(frequencies) * self.time_step)
         scale = VACUUM_SPEED * self.time_step / self.cell
-        with np.errstate(divide="ignore", invalid="ignore"):
+
+        def admittance(q: np.ndarray) -> np.ndarray:
             if self.family == "TE":
-                return tuple(scale / self.permeability * (1 - each) / d / VACUUM_IMPEDANCE for each in (q, 1 / q))
-            return tuple(self.permittivity / scale * d * each / (1 - each) / VACUUM_IMPEDANCE for each in (q, 1 / q))
+                return scale / self.permeability * (1 - q) / d / VACUUM_IMPEDANCE
+            return self.permittivity / scale * d * q / (1 - q) / VACUUM_IMPEDANCE
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return admittance(q), admittance(1 / q)

@@ -1,8 +1,9 @@
-"""What a waveguide port's record holds, and the way back from it: its line, and spectra of modal voltage and current.
+"""The record of a waveguide port, and from it the port's line and the spectra of modal voltage and current.
 
-Of a mode with one profile V and I are its `voltage` and `current`. Of a hybrid mode sums with each of a few profiles
-are kept, `voltage_parts` and `current_parts`; V(f) is their sum with what the mode's H holds of them at f, I(f) with
-what E does, by the polynomials of its line. `voltage` and `current` are those in the middle of the band.
+The V and I of a mode with one profile are its `voltage` and `current`. The record of a hybrid mode has the sums with
+each of a few profiles, `voltage_parts` and `current_parts`; V(f) is their sum weighted by the shares of the profiles in
+the mode's H at f, I(f) by those in E, from the polynomials of its line. Its `voltage` and `current` are V and I of the
+middle of the band.
 """
 
 from __future__ import annotations
@@ -18,29 +19,30 @@ from nearfield.records.records import HALF, Variable, Variables
 
 PARTS = "_parts"
 UNITS = {"frequencies": "Hz", "squares": "1/m^2", "drives": "1/m^2", "electric": "", "magnetic": ""}  # a line's arrays
-HELD = {"voltage": "magnetic", "current": "electric"}  # whose profiles weigh a sum
+WEIGHTS = {"voltage": "magnetic", "current": "electric"}  # the line's shares that weigh a sum
 
 
 def recorded(line: Line, recordings: list[Recording], notes: dict) -> Variables:
-    """The variables of a port from its recordings, those of V first; `notes` of the port go with the voltage."""
-    half, hybrid = len(recordings) // 2, isinstance(line, LoadedLine)
+    """The variables of a port from its recordings, V before I; `notes` of the port become attributes of the voltage."""
+    half = len(recordings) // 2
     sums = {"voltage": recordings[:half], "current": recordings[half:]}
-    found: Variables = {}
+    variables: Variables = {}
     for name, unit, end in (("voltage", "V", ""), ("current", "A", HALF)):
         values, time = np.stack([each.values for each in sums[name]]), "time" + end
-        found[time] = Variable((time,), sums[name][0].time, {"units": "s"})
+        variables[time] = Variable((time,), sums[name][0].time, {"units": "s"})
         more = {name: value for name, value in vars(line).items() if np.isscalar(value)} | notes
-        if hybrid:
-            found[name + PARTS] = Variable(("profile", time), values, {"units": unit})
-            values = line.shares(np.array([0.5 * line.frequencies[[0, -1]].sum()])) @ getattr(line, HELD[name]) @ values
-        found[name] = Variable((time,), values[0], {"units": unit, **(more if name == "voltage" else {})})
-    if hybrid:
+        if isinstance(line, LoadedLine):
+            variables[name + PARTS] = Variable(("profile", time), values, {"units": unit})
+            middle = np.array([0.5 * line.frequencies[[0, -1]].sum()])
+            values = line.shares(middle) @ getattr(line, WEIGHTS[name]) @ values
+        variables[name] = Variable((time,), values[0], {"units": unit, **(more if name == "voltage" else {})})
+    if isinstance(line, LoadedLine):
         for name, unit in UNITS.items():
             values = getattr(line, name)
-            found["line_" + name] = Variable(("point", "profile")[: values.ndim], values, {"units": unit})
-        found["point"] = found["line_frequencies"]
-        found["profile"] = Variable(("profile",), np.arange(half), {"units": ""})
-    return found
+            variables["line_" + name] = Variable(("point", "profile")[: values.ndim], values, {"units": unit})
+        variables["point"] = variables["line_frequencies"]
+        variables["profile"] = Variable(("profile",), np.arange(half), {"units": ""})
+    return variables
 
 
 def line_of(variables: Variables) -> Line | None:
@@ -55,10 +57,11 @@ def line_of(variables: Variables) -> Line | None:
 
 
 def modal_spectrum(variables: Variables, name: str, frequencies: np.ndarray, transform: Callable) -> np.ndarray:
-    """That of V or I of any port: `transform(times, values, frequencies)` of signals, times last."""
+    """The spectrum of V or I of any port, by `transform(times, values, frequencies)` of signals, times last."""
     variable = variables[name]
     times = variables[variable.dims[-1]].array
-    if name + PARTS not in variables:
+    line = line_of(variables)
+    if not isinstance(line, LoadedLine):
         return transform(times, variable.array, frequencies)
-    parts, line = transform(times, variables[name + PARTS].array, frequencies), line_of(variables)
-    return np.sum((line.shares(frequencies) @ getattr(line, HELD[name])).T * parts, axis=0)
+    parts = transform(times, variables[name + PARTS].array, frequencies)
+    return np.sum((line.shares(frequencies) @ getattr(line, WEIGHTS[name])).T * parts, axis=0)

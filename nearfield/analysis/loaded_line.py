@@ -16,8 +16,8 @@ import numpy as np
 from nearfield.analysis.guided_line import Line, per_cell
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 
-TAPER = 0.15  # of a pulse's band: so far beyond it, on either side, the points reach
-LEAST = 0.02  # of the highest frequency: the lowest one
+TAPER = 0.15  # margin of the points on either side of a pulse's band, as part of the band
+LEAST = 0.02  # lowest frequency of the points over the highest
 
 
 def wave_number(frequencies: np.ndarray, time_step: float) -> np.ndarray:
@@ -26,7 +26,7 @@ def wave_number(frequencies: np.ndarray, time_step: float) -> np.ndarray:
 
 
 def chebyshev_points(low: float, high: float, count: int, time_step: float) -> np.ndarray:
-    """Frequencies (Hz) at the Chebyshev points of the second kind in k^2 of a band and what lies next to it."""
+    """Frequencies (Hz) at the Chebyshev points of the second kind in k^2 of a band and its margins."""
     margin = TAPER * (high - low)
     low, high = max(low - margin, LEAST * (high + margin)), high + margin
     ends = wave_number(np.array([low, high]), time_step) ** 2
@@ -38,7 +38,7 @@ def chebyshev_points(low: float, high: float, count: int, time_step: float) -> n
 class LoadedLine(Line):
     """At `frequencies` (Hz), Chebyshev points of k^2: `squares` beta^2 (1/m^2), `drives` (1/m^2); `cell` (m) along.
 
-    `electric`, `magnetic` (points, profiles): what the mode's E and H hold of a few profiles that are recorded.
+    `electric`, `magnetic` (points, profiles): the shares of the recorded profiles in the mode's E and H.
     """
 
     frequencies: np.ndarray
@@ -68,27 +68,28 @@ class LoadedLine(Line):
     @property
     def cutoff_frequency(self) -> float:
         """Cut-off (Hz) on the grid; 0 where it lies below all points, NaN where above."""
-        found = np.linspace(*self.frequencies[[0, -1]], 4001)
-        below = np.flatnonzero(self.shares(found) @ self.squares < 0)
+        frequencies = np.linspace(self.frequencies[0], self.frequencies[-1], 4001)
+        below = np.flatnonzero(self.shares(frequencies) @ self.squares < 0)
         if not below.size:
             return 0.0
-        return float(found[below[-1]]) if below[-1] + 1 < found.size else float("nan")
+        return float(frequencies[below[-1]]) if below[-1] + 1 < frequencies.size else float("nan")
 
     def per_cell(self, frequencies: np.ndarray) -> np.ndarray:
-        """q: what a wave is multiplied by in each cell."""
         return per_cell(-(self.shares(frequencies) @ self.squares) * self.cell**2)
 
+    def _wave(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """sqrt(q), k and the drive."""
+        root, shares = np.sqrt(self.per_cell(frequencies)), self.shares(frequencies)
+        return root, wave_number(frequencies, self.time_step), shares @ self.drives
+
     def admittances(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(Y, Y') in S: I half a cell on and half a step later, over V, of a wave that goes on and one that returns."""
-        root = np.sqrt(self.per_cell(frequencies))
-        k, drive = wave_number(frequencies, self.time_step), self.shares(frequencies) @ self.drives
+        root, k, drive = self._wave(frequencies)
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = drive * self.cell / (1j * k * (root - 1 / root) * VACUUM_IMPEDANCE)
             good = self.known(np.real(frequencies))
-            return tuple(np.where(good, each, np.nan) for each in (scale * root, -scale / root))
+            return np.where(good, scale * root, np.nan), np.where(good, -scale / root, np.nan)
 
     def before(self, frequencies: np.ndarray, dual: float) -> np.ndarray:
         """eta0 I half a cell before a plane, over V in it, of a wave that goes on."""
-        root = np.sqrt(self.per_cell(frequencies))
-        k, drive = wave_number(frequencies, self.time_step), self.shares(frequencies) @ self.drives
+        root, k, drive = self._wave(frequencies)
         return drive / k * (self.cell * root / (1j * (root - 1 / root)) + 1j * dual)

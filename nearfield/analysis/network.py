@@ -1,4 +1,4 @@
-"""What is read off S-parameters: levels in dB, group delay."""
+"""Levels in dB, and the group delay of S-parameters."""
 
 from __future__ import annotations
 
@@ -24,11 +24,17 @@ def decibels(waves: Any) -> Any:
         return 20.0 * np.log10(np.abs(waves))
 
 
+def power_decibels(ratio: Any) -> Any:
+    """10 log10 of a ratio of powers; -inf of 0, same shape."""
+    with np.errstate(divide="ignore"):
+        return 10 * np.log10(ratio)
+
+
 def group_delay(waves: xarray.DataArray) -> xarray.DataArray:
     """-d(phase)/d(2 pi f) (s) over `frequency` of S-parameters, by differences between neighbouring frequencies.
 
-    Of each frequency the mean of those to both sides, with an error of the square of their distance; right while the
-    phase turns by less than half a turn from one frequency to the next. NaN where a neighbour is.
+    At each frequency it is the mean of the differences to both sides, with an error of the square of their distance;
+    right while the phase turns by less than half a turn from one frequency to the next. NaN where a neighbour is.
 
     >>> import nearfield as nf
     >>> import xarray
@@ -43,9 +49,9 @@ def group_delay(waves: xarray.DataArray) -> xarray.DataArray:
     values = np.moveaxis(waves.values, axis, -1)
     between = -np.angle(values[..., 1:] * values[..., :-1].conj()) / (2 * np.pi * steps)
     ends = np.concatenate((between[..., :1], between, between[..., -1:]), axis=-1)
-    found = waves.copy(data=np.moveaxis(0.5 * (ends[..., 1:] + ends[..., :-1]), -1, axis))
-    found.name, found.attrs = "group_delay", {"units": "s"}
-    return found
+    delay = waves.copy(data=np.moveaxis(0.5 * (ends[..., 1:] + ends[..., :-1]), -1, axis))
+    delay.name, delay.attrs = "group_delay", {"units": "s"}
+    return delay
 
 
 def frequency_list(values: Any) -> np.ndarray:

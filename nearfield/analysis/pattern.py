@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.cross_sections import CrossSections, decibels
+from nearfield.analysis.cross_sections import DIMS, CrossSections
 from nearfield.analysis.faces import Face, read_faces
 from nearfield.analysis.farfield import (
     Exterior,
@@ -19,15 +20,15 @@ from nearfield.analysis.farfield import (
     sphere_power,
     unit_vectors,
 )
+from nearfield.analysis.network import power_decibels
 from nearfield.entry.errors import ModelError
+from nearfield.grid.yee import AXES
 from nearfield.records.records import Variable, Variables
 
 if TYPE_CHECKING:
     import xarray
 
     from nearfield.records.records import Excitation
-
-AXES = {"frequency": "Hz", "theta": "rad", "phi": "rad"}
 
 
 class FarFieldResult(CrossSections):
@@ -38,32 +39,17 @@ class FarFieldResult(CrossSections):
     """
 
     def __init__(self, variables: Variables, excitation: Excitation, normalised: bool = False) -> None:
-        if "e_theta" not in variables:  # of an interrupted run only the surface was kept
+        if "e_theta" not in variables:  # an interrupted run has recorded the surface only
             variables = variables | surface_pattern(variables)
-        self.variables = variables
-        self.excitation = excitation
-        self.normalised = normalised
+        self.variables, self.excitation, self.normalised = variables, excitation, normalised
         self.frequencies = variables["frequency"].array
         self.theta, self.phi = variables["theta"].array, variables["phi"].array
-
-    @cached_property
-    def exterior(self) -> Exterior:
-        """The medium round the surface and the infinite walls."""
-        return read_exterior(self.variables)
+        self.exterior = read_exterior(variables)
 
     @cached_property
     def faces(self) -> list[Face]:
         """The recorded tangential fields."""
         return read_faces(self.variables)
-
-    def _array(
-        self, values: np.ndarray, name: str, units: str, dims: tuple[str, ...] = tuple(AXES)
-    ) -> xarray.DataArray:
-        import xarray
-
-        own = {"frequency": self.frequencies, "theta": self.theta, "phi": self.phi}
-        coordinates = {dim: (dim, own[dim], {"units": AXES[dim]}) for dim in dims}
-        return xarray.DataArray(values, coordinates, dims, name, {"units": units})
 
     def _source(self) -> np.ndarray:
         return self.excitation.source(self.frequencies) if self.normalised else np.ones(self.frequencies.size)
@@ -94,7 +80,7 @@ class FarFieldResult(CrossSections):
 
     @property
     def surface_power(self) -> xarray.DataArray:
-        """Power through the recorded surface: what is radiated, found without the far field."""
+        """Power through the recorded surface: the radiated power, found without the far field."""
         return self._power("surface_power")
 
     @property
@@ -115,37 +101,34 @@ class FarFieldResult(CrossSections):
 
     @property
     def directivity_dbi(self) -> xarray.DataArray:
-        return self._decibels(self.directivity)
+        return self._dbi(self.directivity)
 
     @property
     def gain(self) -> xarray.DataArray:
         """4 pi U / power accepted at the excited port, Re(V I*)/2; other ports count as losses of the antenna."""
-        return self._over(self._port_powers()[0], "gain")
+        return self._over(self.excitation.port_powers(self.frequencies)[0], "gain")
 
     @property
     def gain_dbi(self) -> xarray.DataArray:
-        return self._decibels(self.gain)
+        return self._dbi(self.gain)
 
     @property
     def realized_gain(self) -> xarray.DataArray:
         """4 pi U / power available at the excited port, abs(V + Z I)^2 / (8 Z), Z its reference impedance."""
-        return self._over(self._port_powers()[1], "realized_gain")
+        return self._over(self.excitation.port_powers(self.frequencies)[1], "realized_gain")
 
     @property
     def realized_gain_dbi(self) -> xarray.DataArray:
-        return self._decibels(self.realized_gain)
+        return self._dbi(self.realized_gain)
 
     @property
     def radiation_efficiency(self) -> xarray.DataArray:
         """Radiated over accepted power, (frequency,)."""
-        ratio = self.variables["radiated_power"].array / self._port_powers()[0]
+        ratio = self.variables["radiated_power"].array / self.excitation.port_powers(self.frequencies)[0]
         return self._array(ratio, "radiation_efficiency", "1", ("frequency",))
 
-    def _decibels(self, ratio: xarray.DataArray) -> xarray.DataArray:
-        return self._array(decibels(ratio.values), f"{ratio.name}_dbi", "dBi")
-
-    def _port_powers(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.excitation.port_powers(self.frequencies)
+    def _dbi(self, ratio: xarray.DataArray) -> xarray.DataArray:
+        return self._array(power_decibels(ratio.values), f"{ratio.name}_dbi", "dBi")
 
     @property
     def axial_ratio(self) -> xarray.DataArray:
@@ -169,15 +152,14 @@ class FarFieldResult(CrossSections):
         return self._array(values, name, self.e_theta.attrs["units"])
 
     def per_source(self) -> FarFieldResult:
-        """The same divided by the source's spectrum: watt and volt for a continuous source of amplitude 1."""
+        """The far field divided by the source's spectrum: watt and volt for a continuous source of amplitude 1."""
         return FarFieldResult(self.variables, self.excitation, normalised=True)
 
     def at(self, theta: Any, phi: Any) -> FarFieldResult:
         """The far field at other angles (rad), every theta with every phi, computed from the recorded surface."""
-        variables = dict(self.variables)
-        angles = [np.atleast_1d(np.asarray(angle, dtype=float)) for angle in (theta, phi)]
-        variables |= pattern_variables(self.faces, self.exterior, self.frequencies, *angles)
-        return FarFieldResult(variables, self.excitation, self.normalised)
+        theta, phi = (np.atleast_1d(np.asarray(angle, dtype=float)) for angle in (theta, phi))
+        there = pattern_variables(self.faces, self.exterior, self.frequencies, theta, phi)
+        return FarFieldResult(self.variables | there, self.excitation, self.normalised)
 
     def beamwidth(self, phi: float = 0.0, level_db: float = -3.0103) -> xarray.DataArray:
         """Angle (rad) between the points at `level_db` about the main beam in the cut through the poles at `phi`."""
@@ -185,17 +167,15 @@ class FarFieldResult(CrossSections):
         theta, turned = np.abs(angle), np.where(angle < 0, phi + np.pi, phi)
         allowed = allowed_directions(theta, turned, self.exterior.walls)
         fields = far_fields(self.faces, self.exterior, self.frequencies, theta[allowed], turned[allowed])
-        values = intensity(*fields, self.exterior.impedance)
-        closed = bool(allowed.all())
-        widths = [_width(angle[allowed], row, 10 ** (level_db / 10), closed) for row in values]
+        rows = intensity(*fields, self.exterior.impedance)
+        widths = [_width(angle[allowed], row, 10 ** (level_db / 10), bool(allowed.all())) for row in rows]
         return self._array(np.array(widths), "beamwidth", "rad", ("frequency",))
 
 
 def _width(angle: np.ndarray, values: np.ndarray, level: float, closed: bool) -> float:
     """Distance of the two crossings beside the maximum; nan where the pattern does not fall to the level."""
-    peak = int(np.argmax(values))
+    peak, crossings = int(np.argmax(values)), []
     ratio = values / values[peak]
-    crossings = []
     for direction in (-1, 1):
         for step in range(1, values.size):
             here, before = peak + direction * step, peak + direction * (step - 1)
@@ -213,14 +193,13 @@ def pattern_variables(
 ) -> Variables:
     """E_theta and E_phi on a grid of angles; directions behind a wall are refused."""
     refuse_behind(exterior.walls, theta, phi)
-    pairs = [angle.ravel() for angle in np.meshgrid(theta, phi, indexing="ij")]
-    fields = far_fields(faces, exterior, frequencies, *pairs)
+    theta_pairs, phi_pairs = (angle.ravel() for angle in np.meshgrid(theta, phi, indexing="ij"))
+    e_theta, e_phi = far_fields(faces, exterior, frequencies, theta_pairs, phi_pairs)
     shape = (frequencies.size, theta.size, phi.size)
     notes = {"units": "V s", "phase_centre": "origin of coordinates", "factor": "times r exp(+j k r)"}
-    variables = {
-        name: Variable(tuple(AXES), values.reshape(shape), notes) for name, values in zip(("e_theta", "e_phi"), fields)
-    }
-    return variables | {
+    return {
+        "e_theta": Variable(DIMS, e_theta.reshape(shape), notes),
+        "e_phi": Variable(DIMS, e_phi.reshape(shape), notes),
         "theta": Variable(("theta",), theta, {"units": "rad"}),
         "phi": Variable(("phi",), phi, {"units": "rad"}),
     }
@@ -231,22 +210,22 @@ def surface_pattern(variables: Variables) -> Variables:
     faces, exterior = read_faces(variables), read_exterior(variables)
     frequencies = variables["frequency"].array
     power = Variable(("frequency",), sphere_power(faces, exterior, frequencies), {"units": "W s^2"})
-    angles = (variables[name].array for name in ("theta", "phi"))
-    return pattern_variables(faces, exterior, frequencies, *angles) | {"radiated_power": power}
+    theta, phi = variables["theta"].array, variables["phi"].array
+    return pattern_variables(faces, exterior, frequencies, theta, phi) | {"radiated_power": power}
 
 
 def refuse_behind(walls: tuple[Wall, ...], theta: np.ndarray, phi: np.ndarray) -> None:
-    """Stop angles into the half space behind an infinite wall, where there is no field."""
-    pairs = [angle.ravel() for angle in np.meshgrid(theta, phi, indexing="ij")]
-    behind = ~allowed_directions(*pairs, walls)
+    """Raise `ModelError` for angles into the half space behind an infinite wall, where there is no field."""
+    theta, phi = (angle.ravel() for angle in np.meshgrid(theta, phi, indexing="ij"))
+    behind = ~allowed_directions(theta, phi, walls)
     if not behind.any():
         return
     first = int(np.argmax(behind))
-    radial = unit_vectors(*(angle[first] for angle in pairs))[0]
+    radial = unit_vectors(theta[first], phi[first])[0]
     wall = next(wall for wall in walls if wall.side * radial[wall.axis] < 0)
-    half = f"{'xyz'[wall.axis]} {'above' if wall.side > 0 else 'below'} {wall.position:.6g} m"
+    half = f"{AXES[wall.axis]} {'above' if wall.side > 0 else 'below'} {wall.position:.6g} m"
     raise ModelError(
-        f"theta = {np.degrees(pairs[0][first]):.6g}, phi = {np.degrees(pairs[1][first]):.6g} degrees points behind the "
+        f"theta = {np.degrees(theta[first]):.6g}, phi = {np.degrees(phi[first]):.6g} degrees points behind the "
         f"infinite {wall.kind.upper()} wall, where there is no field; allowed: directions with {half}. Leave theta and "
         "phi out to get those"
     )
@@ -266,15 +245,11 @@ def default_angles(walls: tuple[Wall, ...]) -> tuple[np.ndarray, np.ndarray]:
 
 def exterior_text(exterior: Exterior) -> str:
     """The exterior as one attribute of a file."""
-    walls = [[wall.axis, wall.position, wall.kind, wall.side] for wall in exterior.walls]
-    values = {"permittivity": exterior.permittivity, "permeability": exterior.permeability, "walls": walls}
-    values["mirrors"] = list(exterior.mirrors)
-    return json.dumps(values)
+    return json.dumps(vars(exterior) | {"walls": [astuple(wall) for wall in exterior.walls]})
 
 
 def read_exterior(variables: Variables) -> Exterior:
-    """What `exterior_text` wrote."""
+    """The exterior that `exterior_text` wrote."""
     values = json.loads(variables["surface_power"].attributes["exterior"])
-    walls = tuple(Wall(*wall) for wall in values.pop("walls"))
-    mirrors = tuple(values.pop("mirrors", ()))
-    return Exterior(**values, walls=walls, mirrors=mirrors)
+    values["walls"] = tuple(Wall(*wall) for wall in values["walls"])
+    return Exterior(**values | {"mirrors": tuple(values.get("mirrors", ()))})

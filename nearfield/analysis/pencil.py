@@ -10,19 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-STOP_BAND = 240.0  # dB: what is stopped comes back at other frequencies when samples are left out, below rounding then
-BEYOND = 1.1  # how far outside its part of the band a wave is still reported, where errors leave its place open
-ROUNDING = 1e-13  # relative to the largest sample, of the reduced signal
-NOISE_MARGIN = 4.0  # singular values above the floor of the noise by less are noise: its own spread over 2 or so
-REFINEMENTS = 3
-STRAYING = np.pi  # over the number of samples, half of what Fourier resolves: noise moves further from pencil to pencil
-CLEAR = 30.0  # an amplitude of so many errors needs no second witness
-DEEPEST = 1e-11  # of the whole signal's largest sample: below are the filter's own leaks
+STOP_BAND = 240.0  # dB: stopped frequencies fold back below rounding when samples are left out
+BEYOND = 1.1  # half widths of a band's part within which a wave is reported, as errors leave its place open
+ROUNDING = 1e-13  # error of the reduced signal relative to its largest sample
+NOISE_MARGIN = 4.0  # singular values below so many times the noise's floor are noise, whose own spread is about 2
+REFINEMENTS = 3  # steps of Gauss and Newton
+STRAYING = np.pi  # rad over the signal, half of Fourier's resolution: roots of noise differ more between two pencils
+CLEAR = 30.0  # errors of an amplitude from which on one pencil is enough
+DEEPEST = 1e-11  # smallest amplitude relative to the whole signal's largest sample: below are leaks of the filter
 
 
 @dataclass(frozen=True)
 class Exponentials:
-    """What a signal consists of: sum over k of amplitude[k] exp(rate[k] t), t from the first sample."""
+    """The sum over k of amplitude[k] exp(rate[k] t), t from the first sample."""
 
     rate: np.ndarray  # complex, 1/s
     amplitude: np.ndarray  # complex
@@ -42,8 +42,7 @@ def reduced(samples: np.ndarray, step: float, centre: float, width: float) -> tu
     """The signal about `centre` (Hz) in a band `width` (Hz) wide, shifted to 0: samples, their distance, the filter."""
     taps = low_pass(width, step)
     stride = max(1, int(0.5 / (width * step)))
-    shift = np.exp(-2j * np.pi * centre * step * np.arange(samples.size))
-    shifted = samples * shift
+    shifted = samples * np.exp(-2j * np.pi * centre * step * np.arange(samples.size))
     starts = range(0, samples.size - taps.size + 1, stride)
     return np.array([shifted[first : first + taps.size] @ taps for first in starts]), stride, taps
 
@@ -51,32 +50,28 @@ def reduced(samples: np.ndarray, step: float, centre: float, width: float) -> tu
 def exponentials_in(samples: np.ndarray, step: float, centre: float, width: float) -> Exponentials:
     """The exponentials in a band (Hz) about `centre`, `width` wide, and a little beyond."""
     small, stride, taps = reduced(samples, step, centre, width)
-    found = exponentials(small, stride * step, DEEPEST * np.abs(samples).max(initial=0.0))
-    near = np.abs(found.rate.imag) < BEYOND * np.pi * width
-    rate = found.rate[near]
+    shifted = exponentials(small, stride * step, DEEPEST * np.abs(samples).max(initial=0.0))
+    near = np.abs(shifted.rate.imag) < BEYOND * np.pi * width
+    rate = shifted.rate[near]
     gain = np.exp(np.outer(rate, step * np.arange(taps.size))) @ taps
-    amplitude, error = found.amplitude[near] / gain, found.amplitude_error[near] / np.abs(gain)
-    return Exponentials(rate + 2j * np.pi * centre, amplitude, found.rate_error[near], error)
+    amplitude, error = shifted.amplitude[near] / gain, shifted.amplitude_error[near] / np.abs(gain)
+    return Exponentials(rate + 2j * np.pi * centre, amplitude, shifted.rate_error[near], error)
 
 
 def exponentials(samples: np.ndarray, step: float, smallest: float = 0.0) -> Exponentials:
-    """The exponentials, of amplitudes above `smallest`, that evenly spaced samples, `step` (s) apart, are a sum of.
+    """The exponentials of amplitudes above `smallest` whose sum evenly spaced samples are, `step` (s) apart.
 
-    Errors are those of least squares, from the residual. Weak ones that a pencil of another size does not give too are
+    Errors are from least squares, by the residual. Weak exponentials that a pencil of another size does not confirm are
     left out.
     """
     largest = np.abs(samples).max(initial=0.0)
     if samples.size < 8 or largest == 0:
         return Exponentials(*(np.zeros(0, kind) for kind in (complex, complex, float, float)))
-    z = roots(samples, samples.size // 2)
+    z, amplitude = refined(samples, roots(samples, samples.size // 2))
     other = roots(samples, samples.size // 3)
-    z, amplitude = refined(samples, z)
-    variance, jacobian = residual_variance(samples, z, amplitude), slopes(samples.size, z, amplitude)
-    variance += (ROUNDING * largest) ** 2
-    scale = np.linalg.norm(jacobian, axis=0)
-    scale[scale == 0] = 1.0
-    spread = np.sqrt(variance * np.abs(np.diag(np.linalg.pinv((jacobian / scale).conj().T @ (jacobian / scale)))))
-    spread = spread / scale
+    variance = residual_variance(samples, z, amplitude) + (ROUNDING * largest) ** 2
+    jacobian, scale = slopes(samples.size, z, amplitude)
+    spread = np.sqrt(variance * np.abs(np.diag(np.linalg.pinv(jacobian.conj().T @ jacobian)))) / scale
     apart = np.abs(np.log(z)[:, None] - np.log(other)[None, :]).min(axis=1, initial=np.inf)
     sure = (apart * samples.size < STRAYING) | (np.abs(amplitude) > CLEAR * spread[: z.size])
     sure &= np.abs(amplitude) > smallest
@@ -88,7 +83,7 @@ def roots(samples: np.ndarray, pencil: int) -> np.ndarray:
     """The z of z^n, from the subspace that the signal's windows of length `pencil` span."""
     windows = np.lib.stride_tricks.sliding_window_view(samples, pencil + 1)
     _, singular, right = np.linalg.svd(windows, full_matrices=False)
-    # noise fills the lower half, unless signals do: then it is only at the very end, where its own values are small
+    # noise fills the lower half; where signals do, it is only at the very end, where its own values are small
     floor = min(
         NOISE_MARGIN * np.median(singular[n:]) * factor
         for n, factor in ((singular.size // 2, 1.0), (9 * singular.size // 10, 15.0))
@@ -96,8 +91,7 @@ def roots(samples: np.ndarray, pencil: int) -> np.ndarray:
     order = int(np.count_nonzero(singular > max(floor, ROUNDING * singular[0])))
     basis = right[: min(max(order, 1), singular.size - 1)].T
     z = np.linalg.eigvals(np.linalg.lstsq(basis[:-1], basis[1:], rcond=None)[0])
-    z = z[(np.abs(z) > 1e-3) & (np.abs(z) < 1e3 ** (1 / samples.size) * 1.05)]
-    return z
+    return z[(np.abs(z) > 1e-3) & (np.abs(z) < 1e3 ** (1 / samples.size) * 1.05)]
 
 
 def powers(count: int, z: np.ndarray) -> np.ndarray:
@@ -105,10 +99,13 @@ def powers(count: int, z: np.ndarray) -> np.ndarray:
     return np.exp(np.arange(count)[:, None] * np.log(z)[None, :])
 
 
-def slopes(count: int, z: np.ndarray, amplitude: np.ndarray) -> np.ndarray:
-    """How the sum moves with each amplitude, then with each z."""
+def slopes(count: int, z: np.ndarray, amplitude: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives of the sum by each amplitude, then by each z: columns of length 1, and their lengths (1 for zero)."""
     table = powers(count, z)
-    return np.concatenate((table, amplitude / z * np.arange(count)[:, None] * table), axis=1)
+    jacobian = np.concatenate((table, amplitude / z * np.arange(count)[:, None] * table), axis=1)
+    scale = np.linalg.norm(jacobian, axis=0)
+    scale[scale == 0] = 1.0
+    return jacobian / scale, scale
 
 
 def amplitudes(samples: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -119,21 +116,19 @@ def amplitudes(samples: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def residual_variance(samples: np.ndarray, z: np.ndarray, amplitude: np.ndarray) -> float:
-    """Mean square of what the exponentials leave, per degree of freedom."""
+    """Mean square of the samples less the exponentials, per degree of freedom."""
     rest = samples - powers(samples.size, z) @ amplitude
     return float(np.vdot(rest, rest).real / max(samples.size - 2 * z.size, 1))
 
 
 def refined(samples: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The z and amplitudes of least squares, by a few steps of Gauss and Newton while they help."""
+    """The z and amplitudes of least squares, by a few steps of Gauss and Newton while the residual falls."""
     amplitude = amplitudes(samples, z)
     best = residual_variance(samples, z, amplitude)
     for _ in range(REFINEMENTS if z.size else 0):
-        jacobian = slopes(samples.size, z, amplitude)
-        scale = np.linalg.norm(jacobian, axis=0)
-        scale[scale == 0] = 1.0
+        jacobian, scale = slopes(samples.size, z, amplitude)
         rest = samples - powers(samples.size, z) @ amplitude
-        change = np.linalg.lstsq(jacobian / scale, rest, rcond=1e-13)[0] / scale
+        change = np.linalg.lstsq(jacobian, rest, rcond=1e-13)[0] / scale
         moved = z + change[z.size :]
         if not np.isfinite(moved).all() or (np.abs(moved) > 1.1).any() or (moved == 0).any():
             break

@@ -15,11 +15,12 @@ from nearfield.records.records import Excitation, ExcitationRecord
 if TYPE_CHECKING:
     import xarray
 
-SAMPLES = 300  # of a reduced signal: a singular value decomposition of its size takes some 30 ms
-FEWEST = 32
-SIGNIFICANT = 5.0  # an amplitude below so many of its errors is noise
-STEADY = 1e-4  # of its amplitude: rounding in a run may add so much from the first sample to the last
-OFF = 1e-9  # of its peak: a source below is off
+SAMPLES = 300  # samples of a reduced signal: its singular value decomposition takes some 30 ms
+FEWEST = 32  # samples of a signal
+SIGNIFICANT = 5.0  # errors; a smaller amplitude is noise
+STEADY = 1e-4  # relative growth from the first sample to the last that rounding in a run may cause
+OFF = 1e-9  # value relative to its peak below which a source has ended
+Modes = list[tuple[float, float, Exponentials]]  # of each part of a band, with the part's borders (Hz)
 
 
 def resonances(
@@ -64,12 +65,13 @@ def resonances(
             f"band: given {low:.6g} to {high:.6g} Hz; a signal sampled every {step:.6g} s holds frequencies up to "
             f"{0.5 / step:.6g} Hz, the lower one first"
         )
-    found = modes_in(values, step, low, high)
-    return labelled(found, (low, high), 2.0 if real else 1.0, smallest_q, STEADY / (values.size * step), origin, unit)
+    parts = modes_in(values, step, low, high)
+    rows = distinct(parts, (low, high), smallest_q, STEADY / (values.size * step))
+    return mode_table(rows, 2.0 if real else 1.0, unit, origin)
 
 
 def read_band(band: Any) -> tuple[float, float]:
-    """Two frequencies in Hz."""
+    """The lowest and the highest frequency in Hz."""
     try:
         low, high = (Quantity(FREQUENCY).read(edge) for edge in band)
     except (TypeError, ValueError) as error:
@@ -80,7 +82,7 @@ def read_band(band: Any) -> tuple[float, float]:
 def samples_of(
     signal: Any, step: float | None, probe: str | None, start: float | None, end: float | None
 ) -> tuple[np.ndarray, float, float, str]:
-    """Values, their distance (s), the time of the first (s), and their unit."""
+    """Values, the step between them (s), the time of the first one (s), and their unit."""
     if hasattr(signal, "excitation"):
         signal = signal.excitation()
     if isinstance(getattr(signal, "record", None), ExcitationRecord):
@@ -91,16 +93,15 @@ def samples_of(
         if len(signal.dims) != 1 or signal.dims[0] not in signal.coords:
             raise ModelError(f"resonances() takes a signal over one axis of times, given dims {signal.dims}")
         time, unit = np.asarray(signal[signal.dims[0]].values, dtype=float), signal.attrs.get("units", "")
-        values = np.asarray(signal.values)
+    elif step is None or not np.isfinite(step) or not step > 0:
+        raise ModelError(f"time_step: given {step}; an array needs the distance of its samples in s, above 0")
     else:
-        if step is None or not np.isfinite(step) or not step > 0:
-            raise ModelError(f"time_step: given {step}; an array needs the distance of its samples in s, above 0")
-        values = np.asarray(signal)
-        time = step * np.arange(values.size)
+        time = step * np.arange(np.size(signal))
+    values = np.asarray(signal)
     if values.ndim != 1 or values.dtype.kind not in "fciu" or not np.isfinite(values).all():
         raise ModelError(f"the signal must be numbers in one row, all finite; given {values.dtype} of {values.shape}")
-    keep = (time >= (-np.inf if start is None else start)) & (time <= (np.inf if end is None else end))
-    time, values = time[keep], values[keep]
+    used = (time >= (-np.inf if start is None else start)) & (time <= (np.inf if end is None else end))
+    time, values = time[used], values[used]
     if time.size < FEWEST:
         raise ModelError(
             f"{time.size} samples lie between start and end; harmonic inversion needs {FEWEST} at least. Record more "
@@ -109,8 +110,7 @@ def samples_of(
     steps = np.diff(time)
     if np.abs(steps - steps.mean()).max() > 1e-6 * steps.mean():
         raise ModelError("the samples are not evenly spaced in time; record every step, or every n-th")
-    kind = complex if np.iscomplexobj(values) else float
-    return values.astype(kind), float(steps.mean()), float(time[0]), unit
+    return values.astype(np.result_type(values, float)), float(steps.mean()), float(time[0]), unit
 
 
 def recorded(excitation: Excitation, probe: str | None) -> tuple[xarray.DataArray, float]:
@@ -128,8 +128,8 @@ def recorded(excitation: Excitation, probe: str | None) -> tuple[xarray.DataArra
     return signal, float(time[on[-1]]) if on.size else -np.inf
 
 
-def modes_in(values: np.ndarray, step: float, low: float, high: float) -> list[tuple[float, float, Exponentials]]:
-    """The exponentials of each part of the band, with the part's borders (Hz)."""
+def modes_in(values: np.ndarray, step: float, low: float, high: float) -> Modes:
+    """The exponentials of each part of the band."""
     if values.size <= 2 * SAMPLES:
         return [(low, high, exponentials(values, step))]
     # parts as wide as a pencil can take; the filter takes 33 in 300 samples from each
@@ -139,9 +139,9 @@ def modes_in(values: np.ndarray, step: float, low: float, high: float) -> list[t
 
 
 def rows_of(part: Exponentials, first: float, last: float, smallest_q: float, steady: float) -> list[tuple]:
-    """The modes between two frequencies that can be told from noise: frequency, decay, amplitude, errors.
+    """The modes between two frequencies that differ from noise: frequency, decay, amplitude, errors.
 
-    steady: a growth (1/s) below counts as none.
+    steady: growth (1/s) that is attributed to rounding.
     """
     frequency, decay = part.rate.imag / (2 * np.pi), -part.rate.real
     margin = SIGNIFICANT * part.rate_error / (2 * np.pi)
@@ -150,48 +150,39 @@ def rows_of(part: Exponentials, first: float, last: float, smallest_q: float, st
     grows = decay < -np.maximum(SIGNIFICANT * part.rate_error, steady)
     ringing = ~grows & (np.abs(part.rate.imag) > 2 * smallest_q * decay)
     resolved = part.rate_error < 0.05 * np.abs(part.rate.imag)
-    return [
-        (frequency[k], decay[k], part.amplitude[k], part.rate_error[k], part.amplitude_error[k])
-        for k in np.flatnonzero(inside & genuine & ringing & resolved)
-    ]
+    good = inside & genuine & ringing & resolved
+    columns = (frequency, decay, part.amplitude, part.rate_error, part.amplitude_error)
+    return list(zip(*(column[good] for column in columns)))
 
 
-def labelled(
-    found: list[tuple[float, float, Exponentials]],
-    band: tuple[float, float],
-    factor: float,
-    smallest_q: float,
-    steady: float,
-    origin: float,
-    unit: str,
-) -> xarray.Dataset:
-    """The modes of all parts as a Dataset; one that lies on a border is found twice and kept once."""
-    import xarray
-
-    every = [row for a, b, part in found for row in rows_of(part, a, b, smallest_q, steady)]
+def distinct(parts: Modes, band: tuple[float, float], smallest_q: float, steady: float) -> list[tuple]:
+    """The modes of all parts by frequency; of a mode on a border, which two parts have, the one with less error."""
+    every = [row for a, b, part in parts for row in rows_of(part, a, b, smallest_q, steady)]
     rows: list[tuple] = []
     for row in sorted(every, key=lambda row: row[0]):
         if rows and abs(row[0] - rows[-1][0]) < (row[3] + rows[-1][3]):
             rows[-1] = min(row, rows[-1], key=lambda each: each[3])
         else:
             rows.append(row)
-    rows = [row for row in rows if band[0] <= row[0] <= band[1]]
+    return [row for row in rows if band[0] <= row[0] <= band[1]]
+
+
+def mode_table(rows: list[tuple], factor: float, unit: str, origin: float) -> xarray.Dataset:
+    """Modes as a Dataset; `factor` times the amplitude of an exponential is the signal's."""
+    import xarray
+
     frequency, decay, amplitude, rate_error, amplitude_error = (
         np.array([row[n] for row in rows], dtype=complex if n == 2 else float) for n in range(5)
     )
-    loses = decay > 0
-    quality = np.divide(np.pi * np.abs(frequency), decay, out=np.full(decay.shape, np.inf), where=loses)
-    quality_error = np.full(decay.shape, np.inf)
-    quality_error[loses] = (quality * rate_error / decay)[loses]
-    columns = {
-        "frequency": (frequency, "Hz"),
-        "decay_rate": (decay, "1/s"),
-        "quality_factor": (quality, "1"),
-        "amplitude": (factor * amplitude, unit),
-        "frequency_error": (rate_error / (2 * np.pi), "Hz"),
-        "decay_rate_error": (rate_error, "1/s"),
-        "quality_factor_error": (quality_error, "1"),
-        "amplitude_error": (factor * amplitude_error, unit),
+    endless = np.full(decay.shape, np.inf)
+    quality = np.divide(np.pi * np.abs(frequency), decay, out=endless.copy(), where=decay > 0)
+    quality_error = np.divide(quality * rate_error, decay, out=endless, where=decay > 0)
+    columns = {  # with errors and units
+        "frequency": (frequency, rate_error / (2 * np.pi), "Hz"),
+        "decay_rate": (decay, rate_error, "1/s"),
+        "quality_factor": (quality, quality_error, "1"),
+        "amplitude": (factor * amplitude, factor * amplitude_error, unit),
     }
-    data = {name: ("mode", array, {"units": units}) for name, (array, units) in columns.items()}
+    data = {name: ("mode", array, {"units": units}) for name, (array, _, units) in columns.items()}
+    data |= {f"{name}_error": ("mode", error, {"units": units}) for name, (_, error, units) in columns.items()}
     return xarray.Dataset(data, {"mode": np.arange(frequency.size)}, {"time_origin": origin})

@@ -1,10 +1,9 @@
 """Scattering parameters of N ports from their recorded voltages and currents, one excitation at a time.
 
-A waveguide port gives the waves of its mode (guided_line.py). Of others,
-with a port's reference impedance Z (ohm, real) the waves are a = (V + Z I)/(2 sqrt(Z)), into the structure, and
-b = (V - Z I)/(2 sqrt(Z)), out of it. When every port has been excited, S = B A^-1 with one column of A and B for each
-excitation: what imperfect terminations send back in cancels. With fewer excitations a column is b/a of its own
-excitation, as if the other ports were matched.
+A waveguide port gives the waves of its mode (guided_line.py). The waves of other ports are a = (V + Z I)/(2 sqrt(Z)),
+into the structure, and b = (V - Z I)/(2 sqrt(Z)), out of it, with the port's reference impedance Z (ohm, real). When
+every port has been excited, S = B A^-1 with one column of A and B for each excitation: reflections of imperfect
+terminations cancel. With fewer excitations a column is b/a of its own excitation, as if the other ports were matched.
 """
 
 from __future__ import annotations
@@ -20,23 +19,11 @@ from nearfield.analysis.spectra import fourier_integral, frequency_axis
 from nearfield.analysis.touchstone import touchstone_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import write_whole
-from nearfield.records.records import Variable, Variables
+from nearfield.records import regions
+from nearfield.records.records import RunRecord, Variable, Variables
 
 if TYPE_CHECKING:
     import xarray
-
-    from nearfield.records.records import RunRecord
-
-__all__ = [
-    "frequency_axis",
-    "input_impedance",
-    "port_spectra",
-    "port_waves",
-    "renormalised",
-    "scattering",
-    "scattering_variables",
-    "write_touchstone",
-]
 
 DRIVE_FLOOR = 1e-3  # -60 dB of the incident wave's peak: below, recordings in single precision say too little
 
@@ -44,17 +31,18 @@ DRIVE_FLOOR = 1e-3  # -60 dB of the incident wave's peak: below, recordings in s
 def port_spectra(variables: Variables, frequencies: np.ndarray, prefix: str = "") -> tuple[np.ndarray, np.ndarray]:
     """Spectra of a port's voltage (V s) and current (A s), each from its own times; the power is Re(V conj(I))/2.
 
-    `prefix` "terminal_" takes those at the feeding sheet of a microstrip port.
+    `prefix` "terminal_" takes the voltage and current at the feeding sheet of a microstrip port.
     """
-    names = f"{prefix}voltage", f"{prefix}current"
-    voltage, current = (modal_spectrum(variables, name, frequencies, fourier_integral) for name in names)
-    return voltage, current
+    return (
+        modal_spectrum(variables, f"{prefix}voltage", frequencies, fourier_integral),
+        modal_spectrum(variables, f"{prefix}current", frequencies, fourier_integral),
+    )
 
 
 def port_waves(variables: Variables, frequencies: np.ndarray, impedance: float) -> tuple[np.ndarray, np.ndarray]:
     """Waves into (a) and out of (b) the structure at a port, in sqrt(W) s: abs(a)^2 - abs(b)^2 is Re(V conj(I)).
 
-    Of a waveguide port they are those of its mode at its reference plane, and the impedance is not looked at.
+    For a waveguide port they are the waves of its mode at its reference plane, whatever the impedance.
     """
     voltage, current = port_spectra(variables, frequencies)
     line = line_of(variables)
@@ -96,24 +84,17 @@ def scattering(
     """
     names = list(impedances)
     excitations = [name for name in records if name in impedances]
-    shape = (len(frequencies), len(names), len(excitations))
-    incident, outgoing = np.zeros(shape, dtype=complex), np.zeros(shape, dtype=complex)
+    waves = np.zeros((2, len(frequencies), len(names), len(excitations)), dtype=complex)
     for column, excitation in enumerate(excitations):
         for row, name in enumerate(names):
-            waves = port_waves(records[excitation][name], frequencies, impedances[name])
-            incident[:, row, column], outgoing[:, row, column] = waves
-    matrix = scattering_matrix(incident, outgoing, [names.index(name) for name in excitations])
-    complete = len(excitations) == len(names)
-    method = (
-        "S = B A^-1 from all excitations"
-        if complete
-        else (f"b/a of each excitation ({', '.join(excitations)}); the other ports end in their own terminations")
-    )
-    label = np.array(names)
-    return {
-        "frequency": Variable(("frequency",), np.asarray(frequencies, dtype=float), {"units": "Hz"}),
-        "to": Variable(("to",), label, {"units": ""}),
-        "source": Variable(("source",), label.copy(), {"units": ""}),
+            waves[:, :, row, column] = port_waves(records[excitation][name], frequencies, impedances[name])
+    matrix = scattering_matrix(waves[0], waves[1], [names.index(name) for name in excitations])
+    method = "S = B A^-1 from all excitations"
+    if len(excitations) < len(names):
+        method = f"b/a of each excitation ({', '.join(excitations)}); the other ports end in their own terminations"
+    return regions.frequency_axis(frequencies) | {
+        "to": Variable(("to",), np.array(names), {"units": ""}),
+        "source": Variable(("source",), np.array(names), {"units": ""}),
         "sparameters": Variable(("frequency", "to", "source"), matrix, {"units": "", "method": method}),
         "reference_impedance": Variable(("to",), np.array([*impedances.values()], dtype=float), {"units": "ohm"}),
     }
@@ -124,10 +105,9 @@ def scattering_variables(
 ) -> Variables:
     """The S-parameters of a finished run over the band of its excitations, as `scattering` gives them.
 
-    `bands` (Hz) are those of the waveforms of the excited ports, `impedances` (ohm) those of all ports, in order.
-
-    1001 frequencies from the lowest to the highest useful one of the excited ports' waveforms, or up to 4001 where a
-    long run resolves more (one over its length).
+    `bands` (Hz) belong to the waveforms of the excited ports, `impedances` (ohm) to all ports, in order. There are 1001
+    frequencies from the lowest to the highest useful one, or up to 4001 where a long run resolves more (one over its
+    length).
     """
     low, high = min(band[0] for band in bands), max(band[1] for band in bands)
     high = min(high, 0.5 / time_step)
@@ -171,25 +151,23 @@ def write_touchstone(
     """
     names = [str(name) for name in sparameters["to"].values]
     values = np.asarray(sparameters.transpose("frequency", "to", "source").values)
-    frequencies = np.asarray(sparameters["frequency"].values, dtype=float)
-    kept = [n for n in range(len(names)) if np.isfinite(values[:, n, n]).any()]
-    values = values[:, kept][:, :, kept]
+    excited = [n for n in range(len(names)) if np.isfinite(values[:, n, n]).any()]
+    values = values[:, excited][:, :, excited]
     valid = np.isfinite(values).all(axis=(1, 2))
-    if not kept or not valid.any():
+    if not excited or not valid.any():
         raise ModelError("there is no S-parameter to write: no port was excited at a frequency where it held energy")
-    reference = np.array([(impedances or {}).get(names[n], 50.0) for n in kept])
+    reference = np.array([(impedances or {}).get(names[n], 50.0) for n in excited])
     guided = np.isnan(reference)  # waves of modes have unit power whatever the number in the file
     lumped = reference[~guided]
     common = float(lumped[0]) if lumped.size and np.ptp(lumped) == 0.0 else 50.0
     reference[guided] = common
+    values, frequencies = values[valid], np.asarray(sparameters["frequency"].values, dtype=float)[valid]
     if np.ptp(reference):
-        values = values.copy()
-        values[valid] = renormalised(values[valid], reference, np.full(len(kept), common))
-    comments = [f"port {number} = {names[n]}" for number, n in enumerate(kept, start=1)]
-    comments += [f"the waves of {names[n]} are those of a waveguide's mode" for n, mode in zip(kept, guided) if mode]
-    left = [name for n, name in enumerate(names) if n not in kept]
-    comments += [f"{name} was not excited and stays in its own termination" for name in left]
-    path = Path(path).with_suffix(f".s{len(kept)}p")
-    text = touchstone_text(frequencies[valid], values[valid], common, comments)
-    write_whole(path, text.encode("ascii", "replace"))
+        values = renormalised(values, reference, np.full(len(excited), common))
+    comments = [f"port {number} = {names[n]}" for number, n in enumerate(excited, start=1)]
+    comments += [f"the waves of {names[n]} are those of a waveguide's mode" for n, mode in zip(excited, guided) if mode]
+    rest = [name for n, name in enumerate(names) if n not in excited]
+    comments += [f"{name} was not excited and stays in its own termination" for name in rest]
+    path = Path(path).with_suffix(f".s{len(excited)}p")
+    write_whole(path, touchstone_text(frequencies, values, common, comments).encode("ascii", "replace"))
     return path

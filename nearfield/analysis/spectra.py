@@ -65,9 +65,9 @@ def spectrum(signal: xarray.DataArray, frequencies: ArrayLike) -> xarray.DataArr
         )
     axis = np.atleast_1d(np.asarray(frequencies, dtype=float))
     values = fourier_integral(signal[signal.dims[0]].values, signal.values, axis)
-    units = f"{signal.attrs.get('units', '')} s".strip()
+    attributes = {"units": f"{signal.attrs.get('units', '')} s".strip()}
     coordinates = {"frequency": ("frequency", axis, {"units": "Hz"})}
-    return xarray.DataArray(values, coordinates, ["frequency"], signal.name, {"units": units})
+    return xarray.DataArray(values, coordinates, ["frequency"], signal.name, attributes)
 
 
 def _sum(time: np.ndarray, values: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
@@ -80,7 +80,7 @@ def _sum(time: np.ndarray, values: np.ndarray, frequencies: np.ndarray) -> np.nd
 
 
 def _uniform_sum(start: float, step: float, values: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
-    """The same sum at t[n] = start + n step; n = BLOCK a + b splits the phases into two short tables."""
+    """The sum of `_sum` at t[n] = start + n step; n = BLOCK a + b splits the phases into two short tables."""
     blocks = -(-values.shape[-1] // BLOCK)
     padded = np.zeros((*values.shape[:-1], blocks * BLOCK), dtype=np.result_type(values, float))
     padded[..., : values.shape[-1]] = values

@@ -1,4 +1,4 @@
-"""Field files as text: a line a point and step, its coordinates and all components. Made to be looked at, and large.
+"""Field files as text: one line a point and step with its coordinates and all components. Easy to look at, and large.
 
     # nearfield fields 1
     # status: running
@@ -8,7 +8,7 @@
     # step 20, time 3.8e-11 s
     0.000000000e+00 ...
 
-z varies fastest, then y. Every line of a kind is equally long, so that sizes are known before and snapshots are found
+z varies fastest, then y. All lines of a kind have one length, so sizes are known in advance and snapshots are found
 without reading. Nine digits give a single precision number back to the last bit, seventeen a double one.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.formats.description import Block, FieldDescription
-from nearfield.formats.files import RUNNING, FieldFile, refuse_unfit
+from nearfield.formats.files import RUNNING, FixedFieldFile, FixedLayout
 
 FIRST = b"# nearfield fields 1\n"
 STATUS_BYTES, COMMITTED_BYTES, MOMENT_BYTES = 200, 20, 120
@@ -29,59 +29,56 @@ NUMBERS = {"half": (12, 4), "single": (16, 8), "double": (25, 16)}  # width with
 COORDINATES = {"half": "single", "single": "single", "double": "double"}
 
 
-def _number(precision: str) -> bytes:
-    width, digits = NUMBERS[precision]
-    return f"%{width}.{digits}e".encode()
+def _widths(description: FieldDescription) -> tuple[int, int]:
+    """Characters of a coordinate and of a sample."""
+    return NUMBERS[COORDINATES[description.precision]][0], NUMBERS[description.precision][0]
 
 
 def line_bytes(description: FieldDescription) -> int:
-    """Length of the line of a point, its end included."""
-    coordinate, value = NUMBERS[COORDINATES[description.precision]][0], NUMBERS[description.precision][0]
+    """Length of the line of a point with its end."""
+    coordinate, value = _widths(description)
     return 3 * coordinate + len(description.components) * value + 1
 
 
 def points(description: FieldDescription) -> int:
     """Points of a snapshot, each a line."""
-    return math.prod(next(iter(description.components.values())).shape)
+    return math.prod(description.first.shape)
 
 
 def snapshot_bytes(description: FieldDescription) -> int:
-    """Length of a snapshot with the line that tells its step."""
+    """Length of a snapshot with the line of its step."""
     return MOMENT_BYTES + points(description) * line_bytes(description)
 
 
 def header(description: FieldDescription) -> bytes:
     """The lines before the first snapshot, of a file that has none."""
-    names = ["x (m)", "y (m)", "z (m)", *(f"{name} ({c.units})" for name, c in description.components.items())]
-    widths = [NUMBERS[COORDINATES[description.precision]][0]] * 3
-    widths += [NUMBERS[description.precision][0]] * len(description.components)
-    titles = "".join(name.rjust(width) for name, width in zip(names, widths))
-    columns = "#" + (titles[1:] if titles.startswith(" ") else titles)
-    return FIRST + _status_line(RUNNING) + _committed_line(0) + f"# {description.to_json()}\n{columns}\n".encode()
+    coordinate, value = _widths(description)
+    titles = "".join(f"{name} (m)".rjust(coordinate) for name in "xyz")
+    titles += "".join(f"{name} ({item.units})".rjust(value) for name, item in description.components.items())
+    columns = "#" + titles.removeprefix(" ")
+    return FIRST + status_line(RUNNING) + committed_line(0) + f"# {description.to_json()}\n{columns}\n".encode()
 
 
-def _status_line(status: str) -> bytes:
+def status_line(status: str) -> bytes:
+    """The line of the status, of fixed length."""
     return b"# status: " + status.encode("ascii", "replace")[:STATUS_BYTES].ljust(STATUS_BYTES) + b"\n"
 
 
-def _committed_line(count: int) -> bytes:
+def committed_line(count: int) -> bytes:
+    """The line of the committed snapshots, of fixed length."""
     return b"# committed: " + str(count).encode().ljust(COMMITTED_BYTES) + b"\n"
 
 
-STATUS_AT = len(FIRST)
-COMMITTED_AT = STATUS_AT + len(_status_line(""))
-
-
-def moment_line(step: int, times: dict[str, float]) -> bytes:
+def moment_line(_: FieldDescription, step: int, times: dict[str, float]) -> bytes:
     """The line before a snapshot's points."""
-    told = f"# step {step}" + "".join(f", {dim} {time!r} s" for dim, time in times.items())
-    return told.encode().ljust(MOMENT_BYTES - 1) + b"\n"
+    text = f"# step {step}" + "".join(f", {dim} {time!r} s" for dim, time in times.items())
+    return text.encode().ljust(MOMENT_BYTES - 1) + b"\n"
 
 
 def read_moment(line: bytes) -> tuple[int, dict[str, float]]:
     """Step and times from that line."""
-    words = line.decode().removeprefix("# step ").split(", ")
-    return int(words[0]), {dim: float(time) for dim, time, _ in (word.split() for word in words[1:])}
+    step, *times = line.decode().removeprefix("# step ").split(", ")
+    return int(step), {dim: float(time) for dim, time, _ in map(str.split, times)}
 
 
 def read_header(path: Path) -> tuple[FieldDescription, int, str, int]:
@@ -97,72 +94,55 @@ def read_header(path: Path) -> tuple[FieldDescription, int, str, int]:
         raise ModelError(f"{path} cannot be read as an ASCII field file ({error}); give one of Nearfield") from error
 
 
+def _digits(precision: str, numbers: np.ndarray) -> np.ndarray:
+    """The characters of numbers, (numbers, width)."""
+    width, digits = NUMBERS[precision]
+    text = (f"%{width}.{digits}e".encode() * numbers.size) % tuple(numbers.ravel().tolist())
+    return np.frombuffer(text, np.uint8).reshape(-1, width)
+
+
 def table_text(description: FieldDescription, plane: int, values: list[np.ndarray]) -> bytes:
     """The lines of all points with one x; `values` are planes (ny, nz) of every component."""
-    value, coordinate = _number(description.precision), _number(COORDINATES[description.precision])
-    shape = values[0].shape
-    width, wide = NUMBERS[description.precision][0], NUMBERS[COORDINATES[description.precision]][0]
-    count = values[0].size
+    shape, count, wide = values[0].shape, values[0].size, _widths(description)[0]
     text = np.full((count, line_bytes(description)), ord("\n"), np.uint8)
-    dims = next(iter(description.components.values())).dims[1:]
-    for axis, dim in enumerate(dims):
+    for axis, dim in enumerate(description.first.dims[1:]):
         line = description.coordinates[dim] if axis else description.coordinates[dim][plane : plane + 1]
-        digits = np.frombuffer((coordinate * len(line)) % tuple(line.tolist()), np.uint8).reshape(-1, wide)
+        digits = _digits(COORDINATES[description.precision], line)
         spread = np.broadcast_to(digits.reshape([-1 if axis == a else 1 for a in (1, 2)] + [wide]), (*shape, wide))
         text[:, axis * wide : (axis + 1) * wide] = spread.reshape(count, wide)
     table = np.stack([part.ravel() for part in values], axis=1)
-    digits = (value * table.size) % tuple(table.ravel().tolist())
-    text[:, 3 * wide : -1] = np.frombuffer(digits, np.uint8).reshape(count, len(values) * width)
+    text[:, 3 * wide : -1] = _digits(description.precision, table).reshape(count, -1)
     return text.tobytes()
 
 
-class AsciiFieldFile(FieldFile):
-    """A field file of text; holds a snapshot in memory until it is whole."""
+COMMITTED_AT = len(FIRST) + len(status_line(""))
+LAYOUT = FixedLayout(
+    header, read_header, snapshot_bytes, moment_line, status_line, len(FIRST), committed_line, COMMITTED_AT
+)
 
-    def _create(self) -> None:
-        content = header(self.description)
-        self._held: dict[int, dict[str, np.ndarray]] = {}
-        self._begin = len(content)
-        self._file.write_at(0, content)
 
-    def _continue(self, keep: int) -> None:
-        found, committed, _, self._begin = read_header(self.path)
-        refuse_unfit(self.path, found, self.description, committed, keep)
-        self._held = {}
-        self._file.write_at(STATUS_AT, _status_line(RUNNING))  # first: not complete with fewer snapshots
-        self._file.write_at(COMMITTED_AT, _committed_line(keep))
+class AsciiFieldFile(FixedFieldFile):
+    """A field file of text; keeps a snapshot in memory until it is whole."""
 
-    def _place(self, snapshot: int) -> int:
-        return self._begin + snapshot * snapshot_bytes(self.description)
+    layout = LAYOUT
+
+    def __init__(self, path: str | Path, description: FieldDescription, keep: int | None = None) -> None:
+        self._unfinished: dict[int, dict[str, np.ndarray]] = {}
+        super().__init__(path, description, keep)
 
     def _put(self, block: Block) -> None:
-        held = self._held.setdefault(block.snapshot, {})
-        if block.component not in held:
-            held[block.component] = np.empty(self.description.components[block.component].shape, self.description.dtype)
-        box = tuple(slice(first, first + count) for first, count in zip(block.offset, block.values.shape))
+        fields = self._unfinished.setdefault(block.snapshot, {})
+        if block.component not in fields:
+            shape = self.description.components[block.component].shape
+            fields[block.component] = np.empty(shape, self.description.dtype)
         with np.errstate(over="ignore"):  # beyond half precision: infinity
-            held[block.component][box] = block.values
+            fields[block.component][block.box.slices()] = block.values
 
     def _finish(self, snapshot: int) -> None:
-        held = self._held.pop(snapshot)
-        values = [held[name] for name in self.description.components]
+        fields = self._unfinished.pop(snapshot)
+        planes = zip(*(fields[name] for name in self.description.components))
         place = self._place(snapshot) + MOMENT_BYTES
-        for plane in range(values[0].shape[0]):
-            text = table_text(self.description, plane, [part[plane] for part in values])
+        for plane, values in enumerate(planes):
+            text = table_text(self.description, plane, list(values))
             self._file.stream_at(place, text)
             place += len(text)
-
-    def _commit(self, moments: dict[int, tuple[int, dict[str, float]]]) -> None:
-        for number, (step, times) in moments.items():
-            self._file.write_at(self._place(number), moment_line(step, times))
-        self._file.write_at(COMMITTED_AT, _committed_line(max(moments) + 1))
-
-    def _end(self, status: str) -> None:
-        self._file.truncate(self._place(self.committed))
-        self._file.write_at(STATUS_AT, _status_line(status))
-
-    def _discard(self) -> None:
-        """Nothing is held back."""
-
-    def _abandon(self, status: str) -> None:
-        self._end(status)

@@ -1,4 +1,4 @@
-"""Field files as raw numbers behind a small header: `numpy.memmap` reads them in one line.
+"""Field files of raw numbers behind a small header, which `numpy.memmap` reads in one line.
 
 Little endian throughout. The header is H bytes long, a multiple of 4096:
 
@@ -24,7 +24,7 @@ import numpy as np
 from nearfield.entry.errors import ModelError
 from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.direct import PART
-from nearfield.formats.files import RUNNING, FieldFile, refuse_unfit
+from nearfield.formats.files import RUNNING, FixedFieldFile, FixedLayout
 
 MAGIC, VERSION = b"NFFIELDS", 1
 START = struct.Struct("<8sIIQ200s")
@@ -37,6 +37,11 @@ def record_type(description: FieldDescription) -> np.dtype:
     moments = [("step", "<i8"), *((dim, "<f8") for dim in description.time_dims)]
     fields = [(name, description.dtype.str, item.shape) for name, item in description.components.items()]
     return np.dtype([*moments, *fields])
+
+
+def snapshot_bytes(description: FieldDescription) -> int:
+    """Length of a snapshot."""
+    return record_type(description).itemsize
 
 
 def header(description: FieldDescription) -> bytes:
@@ -61,57 +66,40 @@ def read_header(path: Path) -> tuple[FieldDescription, int, str, int]:
     return description, committed, status.rstrip(b"\0").decode(), count
 
 
-class BinaryFieldFile(FieldFile):
+def moment_bytes(description: FieldDescription, step: int, times: dict[str, float]) -> bytes:
+    """Step and times, with which a snapshot begins."""
+    return struct.pack(f"<q{len(times)}d", step, *(times[dim] for dim in description.time_dims))
+
+
+def status_bytes(status: str) -> bytes:
+    """The status as it stands in the header."""
+    return status.encode()[:STATUS_BYTES].ljust(STATUS_BYTES, b"\0")
+
+
+LAYOUT = FixedLayout(
+    header, read_header, snapshot_bytes, moment_bytes, status_bytes, STATUS_AT, struct.Struct("<Q").pack, COMMITTED_AT
+)
+
+
+class BinaryFieldFile(FixedFieldFile):
     """A raw binary field file."""
 
-    def _create(self) -> None:
-        content = header(self.description)
-        self._type, self._begin = record_type(self.description), len(content)
-        self._file.write_at(0, content)
-
-    def _continue(self, keep: int) -> None:
-        found, committed, _, self._begin = read_header(self.path)
-        refuse_unfit(self.path, found, self.description, committed, keep)
-        self._type = record_type(self.description)
-        self._status(RUNNING)  # first: it must not be called complete with fewer snapshots
-        self._file.write_at(COMMITTED_AT, struct.pack("<Q", keep))
+    layout = LAYOUT
 
     def _put(self, block: Block) -> None:
         """Write runs of samples that lie together in the file."""
-        type_, first = self._type.fields[block.component]
+        record = record_type(self.description)
+        assert record.fields is not None
+        type_, first = record.fields[block.component][:2]
         shape, given = self.description.components[block.component].shape, block.values.shape
         strides = np.array([shape[1] * shape[2], shape[2], 1]) * type_.base.itemsize
         axis = next((axis for axis in range(2) if given[axis + 1 :] == shape[axis + 1 :]), 2)  # whole behind it
         count = max(PART // int(strides[axis]), 1)
-        begin = self._begin + block.snapshot * self._type.itemsize + first
+        begin = self._place(block.snapshot) + first
         for index in itertools.product(*map(range, given[:axis]), range(0, given[axis], count)):
             box = (*(slice(n, n + 1) for n in index[:-1]), slice(index[-1], index[-1] + count))
             box += (slice(None),) * (2 - axis)
             place = np.array([*index, *(0,) * (2 - axis)]) + block.offset
             with np.errstate(over="ignore"):  # beyond half precision: infinity
                 values = np.ascontiguousarray(block.values[box], self.description.dtype)
-            self._file.stream_at(begin + int(place @ strides), values)
-
-    def _finish(self, snapshot: int) -> None:
-        """All of it is written already."""
-
-    def _commit(self, moments: dict[int, tuple[int, dict[str, float]]]) -> None:
-        for number, (step, times) in moments.items():
-            told = [times[dim] for dim in self.description.time_dims]
-            content = struct.pack(f"<q{len(told)}d", step, *told)
-            self._file.write_at(self._begin + number * self._type.itemsize, content)
-        self._file.write_at(COMMITTED_AT, struct.pack("<Q", max(moments) + 1))
-
-    def _status(self, status: str) -> None:
-        self._file.write_at(STATUS_AT, status.encode()[:STATUS_BYTES].ljust(STATUS_BYTES, b"\0"))
-
-    def _end(self, status: str) -> None:
-        self._file.truncate(self._begin + self.committed * self._type.itemsize)
-        self._status(status)
-
-    def _discard(self) -> None:
-        """Nothing is held back."""
-
-    def _abandon(self, status: str) -> None:
-        self._file.truncate(self._begin + self.committed * self._type.itemsize)
-        self._status(status)
+            self._file.stream_at(begin + int(place @ strides), values.data)

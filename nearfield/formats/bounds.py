@@ -1,17 +1,17 @@
-"""Lossy storage with a proven bound: digits below it are rounded away, and the codec then finds zeros there.
+"""Lossy storage with a proven bound: digits below it are rounded away, so that the codec finds zeros there.
 
 Absolute bound a: x' = q rint(x / q) with q the largest power of two not above 2a. Scaling by q is exact, so is x'
 (rint(x / q) has fewer digits than x), hence abs(x' - x) <= q / 2 <= a. From 2^p q on (p digits in a sample) x is a
-multiple of q itself and stays.
+multiple of q itself and does not change.
 
 Relative bound r: the mantissa is rounded to its k leading binary digits, k the least with 2^-(k+1) <= r, hence
-abs(x' - x) <= r abs(x). Subnormal numbers, infinities, nan and what would round to infinity stay as they are.
+abs(x' - x) <= r abs(x). Subnormal numbers, infinities, nan and numbers that would round to infinity do not change.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +22,7 @@ SMALLEST = 1e-30  # V/m or A/m: 1 / q stays finite in single precision
 
 @dataclass(frozen=True)
 class Bound:
-    """An error bound, `absolute` (in the unit of the values) or `relative`; one of the two."""
+    """An error bound: either `absolute` (in the unit of the values) or `relative`."""
 
     absolute: float | None = None
     relative: float | None = None
@@ -35,17 +35,18 @@ class Bound:
         if self.relative is not None and not 0 < self.relative < 0.5:
             raise ModelError(f"relative error bound {self.relative:g} must lie between 0 and 0.5, such as 1e-3")
 
-    def to_json(self) -> dict[str, float | None]:
-        """As plain data."""
-        return asdict(self)
+    @property
+    def kind(self) -> tuple[str, float]:
+        """`absolute` or `relative`, and the number."""
+        return ("relative", self.relative) if self.relative is not None else ("absolute", self.absolute or 0.0)
 
     def __str__(self) -> str:
-        kind = "absolute" if self.absolute is not None else "relative"
-        return f"{kind} {getattr(self, kind):g}"
+        return "{} {:g}".format(*self.kind)
 
     def applied(self, values: np.ndarray) -> np.ndarray:
-        """The values, floating-point, rounded within the bound; of the same shape and type."""
-        return _to_multiples(values, self.absolute) if self.absolute is not None else _to_digits(values, self.relative)
+        """Floating-point values rounded within the bound, of equal shape and type."""
+        kind, bound = self.kind
+        return _to_multiples(values, bound) if kind == "absolute" else _to_digits(values, bound)
 
 
 def _to_multiples(values: np.ndarray, bound: float) -> np.ndarray:
@@ -64,8 +65,7 @@ def _to_multiples(values: np.ndarray, bound: float) -> np.ndarray:
 
 def _to_digits(values: np.ndarray, bound: float) -> np.ndarray:
     type_ = np.finfo(values.dtype)
-    kept = max(math.ceil(-math.log2(bound)) - 1, 0)
-    dropped = type_.nmant - kept
+    dropped = type_.nmant - max(math.ceil(-math.log2(bound)) - 1, 0)
     if dropped <= 0:
         return values
     word = np.dtype(f"u{values.dtype.itemsize}")

@@ -1,8 +1,8 @@
-"""A file that one writer holds: made beside its place, shown whole, locked for as long as it is open.
+"""A file of one writer: made beside its place, put there whole, locked for as long as it is open.
 
 The lock is an open-file-description lock of a byte far behind the end: it ends with its process, however that ends;
-readers do not care (HDF5 locks by other means), and asking for it tells whether a file is still being written. Where a
-file system has no such locks, two writers are not noticed and a file that says "running" is believed.
+readers ignore it (HDF5 locks by other means), and a query tells whether a file is still being written. On a file
+system without such locks, two writers go unnoticed and the status "running" is believed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from nearfield.entry.errors import ModelError
 from nearfield.formats import direct
 from nearfield.formats.direct import DirectWriter, write_all
 
-FAR = 1 << 62
+FAR = 1 << 62  # byte that is locked
 SHAPE = struct.Struct("hhqqi4x")  # struct flock of 64-bit Linux: type, whence, start, length, process
+LOCK = SHAPE.pack(fcntl.F_WRLCK, os.SEEK_SET, FAR, 1, 0)
 
 
 class ClaimedFile:
@@ -41,29 +42,28 @@ class ClaimedFile:
                 f"{path} cannot be written ({error.strerror}); choose another folder or mend its permissions"
             ) from error
         try:
-            _claim(self.descriptor, path)
+            if not _lock(self.descriptor) or (not existing and is_being_written(path)):
+                raise ModelError(f"{path} is being written by another run; wait for its end, or give another --output")
             if not existing:
-                _refuse_taken(path)
                 os.ftruncate(self.descriptor, 0)
-        except OSError as error:
+        except (OSError, ModelError) as error:
             os.close(self.descriptor)
+            if isinstance(error, ModelError):
+                raise
             raise ModelError(f"{path} cannot be written ({error.strerror}); choose another folder") from error
-        except ModelError:
-            os.close(self.descriptor)
-            raise
 
     def show(self) -> None:
-        """Put the file in its place; whatever had its name before is gone."""
+        """Put the file in its place, instead of an earlier file of this name."""
         os.replace(self._place, self.path)
         self._place = self.path
 
     def write_at(self, offset: int, content: memoryview | bytes) -> None:
-        """Write all of it, after all that came before, or raise OSError."""
+        """Write all of it, after all earlier writes, or raise OSError."""
         self.flush()
         write_all(self.descriptor, offset, memoryview(content).cast("B"))
 
     def stream_at(self, offset: int, content: memoryview | bytes) -> None:
-        """Take part of a long run of bytes; it is written by the next `flush`, which may raise its OSError."""
+        """Take part of a long run of bytes; the next `flush` writes it, and may raise its OSError."""
         content = memoryview(content).cast("B")
         if self._direct is None and len(content) >= direct.LEAST:
             self._direct = DirectWriter(self.descriptor)
@@ -71,12 +71,12 @@ class ClaimedFile:
             write_all(self.descriptor, offset, content)
 
     def flush(self) -> None:
-        """Return when the system has all that was written."""
+        """Return when the system has all writes."""
         if self._direct is not None:
             self._direct.flush()
 
     def drop(self) -> None:
-        """Forget what `stream_at` took and the system has not."""
+        """Drop bytes that `stream_at` took and the system does not have."""
         if self._direct is not None:
             self._direct.close()
             self._direct = None
@@ -107,7 +107,7 @@ class ClaimedFile:
         os.fsync(self.descriptor)
 
     def close(self) -> None:
-        """Let the file go; one that was never shown is removed."""
+        """Close the file; one that was never put in its place is removed."""
         if self.descriptor < 0:
             return
         self.drop()
@@ -119,32 +119,23 @@ class ClaimedFile:
 
 
 def is_being_written(path: Path) -> bool | None:
-    """Whether a writer holds the file; None where the system does not say."""
+    """Whether a writer has locked the file; None where the system does not say."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
         return None
     try:
-        asked = SHAPE.pack(fcntl.F_WRLCK, os.SEEK_SET, FAR, 1, 0)
-        return SHAPE.unpack(fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, asked))[0] != fcntl.F_UNLCK
+        return SHAPE.unpack(fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, LOCK))[0] != fcntl.F_UNLCK
     except OSError:
         return None
     finally:
         os.close(descriptor)
 
 
-def _claim(descriptor: int, path: Path) -> None:
+def _lock(descriptor: int) -> bool:
+    """Lock a file where the system has such locks; False where another writer has locked it."""
     try:
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, SHAPE.pack(fcntl.F_WRLCK, os.SEEK_SET, FAR, 1, 0))
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, LOCK)
     except OSError as error:
-        if error.errno in (errno.EAGAIN, errno.EACCES):
-            raise _taken(path) from error
-
-
-def _refuse_taken(path: Path) -> None:
-    if is_being_written(path):
-        raise _taken(path)
-
-
-def _taken(path: Path) -> ModelError:
-    return ModelError(f"{path} is being written by another run; wait for its end, or give another --output")
+        return error.errno not in (errno.EAGAIN, errno.EACCES)
+    return True

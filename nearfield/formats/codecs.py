@@ -1,8 +1,8 @@
-"""Codecs of HDF5 chunks, applied outside HDF5: what any HDF5 undoes by its own filters.
+"""Codecs of HDF5 chunks, applied outside HDF5; any HDF5 decodes them by its own filters.
 
 `zlib` needs nothing. `zstd`, `lz4` and `bitshuffle` are filters of the package hdf5plugin: their functions are called
-here directly, without the lock of HDF5 and of Python, so that threads compress at the same time; what reads the file
-needs the same plugins.
+here directly, without the lock of HDF5 and of Python, so that threads compress at the same time; readers of the file
+need the same plugins.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import importlib.util
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ FILTERS = {"none": 0, "zlib": 1, "zstd": 32015, "lz4": 32004, "bitshuffle": 3200
 LEVELS = {"zlib": (1, 9), "zstd": (1, 22)}
 DEFAULT_LEVELS = {"zlib": 1, "zstd": 1}
 PLUGINS = {"zstd": "libh5zstd", "lz4": "libh5lz4", "bitshuffle": "libh5bshuf"}
-WITH_LZ4 = (0, 2)  # of bitshuffle: blocks of its own choice, then LZ4
+WITH_LZ4 = (0, 2)  # parameters of bitshuffle: blocks of its own choice, then LZ4
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Codec:
         return self.name not in ("none", "bitshuffle")
 
     def refuse_missing(self) -> None:
-        """Raise `ModelError` if what the codec needs is not installed; to be asked before a run."""
+        """Raise `ModelError` if the codec's package is not installed; to be called before a run."""
         if self.name in PLUGINS and importlib.util.find_spec("hdf5plugin") is None:
             raise ModelError(
                 f"codec {self.name!r} needs the package hdf5plugin, which is not installed; "
@@ -65,7 +66,7 @@ class Codec:
             )
 
     def dataset_options(self) -> dict[str, Any]:
-        """The arguments of h5py's `create_dataset` that stand for this codec."""
+        """The arguments of h5py's `create_dataset` for this codec."""
         self.refuse_missing()
         if self.name == "none":
             return {}
@@ -76,58 +77,45 @@ class Codec:
         return {"shuffle": self.shuffles, "compression": FILTERS[self.name], "compression_opts": options}
 
     def compressor(self, parameters: tuple[int, ...] = ()) -> Callable[[np.ndarray], Any]:
-        """What turns a contiguous array into the bytes of a chunk; any number of threads may call it.
+        """The function from a contiguous array to the bytes of a chunk; any number of threads may call it.
 
-        `parameters` are those of the filter as its dataset has them.
+        `parameters` are the filter's, as its dataset has them.
         """
         if self.name == "none":
-            return lambda chunk: chunk.reshape(-1).view(np.uint8)
+            return _bytes
         if self.name == "zlib":
-            return lambda chunk: zlib.compress(shuffled(chunk), self.level)
-        run = _plugin(self.name)
-        if self.shuffles:
-            return lambda chunk: run(shuffled(chunk), parameters)
-        return lambda chunk: run(chunk.reshape(-1).view(np.uint8), parameters)
+            return lambda chunk: zlib.compress(shuffled(chunk).data, self.level or DEFAULT_LEVELS["zlib"])
+        run, prepared = _plugin(self.name), shuffled if self.shuffles else _bytes
+        return lambda chunk: run(prepared(chunk), parameters)
 
 
 NO_CODEC = Codec("none")
 
 
+def _bytes(chunk: np.ndarray) -> np.ndarray:
+    return chunk.reshape(-1).view(np.uint8)
+
+
 def shuffled(chunk: np.ndarray) -> np.ndarray:
     """The first bytes of all numbers, then the second ones, and so on: HDF5's shuffle filter. Flat, uint8."""
-    size = chunk.dtype.itemsize
-    found = np.empty((size, chunk.size), np.uint8)
-    flat = chunk.reshape(-1).view(np.uint8)
-    for number in range(size):
-        found[number] = flat[number::size]
-    return found.reshape(-1)
+    flat, size = _bytes(chunk), chunk.dtype.itemsize
+    return np.concatenate([flat[number::size] for number in range(size)])
 
 
 class _FilterClass(ctypes.Structure):
     """H5Z_class2_t of HDF5's filter interface."""
 
     _fields_ = (
-        ("version", ctypes.c_int),
-        ("id", ctypes.c_int),
-        ("encoder", ctypes.c_uint),
-        ("decoder", ctypes.c_uint),
+        *((name, ctypes.c_int) for name in ("version", "id")),
+        *((name, ctypes.c_uint) for name in ("encoder", "decoder")),
         ("name", ctypes.c_char_p),
-        ("can_apply", ctypes.c_void_p),
-        ("set_local", ctypes.c_void_p),
-        ("filter", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("can_apply", "set_local", "filter")),
     )
 
 
 # size_t filter(flags, number and values of parameters, bytes, size of the buffer, the buffer): bytes, 0 for failure
-_Filter = ctypes.CFUNCTYPE(
-    ctypes.c_size_t,
-    ctypes.c_uint,
-    ctypes.c_size_t,
-    ctypes.POINTER(ctypes.c_uint),
-    ctypes.c_size_t,
-    ctypes.POINTER(ctypes.c_size_t),
-    ctypes.POINTER(ctypes.c_void_p),
-)
+_size, _number, _pointer = ctypes.c_size_t, ctypes.c_uint, ctypes.POINTER
+_Filter = ctypes.CFUNCTYPE(_size, _number, _size, _pointer(_number), _size, _pointer(_size), _pointer(ctypes.c_void_p))
 
 
 @functools.cache
@@ -140,10 +128,10 @@ def _c_library() -> ctypes.CDLL:
 
 @functools.cache
 def _plugin(name: str) -> Callable[[np.ndarray, tuple[int, ...]], bytes]:
-    """The compressing side of a plugin's filter; a filter takes a buffer of malloc and leaves another in its place."""
+    """The compressor of a plugin's filter; a filter takes a buffer of malloc and leaves another in its place."""
     import hdf5plugin
 
-    path = next(path for path in _files(hdf5plugin.PLUGIN_PATH) if path.name.startswith(PLUGINS[name] + "."))
+    path = min(Path(hdf5plugin.PLUGIN_PATH).glob(f"{PLUGINS[name]}.*"))
     library, memory = ctypes.CDLL(str(path)), _c_library()
     library.H5PLget_plugin_info.restype = ctypes.POINTER(_FilterClass)
     function = _Filter(library.H5PLget_plugin_info().contents.filter)
@@ -155,17 +143,11 @@ def _plugin(name: str) -> Callable[[np.ndarray, tuple[int, ...]], bytes]:
         try:
             ctypes.memmove(buffer, chunk.ctypes.data, chunk.nbytes)
             values = (ctypes.c_uint * max(len(parameters), 1))(*parameters)
-            found = function(0, len(parameters), values, chunk.nbytes, ctypes.byref(size), ctypes.byref(buffer))
-            if found == 0:
+            count = function(0, len(parameters), values, chunk.nbytes, ctypes.byref(size), ctypes.byref(buffer))
+            if count == 0:
                 raise MemoryError(f"the {name} filter could not compress {chunk.nbytes} bytes")
-            return ctypes.string_at(buffer, found)
+            return ctypes.string_at(buffer, count)
         finally:
             memory.free(buffer)
 
     return run
-
-
-def _files(folder: str) -> list[Any]:
-    from pathlib import Path
-
-    return sorted(Path(folder).iterdir())

@@ -1,7 +1,7 @@
-"""A file under HDF5 whose every state on the disk can be opened, at any write where the process or the disk gives up.
+"""A file under HDF5 whose every state on the disk can be opened, whichever write is the last one.
 
-What HDF5 writes behind the committed end may go to the disk at once: nothing there refers to it yet. What it writes
-over committed bytes waits in memory until `commit()`, which lengthens the file, then writes the superblock (it holds
+Writes behind the committed end may go to the disk at once: nothing there refers to them yet. Writes over committed
+bytes wait in memory until `commit()`, which lengthens the file, then writes the superblock (it holds
 the end), then children before those that refer to them: chunks, blocks of the chunk index, its header, object headers,
 and of these the given ones last. Each is one write and has its own checksum; the text of the status lies in a heap
 right behind the root's header and is written with it. A file with superblock version 2 bears no mark of being open,
@@ -16,16 +16,17 @@ from __future__ import annotations
 import errno
 import io
 import os
+from collections.abc import Callable
 from typing import Any
 
 from nearfield.formats.claimed import ClaimedFile
 
-# signatures of HDF5 structures in the order in which they may appear; the first are what has none, such as chunks
+# signatures of HDF5 structures in the order in which they may be written; b"" is data without one, such as chunks
 CHILDREN_FIRST = (b"\x89HDF", b"", b"GCOL", b"EADB", b"EASB", b"EAIB", b"EAHD", b"OCHK", b"OHDR")
 
 
 class CommittedFile(io.RawIOBase):
-    """What h5py takes as a file object, over a `ClaimedFile`; `last` are addresses of object headers, in order."""
+    """A file object for h5py over a `ClaimedFile`; `last` are addresses of object headers, in order."""
 
     def __init__(self, file: ClaimedFile) -> None:
         super().__init__()
@@ -37,9 +38,9 @@ class CommittedFile(io.RawIOBase):
         self._position = 0
 
     def commit(self, parents_first: bool = False) -> None:
-        """Make all that HDF5 has flushed the state of the file. Error: OSError, the state before being kept.
+        """Make all that HDF5 has flushed the state of the file. Error: OSError, with the earlier state in the file.
 
-        `parents_first` where something was shortened: HDF5 clears what lies behind the end.
+        `parents_first` where an array was shortened: HDF5 clears the bytes behind the end.
         """
         self._attempt(lambda: self._commit(parents_first))
         self.raise_error()
@@ -92,31 +93,31 @@ class CommittedFile(io.RawIOBase):
         return count
 
     def _keep(self, offset: int, content: bytes) -> None:
-        """Have a write over committed bytes wait; where it meets one that waits already, they become one."""
+        """Have a write over committed bytes wait, joined with those waiting writes that it overlaps."""
         for other in self._overlapping(offset, len(content)):
-            held = self._waiting.pop(other)
+            earlier = self._waiting.pop(other)
             first = min(offset, other)
-            whole = bytearray(max(offset + len(content), other + len(held)) - first)
-            whole[other - first : other - first + len(held)] = held
+            whole = bytearray(max(offset + len(content), other + len(earlier)) - first)
+            whole[other - first : other - first + len(earlier)] = earlier
             whole[offset - first : offset - first + len(content)] = content
             offset, content = first, bytes(whole)
         self._waiting[offset] = content
 
     def _overlapping(self, offset: int, count: int) -> list[int]:
         end = offset + count
-        return [other for other, held in self._waiting.items() if other < end and offset < other + len(held)]
+        return [other for other, content in self._waiting.items() if other < end and offset < other + len(content)]
 
     def readinto(self, buffer: Any) -> int:
-        """The bytes as HDF5 believes them to be."""
+        """Read the bytes as HDF5 has written them, waiting ones included."""
         view = memoryview(buffer).cast("B")
         count = max(min(len(view), self._end - self._position), 0)
         self._attempt(self.file.flush)
-        found = bytearray(self.file.read_at(self._position, count).ljust(count, b"\0"))
+        content = bytearray(self.file.read_at(self._position, count).ljust(count, b"\0"))
         for other in self._overlapping(self._position, count):
-            held, shift = self._waiting[other], other - self._position
+            waiting, shift = self._waiting[other], other - self._position
             first = max(-shift, 0)
-            found[shift + first : shift + len(held)] = held[first : count - shift]
-        view[:count] = found[:count]
+            content[shift + first : shift + len(waiting)] = waiting[first : count - shift]
+        view[:count] = content[:count]
         self._position += count
         return count
 
@@ -137,19 +138,14 @@ class CommittedFile(io.RawIOBase):
     def seekable(self) -> bool:
         return True
 
-    def readable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return True
+    readable = writable = seekable
 
     def flush(self) -> None:
-        """Nothing: only `commit` settles."""
+        """Do nothing: only `commit` writes."""
 
-    def _attempt(self, action: Any) -> None:
-        if self.error is not None:
-            return
-        try:
-            action()
-        except OSError as error:
-            self.error = error
+    def _attempt(self, action: Callable[[], Any]) -> None:
+        if self.error is None:
+            try:
+                action()
+            except OSError as error:
+                self.error = error

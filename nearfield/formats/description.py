@@ -1,15 +1,15 @@
-"""What a field file will hold, said before its first byte is written; and the blocks that fill it.
+"""The description of a field file, complete before its first byte is written, and the blocks that fill the file.
 
-A snapshot is every component over its whole box at one step. Blocks are boxes of one component; a snapshot counts as
-taken when all of its samples have come.
+A snapshot is every component over its whole box at one step. A block is a box of one component; a snapshot is whole
+when blocks have brought all of its samples.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,18 +18,19 @@ from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
 from nearfield.formats.bounds import Bound
 from nearfield.formats.codecs import NO_CODEC, Codec
+from nearfield.formats.pieced import Pieced, box_at
 from nearfield.grid.yee import COMPONENTS
+from nearfield.plan.boxes import Box, Triple
 from nearfield.records.records import HALF
+from nearfield.records.regions import Region, triple, unit_of
 
 if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid
-    from nearfield.records.regions import Region
 
-Shape = tuple[int, int, int]
 FORMATS = ("hdf5", "vtkhdf", "binary", "ascii")
-PRECISIONS = {"half": np.dtype("<f2"), "single": np.dtype("<f4"), "double": np.dtype("<f8")}
-PLAIN_CHUNK_BYTES = 1 << 26  # without a codec: readers then take of a chunk what they need
-CHUNK_BYTES = 1 << 20  # what a reader's chunk cache holds (HDF5's default), and some ms of a compressor
+PRECISIONS: dict[str, np.dtype] = {"half": np.dtype("<f2"), "single": np.dtype("<f4"), "double": np.dtype("<f8")}
+PLAIN_CHUNK_BYTES = 1 << 26  # largest chunk without a codec: readers then read only the part they need
+CHUNK_BYTES = 1 << 20  # largest chunk with a codec: HDF5's default chunk cache, some ms of compression
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Component:
     """One component of the field: its samples lie at (`time`, x, y, z) or midway, as `dims` say (`x_half`)."""
 
     dims: tuple[str, str, str, str]
-    shape: Shape
+    shape: Triple
     units: str
 
     @property
@@ -50,16 +51,25 @@ class Component:
 class Block:
     """A box of one component at one step: `values` (nx, ny, nz) begin at `offset` in the component's own box.
 
-    They may be anything that has a shape, can be sliced and becomes an array (`Pieced`). `snapshot` counts from 0;
-    `time` (s) is that of the component's samples, half a step later for H.
+    `values` may be anything that has a shape, can be sliced and becomes an array (`Pieced`). `snapshot` counts from 0;
+    `time` (s) is the time of the component's samples, half a step later for H.
     """
 
     component: str
     snapshot: int
     step: int
     time: float
-    values: np.ndarray
-    offset: Shape = (0, 0, 0)
+    values: np.ndarray | Pieced
+    offset: Triple = (0, 0, 0)
+
+    @property
+    def box(self) -> Box:
+        """The samples of the component that the block holds."""
+        return box_at(self.offset, self.values.shape)
+
+    def part(self, box: Box) -> np.ndarray | Pieced:
+        """The values in a box that lies in the block."""
+        return self.values[box.slices(self.offset)]
 
 
 @dataclass(frozen=True)
@@ -67,8 +77,8 @@ class FieldDescription:
     """Components, coordinates (m), the number of snapshots planned, and how they are stored.
 
     `format` is hdf5, vtkhdf (HDF5 that ParaView opens), binary or ascii; `codec` and `bound` (an error bound) are for
-    the first two. An absolute bound is in V/m, that of H follows by the impedance of vacuum. `attributes` are plain
-    JSON data kept with the fields. Errors: `ModelError`.
+    the first two. An absolute bound is in V/m; for H it is divided by the impedance of vacuum. `attributes` are plain
+    JSON data stored with the fields. Errors: `ModelError`.
     """
 
     components: Mapping[str, Component]
@@ -120,7 +130,17 @@ class FieldDescription:
         """Samples of all components in one snapshot."""
         return sum(component.samples for component in self.components.values())
 
-    def chunk(self, name: str) -> Shape:
+    @property
+    def first(self) -> Component:
+        """The first component; all components of a table have its points."""
+        return next(iter(self.components.values()))
+
+    @property
+    def order(self) -> int:
+        """Step through (x, y, z) that gives the order of axes in the file: -1 with vtkhdf, which stores (z, y, x)."""
+        return -1 if self.format == "vtkhdf" else 1
+
+    def chunk(self, name: str) -> Triple:
         """Shape of the pieces in which a component is stored: slabs of x, cut in y if need be."""
         nx, ny, nz = self.components[name].shape
         most = PLAIN_CHUNK_BYTES if self.is_plain else CHUNK_BYTES
@@ -132,79 +152,59 @@ class FieldDescription:
 
     @property
     def is_plain(self) -> bool:
-        """Whether samples lie in the file as they are."""
+        """Whether samples are stored without a codec and an error bound."""
         return self.codec.name == "none" and self.bound is None
 
     def bound_of(self, name: str) -> Bound | None:
-        """The error bound of a component in its own unit; an absolute one is that of E, and of H divided by 377 ohm."""
+        """The error bound of a component in its own unit: an absolute one is in V/m, and divided by 377 ohm for H."""
         if self.bound is None or self.bound.absolute is None or name[0] == "E":
             return self.bound
         return Bound(absolute=self.bound.absolute / VACUUM_IMPEDANCE)
 
-    def part(self, boxes: Mapping[str, tuple[Shape, Shape]]) -> FieldDescription:
-        """The same for a part: of each component in `boxes` the box (offset, shape)."""
+    def part(self, boxes: Mapping[str, tuple[Triple, Triple]]) -> FieldDescription:
+        """The description of a part that holds the box (offset, shape) of each component in `boxes`."""
         components, coordinates = {}, {}
         for name, (offset, shape) in boxes.items():
             whole = self.components[name]
-            components[name] = replace(whole, shape=tuple(shape))
+            components[name] = replace(whole, shape=triple(shape))
             for dim, first, count in zip(whole.dims[1:], offset, shape):
                 coordinates[dim] = self.coordinates[dim][first : first + count]
         return replace(self, components=components, coordinates=coordinates)
 
     def thinned(self, every: int) -> FieldDescription:
-        """The same with every so many samples along each axis."""
+        """The description with one sample in `every` along each axis."""
         if every == 1:
             return self
-        components = {
-            name: replace(item, shape=tuple(-(-n // every) for n in item.shape))
-            for name, item in self.components.items()
-        }
+        shapes = {name: triple(-(-n // every) for n in item.shape) for name, item in self.components.items()}
+        components = {name: replace(self.components[name], shape=shape) for name, shape in shapes.items()}
         return replace(self, components=components, coordinates={d: x[::every] for d, x in self.coordinates.items()})
 
     def to_json(self) -> str:
         """Everything as JSON, coordinates with all their digits."""
-        return json.dumps(
-            {
-                "format": self.format,
-                "precision": self.precision,
-                "codec": str(self.codec),
-                "bound": None if self.bound is None else self.bound.to_json(),
-                "title": self.title,
-                "snapshots_planned": self.snapshots,
-                "components": {
-                    name: {"dims": item.dims, "shape": item.shape, "units": item.units}
-                    for name, item in self.components.items()
-                },
-                "coordinates": {dim: np.asarray(line, float).tolist() for dim, line in self.coordinates.items()},
-                "attributes": dict(self.attributes),
-            }
-        )
+        bound = None if self.bound is None else asdict(self.bound)
+        data: dict[str, Any] = {"format": self.format, "precision": self.precision, "codec": str(self.codec)}
+        data |= {"bound": bound, "title": self.title, "snapshots_planned": self.snapshots}
+        data["components"] = {name: asdict(item) for name, item in self.components.items()}
+        data["coordinates"] = {dim: np.asarray(line, float).tolist() for dim, line in self.coordinates.items()}
+        return json.dumps(data | {"attributes": dict(self.attributes)})
 
     @classmethod
     def from_json(cls, text: str) -> FieldDescription:
-        """What `to_json` wrote."""
+        """The description that `to_json` wrote."""
         data = json.loads(text)
-        return cls(
-            components={
-                name: Component(tuple(item["dims"]), tuple(item["shape"]), item["units"])
-                for name, item in data["components"].items()
-            },
-            coordinates={dim: np.asarray(line, float) for dim, line in data["coordinates"].items()},
-            snapshots=data["snapshots_planned"],
-            format=data["format"],
-            precision=data["precision"],
-            codec=Codec.parse(data["codec"]),
-            bound=None if data["bound"] is None else Bound(**data["bound"]),
-            title=data["title"],
-            attributes=data["attributes"],
-        )
+        components = {
+            name: Component(tuple(item["dims"]), tuple(item["shape"]), item["units"])
+            for name, item in data["components"].items()
+        }
+        coordinates = {dim: np.asarray(line, float) for dim, line in data["coordinates"].items()}
+        codec, bound = Codec.parse(data["codec"]), None if data["bound"] is None else Bound(**data["bound"])
+        alike = {name: data[name] for name in ("format", "precision", "title", "attributes")}
+        return cls(components, coordinates, data["snapshots_planned"], codec=codec, bound=bound, **alike)
 
 
 def of_regions(grid: YeeGrid, regions: Mapping[str, Region], snapshots: int, **storage: Any) -> FieldDescription:
     """The description of components on their own Yee positions, as a `Snapshot` records them."""
-    from nearfield.records.regions import unit_of
-
-    components, coordinates = {}, {}
+    components, coordinates = {}, dict[str, np.ndarray]()
     for name, region in regions.items():
         time = "time" + HALF * (region.component >= 3)
         components[name] = Component((time, *region.dims), region.shape, unit_of(region.component))
@@ -213,16 +213,13 @@ def of_regions(grid: YeeGrid, regions: Mapping[str, Region], snapshots: int, **s
 
 
 def of_points(
-    lines: tuple[np.ndarray, np.ndarray, np.ndarray],
-    snapshots: int,
-    names: tuple[str, ...] = COMPONENTS,
-    **storage: Any,
+    lines: Sequence[np.ndarray], snapshots: int, names: tuple[str, ...] = COMPONENTS, **storage: Any
 ) -> FieldDescription:
     """The description of components at common points, x, y and z given along each axis (m).
 
     With all six components this is the full record: x, y, z, Ex, Ey, Ez, Hx, Hy, Hz of every point at every step.
     """
-    shape = tuple(len(line) for line in lines)
+    shape = triple(map(len, lines))
     units = {"E": "V/m", "H": "A/m"}
     times = {"E": "time", "H": "time" + HALF if any(name[0] == "E" for name in names) else "time"}
     components = {name: Component((times[name[0]], "x", "y", "z"), shape, units[name[0]]) for name in names}
@@ -230,7 +227,7 @@ def of_points(
 
 
 class Tally:
-    """Which snapshots have come whole, in order; refuses blocks that do not fit."""
+    """The number of whole snapshots, in order; refuses blocks that do not fit."""
 
     def __init__(self, description: FieldDescription, committed: int = 0) -> None:
         self.description = description
@@ -242,8 +239,8 @@ class Tally:
         component = self.description.components.get(block.component)
         if component is None:
             raise ValueError(f"component {block.component!r} is none of {', '.join(self.description.components)}")
-        ends = [first + count for first, count in zip(block.offset, block.values.shape)]
-        if block.values.ndim != 3 or min(block.offset) < 0 or any(e > n for e, n in zip(ends, component.shape)):
+        outside = block.values.ndim != 3 or min(block.offset) < 0
+        if outside or any(end > count for end, count in zip(block.box.upper, component.shape)):
             raise ValueError(
                 f"a block of {block.values.shape} at {block.offset} does not fit {block.component} of {component.shape}"
             )
@@ -254,7 +251,7 @@ class Tally:
             )
 
     def add(self, block: Block) -> bool:
-        """Count a block that was written; whether its snapshot is now whole."""
+        """Count a block that was written, and return whether its snapshot is now whole."""
         missing = self._missing.get(block.snapshot, self.description.samples) - block.values.size
         self._missing[block.snapshot] = missing
         while self._missing.get(self.complete, 1) <= 0:
@@ -264,11 +261,11 @@ class Tally:
 
 
 def even_share(count: int, most: int) -> int:
-    """Parts of at most `most` out of `count`, as equal as can be."""
+    """Size of parts of at most `most` out of `count`, as equal as can be."""
     return max(-(-count // max(-(-count // most), 1)), 1)
 
 
 def refuse_unknown(what: str, given: str, allowed: tuple[str, ...]) -> None:
-    """One message for a word that is none of those allowed."""
+    """Raise `ModelError` for a word that is not among the allowed ones."""
     if given not in allowed:
         raise ModelError(f"{what} is {given!r}; choose one of {', '.join(allowed)}")

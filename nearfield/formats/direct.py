@@ -1,9 +1,9 @@
 """Writing past the page cache: long runs of bytes that nobody reads soon go from memory to the disk.
 
-The cache would take a fresh page for every 4 KiB, which costs more than all else that a writer does. What begins at a
-page, in memory and in the file, goes out from where it lies; all else is gathered in aligned memory. A page of the file
-that a run fills in part goes through the cache, so that none is written both ways. No thread helps: HDF5 calls from
-within a lock that whatever Python collects in another thread may want.
+The cache would take a fresh page for every 4 KiB, which costs more than all other work of a writer. Bytes that begin at
+a page, in memory and in the file, are written in place; others are gathered in aligned memory. A page of the file that
+a run fills in part goes through the cache, so that none is written both ways. No thread helps: HDF5 calls from within a
+lock that Python's garbage collection in another thread may need.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import os
 
 import numpy as np
 
-PAGE = 4096  # bytes, of which the disk takes multiples
-PART = 1 << 20  # bytes that are written at once
-LEAST = 1 << 18  # bytes with which a run begins
+PAGE = 4096  # bytes; the disk takes multiples of it
+PART = 1 << 20  # bytes of one write
+LEAST = 1 << 18  # bytes with which a run begins, at least
 
 
 def direct_descriptor(descriptor: int) -> int | None:
@@ -42,19 +42,19 @@ def starts_page(content: memoryview) -> bool:
 
 
 class DirectWriter:
-    """Gathers what is written behind each other to one file; `flush` before anybody else reads or writes it.
+    """Gathers consecutive writes to one file; `flush` before anybody else reads or writes it.
 
-    Errors of the disk (OSError) may come with a later call; what was gathered is then dropped.
+    Errors of the disk (OSError) may come with a later call; gathered bytes are then dropped.
     """
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._direct = direct_descriptor(descriptor)
         self._part = mmap.mmap(-1, PART)
-        self._begin, self._count = -1, 0  # where in the file what is gathered goes, and its bytes
+        self._begin, self._count = -1, 0  # place in the file and number of the gathered bytes
 
     def write(self, offset: int, content: memoryview) -> bool:
-        """Take all of it; False: it is too short to begin a run with, and nothing is gathered now."""
+        """Take all of it; False: it is too short to begin a run, and nothing is gathered now."""
         if offset != self._begin + self._count:
             self.flush()
             if len(content) < LEAST:
@@ -71,7 +71,7 @@ class DirectWriter:
         return True
 
     def _started(self, content: memoryview) -> memoryview:
-        """Write what fills the last page that has gone out, and whole pages that need not be gathered; the rest."""
+        """Write the rest of the last page and whole pages that need not be gathered; return the bytes after them."""
         head = min(-self._begin % PAGE, len(content))
         write_all(self._descriptor, self._begin, content[:head])
         self._begin, content = self._begin + head, content[head:]
@@ -82,7 +82,7 @@ class DirectWriter:
         return content
 
     def flush(self) -> None:
-        """Return when all of it is with the system."""
+        """Return when the system has all gathered bytes."""
         begin, content = self._begin, memoryview(self._part)[: self._count]
         self._begin, self._count = begin + self._count, 0
         pages = len(content) // PAGE * PAGE
@@ -91,7 +91,7 @@ class DirectWriter:
         write_all(self._descriptor, begin + pages, content[pages:])
 
     def close(self) -> None:
-        """Let go; what is gathered is dropped."""
+        """Close; gathered bytes are dropped."""
         self._count = 0
         if self._direct is not None:
             os.close(self._direct)
@@ -102,6 +102,6 @@ class DirectWriter:
             try:
                 return write_all(self._direct, begin, content)
             except OSError as error:
-                if error.errno != errno.EINVAL:  # of a file system that takes no such writes after all
+                if error.errno != errno.EINVAL:  # the file system takes no such writes after all
                     raise
         write_all(self._descriptor, begin, content)

@@ -1,34 +1,36 @@
-"""What all field files have in common: blocks in, whole snapshots committed, a status that tells the truth.
+"""The base of all field files: takes blocks, commits whole snapshots, and keeps a status that is true.
 
     with open_field_file(path, description, threads=2) as file:
         for block in blocks:       # in the order of time
             file.write(block)      # keeps nothing of block.values: the memory is yours again
-            file.flush()           # now and then: whole snapshots so far outlive anything
+            file.flush()           # now and then: the whole snapshots so far survive any crash
 
-`status` in the file is "running", then "complete" or "interrupted: why". Whatever kills the writer leaves "running" and
-no lock; `open_fields` tells that apart from a writer that lives.
+`status` in the file is "running", then "complete" or "interrupted: why". A writer that is killed leaves "running" and
+no lock, by which `open_fields` tells it from a writer that is alive.
 """
 
 from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats.claimed import ClaimedFile
 from nearfield.formats.description import Block, FieldDescription, Tally
 
 RUNNING, COMPLETE = "running", "complete"
+BROKEN_OFF = "the run was broken off"
 FIELDS_VERSION = 1
+Moment = tuple[int, dict[str, float]]  # step, and time (s) along each time axis
 
 
 class FieldFile(ABC):
-    """A file that takes blocks; `committed` snapshots can be read by anyone, whatever happens next.
+    """A file that takes blocks; its `committed` snapshots can be read by anyone, whatever happens next.
 
-    `keep` goes on with a file that an earlier run left: its first `keep` snapshots stay, the rest is written again.
+    `keep` continues a file of an earlier run: its first `keep` snapshots stay, the rest is written again.
     Errors: `ModelError` from the constructor, before anything is written; `RunFailed` when the disk refuses later,
     after which the file stays as it was last committed.
     """
@@ -37,7 +39,7 @@ class FieldFile(ABC):
         self.path, self.description = Path(path), description
         self.tally = Tally(description, keep or 0)
         self.committed = keep or 0
-        self._moments: dict[int, tuple[int, dict[str, float]]] = {}
+        self._moments: dict[int, Moment] = {}
         self._failure: str | None = None
         description.codec.refuse_missing()
         self._file = self._claimed(keep is not None)
@@ -60,34 +62,34 @@ class FieldFile(ABC):
 
     @property
     def is_open(self) -> bool:
-        """Whether it still takes blocks."""
+        """Whether the file still takes blocks."""
         return self._file.descriptor >= 0
 
     def write(self, block: Block) -> None:
-        """Take a block; when this returns its memory is the caller's again."""
+        """Take a block; its memory is the caller's again on return."""
         self._refuse_failed()
         self.tally.check(block)
         _, times = self._moments.setdefault(block.snapshot, (block.step, {}))
         times[self.description.components[block.component].dims[0]] = block.time
         with self._guarded():
             self._put(block)
-            whole = self.tally.add(block)
-            if whole:
+            if self.tally.add(block):
                 self._finish(block.snapshot)
 
     def flush(self) -> int:
         """Commit the whole snapshots so far, and return their number."""
         self._refuse_failed()
         if self.tally.complete > self.committed:
+            numbers = range(self.committed, self.tally.complete)
             with self._guarded():
-                self._commit({number: self._moments[number] for number in range(self.committed, self.tally.complete)})
-            for number in range(self.committed, self.tally.complete):
+                self._commit({number: self._moments[number] for number in numbers})
+            for number in numbers:
                 del self._moments[number]
             self.committed = self.tally.complete
         return self.committed
 
-    def close(self, complete: bool = True, reason: str = "the run was broken off") -> None:
-        """Commit and end: status `complete`, or `interrupted` with the reason. Part of a snapshot is cut off."""
+    def close(self, complete: bool = True, reason: str = BROKEN_OFF) -> None:
+        """Commit and end: status `complete`, or `interrupted` with the reason. Unfinished snapshots are cut off."""
         if not self.is_open:
             return
         self.flush()
@@ -111,14 +113,13 @@ class FieldFile(ABC):
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Where the disk refuses: mark the file if that is still possible, let it go, raise `RunFailed`."""
+        """Where the disk refuses: mark the file if that is still possible, close it, raise `RunFailed`."""
         try:
             yield
         except OSError as error:
             self._failure = (
-                f"fields could not be written to {self.path}: {error}; its first {self.committed} snapshots "
-                "can be read. "
-                "Free some space or choose another folder with --output"
+                f"fields could not be written to {self.path}: {error}; its first {self.committed} snapshots can be "
+                "read. Free some space or choose another folder with --output"
             )
             self._file.drop()
             self._discard()
@@ -135,35 +136,81 @@ class FieldFile(ABC):
 
     @abstractmethod
     def _create(self) -> None:
-        """Write what can be opened and holds no snapshot."""
+        """Write a file without snapshots that can be opened."""
 
     @abstractmethod
     def _continue(self, keep: int) -> None:
-        """Take up a file that is there, with its first `keep` snapshots."""
+        """Open an existing file, with its first `keep` snapshots."""
 
     @abstractmethod
     def _put(self, block: Block) -> None:
         """Store a block."""
 
-    @abstractmethod
-    def _finish(self, snapshot: int) -> None:
-        """A snapshot has come whole."""
+    def _finish(self, snapshot: int) -> None:  # noqa: B027  - most formats write blocks at once
+        """Write a whole snapshot that `_put` has gathered."""
 
     @abstractmethod
-    def _commit(self, moments: dict[int, tuple[int, dict[str, float]]]) -> None:
-        """Make these snapshots part of the file: number to step and time along each time axis."""
+    def _commit(self, moments: dict[int, Moment]) -> None:
+        """Make the snapshots with these numbers part of the file."""
 
     @abstractmethod
     def _end(self, status: str) -> None:
         """Cut what is not committed and write the status."""
 
-    @abstractmethod
-    def _discard(self) -> None:
+    def _discard(self) -> None:  # noqa: B027  - most formats keep nothing in memory
         """After an error: forget what is not on the disk."""
 
-    @abstractmethod
     def _abandon(self, status: str) -> None:
         """After an error: write the status over the committed state."""
+        self._end(status)
+
+
+class FixedLayout(NamedTuple):
+    """A format of snapshots of equal length behind a header, which holds the status and the committed snapshots."""
+
+    header: Callable[[FieldDescription], bytes]  # of a file without snapshots
+    read_header: Callable[[Path], tuple[FieldDescription, int, str, int]]  # with committed snapshots, status, length
+    snapshot_bytes: Callable[[FieldDescription], int]
+    moment: Callable[[FieldDescription, int, dict[str, float]], bytes]  # step and times, with which a snapshot begins
+    status: Callable[[str], bytes]
+    status_at: int
+    committed: Callable[[int], bytes]
+    committed_at: int
+
+
+class FixedFieldFile(FieldFile):
+    """A field file with a `FixedLayout`."""
+
+    layout: FixedLayout
+
+    def _create(self) -> None:
+        content = self.layout.header(self.description)
+        self._begin = len(content)
+        self._file.write_at(0, content)
+
+    def _continue(self, keep: int) -> None:
+        stored, committed, _, self._begin = self.layout.read_header(self.path)
+        refuse_other_fields(self.path, stored, self.description)
+        if keep > committed:
+            raise too_short(self.path, committed, keep)
+        self._write_status(RUNNING)  # first: not complete with fewer snapshots
+        self._file.write_at(self.layout.committed_at, self.layout.committed(keep))
+
+    def _write_status(self, status: str) -> None:
+        self._file.write_at(self.layout.status_at, self.layout.status(status))
+
+    def _place(self, snapshot: int) -> int:
+        """Where a snapshot begins in the file."""
+        return self._begin + snapshot * self.layout.snapshot_bytes(self.description)
+
+    def _commit(self, moments: dict[int, Moment]) -> None:
+        for number, (step, times) in moments.items():
+            self._file.write_at(self._place(number), self.layout.moment(self.description, step, times))
+        self._file.write_at(self.layout.committed_at, self.layout.committed(max(moments) + 1))
+
+    def _end(self, status: str) -> None:
+        self._file.truncate(self._place(self.committed))
+        self._write_status(status)
 
 
 def interrupted(reason: str) -> str:
@@ -171,22 +218,15 @@ def interrupted(reason: str) -> str:
     return f"interrupted: {' '.join(reason.split())[:150]}"
 
 
-def same_description(path: Path, found: FieldDescription, given: FieldDescription) -> None:
-    """Refuse to go on with a file of other fields."""
-    if found.to_json() != given.to_json():
+def refuse_other_fields(path: Path, stored: FieldDescription, given: FieldDescription) -> None:
+    """Raise `ModelError` for a file that cannot be continued because its fields are others."""
+    if stored.to_json() != given.to_json():
         raise ModelError(
             f"{path} holds other fields than this run records (components, points, precision or codec differ); "
             "go on with the model it was begun with, or give another --output"
         )
 
 
-def refuse_unfit(path: Path, found: FieldDescription, given: FieldDescription, committed: int, keep: int) -> None:
-    """Refuse to go on with a file of other fields, or of fewer snapshots than are to be kept."""
-    same_description(path, found, given)
-    if keep > committed:
-        raise too_short(path, committed, keep)
-
-
 def too_short(path: Path, committed: int, keep: int) -> ModelError:
-    """A file that cannot be gone on with, because it lost snapshots that the run has behind it."""
+    """The error for a file that cannot be continued because it lost snapshots that the run has passed."""
     return ModelError(f"{path} holds {committed} snapshots, {keep} are needed to go on; run from the start")

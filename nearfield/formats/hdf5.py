@@ -10,7 +10,7 @@ Layout (fields_version 1):
     /Ex, ...                 (time, x, y, z), each dim with its scale; with format vtkhdf (time, z, y, x)
     /VTKHDF                  format vtkhdf on even spacing: what ParaView reads
 
-`step` is lengthened last, so after a crash the fields may be longer than it: what lies behind its length is unfinished.
+`step` is lengthened last, so after a crash the fields may be longer than it: samples beyond its length are unfinished.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -28,17 +28,21 @@ import numpy as np
 
 import nearfield
 from nearfield.formats.committed import CommittedFile
-from nearfield.formats.description import Block, FieldDescription, Shape
+from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.direct import PAGE, PART
-from nearfield.formats.files import FIELDS_VERSION, RUNNING, FieldFile, same_description, too_short
+from nearfield.formats.files import FIELDS_VERSION, RUNNING, FieldFile, Moment, refuse_other_fields, too_short
+from nearfield.formats.paraview import write_vtkhdf_group, write_xdmf
+from nearfield.formats.pieced import box_at
+from nearfield.plan.boxes import Box, Triple
 from nearfield.records.hdf5 import CONVENTIONS
+from nearfield.records.regions import triple
 
-# superblock version 2 bears no mark of being open; without a strategy for free space the length of a file depends on
-# what is in it alone; datasets made with the later bound have an extensible array as index of their chunks
+# superblock version 2 has no mark of being open; without a strategy for free space the length of a file depends only
+# on its contents; datasets made with the later bound have an extensible array as index of their chunks
 CREATED: dict[str, Any] = {"libver": ("v108", "latest"), "fs_strategy": "none"}
 EXTENDED: dict[str, Any] = {"libver": ("v110", "latest")}
-ALIGNED: dict[str, Any] = {"alignment_threshold": PART, "alignment_interval": PAGE}  # of chunks that go out as they are
-MOMENTS_CHUNK = 1024
+ALIGNED: dict[str, Any] = {"alignment_threshold": PART, "alignment_interval": PAGE}  # for chunks without a codec
+MOMENTS_CHUNK = 1024  # steps or times in a chunk
 
 
 class Hdf5FieldFile(FieldFile):
@@ -49,8 +53,8 @@ class Hdf5FieldFile(FieldFile):
     ) -> None:
         self.threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 and not description.is_plain else None
-        self._h5: h5py.File | None = None
-        self._partial: dict[tuple[str, int, Shape], tuple[np.ndarray, list[int]]] = {}
+        self._h5: Any = None  # the open h5py.File
+        self._partial: dict[tuple[str, int, Triple], tuple[np.ndarray, list[int]]] = {}  # chunks, and samples missing
         super().__init__(path, description, keep)
 
     def _create(self) -> None:
@@ -66,14 +70,15 @@ class Hdf5FieldFile(FieldFile):
     def _continue(self, keep: int) -> None:
         self._raw = CommittedFile(self._file)
         self._open()
-        same_description(self.path, FieldDescription.from_json(self._h5["description"].asstr()[()]), self.description)
+        stored = FieldDescription.from_json(self._h5["description"].asstr()[()])
+        refuse_other_fields(self.path, stored, self.description)
         self._ready()
         self._h5.attrs.modify("status", RUNNING)
-        self._settle()  # it must not be called complete with fewer snapshots
+        self._settle()  # first: not complete with fewer snapshots
         if keep > len(self._h5["step"]):
             raise too_short(self.path, len(self._h5["step"]), keep)
         self._h5["step"].resize(keep, 0)
-        self._settle(parents_first=True)  # what lies behind this length may change from now on
+        self._settle(parents_first=True)  # samples beyond this length may change from now on
         self._cut(keep)
 
     def _open(self) -> None:
@@ -81,12 +86,12 @@ class Hdf5FieldFile(FieldFile):
 
     def _ready(self) -> None:
         """Compressors of the chunks, and the objects whose headers are written last."""
-        codec = self.description.codec
         self._compress = {}
         for name in self.description.components:
             pipeline = self._h5[name].id.get_create_plist()
-            filters = [pipeline.get_filter(number) for number in range(pipeline.get_nfilters())]
-            self._compress[name] = codec.compressor(filters[-1][2] if filters else ())
+            count = pipeline.get_nfilters()
+            parameters = pipeline.get_filter(count - 1)[2] if count else ()
+            self._compress[name] = self.description.codec.compressor(parameters)
         last = [self._h5["VTKHDF/Steps"]] if "VTKHDF" in self._h5 else []
         last += [self._h5["step"], self._h5]
         self._raw.last = tuple(h5py.h5o.get_info(item.id).addr for item in last)
@@ -96,70 +101,57 @@ class Hdf5FieldFile(FieldFile):
         if dataset.shape[0] <= block.snapshot:
             dataset.resize(block.snapshot + 1, 0)
         for index, content in self._contents(block):
-            place = index[::-1] if self._transposed else index
-            dataset.id.write_direct_chunk((block.snapshot, *place), content)
+            dataset.id.write_direct_chunk((block.snapshot, *index[:: self.description.order]), content)
         self._raw.raise_error()
 
-    def _contents(self, block: Block) -> Iterator[tuple[Shape, Any]]:
-        """First sample and bytes of each chunk; some are made ahead in threads, few enough to stay in cache."""
-        begun: deque[tuple[Shape, Future]] = deque()
+    def _contents(self, block: Block) -> Iterator[tuple[Triple, Any]]:
+        """First sample and bytes of each chunk; threads compress some ahead, few enough to stay in cache."""
+        begun: deque[tuple[Triple, Future]] = deque()
         for index, values in self._whole_chunks(block):
             if self._pool is None:
-                yield index, self._made(block.component, values)
+                yield index, self._chunk_bytes(block.component, values)
                 continue
-            begun.append((index, self._pool.submit(self._made, block.component, values)))
+            begun.append((index, self._pool.submit(self._chunk_bytes, block.component, values)))
             if len(begun) > 2 * self.threads:
                 first, made = begun.popleft()
                 yield first, made.result()
         for first, made in begun:
             yield first, made.result()
 
-    @property
-    def _transposed(self) -> bool:
-        return self.description.format == "vtkhdf"
-
-    def _whole_chunks(self, block: Block) -> Any:
-        """First sample and values of the chunks that this block makes whole; others wait for their rest."""
-        shape, chunk = self.description.components[block.component].shape, self.description.chunk(block.component)
-        ranges = [
-            range(first // size * size, first + count, size)
-            for first, count, size in zip(block.offset, block.values.shape, chunk)
-        ]
-        for index in itertools.product(*ranges):
-            extent = tuple(min(size, n - at) for size, n, at in zip(chunk, shape, index))
-            lower = tuple(max(at, first) for at, first in zip(index, block.offset))
-            upper = tuple(
-                min(at + size, first + count)
-                for at, size, first, count in zip(index, extent, block.offset, block.values.shape)
-            )
-            values = block.values[tuple(slice(a - f, b - f) for a, b, f in zip(lower, upper, block.offset))]
-            if values.shape != extent:
-                key = (block.component, block.snapshot, index)
-                values = self._joined(key, extent, tuple(a - at for a, at in zip(lower, index)), values)
+    def _whole_chunks(self, block: Block) -> Iterator[tuple[Triple, Any]]:
+        """First sample and values of the chunks that this block completes; others wait for their rest."""
+        chunk = self.description.chunk(block.component)
+        whole = box_at((0, 0, 0), self.description.components[block.component].shape)
+        spans = zip(block.offset, block.box.upper, chunk)
+        ranges = (range(first // size * size, end, size) for first, end, size in spans)
+        for index in map(triple, itertools.product(*ranges)):
+            extent = box_at(index, chunk).intersection(whole)
+            common = extent and extent.intersection(block.box)
+            if extent is None or common is None:
+                continue
+            values: Any = block.part(common)
+            if common != extent:
+                values = self._joined((block.component, block.snapshot, index), extent, common, values)
             if values is not None:
                 yield index, values
 
-    def _joined(self, key: Any, extent: Shape, offset: Shape, values: np.ndarray) -> np.ndarray | None:
+    def _joined(self, key: tuple[str, int, Triple], chunk: Box, part: Box, values: Any) -> np.ndarray | None:
         """A chunk that several blocks fill, once it is full."""
-        whole, missing = self._partial.setdefault(key, (np.zeros(extent, values.dtype), [int(np.prod(extent))]))
-        whole[tuple(slice(first, first + count) for first, count in zip(offset, values.shape))] = values
-        missing[0] -= values.size
+        whole, missing = self._partial.setdefault(key, (np.zeros(chunk.shape, values.dtype), [chunk.size]))
+        whole[part.slices(chunk.lower)] = values
+        missing[0] -= part.size
         if missing[0] > 0:
             return None
         del self._partial[key]
         return whole
 
-    def _made(self, name: str, values: np.ndarray) -> Any:
+    def _chunk_bytes(self, name: str, values: np.ndarray) -> Any:
         """The bytes of a chunk; runs in a thread."""
-        stored = stored_chunk(values, self.description, name)
-        return self._compress[name](stored)
+        return self._compress[name](stored_chunk(values, self.description, name))
 
-    def _finish(self, snapshot: int) -> None:
-        """All of it is written already."""
-
-    def _commit(self, moments: dict[int, tuple[int, dict[str, float]]]) -> None:
+    def _commit(self, moments: dict[int, Moment]) -> None:
         first, count = min(moments), max(moments) + 1
-        columns = {"step": [step for step, _ in moments.values()]}
+        columns: dict[str, list[Any]] = {"step": [step for step, _ in moments.values()]}
         columns |= {dim: [times[dim] for _, times in moments.values()] for dim in self.description.time_dims}
         for name, column in columns.items():
             self._h5[name].resize(count, 0)
@@ -180,9 +172,7 @@ class Hdf5FieldFile(FieldFile):
         self._view_for_paraview()
 
     def _view_for_paraview(self) -> None:
-        if self._transposed:
-            from nearfield.formats.paraview import write_xdmf
-
+        if self.description.format == "vtkhdf":
             write_xdmf(self.path)
 
     def _cut(self, count: int) -> None:
@@ -211,10 +201,9 @@ class Hdf5FieldFile(FieldFile):
 
 
 def stored_chunk(values: np.ndarray, description: FieldDescription, name: str) -> np.ndarray:
-    """Samples as they lie in a chunk: of its full shape, precision and order, within the error bound."""
-    values, chunk, bound = np.asarray(values), description.chunk(name), description.bound_of(name)
-    if description.format == "vtkhdf":
-        values, chunk = values.T, chunk[::-1]
+    """Samples as a chunk stores them: of its full shape, precision and order, within the error bound."""
+    values, chunk, bound = np.asarray(values), description.chunk(name)[:: description.order], description.bound_of(name)
+    values = values.transpose((0, 1, 2)[:: description.order])
     if values.shape == chunk and values.dtype == description.dtype and values.flags.c_contiguous:
         stored = values
     else:
@@ -226,8 +215,13 @@ def stored_chunk(values: np.ndarray, description: FieldDescription, name: str) -
     return stored if bound is None else np.ascontiguousarray(bound.applied(stored))
 
 
+def label(dataset: h5py.Dataset, units: str, dims: Sequence[str]) -> None:
+    """Give a data set its unit and dims."""
+    dataset.attrs.update(units=units, dims=json.dumps(dims))
+
+
 def write_heading(file: h5py.File, description: FieldDescription, status: str = RUNNING) -> None:
-    """Attributes, description and coordinates."""
+    """Write attributes, description and coordinates."""
     file.attrs["status"] = status  # first, so that its text comes to lie right behind the header
     file.attrs["nearfield_version"] = nearfield.__version__
     file.attrs["fields_version"] = FIELDS_VERSION
@@ -236,48 +230,51 @@ def write_heading(file: h5py.File, description: FieldDescription, status: str = 
     file["description"] = description.to_json()
     for dim, line in description.coordinates.items():
         file.create_dataset(dim, data=np.asarray(line, float))
-        file[dim].attrs.update(units="m", dims=json.dumps([dim]))
+        label(file[dim], "m", [dim])
 
 
-def _write_skeleton(file: h5py.File, description: FieldDescription) -> None:
-    write_heading(file, description)
+def write_arrays(
+    file: h5py.File,
+    description: FieldDescription,
+    add_moments: Callable[[str, str], Any],
+    add_component: Callable[[str], Any],
+) -> None:
+    """Add steps and times (by name and type) and components (by name), with their labels and scales."""
     for name, kind, units in (("step", "i8", ""), *((dim, "f8", "s") for dim in description.time_dims)):
-        file.create_dataset(name, (0,), kind, maxshape=(None,), chunks=(MOMENTS_CHUNK,))
-        file[name].attrs.update(units=units, dims=json.dumps([name]))
+        add_moments(name, kind)
+        label(file[name], units, [name])
     for dim in (*description.coordinates, *description.time_dims):
         file[dim].make_scale(dim)
     for name in description.components:
-        _create_component(file, description, name)
-        write_component_labels(file, description, name)
+        add_component(name)
+        _label_component(file, description, name)
     if description.format == "vtkhdf":
-        from nearfield.formats.paraview import write_vtkhdf_group
-
         write_vtkhdf_group(file, description)
 
 
-def _create_component(file: h5py.File, description: FieldDescription, name: str) -> None:
-    order = -1 if description.format == "vtkhdf" else 1
-    shape, chunk = description.components[name].shape[::order], description.chunk(name)[::order]
-    file.create_dataset(
-        name,
-        (0, *shape),
-        description.dtype,
-        maxshape=(None, *shape),
-        chunks=(1, *chunk),
-        fillvalue=np.nan,
-        **description.codec.dataset_options(),
-    )
+def _write_skeleton(file: h5py.File, description: FieldDescription) -> None:
+    def add_moments(name: str, kind: str) -> None:
+        file.create_dataset(name, (0,), kind, maxshape=(None,), chunks=(MOMENTS_CHUNK,))
+
+    def add_component(name: str) -> None:
+        shape, chunk = description.components[name].shape[:: description.order], description.chunk(name)
+        sizes = {"shape": (0, *shape), "maxshape": (None, *shape), "chunks": (1, *chunk[:: description.order])}
+        options = description.codec.dataset_options()
+        file.create_dataset(name, dtype=description.dtype, fillvalue=np.nan, **sizes, **options)
+
+    write_heading(file, description)
+    write_arrays(file, description, add_moments, add_component)
 
 
-def write_component_labels(file: h5py.File, description: FieldDescription, name: str) -> None:
+def _label_component(file: h5py.File, description: FieldDescription, name: str) -> None:
     """Unit, dims with their scales, and the error bound."""
     component, dataset = description.components[name], file[name]
     time, *space = component.dims
-    dims = (time, *(space[::-1] if description.format == "vtkhdf" else space))
-    dataset.attrs.update(units=component.units, dims=json.dumps(dims))
+    dims = (time, *space[:: description.order])
+    label(dataset, component.units, dims)
     if (bound := description.bound_of(name)) is not None:
-        kind = "absolute" if bound.absolute is not None else "relative"
-        dataset.attrs[f"{kind}_error_bound"] = getattr(bound, kind)
+        kind, number = bound.kind
+        dataset.attrs[f"{kind}_error_bound"] = number
     for position, dim in enumerate(dims):
         dataset.dims[position].label = dim
         dataset.dims[position].attach_scale(file[dim])

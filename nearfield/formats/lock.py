@@ -15,13 +15,12 @@ LOCK_NAME = ".nearfield-lock"
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """While this lasts, no other process may run into the folder. Error: one does so already.
+    """Keep other processes from running into the folder. Error: `ModelError` if one does so already.
 
-    The system gives the lock back when this process dies, however it does. Where a file system has no locks there is
-    none.
+    The system frees the lock when this process dies, however it does. On a file system without locks there is none.
     """
     path = folder / LOCK_NAME
-    descriptor = _taken(path)
+    descriptor = _locked_file(path)
     try:
         yield
     finally:
@@ -30,7 +29,7 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _taken(path: Path) -> int:
+def _locked_file(path: Path) -> int:
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
@@ -47,7 +46,7 @@ def _taken(path: Path) -> int:
         try:
             mine = os.path.samestat(os.stat(path), os.fstat(descriptor))
         except FileNotFoundError:
-            mine = False  # its holder ended, and took it away
+            mine = False  # the run that had it has ended and removed it
         if mine:
             with contextlib.suppress(OSError):
                 os.truncate(descriptor, 0)

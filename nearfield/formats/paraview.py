@@ -1,29 +1,29 @@
-"""What ParaView needs: a VTKHDF group for boxes of evenly spaced points; XDMF beside the HDF5 file for all others.
+"""Views for ParaView: a VTKHDF group for boxes of evenly spaced points, XDMF beside the HDF5 file for all others.
 
-VTKHDF has no rectilinear grids, and of planes its reader wants arrays without their flat axis. Both point at the same
-arrays (time, z, y, x), nothing is stored twice. ParaView knows zlib, not the filters of hdf5plugin.
+VTKHDF has no rectilinear grids, and for planes its reader wants arrays without their flat axis. Both refer to one set
+of arrays (time, z, y, x); nothing is stored twice. ParaView reads zlib, not the filters of hdf5plugin.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape, quoteattr
 
+import h5py
 import numpy as np
 
+from nearfield.entry.whole_file import write_whole
 from nearfield.formats.description import FieldDescription
-
-if TYPE_CHECKING:
-    import h5py
+from nearfield.formats.reading import StoredFields, stored_fields
 
 VTKHDF_VERSION = (2, 0)  # the first with images over time
-EVEN = 1e-6  # of a spacing
+EVEN = 1e-6  # relative difference of spacings below which a mesh is even
 
 
 def even_spacing(description: FieldDescription) -> tuple[np.ndarray, np.ndarray] | None:
     """Origin and spacing (m) along x, y, z; None on a graded mesh and of a plane or line."""
     origin, spacing = np.zeros(3), np.ones(3)
-    for axis, dim in enumerate(next(iter(description.components.values())).dims[1:]):
+    for axis, dim in enumerate(description.first.dims[1:]):
         line = np.asarray(description.coordinates[dim], float)
         if line.size < 2:
             return None
@@ -35,16 +35,13 @@ def even_spacing(description: FieldDescription) -> tuple[np.ndarray, np.ndarray]
 
 def write_vtkhdf_group(file: h5py.File, description: FieldDescription) -> None:
     """The group `VTKHDF` of a temporal image, its arrays hard links to those of the file."""
-    import h5py
-
     even = even_spacing(description)
     if even is None:
         return
-    first = next(iter(description.components.values()))
     root = file.create_group("VTKHDF")
     root.attrs["Version"] = np.array(VTKHDF_VERSION, np.int64)
     root.attrs.create("Type", b"ImageData", dtype=h5py.string_dtype("ascii", 9))
-    root.attrs["WholeExtent"] = np.array([end for n in first.shape for end in (0, n - 1)], np.int64)
+    root.attrs["WholeExtent"] = np.array([end for n in description.first.shape for end in (0, n - 1)], np.int64)
     root.attrs["Origin"], root.attrs["Spacing"] = even
     root.attrs["Direction"] = np.eye(3).ravel()
     points = root.create_group("PointData")
@@ -52,7 +49,7 @@ def write_vtkhdf_group(file: h5py.File, description: FieldDescription) -> None:
         points[name] = file[name]
     steps = root.create_group("Steps")
     steps.attrs["NSteps"] = np.int64(0)
-    steps["Values"] = file[first.dims[0]]
+    steps["Values"] = file[description.first.dims[0]]
 
 
 def write_xdmf(path: Path) -> Path | None:
@@ -60,9 +57,6 @@ def write_xdmf(path: Path) -> Path | None:
 
     `close` writes it; call this for a file whose writer was killed.
     """
-    from nearfield.entry.whole_file import write_whole
-    from nearfield.formats.reading import stored_fields
-
     stored = stored_fields(path)
     if even_spacing(stored.description) is not None:
         return None
@@ -71,17 +65,14 @@ def write_xdmf(path: Path) -> Path | None:
     return beside
 
 
-def xdmf(stored: Any, name: str) -> str:
+def xdmf(stored: StoredFields, name: str) -> str:
     """XDMF of a rectilinear mesh over time, pointing into the HDF5 file `name` beside it."""
-    from xml.sax.saxutils import escape, quoteattr
-
     description, place = stored.description, escape(name)
-    shape = next(iter(description.components.values())).shape[::-1]
-    extent, dims = " ".join(map(str, shape)), next(iter(description.components.values())).dims[1:]
-    size, lengths = description.dtype.itemsize, [len(description.coordinates[dim]) for dim in dims]
+    extent, size = " ".join(map(str, description.first.shape[::-1])), description.dtype.itemsize
+    lengths = {dim: len(description.coordinates[dim]) for dim in description.first.dims[1:]}
     geometry = "".join(
         f'<DataItem Dimensions="{count}" NumberType="Float" Precision="8" Format="HDF">{place}:/{dim}</DataItem>'
-        for dim, count in zip(dims, lengths)
+        for dim, count in lengths.items()
     )
     total = {key: f"{array_length(stored, key)} {extent}" for key in description.components}
     grids = []
@@ -106,9 +97,7 @@ def xdmf(stored: Any, name: str) -> str:
     )
 
 
-def array_length(stored: Any, name: str) -> int:
+def array_length(stored: StoredFields, name: str) -> int:
     """Snapshots for which the array has room in the file, committed or not."""
-    import h5py
-
     with h5py.File(stored.path, "r") as file:
         return file[name].shape[0]

@@ -1,4 +1,4 @@
-"""A component that several ranks sent in pieces, put together where it is looked at and not before."""
+"""A component that several ranks sent in pieces, put together only where it is read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from nearfield.plan.boxes import Box
+from nearfield.records.regions import triple
+
 Placed = tuple[Sequence[int], np.ndarray, int]  # offset of a piece, its values, and their sign
 
 
-class Pieced:
-    """A box (x, y, z) of a component; what no piece holds, on a high wall, is zero.
+def box_at(offset: Sequence[int], shape: Sequence[int]) -> Box:
+    """The box of this shape whose first sample is `offset`."""
+    return Box(triple(offset), triple(first + count for first, count in zip(offset, shape)))
 
-    Slices of it, of step 1, are of its kind; `numpy.asarray` gives the values, a view where one piece has them all.
+
+class Pieced:
+    """A box (x, y, z) of a component; samples that no piece holds, on a high wall, are zero.
+
+    A slice of it, of step 1, is a `Pieced` too; `numpy.asarray` gives the values, a view where one piece has them all.
     """
 
     ndim = 3
@@ -21,14 +29,14 @@ class Pieced:
     def __init__(
         self, pieces: Sequence[Placed], shape: Sequence[int], dtype: np.dtype, lower: Sequence[int] = (0, 0, 0)
     ) -> None:
-        self.shape, self.dtype, self._lower = tuple(shape), dtype, tuple(lower)
-        self._pieces = pieces
-        self.size = int(np.prod(self.shape))
+        self._pieces, self._box, self.dtype = pieces, box_at(lower, shape), dtype
+        self.shape, self.size = self._box.shape, self._box.size
 
     def __getitem__(self, box: tuple[slice, ...]) -> Pieced:
         ends = [each.indices(n) for each, n in zip(box, self.shape)]
         shape = [stop - start for start, stop, _ in ends]
-        return Pieced(self._pieces, shape, self.dtype, [low + start for low, (start, _, _) in zip(self._lower, ends)])
+        lower = [low + start for low, (start, _, _) in zip(self._box.lower, ends)]
+        return Pieced(self._pieces, shape, self.dtype, lower)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         parts = [part for piece in self._pieces if (part := self._common(*piece))]
@@ -40,13 +48,8 @@ class Pieced:
             np.multiply(part, sign, out=values[place], dtype=part.dtype, casting="same_kind")
         return values
 
-    def _common(
-        self, offset: Sequence[int], values: np.ndarray, sign: int
-    ) -> tuple[tuple[slice, ...], np.ndarray, int] | None:
-        """Where in the box a piece lies, the part of it that does, and its sign."""
-        first = [max(a, b) for a, b in zip(offset, self._lower)]
-        end = [min(a + n, b + m) for a, n, b, m in zip(offset, values.shape, self._lower, self.shape)]
-        if any(a >= b for a, b in zip(first, end)):
-            return None
-        place = tuple(slice(a - low, b - low) for a, b, low in zip(first, end, self._lower))
-        return place, values[tuple(slice(a - low, b - low) for a, b, low in zip(first, end, offset))], sign
+    def _common(self, offset: Sequence[int], values: np.ndarray, sign: int) -> Any:
+        """The slices of the box in which a piece lies, the part of the piece there, and its sign; None: it has none."""
+        piece = box_at(offset, values.shape)
+        common = piece.intersection(self._box)
+        return common and (common.slices(self._box.lower), values[common.slices(piece.lower)], sign)

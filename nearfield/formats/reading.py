@@ -1,4 +1,4 @@
-"""Field files of every format as labelled arrays, read snapshot by snapshot when they are asked for."""
+"""Field files of every format as labelled arrays, read snapshot by snapshot when they are indexed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,26 +15,29 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.formats import ascii as text_format
-from nearfield.formats import binary, index
+from nearfield.formats import binary
 from nearfield.formats.claimed import is_being_written
 from nearfield.formats.description import FieldDescription
 from nearfield.formats.files import FIELDS_VERSION, RUNNING
+from nearfield.formats.pieced import box_at
 from nearfield.records.records import PARTS, Variable, Variables
 
 if TYPE_CHECKING:
     import xarray
 
 T = TypeVar("T")
+Key = tuple[Any, ...]  # an index for each of time, x, y, z
 ABANDONED = "interrupted: its writer ended without closing it"
+PARTS_FIRST = b'{"nearfield_field_parts": 1'  # first bytes of a JSON file that joins parts
 
 
 @dataclass(frozen=True)
 class StoredFields:
-    """What a field file holds now: committed snapshots only, and how it stands.
+    """The contents of a field file now: its committed snapshots, and its status.
 
-    `status` is "running", "complete" or "interrupted: why"; a file that no one writes any more is not "running".
-    `arrays` are the components, (time, x, y, z), read when they are indexed; of complex fields their two parts
-    (`Ex_re`, `Ex_im`), which `variables` joins.
+    `status` is "running", "complete" or "interrupted: why"; a file whose writer is dead is not "running". `arrays` are
+    the components, (time, x, y, z), read when they are indexed; a complex component is two of them (`Ex_re`, `Ex_im`),
+    which `variables` joins.
     """
 
     path: Path
@@ -44,26 +48,26 @@ class StoredFields:
     arrays: dict[str, StoredComponent]
 
     def variables(self) -> Variables:
-        """The same as `Variables`, which `FieldResult` presents."""
-        found = {dim: Variable((dim,), line, {"units": "m"}) for dim, line in self.description.coordinates.items()}
-        found |= {dim: Variable((dim,), values, {"units": "s"}) for dim, values in self.times.items()}
+        """The fields as `Variables`, which `FieldResult` presents."""
+        result = {dim: Variable((dim,), line, {"units": "m"}) for dim, line in self.description.coordinates.items()}
+        result |= {dim: Variable((dim,), values, {"units": "s"}) for dim, values in self.times.items()}
         for name, component in self.description.components.items():
             real, other = (name[:2] + part for part in PARTS)
             if name == real:
                 array = both(self.arrays[real], self.arrays[other])
-                found[name[:2]] = Variable(component.dims, array, {"units": component.units})
+                result[name[:2]] = Variable(component.dims, array, {"units": component.units})
             elif name != other:
-                found[name] = Variable(component.dims, self.arrays[name], {"units": component.units})
-        return found
+                result[name] = Variable(component.dims, self.arrays[name], {"units": component.units})
+        return result
 
 
 @dataclass(frozen=True)
 class StoredComponent:
-    """A component in a field file: its shape and type now, its values when they are asked for."""
+    """A component in a field file: its shape and type now, its values when it is indexed."""
 
     shape: tuple[int, int, int, int]
     dtype: np.dtype
-    read: Callable[[tuple[Any, ...]], np.ndarray] = field(repr=False)
+    read: Callable[[Key], np.ndarray] = field(repr=False)
 
     @property
     def ndim(self) -> int:
@@ -75,8 +79,8 @@ class StoredComponent:
             at = next(number for number, part in enumerate(key) if part is Ellipsis)
             key = key[:at] + (slice(None),) * (5 - len(key)) + key[at + 1 :]
         key += (slice(None),) * (4 - len(key))
-        # bounded by the committed length, whatever lies behind it in the file
-        bounded = [range(n)[part] if isinstance(part, (int, np.integer)) else part for part, n in zip(key, self.shape)]
+        # bounded by the committed length, whatever follows it in the file
+        bounded = [range(n)[part] if is_number(part) else part for part, n in zip(key, self.shape)]
         bounded = [slice(*part.indices(n)) if isinstance(part, slice) else part for part, n in zip(bounded, self.shape)]
         return self.read(tuple(bounded))
 
@@ -85,11 +89,16 @@ class StoredComponent:
         return values if dtype is None else values.astype(dtype)
 
 
+def is_number(part: Any) -> bool:
+    """Whether part of an index is a single number, not a slice or array."""
+    return isinstance(part, (int, np.integer))
+
+
 def both(real: StoredComponent, imaginary: StoredComponent) -> StoredComponent:
-    """A complex component of its two parts."""
+    """A complex component from its two parts."""
     dtype = np.result_type(real.dtype, np.complex64)
 
-    def read(key: tuple[Any, ...]) -> np.ndarray:
+    def read(key: Key) -> np.ndarray:
         first = np.asarray(real[key])
         values = np.empty(first.shape, dtype)
         values.real, values.imag = first, imaginary[key]
@@ -98,66 +107,66 @@ def both(real: StoredComponent, imaginary: StoredComponent) -> StoredComponent:
     return StoredComponent(real.shape, dtype, read)
 
 
-def stored_fields(path: str | Path) -> StoredFields:
-    """Whatever field file lies there, also one that is still being written. Error: `ModelError`."""
-    path = Path(path)
+def _beginning(path: Path, advice: str) -> bytes:
+    """The first bytes of a file, which tell its format."""
     try:
         with path.open("rb") as file:
-            start = file.read(max(len(text_format.FIRST), len(index.FIRST)))
+            return file.read(max(len(text_format.FIRST), len(PARTS_FIRST)))
     except OSError as error:
-        raise ModelError(f"{path} cannot be read ({error.strerror}); give the path of a field file") from error
-    if start.startswith(binary.MAGIC):
-        return _read_binary(path)
-    if start.startswith(text_format.FIRST):
-        return _read_ascii(path)
-    if start.startswith(index.FIRST):
-        return _read_parts(path)
-    return _read_hdf5(path)
+        raise ModelError(f"{path} cannot be read ({error.strerror}); {advice}") from error
+
+
+def stored_fields(path: str | Path) -> StoredFields:
+    """The contents of a field file of any format, also of one that is still being written. Error: `ModelError`."""
+    path = Path(path)
+    start = _beginning(path, "give the path of a field file")
+    readers = {binary.MAGIC: _read_binary, text_format.FIRST: _read_ascii, PARTS_FIRST: _read_parts}
+    return next((read for mark, read in readers.items() if start.startswith(mark)), _read_hdf5)(path)
+
+
+def read_index(path: Path) -> tuple[FieldDescription, list[dict[str, Any]], str]:
+    """Description, parts and status of a JSON file that joins binary or text parts."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return FieldDescription.from_json(json.dumps(data["description"])), data["parts"], data["status"]
+    except (ValueError, KeyError) as error:
+        raise ModelError(f"{path} cannot be read as an index of field files ({error})") from error
 
 
 def joined_parts(path: Path) -> list[dict[str, Any]] | None:
     """File and boxes of each part that a field file joins; None where it holds the fields itself."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(len(index.FIRST))
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read ({error.strerror}); run from the start") from error
-    if start == index.FIRST:
-        return index.read_index(path)[1]
+    start = _beginning(path, "run from the start")
+    if start.startswith(PARTS_FIRST):
+        return read_index(path)[1]
     if start.startswith((binary.MAGIC, text_format.FIRST)):
         return None
     return _from_hdf5(path, lambda file: json.loads(file["parts"].asstr()[()]) if "parts" in file else None)
 
 
 def open_fields(path: str | Path) -> xarray.Dataset:
-    """The committed snapshots of a field file as an `xarray.Dataset`, values read when they are asked for.
+    """The committed snapshots of a field file as an `xarray.Dataset`, values read when they are indexed.
 
-    Dims are those of the file: `x_half` lies midway between grid lines, `time_half` half a step after `time`. The
-    attribute `status` tells how the file stands. Error: `ModelError` for what is no field file.
+    Dims are the file's: `x_half` lies midway between grid lines, `time_half` half a step after `time`. The attribute
+    `status` is "running", "complete" or "interrupted: why". Error: `ModelError` for any other file.
     """
     import xarray
     from xarray.core import indexing
 
     stored = stored_fields(path)
-    data, coordinates = {}, {}
+    data, coordinates = {}, dict[str, Any]()
     for name, variable in stored.variables().items():
         if isinstance(variable.values, StoredComponent):
             lazy = indexing.LazilyIndexedArray(_backend_array(variable.values))
             data[name] = xarray.Variable(variable.dims, lazy, variable.attributes)
         else:
             coordinates[name] = (name, variable.array, variable.attributes)
-    first = stored.description.time_dims[0]
-    coordinates["step"] = (first, stored.steps)
-    told = {
-        "status": stored.status,
-        "title": stored.description.title,
-        "committed": len(stored.steps),
-        "planned": stored.description.snapshots,
-        **stored.description.attributes,
-    }
-    if stored.description.bound is not None:
-        told["error_bound"] = str(stored.description.bound)
-    return xarray.Dataset(data, coordinates, told)
+    description = stored.description
+    coordinates["step"] = (description.time_dims[0], stored.steps)
+    attributes = {"status": stored.status, "title": description.title, "committed": len(stored.steps)}
+    attributes |= {"planned": description.snapshots, **description.attributes}
+    if description.bound is not None:
+        attributes["error_bound"] = str(description.bound)
+    return xarray.Dataset(data, coordinates, attributes)
 
 
 def _backend_array(stored: StoredComponent) -> Any:
@@ -174,30 +183,20 @@ def _backend_array(stored: StoredComponent) -> Any:
     return Lazy()
 
 
-def told_status(path: Path, status: str) -> str:
-    """The status in a file, corrected where its writer is gone."""
-    return ABANDONED if status == RUNNING and is_being_written(path) is False else status
-
-
 def _read_hdf5(path: Path) -> StoredFields:
     description, status, steps, times = _from_hdf5(path, lambda file: _head(path, file))
-    order = -1 if description.format == "vtkhdf" else 1
 
-    def reader(name: str) -> Callable[[tuple[Any, ...]], np.ndarray]:
-        def read(key: tuple[Any, ...]) -> np.ndarray:
-            values = _from_hdf5(path, lambda file: file[name][(key[0], *key[1:][::order])])
-            kept = 0 if isinstance(key[0], (int, np.integer)) else 1
-            axes = list(range(np.ndim(values)))
-            return np.transpose(values, axes[:kept] + axes[kept:][::order])
+    def read(name: str, key: Key) -> np.ndarray:
+        values = _from_hdf5(path, lambda file: file[name][(key[0], *key[1:][:: description.order])])
+        axes, first = list(range(np.ndim(values))), 0 if is_number(key[0]) else 1
+        return np.transpose(values, axes[:first] + axes[first:][:: description.order])
 
-        return read
-
-    return _stored(path, description, status, steps, times, reader)
+    return _stored(path, description, status, steps, times, read)
 
 
 def _head(path: Path, file: Any) -> tuple[FieldDescription, str, np.ndarray, dict[str, np.ndarray]]:
     if int(file.attrs.get("fields_version", 0)) != FIELDS_VERSION:
-        raise ModelError(f"{path} is no field file of version {FIELDS_VERSION}; give one that Nearfield wrote")
+        raise ModelError(f"{path} is not a field file of version {FIELDS_VERSION}; give one that Nearfield wrote")
     description = FieldDescription.from_json(file["description"].asstr()[()])
     count = len(file["step"])
     if "parts" in file:  # one may be shorter than another
@@ -208,7 +207,7 @@ def _head(path: Path, file: Any) -> tuple[FieldDescription, str, np.ndarray, dic
 
 
 def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
-    """What `read` finds in the file. One that is being written may pass from state to state meanwhile: then again."""
+    """The result of `read` on the open file, tried again while a writer changes the file."""
     import h5py
 
     with contextlib.suppress(ImportError):
@@ -231,14 +230,11 @@ def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
 
 def _read_binary(path: Path) -> StoredFields:
     description, count, status, begin = binary.read_header(path)
-    type_ = binary.record_type(description)
-    table = np.memmap(path, type_, "r", begin, (count,)) if count else np.zeros(0, type_)
+    record = binary.record_type(description)
+    table = np.memmap(path, record, "r", begin, (count,)) if count else np.zeros(0, record)
     times = {dim: np.array(table[dim]) for dim in description.time_dims}
-
-    def reader(name: str) -> Callable[[tuple[Any, ...]], np.ndarray]:
-        return lambda key: np.asarray(table[name][key])
-
-    return _stored(path, description, status, np.array(table["step"]), times, reader)
+    steps = np.array(table["step"])
+    return _stored(path, description, status, steps, times, lambda name, key: np.asarray(table[name][key]))
 
 
 def _read_ascii(path: Path) -> StoredFields:
@@ -249,58 +245,55 @@ def _read_ascii(path: Path) -> StoredFields:
             file.seek(begin + number * size)
             moments.append(text_format.read_moment(file.read(text_format.MOMENT_BYTES)))
     steps = np.array([step for step, _ in moments], np.int64)
-    times = {dim: np.array([found[dim] for _, found in moments], float) for dim in description.time_dims}
-    columns = 3 + len(description.components)
+    times = {dim: np.array([each[dim] for _, each in moments], float) for dim in description.time_dims}
+    names, shape = list(description.components), description.first.shape
 
-    def snapshot(number: int, column: int, shape: tuple[int, ...]) -> np.ndarray:
+    def snapshot(number: int, name: str) -> np.ndarray:
         with path.open("rb") as file:
             file.seek(begin + number * size + text_format.MOMENT_BYTES)
             numbers = np.array(file.read(size - text_format.MOMENT_BYTES).split(), description.dtype)
-        return numbers.reshape(-1, columns)[:, column].reshape(shape)
+        return numbers.reshape(-1, 3 + len(names))[:, 3 + names.index(name)].reshape(shape)
 
-    def reader(name: str) -> Callable[[tuple[Any, ...]], np.ndarray]:
-        column = 3 + list(description.components).index(name)
-        shape = description.components[name].shape
+    def read(name: str, key: Key) -> np.ndarray:
+        if is_number(key[0]):
+            return snapshot(int(key[0]), name)[key[1:]]
+        rows = [snapshot(int(number), name)[key[1:]] for number in np.arange(count)[key[0]]]
+        return np.stack(rows) if rows else np.zeros((0, *shape), description.dtype)[(slice(None), *key[1:])]
 
-        def read(key: tuple[Any, ...]) -> np.ndarray:
-            if isinstance(key[0], (int, np.integer)):
-                return snapshot(int(key[0]), column, shape)[key[1:]]
-            numbers = np.arange(count)[key[0]]
-            found = [snapshot(int(number), column, shape)[key[1:]] for number in numbers]
-            return np.stack(found) if found else np.zeros((0, *shape), description.dtype)[(slice(None), *key[1:])]
-
-        return read
-
-    return _stored(path, description, status, steps, times, reader)
+    return _stored(path, description, status, steps, times, read)
 
 
 def _read_parts(path: Path) -> StoredFields:
-    description, parts, status = index.read_index(path)
+    description, parts, status = read_index(path)
     stored = [stored_fields(path.parent / part["file"]) for part in parts]
     count = min(len(part.steps) for part in stored)
     times = {dim: values[:count] for part in stored for dim, values in part.times.items()}
 
-    def reader(name: str) -> Callable[[tuple[Any, ...]], np.ndarray]:
-        def read(key: tuple[Any, ...]) -> np.ndarray:
-            numbers = np.atleast_1d(np.arange(count)[key[0]])
-            whole = np.empty((len(numbers), *description.components[name].shape), description.dtype)
-            for part, held in zip(parts, stored):
-                if name in part["boxes"]:
-                    box = tuple(slice(first, first + n) for first, n in zip(*part["boxes"][name]))
-                    for row, number in enumerate(numbers):
-                        whole[(row, *box)] = held.arrays[name][int(number)]
-            return whole[(0 if isinstance(key[0], (int, np.integer)) else slice(None), *key[1:])]
+    def read(name: str, key: Key) -> np.ndarray:
+        numbers = np.atleast_1d(np.arange(count)[key[0]])
+        whole = np.empty((len(numbers), *description.components[name].shape), description.dtype)
+        for part, fields in zip(parts, stored):
+            if name in part["boxes"]:
+                box = box_at(*part["boxes"][name]).slices()
+                for row, number in enumerate(numbers):
+                    whole[(row, *box)] = fields.arrays[name][int(number)]
+        return whole[(0 if is_number(key[0]) else slice(None), *key[1:])]
 
-        return read
-
-    return _stored(path, description, status, stored[0].steps[:count], times, reader)
+    return _stored(path, description, status, stored[0].steps[:count], times, read)
 
 
 def _stored(
-    path: Path, description: FieldDescription, status: str, steps: np.ndarray, times: dict[str, np.ndarray], reader: Any
+    path: Path,
+    description: FieldDescription,
+    status: str,
+    steps: np.ndarray,
+    times: dict[str, np.ndarray],
+    read: Callable[[str, Key], np.ndarray],
 ) -> StoredFields:
+    """The fields, with a status that is corrected where the writer is dead."""
     arrays = {
-        name: StoredComponent((len(steps), *item.shape), description.dtype, reader(name))
+        name: StoredComponent((len(steps), *item.shape), description.dtype, partial(read, name))
         for name, item in description.components.items()
     }
-    return StoredFields(path, description, told_status(path, status), steps, times, arrays)
+    abandoned = status == RUNNING and is_being_written(path) is False
+    return StoredFields(path, description, ABANDONED if abandoned else status, steps, times, arrays)

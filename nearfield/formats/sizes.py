@@ -1,8 +1,8 @@
-"""How many bytes field files will take, before the run: to the byte where nothing is compressed.
+"""The bytes of field files, predicted before the run: to the byte where nothing is compressed.
 
-Raw binary and text have records of fixed length. An HDF5 file is written by HDF5 itself into memory, all but most of
+Raw binary and text have records of fixed length. An HDF5 file is written by HDF5 itself into memory, without most of
 its samples, so that its index is counted too; beyond `COUNTED_CHUNKS` chunks that takes long, and an upper bound of
-the index is taken.
+the index is used.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from nearfield.formats import ascii as text_format
 from nearfield.formats import binary
 from nearfield.formats.codecs import NO_CODEC
 from nearfield.formats.description import FieldDescription
+from nearfield.formats.direct import PAGE
 
 COUNTED_CHUNKS = 100_000
 INDEX_HEAD, INDEX_BLOCK = 4, 16  # entries of HDF5's extensible array in its first block, and at least in each other
-INDEX_BYTES = 40  # of a chunk in HDF5, at most: 16 each, and room for as many again
-PAGE = 4096
+INDEX_BYTES = 40  # most bytes that HDF5's index takes for a chunk: 16, and room for as many again
 
 
 @dataclass(frozen=True)
 class PredictedSize:
-    """Bytes of a field file; `exact`, or an upper bound."""
+    """Bytes of a field file: `exact`, or an upper bound."""
 
     bytes: int
     exact: bool
@@ -44,20 +44,16 @@ class PredictedSize:
 
 def predicted_size(description: FieldDescription) -> PredictedSize:
     """Bytes of the file when all planned snapshots are in it."""
-    count = description.snapshots
-    if description.format == "binary":
-        begin = len(binary.header(description))
-        return PredictedSize(begin + count * binary.record_type(description).itemsize, True)
-    if description.format == "ascii":
-        begin = len(text_format.header(description))
-        return PredictedSize(begin + count * text_format.snapshot_bytes(description), True)
-    return _hdf5_size(description)
+    if description.is_hdf5:
+        return _hdf5_size(description)
+    layout = binary.LAYOUT if description.format == "binary" else text_format.LAYOUT
+    size = len(layout.header(description)) + description.snapshots * layout.snapshot_bytes(description)
+    return PredictedSize(size, True)
 
 
 def refuse_full_disk(folder: str | Path, sizes: Iterable[PredictedSize], advice: str = "") -> None:
-    """Raise `ModelError` where files of these sizes do not fit on the disk of the folder, which need not exist yet."""
-    needed = sum(sizes, PredictedSize(0, True))
-    free = free_bytes(folder)
+    """Raise `ModelError` if files of these sizes do not fit on the disk of the folder, which need not exist yet."""
+    needed, free = sum(sizes, PredictedSize(0, True)), free_bytes(folder)
     if needed.bytes > free:
         raise ModelError(
             f"the recorded fields will take {needed}, but {folder} has {readable(free)} free; record a smaller box, "
@@ -67,11 +63,9 @@ def refuse_full_disk(folder: str | Path, sizes: Iterable[PredictedSize], advice:
 
 def free_bytes(folder: str | Path) -> int:
     """Bytes that this user may still write in the folder, or in the nearest one above it that exists."""
-    place = Path(folder).absolute()
-    while not place.exists():
-        place = place.parent
-    found = os.statvfs(place)
-    return found.f_bavail * found.f_frsize
+    path = Path(folder).absolute()
+    disk = os.statvfs(next(place for place in (path, *path.parents) if place.exists()))
+    return disk.f_bavail * disk.f_frsize
 
 
 def readable(count: float) -> str:
@@ -81,36 +75,25 @@ def readable(count: float) -> str:
     return f"{count / 1000**power:.3g} {units[power]}"
 
 
-def chunks(description: FieldDescription) -> int:
-    """HDF5 chunks of one snapshot."""
-    found = 0
-    for name, component in description.components.items():
-        found += math.prod(-(-n // size) for n, size in zip(component.shape, description.chunk(name)))
-    return found
-
-
-def _chunk_bytes(description: FieldDescription) -> int:
-    """Bytes of one snapshot's chunks, padding included."""
-    found = 0
-    for name, component in description.components.items():
-        chunk = description.chunk(name)
-        counts = [-(-n // size) for n, size in zip(component.shape, chunk)]
-        found += math.prod(counts) * math.prod(chunk) * description.dtype.itemsize
-    return found
+def chunks(description: FieldDescription) -> dict[str, int]:
+    """HDF5 chunks of each component in one snapshot."""
+    shapes = {name: (item.shape, description.chunk(name)) for name, item in description.components.items()}
+    return {name: math.prod(-(-n // size) for n, size in zip(*pair)) for name, pair in shapes.items()}
 
 
 def _hdf5_size(description: FieldDescription) -> PredictedSize:
-    plain = replace(description, codec=NO_CODEC, bound=None)
-    total, per_snapshot = description.snapshots * chunks(description), _chunk_bytes(description)
-    counted = description.snapshots if total <= COUNTED_CHUNKS else COUNTED_CHUNKS // chunks(description)
-    size = _imagined_size(replace(plain, snapshots=counted))
+    counts = chunks(description)
+    samples = sum(count * math.prod(description.chunk(name)) for name, count in counts.items())  # with padding
+    total, per_snapshot = description.snapshots * sum(counts.values()), samples * description.dtype.itemsize
+    counted = description.snapshots if total <= COUNTED_CHUNKS else COUNTED_CHUNKS // sum(counts.values())
+    size = _imagined_size(replace(description, codec=NO_CODEC, bound=None, snapshots=counted))
     left = description.snapshots - counted
     if left:
         moments = 8 * (1 + len(description.time_dims)) * (left + 1024)
         size += left * per_snapshot + INDEX_BYTES * (total + 1000) + moments
     if description.codec == NO_CODEC and description.bound is None:
         return PredictedSize(size, not left)
-    # what cannot be compressed grows: by less than 1 / 128 and some bytes a chunk in each of the codecs
+    # incompressible samples grow: by less than 1 / 128 and some bytes a chunk in each of the codecs
     return PredictedSize(size + description.snapshots * per_snapshot // 128 + (512 + INDEX_BYTES) * total + PAGE, False)
 
 
@@ -118,22 +101,20 @@ def _imagined_size(description: FieldDescription) -> int:
     from nearfield.formats.hdf5 import MOMENTS_CHUNK, Hdf5FieldFile
 
     class ImaginedFieldFile(Hdf5FieldFile):
-        """HDF5 itself at work, on samples that are not there."""
+        """A file that HDF5 writes without most of its samples."""
 
         def _claimed(self, existing: bool) -> Any:
             return imagined
 
         def fill(self) -> int:
-            """Touch every block of the index of chunks; the bytes of those chunks that were left out."""
-            count, left = self.description.snapshots, 0
+            """Touch every block of the index of chunks, and return the bytes of the chunks that were left out."""
+            count = self.description.snapshots
             for name in ("step", *self.description.time_dims):
                 self._h5[name].resize(count, 0)
                 for first in range(0, count, MOMENTS_CHUNK):
                     self._h5[name][first] = 1
-            for name in self.description.components:
-                left += self._touch(self._h5[name], count)
             self.tally.complete = self.committed = count
-            return left
+            return sum(self._touch(self._h5[name], count) for name in self.description.components)
 
         def _touch(self, dataset: Any, count: int) -> int:
             dataset.resize(count, 0)
@@ -146,7 +127,7 @@ def _imagined_size(description: FieldDescription) -> int:
             return (total - len(touched)) * empty.nbytes
 
         def _view_for_paraview(self) -> None:
-            """There is no file to point at."""
+            """Write no XDMF: there is no file to point at."""
 
     imagined = ImaginedFile()
     file = ImaginedFieldFile("imagined", description)
@@ -156,7 +137,7 @@ def _imagined_size(description: FieldDescription) -> int:
 
 
 class ImaginedFile:
-    """A file in memory that keeps only what is not zero."""
+    """A file in memory that keeps only pages with something other than zeros."""
 
     descriptor = 0
 
@@ -165,10 +146,10 @@ class ImaginedFile:
         self._pages: dict[int, bytearray] = {}
 
     def write_at(self, offset: int, content: memoryview | bytes) -> None:
-        """Keep it, if there is something in it."""
+        """Keep the content unless it is long and zero."""
         self.size = max(self.size, offset + len(content))
         if len(content) >= 512 and not np.frombuffer(content, np.uint8).any():
-            return  # samples, or a fresh block: what was never written reads as zeros too
+            return  # samples, or a fresh block: pages that were never written read as zeros too
         while len(content):
             page, at = divmod(offset, PAGE)
             part = content[: PAGE - at]
@@ -178,26 +159,16 @@ class ImaginedFile:
     stream_at = write_at
 
     def read_at(self, offset: int, count: int) -> bytes:
-        """What was kept, zeros elsewhere."""
+        """The bytes there, zeros where nothing was kept."""
         first, last = offset // PAGE, (offset + count) // PAGE
-        empty = bytes(PAGE)
-        whole = b"".join(self._pages.get(page, empty) for page in range(first, last + 1))
+        whole = b"".join(self._pages.get(page, bytes(PAGE)) for page in range(first, last + 1))
         return whole[offset - first * PAGE :][:count]
 
     def truncate(self, size: int) -> None:
         """Set the length."""
         self.size = size
 
-    def show(self) -> None:
-        """There is nothing to see."""
-
     def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing: there is no disk."""
 
-    drop = flush
-
-    def settle(self) -> None:
-        """There is no disk."""
-
-    def close(self) -> None:
-        """Nothing is held."""
+    show = drop = settle = close = flush

@@ -15,10 +15,12 @@ import numpy as np
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
-from nearfield.entry.triples import Triple, triple
+from nearfield.entry.triples import Point, Triple, triple
 
 AXES = "xyz"
+COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")
 SIDES = ("low", "high")  # ends of an axis
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 REACH = 3  # samples past a seam from which may be interpolated
 SAMPLE_TOLERANCE = 1e-6  # cells; a point nearer to a sample than this is taken to be on it
 
@@ -43,7 +45,7 @@ class YeeGrid:
     ((4, 5, 6), (4, 6, 7))
     """
 
-    lines: tuple[np.ndarray, np.ndarray, np.ndarray]
+    lines: Arrays
     phases: tuple[float | None, float | None, float | None] = (None, None, None)
     mirrors: tuple[str | None, str | None, str | None] = (None, None, None)
 
@@ -57,8 +59,8 @@ class YeeGrid:
         return self._primary[axis]
 
     @cached_property
-    def _primary(self) -> tuple[np.ndarray, ...]:
-        return tuple(_lengths(line) for line in self.lines)
+    def _primary(self) -> Arrays:
+        return triple(map(_lengths, self.lines))
 
     def dual(self, axis: int) -> np.ndarray:
         """Distances between cell centres (m), n+1 values, one for each line; half a cell at the two walls."""
@@ -85,16 +87,16 @@ class YeeGrid:
         return self._centres[axis]
 
     @cached_property
-    def _centres(self) -> tuple[np.ndarray, ...]:
-        return tuple(0.5 * (line[1:] + line[:-1]) for line in self.lines)
+    def _centres(self) -> Arrays:
+        return triple(0.5 * (line[1:] + line[:-1]) for line in self.lines)
 
-    def component_shape(self, component: int) -> tuple[int, int, int]:
+    def component_shape(self, component: int) -> Triple:
         """Full shape of a component's array, samples on all walls included."""
-        return tuple(n + (not is_half(component, axis)) for axis, n in enumerate(self.cells))
+        return triple(n + (not is_half(component, axis)) for axis, n in enumerate(self.cells))
 
-    def component_axes(self, component: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def component_axes(self, component: int) -> Arrays:
         """The x, y and z coordinates (m) of a component's samples."""
-        return tuple(self.centres(a) if is_half(component, a) else self.lines[a] for a in range(3))
+        return triple(self.centres(a) if is_half(component, a) else self.lines[a] for a in range(3))
 
     def maximum_time_step(self, minimum_index: float = 1.0) -> float:
         """Longest stable time step (s) in media whose refractive index is nowhere below `minimum_index`.
@@ -121,18 +123,13 @@ class YeeGrid:
         above = int(np.clip(np.searchsorted(line, coordinate), 1, line.size - 1))
         return above - int(coordinate - line[above - 1] <= line[above] - coordinate)
 
-    def contains(self, position: tuple[float, float, float]) -> bool:
+    def contains(self, position: Point) -> bool:
         """Whether a point lies in the grid, walls included, with a millionth of a cell to spare."""
-        for axis, coordinate in enumerate(position):
-            line, length = self.lines[axis], self.primary(axis)
-            low, high = line[0] - SAMPLE_TOLERANCE * length[0], line[-1] + SAMPLE_TOLERANCE * length[-1]
-            if not low <= coordinate <= high:
-                return False
-        return True
+        sides = ((line[0], line[-1], self.primary(axis)) for axis, line in enumerate(self.lines))
+        spans = [(low - SAMPLE_TOLERANCE * n[0], high + SAMPLE_TOLERANCE * n[-1]) for low, high, n in sides]
+        return all(low <= at <= high for at, (low, high) in zip(position, spans))
 
-    def interpolation(
-        self, component: int, position: tuple[float, float, float], cubic: bool = False
-    ) -> list[tuple[int, int, int, float]]:
+    def interpolation(self, component: int, position: Point, cubic: bool = False) -> list[tuple[int, int, int, float]]:
         """Nearest samples (i, j, k, weight) of a component about a point: trilinear, exact on a sample.
 
         Up to eight entries whose weights sum to one. Past the outermost samples (half a cell from a wall) the last
@@ -192,6 +189,3 @@ def _cubic(samples: np.ndarray, value: float) -> list[tuple[int, float]]:
     at = samples[first : first + 4]
     weights = [np.prod([(value - q) / (p - q) for q in at if q != p]) for p in at]
     return [(first + n, float(weight)) for n, weight in enumerate(weights)]
-
-
-COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")

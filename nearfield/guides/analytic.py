@@ -76,7 +76,7 @@ def _rectangular(opening: Opening, mode: ModeName, angle: float) -> tuple[float,
     def value(u: np.ndarray, v: np.ndarray) -> np.ndarray:
         return sign * wave(k[0] * (u - opening.lower[0])) * wave(k[1] * (v - opening.lower[1]))
 
-    return float(np.hypot(*k)), value
+    return float(np.hypot(k[0], k[1])), value
 
 
 def _round(opening: Opening, mode: ModeName, angle: float) -> tuple[float, Callable]:
@@ -92,7 +92,10 @@ def _round(opening: Opening, mode: ModeName, angle: float) -> tuple[float, Calla
     return k, value
 
 
-def _radial(opening: Opening, te: bool, m: int, k: float | np.ndarray, distance: np.ndarray, slope: int) -> np.ndarray:
+Number = float | np.ndarray
+
+
+def _radial(opening: Opening, te: bool, m: int, k: Number, distance: Number, slope: int) -> np.ndarray:
     """The part of the potential along the radius, or its slope over k; zero slope (TE) or value on an inner wall."""
     from scipy.special import jv, jvp, yv, yvp
 

@@ -14,6 +14,7 @@ from nearfield.guides.loaded_mode import LoadedMode, loaded_mode
 from nearfield.guides.modes import Mode, guide_mode
 from nearfield.guides.names import ModeName
 from nearfield.guides.section import MARGIN, Section, guide_section
+from nearfield.guides.terms import PlacedPort
 from nearfield.guides.window import Place
 from nearfield.lowering.context import Context
 from nearfield.machine.transport import agreed
@@ -22,7 +23,7 @@ from nearfield.sources.edges import snapped
 if TYPE_CHECKING:
     from nearfield.guides.port import WaveguidePort
 
-MIRRORED = 1e-6  # of the largest E: by so much a mode may miss its mirror image
+MIRRORED = 1e-6  # most that a mode may differ from its mirror image, relative to its largest E
 
 
 def port_place(context: Context, port: WaveguidePort) -> Place:
@@ -73,32 +74,31 @@ def _refuse_far_plane(line: np.ndarray, port: WaveguidePort) -> None:
         )
 
 
-def mode_of(context: Context, port: WaveguidePort) -> Mode | LoadedMode:
-    """The port's first mode on the grid, made once, by the first rank: last bits differ between processors."""
-    opening = port.lower, port.upper, port.direction, port.shape, port.inner_radius
+def placed_port(context: Context, port: WaveguidePort) -> PlacedPort:
+    """The port with its first mode, found by the first rank: last bits differ between processors."""
+    place, opening = port_place(context, port), (port.lower, port.upper, port.direction, port.shape, port.inner_radius)
 
-    def made() -> Mode | LoadedMode:
-        place = port_place(context, port)
+    def mode() -> Mode | LoadedMode:
         section = context.once(opening, lambda: guide_section(context, port._label, place, port._opening))
-        return _made(context, port, section)
+        return _mode(context, port, section)
 
-    return context.once((opening, port.modes[0]), lambda: agreed(context.ranks, made, at_root=True))
+    found = context.once((opening, port.modes[0]), lambda: agreed(context.ranks, mode, at_root=True))
+    return PlacedPort.of(context, port.modes[0], found, port._sign, port.reference_plane)
 
 
-def _made(context: Context, port: WaveguidePort, section: Section) -> Mode | LoadedMode:
-    place, name = section.place, ModeName.read(port.modes[0])
-    lines = tuple(context.grid.lines[a][low : high + 1] for a, low, high in zip(place.across, place.first, place.last))
-    if port.shape == "any":
+def _mode(context: Context, port: WaveguidePort, section: Section) -> Mode | LoadedMode:
+    place, name, who = section.place, ModeName.read(port.modes[0]), port._label
+    mode: Mode | LoadedMode
+    if port.shape != "any":
+        lines = [context.grid.lines[a][low : high + 1] for a, low, high in zip(place.across, place.first, place.last)]
+        given = AXES.index(name.polarisation) if name.polarisation else min(place.across)
+        angle = 0.5 * np.pi * place.across.index(given)
+        mode = guide_mode(section, tuple(lines), port._opening, name, angle, who)
+    elif section.filling.even:
+        mode = counted_mode(section, name.n, who)
+    else:
         band = context.minimum_frequency, context.maximum_frequency
-        if section.filling.even:
-            mode = counted_mode(section, name.n, port._label)
-        else:
-            mode = loaded_mode(section, name.n, band, context.time_step, port._label)
-        _refuse_mirrored(context, port, mode)
-        return mode
-    given = AXES.index(name.polarisation) if name.polarisation else min(place.across)
-    angle = 0.5 * np.pi * place.across.index(given)
-    mode = guide_mode(section, lines, port._opening, name, angle, port._label)
+        mode = loaded_mode(section, name.n, band, context.time_step, who)
     _refuse_mirrored(context, port, mode)
     return mode
 

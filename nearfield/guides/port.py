@@ -6,26 +6,21 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from nearfield.analysis.guided_line import Line
-from nearfield.analysis.guided_record import recorded
 from nearfield.entry.quantities import Length, Position, PositiveLength
-from nearfield.entry.schema import Schema
 from nearfield.grid.yee import AXES
 from nearfield.guides.analytic import ALIKE, Opening
-from nearfield.guides.loaded_mode import LoadedMode
-from nearfield.guides.modes import Mode
 from nearfield.guides.names import ModeName, Shape, mode_names
-from nearfield.guides.placing import mode_of, port_place
-from nearfield.guides.terms import Frame, launched, received
+from nearfield.guides.placing import placed_port
+from nearfield.guides.terms import PlacedPort
 from nearfield.lowering.context import Context
 from nearfield.plan.recorders import Recording
 from nearfield.plan.term import Term
 from nearfield.records.records import Variables
-from nearfield.sources.edges import Heading, Name, axis_and_sign, ordered
-from nearfield.sources.sources import AnyWaveform
+from nearfield.sources.edges import Heading, Labelled, Name, axis_and_sign, flat_axes, ordered
+from nearfield.sources.waveforms import AnyWaveform
 
 
-class WaveguidePort(Schema):
+class WaveguidePort(Labelled):
     """A port across a guide with metal walls, of any cross-section and lossless filling: one or several of its modes.
 
     The guide runs on behind the port into a CPML. The waveform is the modal voltage (V) of the wave that enters: E =
@@ -86,7 +81,7 @@ class WaveguidePort(Schema):
     def _across_the_guide(self) -> WaveguidePort:
         ordered(self.lower, self.upper)
         name = AXES[self._along]
-        flat = [AXES[axis] for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        flat = [AXES[axis] for axis in flat_axes(self.lower, self.upper)]
         if flat != [name]:
             raise ValueError(
                 f"lower {self.lower} and upper {self.upper} agree in {' and '.join(flat) or 'no coordinate'}; a port "
@@ -107,11 +102,6 @@ class WaveguidePort(Schema):
         if len(set(self.modes)) < len(self.modes):
             raise ValueError(f"modes {', '.join(self.modes)} name one twice; leave it out")
         return self
-
-    @property
-    def _label(self) -> str:
-        """Name for messages."""
-        return f"WaveguidePort {self.name!r}"
 
     @property
     def _along(self) -> int:
@@ -138,48 +128,26 @@ class WaveguidePort(Schema):
     @property
     def _opening(self) -> Opening:
         """The guide's opening."""
-        across = (self._along + 1) % 3, (self._along + 2) % 3
-        lower, upper = (tuple(corner[axis] for axis in across) for corner in (self.lower, self.upper))
+        u, v = (self._along + 1) % 3, (self._along + 2) % 3
+        lower, upper = ((corner[u], corner[v]) for corner in (self.lower, self.upper))
         return Opening(self.shape, lower, upper, self.inner_radius or 0.0)
 
     def _loads(self, grid, time_step: float) -> list:
         """It adds nothing to the medium."""
         return []
 
-    def _mode(self, context: Context) -> Mode | LoadedMode:
-        """Its first mode, on the grid."""
-        return mode_of(context, self)
-
-    def _line(self, context: Context) -> Line:
-        """The line of its first mode."""
-        return self._mode(context).line(self._frame(context).after, context.time_step)
+    def _placed(self, context: Context) -> PlacedPort:
+        """Its first mode on the grid, found once for a model."""
+        return context.once(("port", self.name), lambda: placed_port(context, self))
 
     def _terms(self, context: Context) -> list[Term]:
-        """What the engine adds where the port is excited; the modal voltage and current that it records."""
-        mode, frame, found = self._mode(context), self._frame(context), []
-        if self.name in context.waveforms:
-            found = launched(context, mode, self._line(context), frame, context.waveforms[self.name])
-        return [*found, *received(context, mode, frame)]
+        """The currents that launch the mode where the port is excited; the sums that record its voltage and current."""
+        placed, signal = self._placed(context), context.waveforms.get(self.name)
+        return [*(placed.launched(context, signal) if signal else ()), *placed.received(context)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) over `time` in the port's plane, `current` (A) over `time_half` (s) half a cell on.
 
-        What turns them into waves (`guided_record`) is kept with them; `cells` lie between the port and its
-        reference plane.
+        The numbers that turn them into waves (`guided_record`) are recorded with them.
         """
-        line, frame = self._line(context), self._frame(context)
-        here = float(context.grid.lines[self._along][port_place(context, self).node])
-        plane = here if self.reference_plane is None else self.reference_plane
-        return recorded(
-            line,
-            recordings,
-            {
-                "mode": self.modes[0],
-                "cutoff_frequency": line.cutoff_frequency,
-                "reference_plane": plane,
-                "cells": self._sign * (plane - here) / frame.after,
-            },
-        )
-
-    def _frame(self, context: Context) -> Frame:
-        return Frame.of(context, self._along, self._sign, port_place(context, self).node)
+        return self._placed(context).record(recordings)

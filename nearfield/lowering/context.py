@@ -51,8 +51,9 @@ class Guide(Protocol):
 
     lower: Point
     upper: Point
-    shape: str
 
+    @property
+    def shape(self) -> str: ...
     @property
     def _along(self) -> int: ...
     @property

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from nearfield.entry.errors import ModelError
 
 
-def core():
+def core() -> Any:
     """The compiled core; a clear message when it was never built."""
     try:
         from nearfield import _core
@@ -19,6 +20,6 @@ def core():
 def instruction_set(wanted: str | None = None) -> str:
     """The instruction set in use: the best one here, unless `NEARFIELD_ISA` or the caller wants another."""
     try:
-        return core().isa_choose(wanted or os.environ.get("NEARFIELD_ISA", ""))
+        return str(core().isa_choose(wanted or os.environ.get("NEARFIELD_ISA", "")))
     except ValueError as error:
         raise ModelError(f"NEARFIELD_ISA: {error}; leave it unset to take the best") from None

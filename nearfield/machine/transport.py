@@ -8,7 +8,7 @@ import platform
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
 
@@ -30,7 +30,7 @@ class Alone:
         """The host of each rank."""
         return self.everywhere(platform.node())
 
-    def from_root(self, value):
+    def from_root(self, value: Any) -> Any:
         """The value of rank 0."""
         return value
 
@@ -72,7 +72,7 @@ class Ranks(Alone):
         self._mpi, self._ends = communicator, communicator.Dup()
         self.rank, self.size = communicator.rank, communicator.size
 
-    def from_root(self, value):
+    def from_root(self, value: Any) -> Any:
         return self._mpi.bcast(value)
 
     def gathered(self, value) -> list | None:

@@ -13,8 +13,8 @@ import numpy as np
 
 from nearfield import CPML, Boundaries, Gaussian, Grid, PointCurrent, Simulation, load
 from nearfield.discretization.discretization import Discretization
-from nearfield.engines.cpu.engine import Engine
 from nearfield.engines.cpu.tiling import Tiling
+from nearfield.engines.protocol import Engine
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.machine.topology import available_threads
 from nearfield.machine.transport import started, world

@@ -8,45 +8,37 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.quantities import Position, Times, Whole
+from nearfield.entry.quantities import Times, Whole
 from nearfield.grid.yee import AXES, COMPONENTS
-from nearfield.lowering.context import dft_stride
+from nearfield.lowering.context import Context, dft_stride
 from nearfield.monitors.field_file import FieldFile
-from nearfield.monitors.regions import (
-    Components,
-    Monitor,
-    SomeFrequencies,
-    held_region,
-    is_held,
-    over_open_edges,
-    restored,
-)
+from nearfield.monitors.regions import BoxLike, Components, SomeFrequencies, held_region, is_held, over_open_edges
 from nearfield.plan.recorders import DFTBox, Recording, SnapshotBox
 from nearfield.records.records import HALF, Variable, Variables
 from nearfield.records.regions import Region, component_number, frequency_axis, time_axis, unit_of
-from nearfield.sources.edges import Name, ordered, snapped
-
-if TYPE_CHECKING:
-    from nearfield.lowering.context import Context
 
 
-class BoxMonitor(Monitor):
+class BoxMonitor(BoxLike):
     """A box or plane of field components."""
+
+    if TYPE_CHECKING:
+        components: tuple[str, ...] | None
 
     def _regions(self, context: Context) -> dict[str, Region]:
         """The samples of each component, the box moved to the nearest grid nodes."""
-        spans = snapped(context.grid, self.lower, self.upper, self._label)
-        first, last = (tuple(span[end] for span in spans) for end in (0, 1))
+        first, last = self._corners(context)
         names = self.components or COMPONENTS
         return {name: Region.between(context.grid, component_number(name), first, last) for name in names}
 
+    def _held(self, context: Context) -> list[Region]:
+        """The part of each region that the engine holds."""
+        return [held_region(region, context) for region in self._regions(context).values() if is_held(region, context)]
+
     def _positions(self, context: Context) -> Variables:
         """The coordinates of the box's nodes and half nodes along each axis."""
-        spans = snapped(context.grid, self.lower, self.upper, self._label)
-        first, last = (tuple(span[end] for span in spans) for end in (0, 1))
-        variables = {}
+        variables: Variables = {}
         for number in (0, 1, 3, 4):  # two of E, two of H: every axis both ways
-            variables |= Region.between(context.grid, number, first, last).coordinates(context.grid)
+            variables |= Region.between(context.grid, number, *self._corners(context)).coordinates(context.grid)
         return {name: variables[name] for axis in AXES for name in (axis, axis + HALF)}
 
 
@@ -62,12 +54,6 @@ class Snapshot(BoxMonitor):
     """
 
     kind: Literal["snapshot"] = "snapshot"
-    name: Name
-    """Name in the result."""
-    lower: Position
-    """Corner of the smallest coordinates (m)."""
-    upper: Position
-    """Opposite corner (m)."""
     components: Components | None = None
     """Which components; all six when left out."""
     times: Annotated[Times, Field(min_length=1)] | None = None
@@ -79,7 +65,6 @@ class Snapshot(BoxMonitor):
 
     @model_validator(mode="after")
     def _one_schedule(self) -> Snapshot:
-        ordered(self.lower, self.upper)
         if (self.times is None) == (self.every is None):
             given = "neither" if self.times is None else "both"
             raise ValueError(f"give either times (s) or every (steps); {given} given")
@@ -91,21 +76,20 @@ class Snapshot(BoxMonitor):
         """The steps after which snapshots are taken, sorted."""
         if self.every is not None:
             return np.arange(self.every, context.steps + 1, self.every)
-        steps = np.unique(np.maximum(np.rint(np.asarray(self.times) / context.time_step).astype(np.int64), 1))
+        times = np.asarray(self.times)
+        steps = np.unique(np.maximum(np.rint(times / context.time_step).astype(np.int64), 1))
         if steps[-1] > context.steps:
             end = context.steps * context.time_step
             raise ModelError(
-                f"{self._label}: time {max(self.times):.6g} s lies after the end of the run at {end:.6g} s "
+                f"{self._label}: time {times.max():.6g} s lies after the end of the run at {end:.6g} s "
                 f"({context.steps} steps); ask for an earlier time or run longer"
             )
         return steps
 
     def _terms(self, context: Context) -> list[SnapshotBox]:
         """One copy of each component."""
-        steps = self._steps(context)
-        held = [held_region(region, context) for region in self._regions(context).values() if is_held(region, context)]
-        kept = self.file is None
-        return [SnapshotBox(region.component, region.lower, region.upper, steps, kept) for region in held]
+        steps, kept = self._steps(context), self.file is None
+        return [SnapshotBox(held.component, held.lower, held.upper, steps, kept) for held in self._held(context)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The components over time, those taken so far; nothing where they are in a file."""
@@ -117,7 +101,7 @@ class Snapshot(BoxMonitor):
             half = region.component >= 3
             taken = next(left) if is_held(region, context) else None
             axis = time_axis(taken.time if taken else (steps + 0.5 * half) * context.time_step, half)
-            values = over_open_edges(region, restored(region, taken and taken.values, context, len(steps)), context)
+            values = over_open_edges(region, taken.values if taken else None, context, len(steps))
             values = values if context.boundaries.complex_fields else values.real
             variables |= axis
             variables[name] = Variable((*axis, *region.dims), values, {"units": unit_of(region.component)})
@@ -136,28 +120,16 @@ class FieldDFT(BoxMonitor):
     """
 
     kind: Literal["field-dft"] = "field-dft"
-    name: Name
-    """Name in the result."""
-    lower: Position
-    """Corner of the smallest coordinates (m)."""
-    upper: Position
-    """Opposite corner (m)."""
     frequencies: SomeFrequencies
     """Frequencies (Hz)."""
     components: Components | None = None
     """Which components; all six when left out."""
 
-    @model_validator(mode="after")
-    def _in_order(self) -> FieldDFT:
-        ordered(self.lower, self.upper)
-        return self
-
     def _terms(self, context: Context) -> list[DFTBox]:
         """One running sum of each component."""
         frequencies = np.asarray(self.frequencies)
         stride = dft_stride(context, frequencies)
-        held = [held_region(region, context) for region in self._regions(context).values() if is_held(region, context)]
-        return [DFTBox(region.component, region.lower, region.upper, frequencies, stride) for region in held]
+        return [DFTBox(held.component, held.lower, held.upper, frequencies, stride) for held in self._held(context)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The spectra of the components."""
@@ -165,7 +137,7 @@ class FieldDFT(BoxMonitor):
         variables = frequency_axis(np.asarray(self.frequencies)) | self._positions(context)
         for name, region in self._regions(context).items():
             values = next(left).values if is_held(region, context) else None
-            values = over_open_edges(region, restored(region, values, context, len(self.frequencies)), context)
+            values = over_open_edges(region, values, context, len(self.frequencies))
             attributes = {"units": unit_of(region.component) + " s"}
             variables[name] = Variable(("frequency", *region.dims), values, attributes)
         return variables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -15,29 +15,29 @@ from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Angles, Position
+from nearfield.entry.triples import triple
+from nearfield.grid.boundaries import FACES
 from nearfield.grid.yee import AXES
 from nearfield.incident.seen import refuse_across
-from nearfield.monitors.regions import Monitor, SomeFrequencies
+from nearfield.lowering.context import Context
+from nearfield.monitors.regions import BoxLike, Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
 from nearfield.plan.recorders import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import Nodes, frequency_axis
-from nearfield.sources.edges import Name, ordered, snapped
+from nearfield.sources.edges import Name, flat_axes
 from nearfield.sources.sources import SOURCES
 
-if TYPE_CHECKING:
-    from nearfield.lowering.context import Context
-
 MARGIN = 3  # cells between the default surface and the CPML
+WALLS = ("pec", "pmc")
 SOME = 8  # samples along each side of a face from which the medium is judged
 LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
-GUIDE_EDGE = 1e-6  # of a guide: what lies no further out lies in it
+GUIDE_EDGE = 1e-6  # relative width by which a guide counts as wider, against rounding
 
 
 def wall_faces(context: Context) -> set[tuple[int, str]]:
     """The faces of the domain that are PEC or PMC."""
-    faces = [(axis, side) for axis in range(3) for side in ("low", "high")]
-    return {(axis, side) for axis, side in faces if context.boundaries.face(axis, side) in ("pec", "pmc")}
+    return {(axis, side) for axis, side in FACES if context.boundaries.face(axis, side) in WALLS}
 
 
 def on_walls(context: Context, first: Nodes, last: Nodes) -> set[tuple[int, str]]:
@@ -48,7 +48,7 @@ def on_walls(context: Context, first: Nodes, last: Nodes) -> set[tuple[int, str]
     return walls | {(axis, side) for axis in whole for side in ends}
 
 
-class Flux(Monitor):
+class Flux(BoxLike):
     """The power spectrum through a plane, or net out of a box, 1/2 Re integral (E x H*) . n dS, (frequency,).
 
     Of spectra F(f) = integral F(t) exp(-j 2 pi f t) dt, so in W s^2; `result.per_source()[name]` is the power in watt
@@ -61,12 +61,8 @@ class Flux(Monitor):
     """
 
     kind: Literal["flux"] = "flux"
-    name: Name
-    """Name in the result."""
-    lower: Position
-    """Corner of the smallest coordinates (m), moved to the nearest grid node."""
     upper: Position
-    """Opposite corner (m); equal along one axis for a plane."""
+    """Opposite corner (m); equal along one axis for a plane; both are moved to the nearest grid node."""
     frequencies: SomeFrequencies
     """Frequencies (Hz)."""
     direction: Literal["+", "-"] = "+"
@@ -74,8 +70,7 @@ class Flux(Monitor):
 
     @model_validator(mode="after")
     def _plane_or_box(self) -> Flux:
-        ordered(self.lower, self.upper)
-        flat = [AXES[axis] for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        flat = [AXES[axis] for axis in flat_axes(self.lower, self.upper)]
         if len(flat) > 1:
             raise ValueError(
                 f"flux needs a plane (no extent along one axis) or a box (extent along all), but {self.lower} to "
@@ -85,10 +80,8 @@ class Flux(Monitor):
 
     def _places(self, context: Context) -> list[FacePlace]:
         """The faces through which the power is summed."""
-        spans = snapped(context.grid, self.lower, self.upper, self._label)
-        first, last = (tuple(span[end] for span in spans) for end in (0, 1))
-        flat = [axis for axis in range(3) if first[axis] == last[axis]]
-        places = [FacePlace(axis, "plane", first, last) for axis in flat]
+        first, last = self._corners(context)
+        places = [FacePlace(axis, "plane", first, last) for axis in range(3) if first[axis] == last[axis]]
         places = places or closed_box(first, last, on_walls(context, first, last))
         for face in places:
             if not 0 < face.node < context.grid.cells[face.axis]:
@@ -170,41 +163,27 @@ class FarField(Monitor):
                     f"{self._label}: both {AXES[axis]} walls are PEC or PMC, between which there is no far field; "
                     f"give at least one of {AXES[axis]}_low and {AXES[axis]}_high a CPML"
                 )
-        return tuple(
-            Wall(
-                axis,
-                float(context.grid.lines[axis][0 if side == "low" else -1]),
-                context.boundaries.face(axis, side),
-                1 if side == "low" else -1,
-            )
-            for axis, side in sorted(found)
-        )
+        walls = []
+        for axis, side in sorted(found):
+            end, inward = (0, 1) if side == "low" else (-1, -1)
+            place, kind = float(context.grid.lines[axis][end]), str(context.boundaries.face(axis, side))
+            walls.append(Wall(axis, place, kind, inward))
+        return tuple(walls)
 
     def _box(self, context: Context) -> tuple[Nodes, Nodes]:
-        """The nodes of the surface."""
-        grid = context.grid
-        interior = context.boundaries.interior(grid)
-        walls = wall_faces(context)
-        first, last = [], []
-        for axis, (low, stop) in enumerate(interior):
-            margin = min(MARGIN, (stop - low) // 4)
-            first.append(low if (axis, "low") in walls else low + margin)
-            last.append(stop if (axis, "high") in walls else stop - margin)
+        """The nodes of the surface. Errors: outside the grid, without volume, in the CPML."""
+        grid, walls, interior = context.grid, wall_faces(context), context.boundaries.interior(context.grid)
+        margins = [min(MARGIN, (stop - low) // 4) for low, stop in interior]
+        first = [low + margins[axis] * ((axis, "low") not in walls) for axis, (low, _) in enumerate(interior)]
+        last = [stop - margins[axis] * ((axis, "high") not in walls) for axis, (_, stop) in enumerate(interior)]
         for nodes, corner, what in ((first, self.lower, "lower"), (last, self.upper, "upper")):
             if corner is not None:
                 if not grid.contains(corner):
                     text = f"{self._label}: {what} = {corner} lies outside the grid, {grid.extent_text()}"
                     raise ModelError(f"{text}; move it, or leave it out")
                 nodes[:] = [grid.nearest_node(axis, corner[axis]) for axis in range(3)]
-        self._refuse_box(context, first, last, interior)
-        return tuple(first), tuple(last)
-
-    def _refuse_box(
-        self, context: Context, first: list[int], last: list[int], interior: tuple[tuple[int, int], ...]
-    ) -> None:
-        """Stop surfaces without volume or in the CPML."""
         for axis, (low, stop) in enumerate(interior):
-            line = context.grid.lines[axis]
+            line = grid.lines[axis]
             span = f"{AXES[axis]} {line[first[axis]]:.6g} to {line[last[axis]]:.6g} m"
             if first[axis] >= last[axis]:
                 raise ModelError(f"{self._label}: its surface has no volume, {span}; give lower < upper along all axes")
@@ -213,6 +192,7 @@ class FarField(Monitor):
                     f"{self._label}: its surface, {span}, reaches into the CPML, where fields are damped; allowed: "
                     f"{AXES[axis]} {line[low]:.6g} to {line[stop]:.6g} m. Move it, or leave lower and upper out"
                 )
+        return triple(first), triple(last)
 
     def _places(self, context: Context) -> list[FacePlace]:
         """The faces of the surface, those on walls left out."""
@@ -285,23 +265,22 @@ def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ..
     With s = (1 - Ca)/(1 + Ca): eps_r = 1/(Cb (1 + s)), and likewise mu_r. A board that runs through a side of the
     surface is a minority there, and counts as the rest does. Error: `ModelError` where most of the surface is lossy.
     """
-    key = ("surrounding", tuple(places), walls)
-    return context.once(key, lambda: _surrounding(context, places, walls))
 
+    def find() -> Exterior:
+        found = [_median_constants(context, places, parts) for parts in ((0, 1), (2, 3))]  # E samples, H samples
+        if max(loss for _, loss in found) > LOSSLESS:
+            raise ModelError(
+                "the far-field surface lies in a lossy medium, in which nothing reaches the far field; let a lossless "
+                "medium surround it (the background is one unless it was given a conductivity), or use a Flux monitor"
+            )
+        return Exterior(found[0][0], found[1][0], walls)
 
-def _surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:
-    found = [_median_constants(context, places, parts) for parts in ((0, 1), (2, 3))]  # E samples, H samples
-    if max(loss for _, loss in found) > LOSSLESS:
-        raise ModelError(
-            "the far-field surface lies in a lossy medium, in which nothing reaches the far field; let a lossless "
-            "medium surround it (the background is one unless it was given a conductivity), or use a Flux monitor"
-        )
-    return Exterior(*(constant for constant, _ in found), walls=walls)
+    return context.once(("surrounding", tuple(places), walls), find)
 
 
 def _median_constants(context: Context, places: list[FacePlace], parts: tuple[int, int]) -> tuple[float, float]:
     """(relative constant, loss s) of the middle sample."""
-    values, losses = [], []
+    constants, losses = [], []
     for place in places:
         for number in parts:
             region = place.region(context.grid, place.components[number])
@@ -311,7 +290,7 @@ def _median_constants(context: Context, places: list[FacePlace], parts: tuple[in
             keep, drive = (np.asarray(part, dtype=float) for part in pair)
             alive = drive != 0.0
             loss = (1 - keep[alive]) / (1 + keep[alive])
-            values.append(1 / (drive[alive] * (1 + loss)))
+            constants.append(1 / (drive[alive] * (1 + loss)))
             losses.append(loss)
-    values, losses = np.concatenate(values), np.concatenate(losses)
-    return (round(float(np.median(values)), 9), float(np.median(losses))) if values.size else (1.0, 0.0)
+    values = np.concatenate(constants)
+    return (round(float(np.median(values)), 9), float(np.median(np.concatenate(losses)))) if values.size else (1.0, 0.0)

@@ -21,7 +21,7 @@ import numpy as np
 
 from nearfield import stream
 from nearfield.discretization.discretization import Discretization, Feature
-from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.protocol import LocalEngine
 from nearfield.entry.errors import ModelError
 from nearfield.formats.description import FieldDescription
 from nearfield.formats.direct import PAGE
@@ -34,9 +34,7 @@ from nearfield.monitors.field_file import SUFFIXES
 from nearfield.monitors.regions import is_held
 from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.writers import Writers, boxes
-from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.start import Started
-from nearfield.plan.boxes import Box
 from nearfield.plan.recorders import taken_by
 from nearfield.plan.sizes import BYTES_OF
 from nearfield.records.records import PARTS, RunRecord
@@ -96,7 +94,7 @@ class FieldStreams:
         self._outlets: list[Outlet] = []
         self._excitation = ""
         self._rooms: list[Outlet] = []  # of all ranks, for the length of blocks of steps
-        self._engine: CpuEngine = started.local
+        self._engine: LocalEngine = started.local
         if self.features:
             self._writers = Writers(started)
             self.folder = self._folder(output)
@@ -153,16 +151,13 @@ class FieldStreams:
         context, engine = self.setup.context, self.started.engine
         active, axes = context.active, self._engine.plan.storage_axes
         held = [each for each in stored_regions(feature, context).items() if is_held(each[1], context)]
-        part = engine.part if isinstance(engine, RankEngine) else None
-        local = self._engine.plan.recorders
+        part, local = engine.part, self._engine.plan.recorders
         found = Outlet(name, np.asarray(feature.item._steps(context)))
-        for number, term in enumerate(local):
-            everywhere = part.recorders[number] if part else number
+        for number, (everywhere, term) in enumerate(zip(engine.recorders, local)):
             if not feature.first <= everywhere < feature.first + feature.count:
                 continue
             name, region = held[everywhere - feature.first]
-            box = Box(tuple(term.lower), tuple(term.upper))
-            whole = part.there(box) if part else box
+            whole = part.there(term.box) if part else term.box
             piece = piece_of(context.grid, name, region, whole.lower, whole.upper, active, axes)
             extent = [piece["shape"][n] for n in piece["turned"]]
             piece |= cut_edges(context, region.component, whole.lower, extent)

@@ -1,6 +1,6 @@
-"""Where the samples that a recorder copies appear in a file: as they are, mirrored below planes, again past a seam.
+"""The places in a file of the samples that a recorder copies: as they are, mirrored below planes, again past a seam.
 
-The file holds the whole region. Planes of symmetry leave only its upper part to be recorded, closed axes all but their
+The file holds the whole region. With planes of symmetry only its upper part is recorded, along closed axes all but the
 last line; each recorded box is therefore written at several places, with a sign, or turned by Bloch phases.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from nearfield.grid.folds import Fold
 from nearfield.monitors.regions import cut_edges as region_cut_edges
 from nearfield.records.records import PARTS
-from nearfield.records.regions import Region
+from nearfield.records.regions import Region, triple
 
 if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Image:
-    """Along an axis: recorded samples first, first + step, ... as `count` ones of the region, from `offset` on."""
+    """Along an axis: recorded samples first, first + step, ... are `count` samples of the region from `offset` on."""
 
     first: int
     count: int
@@ -37,25 +37,25 @@ class Image:
 
 
 def images(grid: YeeGrid, region: Region, axis: int, lower: int, upper: int, active: int) -> list[Image]:
-    """Those of samples [lower, upper) that were recorded, in the half above a plane if there is one."""
-    begin, end = region.lower[axis], region.upper[axis]
-    middle, last, found = grid.stepped_from[axis], grid.cells[axis], []
+    """The images of recorded samples [lower, upper), counted in the half above a plane if there is one."""
+    begin, end, middle, last = region.lower[axis], region.upper[axis], grid.stepped_from[axis], grid.cells[axis]
+    parts = []
     if grid.mirrors[axis]:
         fold = Fold.of(grid, region.component, axis, active)
         top = middle - fold.half  # sample n of the half is number top - n below the plane
         first, stop = max(begin, top + 1 - upper), min(end, top + 1 - max(lower, not fold.half))
         if first < stop:
-            found.append(Image(top - first - lower, stop - first, first - begin, -1, fold.parity))
+            parts.append(Image(top - first - lower, stop - first, first - begin, -1, fold.parity))
     first, stop = max(begin, middle + lower), min(end, middle + upper)
     if first < stop:
-        found.append(Image(first - middle - lower, stop - first, first - begin))
+        parts.append(Image(first - middle - lower, stop - first, first - begin))
     if grid.closed(axis) and lower == 0 and begin <= last < end:
-        found.append(Image(0, 1, last - begin, lag=grid.phases[axis]))
-    return found
+        parts.append(Image(0, 1, last - begin, lag=grid.phases[axis] or 0.0))
+    return parts
 
 
 def reach(grid: YeeGrid, region: Region, axis: int, upper: int, active: int) -> int:
-    """End of what is stored of samples up to `upper`: with the zeros on a high wall."""
+    """End of the samples that are stored for recorded ones up to `upper`: with the zeros on a high wall."""
     fold = Fold.of(grid, region.component, axis, active) if grid.mirrors[axis] else None
     if grid.closed(axis) or upper != (fold.end if fold else active):
         return upper
@@ -73,7 +73,7 @@ def piece_of(
     active: Sequence[int],
     axes: Sequence[int],
 ) -> dict[str, Any]:
-    """What the writer must know of a recorder's box, stored along the axes `axes`; `active`: samples of the whole."""
+    """The writer's description of a recorder's box, stored along the axes `axes`; `active`: samples of the whole."""
     upper = [reach(grid, region, axis, upper[axis], active[axis]) for axis in range(3)]
     extent = [int(b - a) for a, b in zip(lower, upper)]
     along = [images(grid, region, axis, int(lower[axis]), int(upper[axis]), active[axis]) for axis in range(3)]
@@ -84,7 +84,7 @@ def piece_of(
         "images": [
             {
                 "take": [(image.first, image.count, image.step) for image in each],
-                "offset": [i.offset for i in each],
+                "offset": [image.offset for image in each],
                 "sign": math.prod(image.sign for image in each),
                 "lags": [image.lag for image in each if image.lag],
             }
@@ -96,16 +96,16 @@ def piece_of(
 
 def cut_edges(context: Context, component: int, lower: Sequence[int], extent: Sequence[int]) -> dict[str, Any]:
     """Places (x, y, z) in a piece of the edges that conformal metal cuts, and how far they are open."""
-    lower = [int(middle + low) for middle, low in zip(context.grid.stepped_from, lower)]
-    region = Region(component, tuple(lower), tuple(a + n for a, n in zip(lower, extent)))
+    first = triple(int(middle + low) for middle, low in zip(context.grid.stepped_from, lower))
+    region = Region(component, first, triple(low + count for low, count in zip(first, extent)))
     place, fraction = region_cut_edges(region, context)
     return {"cut": [each.tolist() for each in place], "open": fraction.tolist()}
 
 
-def merged(found: list[Image]) -> list[tuple[int, int]]:
-    """(offset, count) of the images along an axis, those that touch as one."""
+def merged(along: list[Image]) -> list[tuple[int, int]]:
+    """(offset, count) of the images along an axis; images that touch are one."""
     spans: list[tuple[int, int]] = []
-    for image in sorted(found, key=lambda image: image.offset):
+    for image in sorted(along, key=lambda image: image.offset):
         if spans and sum(spans[-1]) == image.offset:
             spans[-1] = spans[-1][0], spans[-1][1] + image.count
         else:
@@ -114,26 +114,26 @@ def merged(found: list[Image]) -> list[tuple[int, int]]:
 
 
 def placed(pieces: Sequence[tuple[dict[str, Any], np.ndarray]]) -> dict[str, list[tuple]]:
-    """(offset, values, sign) of all images of what a rank sent, by component: views, but past a seam with a phase."""
+    """(offset, values, sign) of all images of the pieces of a rank, by component: views, copies past a Bloch seam."""
     sent = {piece["component"]: values for piece, values in pieces}
-    found: dict[str, list[tuple]] = {}
+    places: dict[str, list[tuple]] = {}
     for piece, values in pieces:
         name = piece["component"]
         for image in piece["images"]:
-            take = tuple(taken(*each) for each in image["take"])
-            shown = turned(sent, name, take, image["lags"]) if image["lags"] else values[take]
-            found.setdefault(name, []).append((image["offset"], shown, image["sign"]))
-    return found
+            take = tuple(samples(*each) for each in image["take"])
+            part = turned(sent, name, take, image["lags"]) if image["lags"] else values[take]
+            places.setdefault(name, []).append((image["offset"], part, image["sign"]))
+    return places
 
 
-def taken(first: int, count: int, step: int) -> slice:
-    """Samples first, first + step, ..., so many."""
+def samples(first: int, count: int, step: int) -> slice:
+    """The slice of `count` samples first, first + step, ..."""
     stop = first + count * step
     return slice(first, stop if stop >= 0 else None, step)
 
 
 def turned(sent: dict[str, np.ndarray], name: str, take: tuple[slice, ...], lags: list[float]) -> np.ndarray:
-    """A part of a complex component, which lags behind what was recorded."""
+    """A part of a complex component, which lags behind the recorded samples."""
     real, other = (sent[name[:2] + part][take] for part in PARTS)
     values = real + 1j * other
     for lag in lags:

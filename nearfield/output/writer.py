@@ -2,15 +2,15 @@
 
     python -m nearfield.output.writer 2,3        processors it may use; requests as lines of JSON on its input
 
-    {"do": "open", "tasks": [...]}               a file each, and the rings of the ranks that feed it
+    {"do": "open", "tasks": [...]}               one task a file, with the rings of the ranks that feed it
     {"do": "join", "files": [...]}               files that join the parts which the writers of all hosts have opened
     {"do": "flush", "counts": {"cut": 40}}       answered when so many snapshots are committed
     {"do": "close", "complete": true}            answered when all files are closed
     {"do": "settle", "complete": true}           once the writers of all hosts have closed theirs: end the joining files
 
-Each file has a thread. It waits for a snapshot's pieces from all ranks of its host, puts them together where they must
-be, and writes them; the codec's threads compress. A disk that refuses is told of once, and what comes after it is let
-go, so that the solver never waits for it. When the input ends the solver has: open files are closed as interrupted.
+Each file has a thread. It waits for a snapshot's pieces from all ranks of its host, puts them together and writes them;
+the codec's threads compress. A disk that refuses is reported once, and later snapshots are dropped, so that the solver
+never waits for it. When the input ends the solver is dead: open files are closed as interrupted.
 """
 
 from __future__ import annotations
@@ -36,10 +36,12 @@ from nearfield.formats.layout import JoinedFile, PartFiles, boxes_from
 from nearfield.formats.opening import open_field_file
 from nearfield.formats.pieced import Pieced, Placed
 from nearfield.output.images import placed
+from nearfield.plan.boxes import Triple
 from nearfield.records.records import HALF, Variable
+from nearfield.records.regions import triple
 
-COMMIT_EVERY = 1.0  # s, at least, between two commits that nobody asked for
-LOOK_EVERY = 0.2  # s, between looks at requests while nothing comes
+COMMIT_EVERY = 1.0  # s, least time between two commits that nobody requested
+LOOK_EVERY = 0.2  # s between looks at requests while no snapshot comes
 DIED = "the solver ended without closing it"
 
 
@@ -48,14 +50,13 @@ class Pieces:
 
     def __init__(self, task: dict[str, Any], blocks: list[stream.Block]) -> None:
         self.task, self.dtype = task, np.dtype(task["dtype"])
-        self._found: dict[str, list[Placed]] = {name: [] for name in task["regions"]}
+        self._placed: dict[str, list[Placed]] = {name: [] for name in task["regions"]}
         for part, block in zip(task["parts"], blocks):
-            sent = [(piece, self._values(piece, block)) for piece in part["pieces"]]
-            for name, found in placed(sent).items():
-                self._found[name] += found
+            for name, images in placed([(piece, self._values(piece, block)) for piece in part["pieces"]]).items():
+                self._placed[name] += images
 
     def _values(self, piece: dict[str, Any], block: stream.Block) -> np.ndarray:
-        """What was recorded of a piece, (x, y, z), divided by the open part of edges that metal cuts."""
+        """The recorded samples of a piece, (x, y, z), divided by the open part of edges that metal cuts."""
         count = int(np.prod(piece["shape"])) * self.dtype.itemsize
         flat = block.data[piece["at"] : piece["at"] + count].view(self.dtype)
         values = flat.reshape(piece["shape"]).transpose(piece["turned"])
@@ -66,7 +67,7 @@ class Pieces:
 
     def box(self, name: str, lower: Sequence[int], shape: Sequence[int]) -> Pieced:
         """A component in a box of its region, SI."""
-        return Pieced(self._found[name], shape, self.dtype, lower)
+        return Pieced(self._placed[name], shape, self.dtype, lower)
 
     def whole(self, name: str) -> Pieced:
         """A component in its region."""
@@ -74,7 +75,7 @@ class Pieces:
 
     def averaged(self, positions: dict[str, Variable], times: dict[str, float]) -> dict[str, np.ndarray]:
         """All components at the cell centres."""
-        found = {}
+        centred: dict[str, np.ndarray] = {}
         for part in dict.fromkeys(name[2:] for name in self.task["regions"]):
             variables = dict(positions)
             for name, region in self.task["regions"].items():
@@ -83,8 +84,8 @@ class Pieces:
                     variables[time_dim] = Variable((time_dim,), np.array([times[time_dim]]), {"units": "s"})
                     values = np.asarray(self.whole(name))[np.newaxis]
                     variables[name[:2]] = Variable((time_dim, *region["dims"]), values, {"units": ""})
-            found |= {name + part: array.values[0] for name, array in collocate(FieldResult(variables)).items()}
-        return found
+            centred |= {name + part: array.values[0] for name, array in collocate(FieldResult(variables)).items()}
+        return centred
 
 
 class FileThread(threading.Thread):
@@ -120,15 +121,15 @@ class FileThread(threading.Thread):
                     last = time.monotonic()
             except (NearfieldError, OSError) as error:
                 self.failure = str(error)
-                tell({"failed": self.failure})
-                self._commit_no_more()
+                report({"failed": self.failure})
+                self._notify()
             for block in blocks:
                 block.release()
         for reader in self.readers:
             reader.close()
 
     def _received(self) -> list[stream.Block]:
-        """The pieces of the next snapshot from all ranks; none while nothing comes."""
+        """The pieces of the next snapshot from all ranks; an empty list while none comes."""
         blocks: list[stream.Block] = []
         try:
             for reader in self.readers:
@@ -161,15 +162,15 @@ class FileThread(threading.Thread):
 
     def _boxes(
         self, pieces: Pieces, name: str, averaged: dict[str, np.ndarray] | None
-    ) -> Iterator[tuple[tuple[int, ...], np.ndarray | Pieced]]:
-        """Offset and values of what is written of a component: box by box into files of domains, else whole."""
+    ) -> Iterator[tuple[Triple, np.ndarray | Pieced]]:
+        """Offset and values of the boxes of a component: one by one for the files of domains, else the whole."""
         if self.task["domains"] is None:
             every, values = self.task["sample_every"], averaged[name] if averaged else pieces.whole(name)
             yield (0, 0, 0), values if every == 1 else np.asarray(values)[::every, ::every, ::every]
             return
         for box in self.task["boxes"]:
             if name in box:
-                yield tuple(box[name][0]), pieces.box(name, *box[name])
+                yield triple(box[name][0]), pieces.box(name, *box[name])
 
     def _is_wanted(self) -> bool:
         return self.wanted > self.file.committed and self.written >= self.wanted
@@ -179,15 +180,14 @@ class FileThread(threading.Thread):
 
     def _commit(self) -> None:
         self.file.flush()
-        with self.committed:
-            self.committed.notify_all()
+        self._notify()
 
-    def _commit_no_more(self) -> None:
+    def _notify(self) -> None:
         with self.committed:
             self.committed.notify_all()
 
     def commit_up_to(self, count: int) -> None:
-        """Return when so many snapshots are in the file, or never will be."""
+        """Return when so many snapshots are in the file, or the file has failed or ended."""
         self.wanted = count
         with self.committed:
             self.committed.wait_for(lambda: self.file.committed >= count or self.failure or not self.is_alive())
@@ -211,7 +211,7 @@ class Files:
         self.joined: list[JoinedFile] = []
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do what is asked. Errors: `NearfieldError`, it cannot be done."""
+        """Carry out a request. Error: `NearfieldError` if that cannot be done."""
         wanted = request["do"]
         if wanted == "open":
             self._open(request["tasks"])
@@ -230,13 +230,11 @@ class Files:
 
     def _open(self, tasks: list[dict[str, Any]]) -> None:
         opened: list[FileThread] = []
-        try:
+        with contextlib.ExitStack() as broken:
             for task in tasks:
                 opened.append(FileThread(task, self.compressors))
-        except BaseException:
-            for thread in opened:
-                thread.file.close(False, "another file could not be opened")
-            raise
+                broken.callback(opened[-1].file.close, False, "another file could not be opened")
+            broken.pop_all()
         for thread in opened:
             thread.start()
         self.threads = opened
@@ -245,40 +243,37 @@ class Files:
         """Close all files but those that join them."""
         threads, self.threads = self.threads, []
         for thread in threads:
-            with told():
+            with reported():
                 thread.finish(complete, reason)
 
     def settle(self, complete: bool, reason: str) -> None:
         """Close the files that join others."""
         joined, self.joined = self.joined, []
         for file in joined:
-            with told():
+            with reported():
                 file.close(complete, reason)
 
 
 @contextlib.contextmanager
-def told() -> Iterator[None]:
-    """What fails is told to the solver, and the rest goes on."""
+def reported() -> Iterator[None]:
+    """Report an error to the solver instead of raising it."""
     try:
         yield
     except NearfieldError as error:
-        tell({"failed": str(error)})
+        report({"failed": str(error)})
 
 
-speaking = threading.Lock()
+report_lock = threading.Lock()
 
 
-def tell(said: dict[str, Any]) -> None:
-    """A line of JSON to the solver, if it still listens."""
-    with speaking:
-        try:
-            print(json.dumps(said), flush=True)
-        except OSError:
-            pass
+def report(message: dict[str, Any]) -> None:
+    """Send a line of JSON to the solver, if it is alive."""
+    with report_lock, contextlib.suppress(OSError):
+        print(json.dumps(message), flush=True)
 
 
 def main(processors: str) -> None:
-    """Serve until the input ends. Signals of a terminal or a batch system are the solver's to heed."""
+    """Serve until the input ends. Signals of a terminal or a batch system are for the solver."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     own = [int(number) for number in processors.split(",")]
@@ -287,10 +282,10 @@ def main(processors: str) -> None:
     files = Files(len(own))
     for line in sys.stdin:
         try:
-            said = files.answer(json.loads(line))
+            answer = files.answer(json.loads(line))
         except NearfieldError as error:
-            said = {"refused": str(error)}
-        tell(said)
+            answer = {"refused": str(error)}
+        report(answer)
     files.close(False, DIED)
     files.settle(False, DIED)
 

@@ -1,8 +1,9 @@
-"""The writers of a run: beside the ranks of each host one process, which writes what they send."""
+"""The writers of a run: one process on each host, which writes the snapshots of the ranks there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from nearfield.entry.errors import ModelError, RunFailed
@@ -11,13 +12,13 @@ from nearfield.machine.hardware import this_machine
 from nearfield.output.writer_process import WriterProcess
 from nearfield.parallel.start import Started
 
-Piece = dict[str, Any]  # what `images.piece_of` makes
+Piece = dict[str, Any]  # from `images.piece_of`
 
 
 class Writers:
-    """Processes that write fields; the first rank of each host talks to the one there, rank 0's joins what all write.
+    """Processes that write fields; the first rank of each host talks to its process, rank 0's joins the files of all.
 
-    All ranks call the same methods in the same order (but `close`), and all hear what any of them says.
+    All ranks call all methods but `close` in one order, and all receive the first error of any of them.
     """
 
     def __init__(self, started: Started) -> None:
@@ -47,16 +48,16 @@ class Writers:
             raise ModelError(refused)
 
     def failure(self) -> str | None:
-        """What broke by itself, so far."""
+        """The first failure that a process has reported without request."""
         own = self._process.failure if self._process else None
         return self._first(own) if self._ranks.any(own is not None) else None
 
     def flush(self, counts: Mapping[str, int]) -> str | None:
-        """Return when so many snapshots are in each file; what broke on the way."""
+        """Return when so many snapshots are in each file; returns the first failure, if any."""
         return self._ask({"do": "flush", "counts": counts})
 
     def finish(self, complete: bool, reason: str) -> str | None:
-        """Close the files, complete or not; what broke."""
+        """Close the files, complete or not; returns the first failure, if any."""
         broken = self._ask({"do": "close", "complete": complete, "reason": reason})
         wanted = {"do": "settle", "complete": complete and not broken, "reason": broken or reason}
         return self._first(broken, self._ask_root(wanted))
@@ -80,32 +81,27 @@ class Writers:
         return self._ask(request, self._ranks.rank == 0)
 
     def _first(self, *own: str | None) -> str | None:
-        """What the lowest rank that has something to say says."""
-        said = next(filter(None, own), None)
-        return next(filter(None, self._ranks.everywhere(said)), None)
+        """The message of the lowest rank that has one."""
+        message = next(filter(None, own), None)
+        return next(filter(None, self._ranks.everywhere(message)), None)
 
 
 def spare_processors(used: set[int]) -> list[int]:
     """Processors of this host that no thread of a rank is bound to; all where there is none."""
-    everything = set(this_machine().processors)
-    return sorted(everything - used) or sorted(everything)
+    every = set(this_machine().processors)
+    return sorted(every - used or every)
 
 
 def boxes(regions: Mapping[str, Sequence[int]], parts: Sequence[Sequence[Piece]]) -> list[list[Boxes]]:
-    """What the files of each rank hold of regions of these shapes; the first one has those that are zero throughout.
+    """The boxes of regions of these shapes in the files of each rank; the first holds regions that are zero throughout.
 
-    A rank has one file, or several where what it sends appears at several places (`images`).
+    A rank has one file, or several where its samples appear at several places (`images`).
     """
-    found: list[list[dict[str, Any]]] = []
+    files: list[list[dict[str, Any]]] = []
     for part in parts:
-        most = max((len(piece["boxes"]) for piece in part), default=0)
-        found.append(
-            [
-                {piece["component"]: tuple(piece["boxes"][number]) for piece in part if number < len(piece["boxes"])}
-                for number in range(most)
-            ]
-        )
+        columns = [[(piece["component"], tuple(box)) for box in piece["boxes"]] for piece in part]
+        files.append([dict(filter(None, row)) for row in zip_longest(*columns)])
     for name, whole in regions.items():
-        if not any(name in box for each in found for box in each):
-            found[0][0][name] = (0, 0, 0), tuple(whole)
-    return found
+        if not any(name in box for each in files for box in each):
+            files[0][0][name] = (0, 0, 0), tuple(whole)
+    return [[*each] for each in files]

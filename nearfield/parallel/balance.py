@@ -175,7 +175,7 @@ class Problem:
         return triple(len(sides.ghosts) for sides in self.sides)
 
     def allowed(self, axis: int) -> np.ndarray:
-        """Where cuts may lie, both ends included: between blocks of 16 along the rows."""
+        """Allowed positions of cuts, both ends included: between blocks of 16 along the rows."""
         length = self.weights.shape[axis]
         step = LANES if axis == self.weights.storage_axes[2] else 1
         return np.append(np.arange(0, max(1, length - self.least[axis] + 1), step), length)

@@ -193,7 +193,7 @@ def thinnest(is_unit: bool, with_ghosts: bool, depth: int) -> int:
 
 
 def most_domains(weights: Weights, depth: int = 0) -> Triple:
-    """How many domains fit along x, y, z, each with halos so deep (0: without)."""
+    """Number of domains that fit along x, y, z, each with halos so deep (0: without)."""
     unit = weights.storage_axes[2]
     return triple(max(1, n // thinnest(axis == unit, depth > 0, depth)) for axis, n in enumerate(weights.shape))
 

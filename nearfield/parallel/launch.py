@@ -9,12 +9,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from nearfield.entry.errors import ModelError
 from nearfield.machine.topology import topology
 from nearfield.machine.transport import started
 
-MOST_RANKS_A_CORE = 16  # more only take memory, some 60 MB each
+MOST_RANKS_A_CORE = 16  # more ranks only take memory, some 60 MB each
 PR_SET_PDEATHSIG = 1  # of prctl(2)
 
 
@@ -33,19 +34,16 @@ def launcher() -> Path:
 def command(
     ranks: int, arguments: list[str], mpiexec: Path, module: str = "nearfield"
 ) -> tuple[list[str], dict[str, str]]:
-    """The command that starts so many ranks of a module on this machine, and what it needs in its environment.
+    """The command that starts so many ranks of a module on this machine, and the environment variables it needs.
 
     Ranks bind themselves, so that the launcher must not; Open MPI refuses root and more ranks than cores unless told.
     """
     version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False).stdout
     own = [sys.executable, "-m", module, *arguments]
     if "OpenRTE" in version or "Open MPI" in version:
-        return [str(mpiexec), "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *own], {
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "PRTE_ALLOW_RUN_AS_ROOT": "1",
-            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        }
+        allowed = [f"{kind}_ALLOW_RUN_AS_ROOT{more}" for kind in ("OMPI", "PRTE") for more in ("", "_CONFIRM")]
+        line = [str(mpiexec), "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *own]
+        return line, dict.fromkeys(allowed, "1")
     return [str(mpiexec), "-n", str(ranks), *own], {}
 
 
@@ -84,23 +82,23 @@ def end_with_parent() -> None:
 
 
 def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
-    """The exit code of the launcher; signals go on to it, and its end by a signal is told.
+    """The exit code of the launcher; signals are passed on to it, and its end by a signal is reported.
 
     It has a session of its own: a terminal would send it Ctrl-C as well, and at a second one it aborts. If this process
     is killed, the system asks it to end.
     """
-    own = {"stdin": subprocess.DEVNULL, "start_new_session": True, "preexec_fn": end_with_parent}
-    passed_on = {signal.SIGINT: signal.SIGINT, signal.SIGTERM: signal.SIGTERM, signal.SIGHUP: signal.SIGTERM}
+    own: dict[str, Any] = {"stdin": subprocess.DEVNULL, "start_new_session": True, "preexec_fn": end_with_parent}
     with subprocess.Popen(line, env=environment, **own) as launched:
-        kept = {
-            number: signal.signal(number, lambda number, _: launched.send_signal(passed_on[number]))
-            for number in passed_on
-            if signal.getsignal(number) != signal.SIG_IGN
-        }
+
+        def pass_on(number: int, _: object) -> None:
+            launched.send_signal(signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
+
+        signals = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+        handlers = {n: signal.signal(n, pass_on) for n in signals if signal.getsignal(n) != signal.SIG_IGN}
         try:
-            code = launched.wait()
+            code: int = launched.wait()
         finally:
-            for number, handler in kept.items():
+            for number, handler in handlers.items():
                 signal.signal(number, handler)
     if code in (0, 1, 2, 3, 4, 75, 130):
         return code

@@ -1,4 +1,4 @@
-"""What one rank holds of a plan: its own box and its halos, in coordinates of its own.
+"""The part of a plan that one rank holds: its own box and its halos, in coordinates of its own.
 
 Where ranks meet along an axis that closes on itself, halos reach over its ends: into images of the box, whole periods
 away, as a rank holds them of its neighbours there. With a phase, images are held as their owners have them, not turned,
@@ -46,7 +46,7 @@ def image_shifts(own: Box, plan: Plan) -> list[Triple]:
 
 @dataclass(frozen=True)
 class AxisPart:
-    """What is held along an axis of `period` samples: `lower` to `upper`, images past its ends included.
+    """The held samples along an axis of `period` samples: `lower` to `upper`, images past its ends included.
 
     Stored in this order; with a `gap`, from the seam on, and what lies before the seam follows from the gap on.
     """
@@ -150,11 +150,11 @@ class PlanPart:
         return own and self.here(own)
 
     def own_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of samples (3, n): numbers (m,) of the rank's own ones, and their places (3, m) in the part."""
+        """Numbers (m,) of the rank's own among samples (3, n), and their places (3, m) in the part."""
         return self._places(index, self.own)
 
     def held_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Likewise of own samples and halos; a sample comes once for each of its periodic images there."""
+        """Numbers and places of own samples and halos; a sample comes once for each of its periodic images there."""
         shifts = [np.array(shift)[:, None] for shift in image_shifts(self.own, self.whole)]
         images = [self._places(index + shift, self.held) for shift in shifts]
         which, places = (np.concatenate(parts, axis=-1) for parts in zip(*images))
@@ -190,7 +190,7 @@ class CoefficientsPart:
         return self._whole.at(component, *triple(axis.samples[n] for axis, n in zip(self._axes, (i, j, k))))
 
     def kept_numbers(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """How many numbers poles keep in each cell of a lattice of the part."""
+        """Numbers that poles keep in each cell of a lattice of the part."""
         return self._whole.kept_numbers(*triple(axis.samples[n] for axis, n in zip(self._axes, (i, j, k))))
 
     def planes(
@@ -237,9 +237,7 @@ def joined_poles(planes: Sequence[PlaneCoefficients], columns: int) -> tuple[Pol
     return tuple(poles)
 
 
-def in_step(
-    blocks: Sequence[Iterator[PlaneCoefficients]],
-) -> Iterator[tuple[int, int, list[PlaneCoefficients]]]:
+def in_step(blocks: Sequence[Iterator[PlaneCoefficients]]) -> Iterator[tuple[int, int, list[PlaneCoefficients]]]:
     """(start, stop, coefficients of each block) of the same planes, which each block groups in its own way."""
     now = [next(block) for block in blocks]
     while True:

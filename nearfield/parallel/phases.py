@@ -1,4 +1,4 @@
-"""In which regions a rank makes its steps between two exchanges: cut faces first, so that messages run under the rest.
+"""Regions of a rank's steps between two exchanges: cut faces first, so that the rest hides the messages.
 
 Halos of depth h > 1 are good for h steps: the part of them that is right shrinks by one layer a step, or by two where E
 reads H of the next row too (`Plan.reach`): then they are good for h/2. A halo of one layer is made up to its end
@@ -12,15 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from nearfield.engines.cpu.engine import Sides
+from nearfield.engines.protocol import Side, Sides
 
-Side = tuple[int, int]  # (at, lean)
 Borders = dict[int, tuple[Side | None, Side | None]]  # at the low and the high cut face, by axis
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Along one axis: samples held, the own ones among them, and at which ends a halo ends within the whole box.
+    """One axis of a rank: samples held, own ones among them, and at which ends a halo ends within the whole box.
 
     ring: it closes on itself, and all of it is held; reach: layers by which sides lean a step.
     """

@@ -1,36 +1,40 @@
 """One run on several ranks: each advances its own box, with halos as deep as several steps.
 
 A rank makes as many steps between two exchanges as its halos are good for. It makes what its neighbours need first,
-sends it, and makes the rest while the messages travel (phases.py). What is exchanged is in halo.py; what is recorded
-comes together on rank 0.
+sends it, and makes the rest while the messages travel (phases.py). The messages are in halo.py, joint recordings in
+recorded.py.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from nearfield.engines.cpu.engine import Block, CpuEngine, Sides, Tables, energy_of
+from nearfield.engines import ENGINES
+from nearfield.engines.protocol import Block, Halves, LocalEngine, Sides, Stop, Tables, energy_of
+from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import triple
 from nearfield.machine.transport import Channel, Ranks, Turns
-from nearfield.parallel.halo import Message, messages
+from nearfield.parallel.halo import exchanges
 from nearfield.parallel.part import PlanPart, held_box, parted_rings
 from nearfield.parallel.phases import Axis, SplitTiles, phases
+from nearfield.parallel.recorded import RankRecorders
 from nearfield.plan.boxes import Arrangement, Box, Grouping
 from nearfield.plan.excitations import Marches
 from nearfield.plan.plan import Plan
-from nearfield.plan.recorders import DFTBox, Functional, Recording, RecordingTerm
-from nearfield.plan.term import is_magnetic
+from nearfield.plan.recorders import Recording
 
 POLL = 2.0  # ms between looks at messages under way; some libraries move them only when they are asked
 
 
 class RankEngine:
-    """The interface of `CpuEngine`, for one of several ranks that all call the same methods in the same order.
+    """An engine on several ranks, which all call the same methods in the same order.
 
-    `engine` is the rank's own. `recordings()` and `gathered(component)` give their answers on rank 0, None elsewhere.
+    `local` is this rank's own, one of `ENGINES`. `recordings()` and `gathered(component)` give their answers on rank 0,
+    None elsewhere.
     """
 
     def __init__(
@@ -41,106 +45,85 @@ class RankEngine:
         grouping: Grouping,
         depth: int,
         overlap: str = "split",
-        **options,
+        engine: str = "cpu",
+        **options: Any,
     ) -> None:
         self.plan, self.ranks, self.depth, self.overlap = plan, ranks, depth, overlap
-        own = grouping.boxes(arrangement)
-        held = [held_box(box, depth, plan) for box in own]
+        self.boxes = grouping.boxes(arrangement)
+        held = [held_box(box, depth, plan) for box in self.boxes]
         self._round = depth // plan.reach  # steps between two exchanges
-        self.boxes, self.part = own, PlanPart(plan, own[ranks.rank], held[ranks.rank])
-        self.engine = CpuEngine(
-            self.part.plan, domains=domains_here(arrangement, self.part), own=self.part.own_here, **options
-        )
+        self.part = PlanPart(plan, self.boxes[ranks.rank], held[ranks.rank])
+        here = {"domains": domains_here(arrangement, self.part), "own": self.part.own_here}
+        self.local, self._halves = shareable(engine, ENGINES[engine](self.part.plan, **here, **options))
         self._columns = [plan.column(waveform) for waveform in self.part.plan.waveforms]
         self._waves = [plan.wave(wave) for wave in self.part.plan.waves]
         self._marches = Marches(plan.waves, plan.dtype)  # rank 0's
-        self._set_recorders()
-        self._messages = messages(self.engine, self.part, ranks.rank, own, held, depth)
+        self._recorded = RankRecorders(plan, ranks, self.part, self.boxes)
+        self._exchanges = list(exchanges(self._halves, self.part, ranks.rank, self.boxes, held, depth))
         self._early, self._late = (self._channel(late) for late in (False, True))
-        mine, rings = self.part.own, parted_rings(self.part.own, plan)
-        self._axes = tuple(
-            Axis(
-                n.length,
-                (low - n.lower, high - n.lower),
-                n.lower > 0 or parted,
-                n.upper < n.period or parted,
-                depth,
-                phase is not None and not parted,
-                plan.reach,
-            )
-            for n, low, high, parted, phase in zip(self.part.axes, mine.lower, mine.upper, rings, plan.phases)
-        )
+        self._axes = axes_of(self.part, depth)
         self._coming = False  # halos are under way
         self.seconds = {"compute": 0.0, "pack": 0.0, "wait": 0.0}
         self.exchanges = self.split_blocks = 0  # blocks of steps made in split tiles
 
     def _channel(self, late: bool) -> Channel:
-        def sides(name: str) -> list[tuple[int, np.ndarray]]:
-            regions = ((m.rank, getattr(m, name)) for m in self._messages if m.late == late)
-            return [(rank, region.buffer) for rank, region in regions if region]
-
-        kind = Turns if self.overlap == "blocking" else Channel
-        return self.ranks.channel(sides("out"), sides("into"), kind)
-
-    def _set_recorders(self) -> None:
-        """Which recorders are here, and which sums have their terms on several ranks."""
-        self._recorders = [term for term in self.plan.terms if isinstance(term, RecordingTerm)]
-        local = [term for term in self.part.plan.terms if isinstance(term, RecordingTerm)]
-        functionals = [(n, term) for n, term in zip(self.part.recorders, local) if isinstance(term, Functional)]
-        self._functionals = [n for n, _ in functionals]
-        shared = {n for n, term in functionals if len(term.i) < term.terms}
-        self._shared = sorted(set().union(*self.ranks.everywhere(shared)))
-        self._boxes = [n for n, term in enumerate(self._recorders) if isinstance(term, DFTBox)]
-        self._boxes_here = [n for n, term in zip(self.part.recorders, local) if isinstance(term, DFTBox)]
-        self._sums: dict[int, list[np.ndarray]] = {n: [] for n in self._shared}
+        some = [each for each in self._exchanges if each.late == late]
+        out = [(each.rank, each.out.buffer) for each in some if each.out]
+        into = [(each.rank, each.into.buffer) for each in some if each.into]
+        return self.ranks.channel(out, into, Turns if self.overlap == "blocking" else Channel)
 
     @property
-    def sums(self) -> dict[int, list[np.ndarray]]:
+    def own(self) -> Box:
+        """This rank's box of the plan."""
+        return self.part.own
+
+    @property
+    def recorders(self) -> list[int]:
+        """Number among the plan's recording terms of each recorder of this rank."""
+        return self._recorded.numbers
+
+    @property
+    def shared_sums(self) -> dict[int, list[np.ndarray]]:
         """Samples so far of the sums that ranks share, by recorder of the plan; on rank 0 alone."""
-        return self._sums if self.ranks.rank == 0 else {}
+        return self._recorded.sums
 
     @property
     def step(self) -> int:
         """Steps made since the start or the last reset."""
-        return self.engine.step
+        return self.local.step
 
-    def use_tiles(self, tiling) -> None:
-        """Take these tiles from the next step on."""
-        self.engine.use_tiles(tiling)
-
-    def facts(self) -> dict:
-        """Those of this rank's engine; `bytes` of all ranks."""
-        return self.engine.facts() | {"bytes": sum(self.ranks.everywhere(self.engine.facts()["bytes"]))}
+    def facts(self) -> dict[str, Any]:
+        """Facts of this rank's engine; `bytes` of all ranks."""
+        return self.local.facts() | {"bytes": sum(self.ranks.everywhere(self.local.facts()["bytes"]))}
 
     # ---- steps
 
     def advance(
-        self, steps: int, excitation: str = "sources", weigh: bool = False, stop: Callable[[], bool] | None = None
+        self, steps: int, excitation: str = "sources", weigh: bool = False, stop: Stop | None = None
     ) -> Block | None:
         """Make `steps` steps, or tell that some rank was asked to stop: None, after the steps were made."""
-        self.engine.begin(steps, excitation, weigh, self._tables(steps, excitation))
-        tiles = self.ranks.from_root(self.engine.facts()["tile_depth"]) if self.overlap == "split" else 0
+        self._halves.begin(steps, excitation, weigh, self._tables(steps, excitation))
+        tiles = self.ranks.from_root(self.local.facts()["tile_depth"]) if self.overlap == "split" else 0
         if not (tiles > self._round and self._advance_in_split_tiles(steps, tiles)):
             for first in range(0, steps, self._round):
                 self._advance(first, min(steps, first + self._round))
-        samples, digits = self.engine.end()
-        self._add_shared(steps, samples)
+        samples, digits = self._halves.end()
+        self._recorded.add(self.step, steps, samples)
         energy = energy_of(self.ranks.added(digits)) if weigh else -1.0
-        return None if stop and self.ranks.any(stop()) else Block([], energy)
+        return None if stop and self.ranks.any(stop()) else Block(energy)
 
     def _tables(self, steps: int, excitation: str) -> Tables:
         """Computed once, since exp and cos differ from processor to processor, and cut to what is here."""
         made = None
         if self.ranks.rank == 0:
             first = self.step + 1
-            phasors = [self.plan.phasors(self._recorders[n], first, steps) for n in self._boxes]
+            phasors = [self.plan.phasors(box, first, steps) for box in self.plan.dft_boxes]
             waves = self._marches.tables(first, steps, excitation)
             made = Tables(*self.plan.amplitudes(first, steps, excitation), phasors, waves)
         tables = self.ranks.from_root(made)
         columns = self._columns or [0]
         electric, magnetic = (np.ascontiguousarray(t[:, columns]) for t in (tables.electric, tables.magnetic))
-        phasors = [tables.phasors[self._boxes.index(n)] for n in self._boxes_here]
-        return Tables(electric, magnetic, phasors, [tables.waves[n] for n in self._waves])
+        return Tables(electric, magnetic, self._recorded.here(tables.phasors), [tables.waves[n] for n in self._waves])
 
     def _advance_in_split_tiles(self, steps: int, depth: int) -> bool:
         """All steps of the block in tiles of so many steps, deeper than halos; False where some rank is too thin."""
@@ -193,9 +176,9 @@ class RankEngine:
         if self.overlap != "split":
             self._wait()
 
-    def _run(self, first: int, last: int, region) -> None:
+    def _run(self, first: int, last: int, region: Sides) -> None:
         begun = time.perf_counter()
-        self.engine.run(first, last, region, self._progress, POLL)
+        self._halves.run(first, last, region, self._progress, POLL)
         self.seconds["compute"] += time.perf_counter() - begun
 
     def _progress(self) -> bool:
@@ -204,13 +187,11 @@ class RankEngine:
 
     def _send(self, late: bool) -> None:
         begun = time.perf_counter()
-        for message in self._out(late):
-            message.out.pack()
+        for each in self._exchanges:
+            if each.out and each.late == late:
+                each.out.pack()
         (self._late if late else self._early).send()
         self.seconds["pack"] += time.perf_counter() - begun
-
-    def _out(self, late: bool) -> list[Message]:
-        return [message for message in self._messages if message.late == late and message.out]
 
     def _receive(self, steps: int) -> None:
         """Wait for the halos that are under way, if any are, and put them in their place."""
@@ -218,10 +199,10 @@ class RankEngine:
             return
         self._wait()
         come = time.perf_counter()
-        for message in self._messages:
-            if message.into:
-                message.into.unpack()
-        self.engine.refreshed(steps)
+        for each in self._exchanges:
+            if each.into:
+                each.into.unpack()
+        self._halves.refreshed(steps)
         self._coming = False
         self.exchanges += 1
         self.seconds["pack"] += time.perf_counter() - come
@@ -232,81 +213,59 @@ class RankEngine:
             channel.wait()
         self.seconds["wait"] += time.perf_counter() - begun
 
-    def _add_shared(self, steps: int, samples: list[np.ndarray]) -> None:
-        """Sums whose terms lie on several ranks: the products come together, and are added in their order."""
-        if not self._shared:
-            return
-        counts = {
-            n: (
-                self.step // self._recorders[n].stride - (self.step - steps) // self._recorders[n].stride,
-                len(self._recorders[n].i),
-            )
-            for n in self._shared
-        }
-        here = dict(zip(self._functionals, samples))
-        products = [np.reshape(here.get(n, np.zeros(counts[n])), counts[n]).ravel() for n in self._shared]
-        total = self.ranks.added_on_root(np.concatenate(products))
-        if total is None:
-            return
-        at = 0
-        for n in self._shared:
-            table = total[at : at + counts[n][0] * counts[n][1]].reshape(counts[n])
-            at += table.size
-            self._sums[n].append(added_in_order(table))
-
     def reset(self) -> None:
-        """Everything back to zero, on all ranks."""
+        """Set everything to zero, on all ranks."""
         if self._coming:
             self._wait()
             self._coming = False
-        self.engine.reset()
-        self._sums = {n: [] for n in self._shared}
+        self.local.reset()
+        self._recorded.reset()
 
-    # ---- what came of it
+    # ---- fields and recordings
 
     def set_state(self, component: int, values: np.ndarray) -> None:
         """Write one component, active shape, before the first step after a reset; all ranks the same."""
-        self.engine.state(component)[...] = values[np.ix_(*(axis.samples for axis in self.part.axes))]
+        self.local.set_state(component, values[np.ix_(*(axis.samples for axis in self.part.axes))])
 
     def gathered(self, component: int) -> np.ndarray | None:
         """One component, active shape, H as eta0 H."""
-        pieces = self.ranks.gathered(self.engine.state(component)[self.part.own_here.slices()].copy())
+        pieces = self.ranks.gathered(self.local.state(component)[self.part.own_here.slices()].copy())
         if pieces is None:
             return None
-        whole = np.zeros(self.plan.active, self.plan.dtype)
+        whole: np.ndarray = np.zeros(self.plan.active, self.plan.dtype)
         for box, piece in zip(self.boxes, pieces):
             whole[box.slices()] = piece
         return whole
 
     def recordings(self) -> list[Recording] | None:
-        """What each recording term of the plan gathered, as `CpuEngine.recordings`."""
-        pieces = self.ranks.gathered(dict(zip(self.part.recorders, self.engine.recordings())))
-        if pieces is None:
-            return None
-        return [self._joined(n, term, pieces) for n, term in enumerate(self._recorders)]
-
-    def _joined(self, n: int, term: RecordingTerm, pieces: list[dict[int, Recording]]) -> Recording:
-        if n in self._shared:
-            values = np.concatenate(self._sums[n]) if self._sums[n] else np.zeros(0)
-            steps = term.stride * np.arange(1, len(values) + 1)
-            return Recording(self.plan.recording_times(is_magnetic(term.component), steps), values)
-        found = [(box, piece[n]) for box, piece in zip(self.boxes, pieces) if n in piece]
-        if isinstance(term, Functional):
-            return found[0][1]
-        whole = Box(tuple(term.lower), tuple(term.upper))
-        first = found[0][1]
-        values = np.zeros((len(first.values), *whole.shape), first.values.dtype)
-        for box, piece in found:
-            values[(slice(None), *box.intersection(whole).slices(whole.lower))] = piece.values
-        return Recording(first.time, values)
+        """One for each recording term of the plan, SI units."""
+        return self._recorded.joined(self.local.recordings() or [])
 
 
-def added_in_order(products: np.ndarray) -> np.ndarray:
-    """Sums over the last axis of (samples, terms), term by term."""
-    total = np.zeros(len(products))
-    for column in products.T:
-        total += column
-    return total
+def shareable(name: str, engine: LocalEngine) -> tuple[LocalEngine, Halves]:
+    """The engine, and itself as one that exchanges halos. Error: it cannot."""
+    if not isinstance(engine, Halves):
+        raise ModelError(f'engine "{name}" cannot exchange halos with other ranks; give "cpu", or run on one rank')
+    return engine, engine
+
+
+def axes_of(part: PlanPart, depth: int) -> tuple[Axis, Axis, Axis]:
+    """The part along each axis, for the regions of phases.py."""
+    own, plan = part.own, part.whole
+
+    def axis(n: int, parted: bool) -> Axis:
+        held, phase = part.axes[n], plan.phases[n]
+        return Axis(
+            held.length,
+            (own.lower[n] - held.lower, own.upper[n] - held.lower),
+            held.lower > 0 or parted,
+            held.upper < held.period or parted,
+            depth,
+            phase is not None and not parted,
+            plan.reach,
+        )
+
+    return triple(axis(n, parted) for n, parted in enumerate(parted_rings(own, plan)))
 
 
 def domains_here(arrangement: Arrangement, part: PlanPart) -> Arrangement:
@@ -317,4 +276,4 @@ def domains_here(arrangement: Arrangement, part: PlanPart) -> Arrangement:
         inner = [part.axes[axis].place(cut) for cut in arrangement.cuts[axis] if low < cut < high]
         return (0, *inner, part.held.shape[axis])
 
-    return Arrangement(tuple(cuts(axis) for axis in range(3)))
+    return Arrangement(triple(cuts(axis) for axis in range(3)))

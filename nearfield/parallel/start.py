@@ -1,4 +1,4 @@
-"""From a plan to the engine of this rank: domains, halos, tiles, threads and pages, all chosen or as asked."""
+"""The engine of this rank for a plan: domains, halos, tiles, threads and pages, as chosen or as given."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any, cast
 
-from nearfield.engines.cpu.engine import CpuEngine, Placement
+from nearfield.engines import ENGINES
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import Choice, choose
+from nearfield.engines.protocol import Engine, LocalEngine, Placement
 from nearfield.entry.errors import ModelError
-from nearfield.entry.triples import Triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.machine.binding import Binding, resolve
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
-from nearfield.machine.transport import Alone, agreed, world
+from nearfield.machine.transport import Alone, Ranks, agreed, world
 from nearfield.parallel.decomposition import Decomposition, decompose, parse_domains
 from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
 from nearfield.parallel.part import PlanPart, held_box
@@ -28,13 +30,13 @@ from nearfield.plan.plan import ROW_LENGTHS, Plan
 from nearfield.plan.sizes import BYTES_OF, LANES
 
 OVERLAPS = ("split", "none", "blocking")
-ALIKE = 1.05  # of rates that are taken to be equal
-PAGES_LOOKED_AT = 20000
+ALIKE = 1.05  # ratio of rates below which they count as equal
+PAGES_LOOKED_AT = 20000  # pages whose NUMA node is asked for
 
 
 @dataclass(frozen=True)
 class Parallel:
-    """How a run is to be spread: domains in all (8, "8", "2x1x4"), a binding scheme, a memory policy, layers of halos.
+    """Spread of a run: domains in all (8, "8", "2x1x4"), a binding scheme, a memory policy, layers of halos.
 
     What is None is chosen. `overlap`: "split" makes cut faces first, so that messages travel under the rest; "none"
     waits for them at once; "blocking" lets one pair of ranks talk after the other. No bit of a result depends on it.
@@ -54,9 +56,9 @@ class Parallel:
 
 @dataclass(frozen=True, eq=False)
 class Started:
-    """A rank's engine, and how it came about."""
+    """A rank's engine, and the choices behind it."""
 
-    engine: CpuEngine | RankEngine
+    engine: Engine
     choice: Choice
     binding: Binding
     decomposition: Decomposition | None  # None: one domain
@@ -64,11 +66,11 @@ class Started:
     ranks: Alone
 
     @property
-    def local(self) -> CpuEngine:
+    def local(self) -> LocalEngine:
         """The rank's own engine."""
-        return self.engine.engine if isinstance(self.engine, RankEngine) else self.engine
+        return self.engine.local
 
-    def facts(self) -> dict:
+    def facts(self) -> dict[str, Any]:
         """Domains, binding, memory and locality as plain data; the same keys for any number of ranks."""
         achieved = self.binding.verify(self.local.facts()["thread_ids"])
         found = self.binding.locality(lambda: self.local.pages(PAGES_LOOKED_AT), achieved)
@@ -85,13 +87,13 @@ class Started:
             "arrangement": list(counts),
             "cuts": [list(ends) for ends in cut.cuts] if cut else None,
             "rank_arrangement": list(self.decomposition.grouping.ranks) if self.decomposition else [1, 1, 1],
-            "overlap": self.engine.overlap if isinstance(self.engine, RankEngine) else None,
+            "overlap": self.engine.overlap,
             "imbalance": self.decomposition.imbalance if self.decomposition else 1.0,
             "halo_depth": self.depth,
             "placement": self.ranks.everywhere(own),
         }
 
-    def seconds(self) -> dict:
+    def seconds(self) -> dict[str, list[float]]:
         """Where each rank's time went: compute, pack, wait (s), and exchanges made; nothing for one rank."""
         if not isinstance(self.engine, RankEngine):
             return {}
@@ -112,39 +114,38 @@ def start(
     plan = with_uncut_rows(plan, domains)
     hardware, place = this_machine(), place_of(ranks)
 
-    def binding(number: int | None, count: int | None) -> Binding:
+    def bound_to(number: int | None, count: int | None) -> Binding:
         return resolve(wishes.bind, wishes.memory, number, hardware, *place[:2], domains=count, ranks_bound=place[2])
 
     def first_choice() -> tuple[Binding, Choice]:
         depths_for(plan, wishes.halo_depth)
         if wishes.overlap not in OVERLAPS:
             raise ModelError(f"overlap '{wishes.overlap}' is unknown; allowed: {', '.join(OVERLAPS)}")
-        most = binding(threads, None)
+        most = bound_to(threads, None)
         return most, choose(plan, threads, schedule, tiling, most.threads)
+
+    def started(choice: Choice, found: Decomposition | None, depth: int = 0) -> Started:
+        count = len(found.grouping.domains_of(ranks.rank)) if found else 1
+        binding = bound_to(choice.machine.threads, count)
+        options: dict[str, Any] = {"threads": binding.threads, "tiling": choice.tiling, "placement": placement(binding)}
+        engine: Engine
+        if found and ranks.size > 1:
+            spread = plan, cast(Ranks, ranks), found.arrangement, found.grouping, depth, wishes.overlap
+            engine = RankEngine(*spread, **options)
+        else:
+            engine = ENGINES["cpu"](plan, domains=found and found.arrangement, **options)
+        return Started(engine, choice, binding, found, depth, ranks)
 
     most, choice = agreed(ranks, first_choice)
     domains = domains or sum(ranks.everywhere(most.domains))
     if domains in (1, (1, 1, 1)) and ranks.size == 1:
-        chosen = binding(choice.machine.threads, 1)
-        engine = CpuEngine(plan, chosen.threads, tiling=choice.tiling, placement=placement(chosen))
-        return Started(engine, choice, chosen, None, 0, ranks)
+        return started(choice, None)
     speeds = unequal_speeds(ranks.everywhere(load_profile(None).rates().core * choice.machine.threads), domains)
     found, depth = agreed(ranks, lambda: divided(plan, domains, ranks, choice, wishes, speeds), at_root=True)
-
-    def own_engine() -> Started:
-        count = len(found.grouping.domains_of(ranks.rank))
-        if ranks.size == 1:
-            chosen = binding(choice.machine.threads, count)
-            options = {"domains": found.arrangement, "tiling": choice.tiling, "placement": placement(chosen)}
-            return Started(CpuEngine(plan, chosen.threads, **options), choice, chosen, found, 0, ranks)
-        own = found.grouping.box(ranks.rank, found.arrangement)
-        local = choose(PlanPart(plan, own, held_box(own, depth, plan)).plan, threads, schedule, tiling, most.threads)
-        chosen = binding(local.machine.threads, count)
-        options = {"threads": chosen.threads, "tiling": local.tiling, "placement": placement(chosen)}
-        engine = RankEngine(plan, ranks, found.arrangement, found.grouping, depth, wishes.overlap, **options)
-        return Started(engine, local, chosen, found, depth, ranks)
-
-    return own_engine()
+    if ranks.size == 1:
+        return started(choice, found)
+    part = PlanPart(plan, own := found.grouping.box(ranks.rank, found.arrangement), held_box(own, depth, plan))
+    return started(choose(part.plan, threads, schedule, tiling, most.threads), found, depth)
 
 
 def with_uncut_rows(plan: Plan, domains: int | Triple | None) -> Plan:
@@ -165,7 +166,7 @@ def place_of(ranks: Alone) -> tuple[int, int, list[tuple[int, ...]]]:
 
 
 def placement(binding: Binding) -> Placement:
-    """What the engine is told of a binding."""
+    """The placement of an engine by a binding."""
     return Placement(binding.processors, binding.memory, binding.nodes)
 
 
@@ -221,4 +222,4 @@ def in_blocks(found: Decomposition, axis: int) -> Decomposition:
         )
     every = list(found.arrangement.cuts)
     every[axis] = tuple(cuts)
-    return replace(found, arrangement=Arrangement(tuple(every)))
+    return replace(found, arrangement=Arrangement(triple(every)))

@@ -1,4 +1,4 @@
-"""Boxes of samples: the domains that a run is cut into, and whose they are.
+"""Boxes of samples: the domains that a run is cut into, and the ranks that own them.
 
 Coordinates are global sample indices along x, y, z, half-open; domains and ranks are numbered with z fastest.
 """
@@ -40,13 +40,13 @@ class Box:
         return math.prod(self.shape)
 
     def intersection(self, other: Box) -> Box | None:
-        """What both hold; None where that is nothing."""
+        """The samples of both boxes; None without any."""
         lower = triple(map(max, self.lower, other.lower))
         upper = triple(map(min, self.upper, other.upper))
         return Box(lower, upper) if all(low < high for low, high in zip(lower, upper)) else None
 
     def moved(self, by: Sequence[int]) -> Box:
-        """The box somewhere else."""
+        """The box, shifted by so many samples."""
         lower, upper = (triple(map(add, end, by)) for end in (self.lower, self.upper))
         return Box(lower, upper)
 
@@ -62,7 +62,7 @@ class Box:
         return triple((other.lower[n] >= self.upper[n]) - (other.upper[n] <= self.lower[n]) for n in range(3))
 
     def slices(self, origin: Triple = (0, 0, 0)) -> tuple[slice, slice, slice]:
-        """Where the box lies in an array whose first sample is `origin`."""
+        """Slices of the box in an array whose first sample is `origin`."""
         return triple(slice(low - o, high - o) for low, high, o in zip(self.lower, self.upper, origin))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from nearfield.plan.term import IMAGINARY, Cut, Prices, SampledTerm, Term
 if TYPE_CHECKING:
     from nearfield.grid.folds import Folds
 
-KEPT_SAMPLES = 8  # of a running Fourier transform, at most as many as frequencies, core/cpu/operations.hpp
+KEPT_SAMPLES = 8  # samples in time that a transform collects, at most one a frequency: core/cpu/operations/
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,11 @@ class Functional(SampledTerm):
     component: np.ndarray
     weight: np.ndarray
     stride: int = 1
-    place: np.ndarray | None = None  # of each sample in the whole sum, where this is a part of one ...
-    terms: int | None = None  # ... of so many
+    place: np.ndarray | None = None  # number of each sample in the whole sum, where this is a part of one
+    terms: int | None = None  # samples of the whole sum
 
     recorded = True
+    box: ClassVar[None] = None
     sample_arrays = ("component", "weight")
 
     @property
@@ -77,6 +78,7 @@ class BoxTerm(Term):
     """A recording of one component over index ranges [lower, upper)."""
 
     recorded = True
+    whole: ClassVar[bool] = True  # what ranks record of a box is put together, not added
     component: int
     lower: Triple
     upper: Triple
@@ -143,14 +145,15 @@ class DFTBox(BoxTerm):
 class SnapshotBox(BoxTerm):
     """Copies of one component over index ranges [lower, upper) after the given steps (sorted, counted from 1).
 
-    Those that are not `kept` go where the engine is told before each block of steps (`CpuEngine.place_snapshots`).
+    Copies that are not `kept` go to memory that the caller gives before each block of steps
+    (`CpuEngine.place_snapshots`).
     """
 
     steps: np.ndarray
     kept: bool = True
 
     def taken(self, step: int) -> int:
-        """How many are kept after a step."""
+        """Copies that are kept after a step."""
         return taken_by(self.steps, step) if self.kept else 0
 
     def recorded_bytes(self, steps: int, number_bytes: int) -> int:
@@ -173,7 +176,7 @@ def recorders(terms: Iterable[Term]) -> tuple[RecordingTerm, ...]:
 
 
 def taken_by(steps: np.ndarray, step: int) -> int:
-    """How many snapshots of these steps (sorted) there are after a step."""
+    """Number of snapshots of these steps (sorted) that are taken up to a step."""
     return int(np.searchsorted(steps, step, side="right"))
 
 

@@ -1,4 +1,4 @@
-"""Base classes of the terms of a plan: what a rank, a half model and a cost model ask of any term.
+"""Base classes of the terms of a plan: their part in a rank, their fold at planes of symmetry, their bytes and cost.
 
 Component numbers are 0..5 = Ex Ey Ez Hx Hy Hz, 6..11 their imaginary parts where fields are complex.
 """
@@ -29,15 +29,15 @@ class Cut(Protocol):
         """The rank's own samples of a box, in coordinates of the part."""
 
     def own_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of samples (3, n): numbers (m,) of the rank's own ones, and their places (3, m) in the part."""
+        """Numbers (m,) of the rank's own among samples (3, n), and their places (3, m) in the part."""
 
     def held_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Likewise of own samples and halos; a sample comes once for each of its periodic images there."""
+        """Numbers and places of own samples and halos; a sample comes once for each of its periodic images there."""
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Costs of what acts beside the update, in updates of a vacuum cell."""
+    """Costs of terms, in updates of a vacuum cell."""
 
     frequency: float  # a sample and frequency of a running transform
     visit: float  # a row of a running transform

@@ -7,14 +7,15 @@ With the reference impedance Z (ohm, real) the waves are a = (V + Z I)/(2 sqrt(Z
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
 
+from nearfield.coefficients.edge_loads import EdgeLoad
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Length, Position, PositiveCapacitance, PositiveInductance, PositiveResistance
-from nearfield.entry.schema import Schema
+from nearfield.entry.triples import Point, triple
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.context import Context
 from nearfield.plan.excitations import Waveform
@@ -23,25 +24,31 @@ from nearfield.plan.term import Term
 from nearfield.ports.circuits import Circuit, Connection, two_pole
 from nearfield.ports.line import line_current, line_voltage
 from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
-from nearfield.records.records import HALF, Variable, Variables
-from nearfield.sources.edges import EdgeBlock, Heading, Name, axis_and_sign, edge_block, ordered
-from nearfield.sources.sources import AnyWaveform, Axis
+from nearfield.records.records import Variable, Variables
+from nearfield.records.regions import time_axis
+from nearfield.sources.edges import EdgeBlock, Heading, Name, OnEdges, axis_and_sign, edge_block, ordered
+from nearfield.sources.sources import Axis
+from nearfield.sources.waveforms import AnyWaveform
 
 
-class TwoPole(Schema):
-    """What ports and elements share: a circuit in the edges between two corners."""
+class TwoPole(OnEdges):
+    """A circuit in the edges between two corners."""
+
+    if TYPE_CHECKING:
+        lower: Point
+        upper: Point
+        axis: Axis
+        resistance: float | None
+        inductance: float | None
+        capacitance: float | None
+        connection: Connection
 
     def _circuit(self) -> Circuit:
         """Its circuit."""
-        raise NotImplementedError
-
-    @property
-    def _label(self) -> str:
-        """Name for messages."""
-        return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__
+        return two_pole(self.resistance, self.inductance, self.capacitance, self.connection)
 
     @model_validator(mode="after")
-    def _has_length(self) -> TwoPole:
+    def _has_length(self) -> Self:
         ordered(self.lower, self.upper)
         axis = AXES.index(self.axis)
         if self.lower[axis] == self.upper[axis]:
@@ -55,13 +62,8 @@ class TwoPole(Schema):
         """Its edges."""
         return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self._label)
 
-    def _edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """The samples that carry it: (component, i, j, k)."""
-        block = self._block(grid)
-        return [(block.component, block.i, block.j, block.k)]
-
-    def _loads(self, grid: YeeGrid, time_step: float) -> list:
-        """What it adds to the medium of its edges (`EdgeLoad`), before the coefficients are made."""
+    def _loads(self, grid: YeeGrid, time_step: float) -> list[EdgeLoad]:
+        """Loads that it adds to the medium of its edges, before the coefficients are made."""
         return edge_loads(self._circuit(), self._block(grid))
 
 
@@ -90,7 +92,7 @@ class LumpedElement(TwoPole):
     capacitance: PositiveCapacitance | None = None
     """Capacitance (F), beside that of the cells themselves."""
     connection: Connection = "series"
-    """How the three are joined."""
+    """Whether resistance, inductance and capacitance lie in series or in parallel."""
     name: Name | None = None
     """Name for messages."""
 
@@ -100,20 +102,22 @@ class LumpedElement(TwoPole):
             raise ValueError("no resistance, inductance or capacitance given; give at least one, or use metal")
         return self
 
-    def _circuit(self) -> Circuit:
-        """Its circuit."""
-        return two_pole(self.resistance, self.inductance, self.capacitance, self.connection)
-
     def _terms(self, context: Context) -> list[Term]:
-        """What the engine steps with the fields."""
+        """Terms that the engine steps with the fields."""
         return circuit_terms(context, self._circuit(), self._block(context.grid), None)
 
 
 class Port(TwoPole):
-    """What ports share: a source, a reference impedance."""
+    """A circuit with a source and a reference impedance."""
+
+    if TYPE_CHECKING:
+        name: str
+        resistance: float
+        reference_impedance: float | None
+        waveform: AnyWaveform | None
 
     @property
-    def _channels(self) -> tuple[Port, ...]:
+    def _channels(self) -> tuple[Self, ...]:
         """The port as ports of one wave each: itself."""
         return (self,)
 
@@ -128,23 +132,21 @@ class Port(TwoPole):
             return context.waveforms.get(self.name)
         return Waveform(self.waveform.value, self.name, self.waveform.end)
 
-    def terminal(
-        self, context: Context, recording: Recording, excitation: str, time_name: str, prefix: str
-    ) -> Variables:
+    def _driven(self, context: Context) -> tuple[EdgeBlock, list[Term]]:
+        """Its edges, and what the engine steps with the fields there."""
+        block = self._block(context.grid)
+        return block, circuit_terms(context, self._circuit(), block, self._source(context))
+
+    def _terminal(self, context: Context, recording: Recording, excitation: str, end: str, prefix: str) -> Variables:
         """V and I at the circuit's terminals at (m - 1/2) dt, from the voltage recorded at whole steps."""
-        step = context.time_step
-        voltage = np.asarray(recording.values, dtype=float)
-        time = np.asarray(recording.time, dtype=float) - 0.5 * step
+        voltage, time_name = np.asarray(recording.values, dtype=float), "time" + end
+        time = np.asarray(recording.time, dtype=float) - 0.5 * context.time_step
         waveform = self._source(context)
-        driven = waveform is not None and waveform.excitation == excitation
-        source = waveform.value(time) if driven else np.zeros(time.size)
-        mean = 0.5 * (voltage + np.concatenate(([0.0], voltage[:-1])))
-        current = self._circuit().current(voltage, source, step)
-        return {
-            time_name: Variable((time_name,), time, {"units": "s"}),
-            f"{prefix}voltage": Variable((time_name,), mean, {"units": "V"}),
-            f"{prefix}current": Variable((time_name,), current, {"units": "A"}),
-        }
+        source = waveform.value(time) if waveform and waveform.excitation == excitation else np.zeros(time.size)
+        mean = 0.5 * (voltage + np.append(0.0, voltage[:-1]))
+        current = self._circuit().current(voltage, source, context.time_step)
+        columns = (time_name, time, "s"), (f"{prefix}voltage", mean, "V"), (f"{prefix}current", current, "A")
+        return {name: Variable((time_name,), values, {"units": unit}) for name, values, unit in columns}
 
 
 class LumpedPort(Port):
@@ -176,25 +178,20 @@ class LumpedPort(Port):
     capacitance: PositiveCapacitance | None = None
     """Capacitance (F) of the port."""
     connection: Connection = "series"
-    """How the three are joined."""
+    """Whether resistance, inductance and capacitance lie in series or in parallel."""
     reference_impedance: PositiveResistance | None = None
     """Reference impedance (ohm) of its waves; left out, the resistance."""
     waveform: AnyWaveform | None = None
     """Source voltage (V); left out, the simulation's waveform."""
 
-    def _circuit(self) -> Circuit:
-        """Its circuit."""
-        return two_pole(self.resistance, self.inductance, self.capacitance, self.connection)
-
     def _terms(self, context: Context) -> list[Term]:
-        """What the engine steps with the fields, and the recorded voltage."""
-        block = self._block(context.grid)
-        circuit = circuit_terms(context, self._circuit(), block, self._source(context))
-        return [*circuit, voltage_functional(context, block)]
+        """Terms that the engine steps with the fields, and the recorded voltage."""
+        block, terms = self._driven(context)
+        return [*terms, voltage_functional(context, block)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) and `current` (A) over `time` (s) of the run in which the named excitation was on."""
-        return self.terminal(context, recordings[0], excitation, "time", "")
+        return self._terminal(context, recordings[0], excitation, "", "")
 
 
 class MicrostripPort(Port):
@@ -234,18 +231,13 @@ class MicrostripPort(Port):
     """Source voltage (V); left out, the simulation's waveform."""
 
     @property
-    def _along(self) -> int:
-        """The line's axis."""
-        return axis_and_sign(self.propagation)[0]
-
-    @property
-    def _sign(self) -> int:
-        """+1 when the waves into the structure travel towards larger coordinates."""
-        return axis_and_sign(self.propagation)[1]
+    def _heading(self) -> tuple[int, int]:
+        """The line's axis; +1 when the waves into the structure travel towards larger coordinates, else -1."""
+        return axis_and_sign(self.propagation)
 
     @model_validator(mode="after")
     def _across_the_line(self) -> MicrostripPort:
-        along, axis = self._along, AXES.index(self.axis)
+        (along, sign), axis = self._heading, AXES.index(self.axis)
         name = AXES[along]
         if along == axis:
             raise ValueError(f"propagation {self.propagation!r} runs along axis {self.axis!r}; it must lie across")
@@ -254,7 +246,7 @@ class MicrostripPort(Port):
         across = 3 - along - axis
         if self.lower[across] == self.upper[across]:
             raise ValueError(f"the feeding sheet has no width along {AXES[across]}; let it span the strip's width")
-        if (self.reference_plane - self.lower[along]) * self._sign <= 0.0:
+        if (self.reference_plane - self.lower[along]) * sign <= 0.0:
             raise ValueError(
                 f"reference_plane {name}={self.reference_plane:.6g} m does not lie in the direction {self.propagation} "
                 f"of the sheet at {name}={self.lower[along]:.6g} m; move it into the line or turn the propagation"
@@ -267,30 +259,28 @@ class MicrostripPort(Port):
 
     def _plane_node(self, grid: YeeGrid) -> int:
         """Grid line of the reference plane; refused at a wall or on the sheet."""
-        node = grid.nearest_node(self._along, self.reference_plane)
-        sheet = grid.nearest_node(self._along, self.lower[self._along])
-        low, high = sheet * (self._sign > 0), sheet if self._sign < 0 else grid.cells[self._along]
+        along, sign = self._heading
+        node, sheet = (grid.nearest_node(along, place) for place in (self.reference_plane, self.lower[along]))
+        low, high = (sheet, grid.cells[along]) if sign > 0 else (0, sheet)
         if not low < node < high:
             raise ModelError(
-                f"{self._label}: reference_plane {AXES[self._along]}={self.reference_plane:.6g} m falls on the sheet "
+                f"{self._label}: reference_plane {AXES[along]}={self.reference_plane:.6g} m falls on the sheet "
                 "or on the grid's wall; move it at least one cell into the line"
             )
         return node
 
-    def _edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """The samples that carry the sheet: (component, i, j, k); refuses a misplaced reference plane on the way."""
+    def _block(self, grid: YeeGrid) -> EdgeBlock:
+        """The edges of the sheet; refuses a misplaced reference plane on the way."""
         self._plane_node(grid)
-        return super()._edges(grid)
+        return super()._block(grid)
 
     def _terms(self, context: Context) -> list[Term]:
-        """What the engine steps with the fields, and the recorded voltage and current."""
-        block = self._block(context.grid)
-        circuit = circuit_terms(context, self._circuit(), block, self._source(context))
-        node = self._plane_node(context.grid)
-        middle = tuple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
-        voltage = line_voltage(context, block, self._along, node, middle)
-        current = line_current(context, block, self._along, node, self._sign)
-        return [*circuit, voltage, current, voltage_functional(context, block)]
+        """Terms that the engine steps with the fields, and the recorded voltage and current."""
+        (block, terms), (along, sign), node = self._driven(context), self._heading, self._plane_node(context.grid)
+        middle = triple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
+        voltage = line_voltage(context, block, along, node, middle)
+        current = line_current(context, block, along, node, sign)
+        return [*terms, voltage, current, voltage_functional(context, block)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) over `time` and `current` (A) over `time_half` (s) at the reference plane.
@@ -299,11 +289,12 @@ class MicrostripPort(Port):
         source gives is known exactly: between sheet and plane the line itself radiates.
         """
         voltage, current, sheet = recordings
-        where = {"reference_plane": float(context.grid.lines[self._along][self._plane_node(context.grid)])}
+        where = {"reference_plane": float(context.grid.lines[self._heading[0]][self._plane_node(context.grid)])}
+        time, time_half = time_axis(voltage.time), time_axis(current.time, half=True)
         return {
-            "time": Variable(("time",), voltage.time, {"units": "s"}),
-            "voltage": Variable(("time",), voltage.values, {"units": "V", **where}),
-            "time" + HALF: Variable(("time" + HALF,), current.time, {"units": "s"}),
-            "current": Variable(("time" + HALF,), current.values, {"units": "A", **where}),
-            **self.terminal(context, sheet, excitation, "time_terminal", "terminal_"),
+            **time,
+            "voltage": Variable(tuple(time), voltage.values, {"units": "V", **where}),
+            **time_half,
+            "current": Variable(tuple(time_half), current.values, {"units": "A", **where}),
+            **self._terminal(context, sheet, excitation, "_terminal", "terminal_"),
         }

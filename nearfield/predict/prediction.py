@@ -1,4 +1,4 @@
-"""How long a step will take on a cluster, for every binding scheme and exchange: step_time.py.
+"""Time of a step on a cluster, for every binding scheme and exchange, by the model of step_time.py.
 
 Where all cells cost alike the boxes are cut evenly, else balanced as `nearfield place` balances them.
 """

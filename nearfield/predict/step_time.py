@@ -1,4 +1,4 @@
-"""How long a step will take on a cluster, for every binding scheme: a pure function of hardware, profile and job.
+"""Time of a step on a cluster, for every binding scheme: a pure function of hardware, profile and job.
 
 A rank owns a box and updates it at the rate of its cores: cores of one NUMA node share what the profile says of it, and
 pages on another node slow them by share / remote bandwidth. Faces between ranks exchange, each way,
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 COPIES = 4  # words through memory for each word that two processes of one NUMA node exchange: read and written, twice
 PROBED_BYTES = 4  # a number: rates of profiles are of single precision, double moves twice the bytes
-TIE = 1e-9  # of ranks equally slow, the one whose exchange is longest is shown
+TIE = 1e-9  # weight of the exchange's time, so that of equally slow ranks the one with the longest exchange is shown
 LOCAL_POLICIES = ("first-touch", "bind")  # every page on the node of the thread that updates it
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is advanced: samples along x, y, z, what they cost, bytes of a number, cells counted in Mcells/s."""
+    """The work of a run: samples along x, y, z, their costs, bytes of a number, cells counted in Mcells/s."""
 
     weights: Weights
     cells: int
@@ -59,13 +59,13 @@ class Job:
 
     @classmethod
     def box(cls, cells: Triple, number_bytes: int = 4) -> Job:
-        """A hollow box with walls that conduct."""
+        """A box of vacuum with conducting walls."""
         return cls(Weights.uniform(triple(cells)), math.prod(cells), number_bytes)
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Equal hosts and what is known of their speed."""
+    """Equal hosts and the profile of their speed."""
 
     hardware: Hardware
     hosts: int
@@ -74,7 +74,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Exchange:
-    """How halos pass: layers (and steps between two exchanges), and whether the interior is updated meanwhile."""
+    """An exchange of halos: layers (and steps between two exchanges), and whether the interior is updated meanwhile."""
 
     name: str
     depth: int = 1
@@ -262,7 +262,7 @@ class Boxes:
             grown[axis] = lengths[axis] + (depth * cut if depth > 1 else 0)
 
     def neighbours(self, axis: int, side: int) -> dict[str, np.ndarray]:
-        """Which ranks have a neighbour on one side, by the kind of link that leads to it."""
+        """Whether ranks have a neighbour on one side, by the kind of link that leads to it."""
         other_host, other_numa = (np.roll(array, -side, axis) for array in (self.host, self.numa))
         index = np.arange(self.counts[axis]) + side
         inside = across(axis, (index >= 0) & (index < self.counts[axis]))

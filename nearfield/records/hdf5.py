@@ -1,4 +1,4 @@
-"""One HDF5 file per result, written beside and renamed: under its name there is always a whole file.
+"""One HDF5 file for each result, written beside its place and renamed: under its name there is always a whole file.
 
 Layout (format 1); every data set has the attributes `units` and `dims`, and HDF5 dimension scales where it has axes:
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ import nearfield
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.json_data import json_data
 from nearfield.entry.whole_file import PatientFile, replacing
-from nearfield.grid.yee import YeeGrid
+from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 
 FORMAT_VERSION = 1
@@ -38,7 +38,7 @@ CONVENTIONS = (
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array in a result file: its shape and type now, its values when they are asked for."""
+    """An array in a result file: its shape and type now, its values when it is indexed."""
 
     path: str
     name: str
@@ -63,7 +63,7 @@ def write_result(path: str | Path, record: RunRecord) -> Path:
     """Write a record as the file `path`, whole or not at all, and return the path.
 
     The file is written beside its place, flushed to the disk and renamed, so a run may call this after every
-    excitation: whatever happens later, the last whole state stays readable. Error: `RunFailed` when the disk refuses.
+    excitation: the last whole state stays readable. Error: `RunFailed` when the disk refuses.
     """
     path = Path(path)
     try:
@@ -81,31 +81,25 @@ def write_result(path: str | Path, record: RunRecord) -> Path:
 
 
 def _write_record(file: h5py.File, record: RunRecord, folder: Path) -> None:
-    file.attrs["nearfield_version"] = nearfield.__version__
-    file.attrs["format_version"] = FORMAT_VERSION
-    file.attrs["status"] = record.status
-    file.attrs["title"] = record.title
-    file.attrs["conventions"] = CONVENTIONS
+    versions = {"nearfield_version": nearfield.__version__, "format_version": FORMAT_VERSION}
+    file.attrs.update(versions, status=record.status, title=record.title, conventions=CONVENTIONS)
     for name, text in (("model", record.model_text), ("facts", json.dumps(json_data(record.facts), indent=1))):
         file[name] = text
         file[name].attrs.update(units="", dims="[]")
-    _write_variables(
-        file.create_group("grid", track_order=True),
-        {axis: Variable((axis,), line, {"units": "m"}) for axis, line in zip("xyz", record.grid.lines)},
-    )
+    lines = {axis: Variable((axis,), line, {"units": "m"}) for axis, line in zip(AXES, record.grid.lines)}
+    _write_group(file, "grid", lines)
     media = file.create_group("media", track_order=True)
     for name, medium in record.media.items():
-        group = _named_group(media, name)
-        group.attrs.update({key: value for key, value in medium.items() if value is not None})
+        _named_group(media, name).attrs.update({key: value for key, value in medium.items() if value is not None})
     excitations = file.create_group("excitations", track_order=True)
     for name, excitation in record.excitations.items():
         _write_excitation(_named_group(excitations, name), excitation, folder)
     if record.sparameters:
-        _write_variables(file.create_group("sparameters", track_order=True), record.sparameters)
+        _write_group(file, "sparameters", record.sparameters)
 
 
 def _named_group(parent: h5py.Group, name: str) -> h5py.Group:
-    """A group for an entry; its name without what HDF5 reads as a path, the full one as the attribute `entry_name`."""
+    """A group for an entry, without slashes in its name; the attribute `entry_name` is the full name."""
     free = name.replace("/", "|").strip(".") or "_"
     while free in parent:
         free += "_"
@@ -120,36 +114,32 @@ def _entries(parent: h5py.Group) -> Iterator[tuple[str, h5py.Group]]:
         yield str(group.attrs["entry_name"]), group
 
 
-def _constants(group: h5py.Group) -> dict[str, Any]:
-    return {key: value for key, value in group.attrs.items() if key != "entry_name"}
-
-
 def _write_excitation(group: h5py.Group, excitation: ExcitationRecord, folder: Path) -> None:
-    _write_variables(group.create_group("energy", track_order=True), excitation.energy)
+    _write_group(group, "energy", excitation.energy)
     if excitation.waveform:
-        _write_variables(group.create_group("waveform", track_order=True), excitation.waveform)
+        _write_group(group, "waveform", excitation.waveform)
     for kind in ("ports", "monitors"):
         group.create_group(kind, track_order=True)
     for name, variables in excitation.ports.items():
         _write_variables(_named_group(group["ports"], name), variables)
     for name, monitor in excitation.monitors.items():
-        place = _named_group(group["monitors"], name)
-        place.attrs["kind"] = monitor.kind
-        place.attrs["entry"] = json.dumps(json_data(monitor.entry))
+        own = _named_group(group["monitors"], name)
+        own.attrs.update(kind=monitor.kind, entry=json.dumps(json_data(monitor.entry)))
         if monitor.file is not None:
-            place.attrs["file"] = os.path.relpath(monitor.file, folder)
-        _write_variables(place, monitor.variables)
+            own.attrs["file"] = os.path.relpath(monitor.file, folder)
+        _write_variables(own, monitor.variables)
+
+
+def _write_group(parent: h5py.Group, name: str, variables: Variables) -> None:
+    _write_variables(parent.create_group(name, track_order=True), variables)
 
 
 def _write_variables(group: h5py.Group, variables: Variables) -> None:
     for name, variable in variables.items():
         values = variable.array
-        if values.dtype.kind in "UO":
-            group.create_dataset(name, data=values.astype(object), dtype=h5py.string_dtype())
-        else:
-            group.create_dataset(name, data=values)
-        attributes = {"units": "", **variable.attributes, "dims": json.dumps(list(variable.dims))}
-        group[name].attrs.update(attributes)
+        text = {"data": values.astype(object), "dtype": h5py.string_dtype()} if values.dtype.kind in "UO" else None
+        group.create_dataset(name, **(text or {"data": values}))
+        group[name].attrs.update({"units": "", **variable.attributes, "dims": json.dumps(list(variable.dims))})
     for name, variable in variables.items():
         if variable.dims == (name,):
             group[name].make_scale(name)
@@ -161,7 +151,7 @@ def _write_variables(group: h5py.Group, variables: Variables) -> None:
 
 
 def read_record(path: str | Path) -> RunRecord:
-    """The record in a result file; arrays stay in the file until they are asked for."""
+    """The record in a result file; arrays stay in the file until they are indexed."""
     path = Path(path)
     if not path.is_file():
         raise ModelError(f"result file {path} does not exist; give the path of a result.h5 that `nearfield run` wrote")
@@ -183,8 +173,8 @@ def _read_record(file: h5py.File) -> RunRecord:
         )
     return RunRecord(
         model_text=file["model"].asstr()[()],
-        grid=YeeGrid(tuple(file["grid"][axis][()] for axis in "xyz")),
-        media={name: _constants(group) for name, group in _entries(file["media"])},
+        grid=YeeGrid(tuple(file["grid"][axis][()] for axis in AXES)),
+        media={name: _attributes(group, ("entry_name",)) for name, group in _entries(file["media"])},
         facts=json.loads(file["facts"].asstr()[()]),
         status=str(file.attrs["status"]),
         excitations={name: _read_excitation(group) for name, group in _entries(file["excitations"])},
@@ -206,7 +196,7 @@ def _read_excitation(group: h5py.Group) -> ExcitationRecord:
 
 
 def _file(monitor: h5py.Group) -> Path | None:
-    """The file that holds a monitor's fields, if it has one: named from the folder of the result."""
+    """The file of a monitor's fields, if it has one; its name is relative to the folder of the result."""
     return Path(monitor.file.filename).parent / monitor.attrs["file"] if "file" in monitor.attrs else None
 
 
@@ -216,7 +206,10 @@ HDF5_OWN = ("CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABE
 def _read_variables(group: h5py.Group) -> Variables:
     variables = {}
     for name, data in group.items():
-        attributes = {key: data.attrs[key] for key in data.attrs if key not in HDF5_OWN}
         stored = StoredArray(data.file.filename, data.name, data.shape, data.dtype)
-        variables[name] = Variable(tuple(json.loads(data.attrs["dims"])), stored, attributes)
+        variables[name] = Variable(tuple(json.loads(data.attrs["dims"])), stored, _attributes(data, HDF5_OWN))
     return variables
+
+
+def _attributes(item: h5py.Group | h5py.Dataset, without: Sequence[str]) -> dict[str, Any]:
+    return {key: item.attrs[key] for key in item.attrs if key not in without}

@@ -43,7 +43,7 @@ Variables = dict[str, Variable]
 
 @dataclass
 class MonitorRecord:
-    """What one monitor recorded: its kind, its entry in the model, its variables, or the file that holds them."""
+    """The recording of one monitor: its kind, its entry in the model, and its variables or the file that holds them."""
 
     kind: str
     entry: dict[str, Any]
@@ -53,7 +53,7 @@ class MonitorRecord:
 
 @dataclass
 class ExcitationRecord:
-    """One run of the time loop: which port (or `sources`) was on, and what was seen.
+    """The recordings of one run of the time loop, in which one port (or `sources`) was on.
 
     `energy` holds `time` and `energy`; `waveform` holds `time` and `value` of the source, all samples that were used,
     and is None where the sources of the run have different waveforms. `ports[name]` holds `voltage` and `current`.
@@ -80,7 +80,7 @@ class Excitation(Protocol):
 
 @dataclass
 class RunRecord:
-    """Everything that a result holds, as plain data; what `write_result` writes and `read_record` reads."""
+    """Everything that a result holds, as plain data, which `write_result` writes and `read_record` reads."""
 
     model_text: str
     grid: YeeGrid
@@ -102,10 +102,7 @@ def labelled(variables: Variables, name: str, values: np.ndarray | None = None) 
     import xarray
 
     variable = variables[name]
-    coordinates = {}
-    for dim in variable.dims:
-        if dim in variables:
-            axis = variables[dim]
-            coordinates[plain(dim)] = (plain(dim), axis.array, axis.attributes)
+    axes = {plain(dim): variables[dim] for dim in variable.dims if dim in variables}
+    coordinates = {dim: (dim, axis.array, axis.attributes) for dim, axis in axes.items()}
     array = variable.array if values is None else values
     return xarray.DataArray(array, coordinates, [plain(dim) for dim in variable.dims], name, variable.attributes)

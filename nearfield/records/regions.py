@@ -1,10 +1,11 @@
-"""Boxes and planes of Yee samples: which indices of a component lie in them, and their coordinates.
+"""Boxes and planes of Yee samples: the indices of a component in them, and their coordinates.
 
 A box between nodes a..b holds, of a component that lies on the grid lines of an axis, samples a..b, and of one midway
 a..b-1. A plane at node a holds the midway samples on both sides of it, so that their mean lies on the plane."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,12 @@ from nearfield.grid.yee import AXES, COMPONENTS, YeeGrid, is_half
 from nearfield.records.records import HALF, Variable, Variables
 
 Nodes = tuple[int, int, int]
+
+
+def triple(values: Iterable[int]) -> Nodes:
+    """Three whole numbers, one along each axis."""
+    x, y, z = values
+    return x, y, z
 
 
 @dataclass(frozen=True)
@@ -26,19 +33,16 @@ class Region:
     @classmethod
     def between(cls, grid: YeeGrid, component: int, first: Nodes, last: Nodes) -> Region:
         """The samples of a component in the box between two nodes."""
-        lower, upper = [], []
-        for axis in range(3):
-            start, stop = first[axis], last[axis] + 1
+        spans = [(start, stop + 1) for start, stop in zip(first, last)]
+        for axis, (start, stop) in enumerate(spans):
             if is_half(component, axis):
                 plane = first[axis] == last[axis]
-                start, stop = (max(start - 1, 0), min(stop, grid.cells[axis])) if plane else (start, stop - 1)
-            lower.append(start)
-            upper.append(stop)
-        return cls(component, tuple(lower), tuple(upper))
+                spans[axis] = (max(start - 1, 0), min(stop, grid.cells[axis])) if plane else (start, stop - 1)
+        return cls(component, *map(triple, zip(*spans)))
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        return tuple(b - a for a, b in zip(self.lower, self.upper))
+    def shape(self) -> Nodes:
+        return triple(b - a for a, b in zip(self.lower, self.upper))
 
     @property
     def samples(self) -> int:
@@ -53,11 +57,12 @@ class Region:
 
     @property
     def dims(self) -> tuple[str, str, str]:
-        return tuple(AXES[axis] + HALF * is_half(self.component, axis) for axis in range(3))
+        x, y, z = (AXES[axis] + HALF * is_half(self.component, axis) for axis in range(3))
+        return x, y, z
 
 
 def time_axis(times: np.ndarray, half: bool = False) -> Variables:
-    """The coordinate of what was recorded in time; samples of H, half a step later, have one of their own."""
+    """The time coordinate of a recording: `time`, or `time_half` for samples of H, half a step later."""
     name = "time" + HALF * half
     return {name: Variable((name,), np.asarray(times, dtype=float), {"units": "s"})}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nearfield.discretization.discretization import Discretization
-from nearfield.engines.cpu.engine import Engine
+from nearfield.engines.protocol import Engine
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.grid.yee import COMPONENTS
 

@@ -1,4 +1,4 @@
-"""Cutting a block into domains, in any arrangement and on any number of threads, changes no bit."""
+"""The CPU's engine: cutting a block into domains, in any arrangement and on any number of threads, changes no bit."""
 
 from dataclasses import replace
 from functools import cache
@@ -9,12 +9,12 @@ from agreement import assert_equal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plans import draws, make_plan
-from reference import ReferenceEngine
 from test_same_bits import any_plans
 
 import nearfield as nf
 from nearfield.engines.cpu.engine import CpuEngine, Placement
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
+from nearfield.engines.reference.engine import ReferenceEngine
 from nearfield.plan.boxes import Arrangement
 
 WALLS = ((3, 2), ("pmc", 4), (2, "pmc"))

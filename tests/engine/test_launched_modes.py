@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from agreement import assert_equal, assert_model_agrees
-from reference import ReferenceEngine
 from test_domains import arrangement
 from test_restart import assert_goes_on
 
 import nearfield as nf
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
+from nearfield.engines.reference.engine import ReferenceEngine
 from nearfield.guides.launch import FIRST
 
 MM = 1e-3
@@ -52,9 +52,9 @@ def plan(precision: str, loaded: bool = False, **more):
         pytest.param("double", "loaded", marks=pytest.mark.slow),
     ],
 )
-def test_a_launched_mode_has_the_oracles_bits(precision, case):
+def test_a_launched_mode_has_the_oracles_bits(engine_name, precision, case):
     made = plan(precision, case == "loaded", **{"symmetry": nf.Symmetry(y="magnetic")} if case == "half" else {})
-    engine = assert_model_agrees(made, "in:1" if case == "loaded" else "in:TE11", (23, 17))
+    engine = assert_model_agrees(engine_name, made, "in:1" if case == "loaded" else "in:TE11", (23, 17))
     voltage, current = (recording.values for recording in engine.recordings()[:2])
     assert np.abs(voltage).max() > 1e-4 and np.abs(current).max() > 1e-7
 
@@ -73,8 +73,8 @@ def test_a_launched_mode_has_the_same_bits_in_any_domains(excitation):
 
 
 @pytest.mark.parametrize("loaded", [False, True])
-def test_a_launched_mode_goes_on_from_a_checkpoint_with_the_same_bits(tmp_path, loaded):
-    assert_goes_on(plan("single", loaded), (9, 6), (8, 5), 3, tmp_path)
+def test_a_launched_mode_goes_on_from_a_checkpoint_with_the_same_bits(engine_name, tmp_path, loaded):
+    assert_goes_on(engine_name, plan("single", loaded), (9, 6), (8, 5), 3, tmp_path)
 
 
 def test_blocks_of_any_length_and_a_new_start_give_the_same_tables():

@@ -30,35 +30,35 @@ def walls_with(rings) -> tuple:
 @precisions
 @pytest.mark.parametrize("rings", SOME_AXES)
 @pytest.mark.parametrize("cells", [(9, 8, 23), (23, 9, 8), (8, 23, 9)])
-def test_any_axes_may_be_periodic(cells, rings, precision):
+def test_any_axes_may_be_periodic(engine_name, cells, rings, precision):
     options = {"precision": precision, "graded": True, "media": "lossy", "metal": 0.05, "terms": plans.some_of_each}
-    assert_agrees(make_plan(cells, walls_with(rings), **options))
+    assert_agrees(engine_name, make_plan(cells, walls_with(rings), **options))
 
 
 @precisions
 @pytest.mark.parametrize("cells", [(1, 1, 1), (1, 1, 40), (40, 1, 1), (2, 3, 17), (3, 16, 4), (1, 33, 2), (7, 2, 32)])
-def test_rings_of_a_few_cells(cells, precision):
-    assert_agrees(make_plan(cells, (RING,) * 3, precision=precision, media="lossless", graded=True))
+def test_rings_of_a_few_cells(engine_name, cells, precision):
+    assert_agrees(engine_name, make_plan(cells, (RING,) * 3, precision=precision, media="lossless", graded=True))
 
 
 @precisions
 @pytest.mark.parametrize("rings", SOME_AXES)
 @pytest.mark.parametrize("turned", [False, True])
-def test_electric_fields_take_magnetic_ones_from_over_seams(turned, rings, precision):
+def test_electric_fields_take_magnetic_ones_from_over_seams(engine_name, turned, rings, precision):
     phases = {"phases": PHASES, "complex_fields": True} if turned else {}
     for cells in ((9, 8, 23), (23, 9, 8), (1, 2, 5), (3, 17, 1), (1, 1, 1)):
         walls = tuple(RING if axis in rings else ("pec", "pec") for axis in range(3))
         options = {"precision": precision, "graded": True, "media": "lossy", "coupled": 300, "terms": both_parts}
-        assert_agrees(make_plan(cells, walls, **options, **phases))
+        assert_agrees(engine_name, make_plan(cells, walls, **options, **phases))
 
 
 @precisions
 @pytest.mark.parametrize("rings", SOME_AXES)
 @pytest.mark.parametrize("media", ["lossy", "dispersive"])
-def test_bloch_phases_on_any_axes(rings, precision, media):
+def test_bloch_phases_on_any_axes(engine_name, rings, precision, media):
     options = {"graded": True, "media": media, "metal": 0.05, "terms": both_parts}
     plan = make_plan((9, 8, 23), walls_with(rings), precision=precision, phases=PHASES, complex_fields=True, **options)
-    engine, _ = assert_agrees(plan)
+    engine, _ = assert_agrees(engine_name, plan)
     assert all(np.abs(engine.state(component)).max() > 0 for component in range(6, 12))
 
 
@@ -93,7 +93,7 @@ sizes = st.tuples(*[st.one_of(st.integers(1, 3), st.integers(4, 12), st.sampled_
     tiling=st.builds(Tiling, st.integers(1, 9), st.integers(1, 9), st.sampled_from([0, 2])),
 )
 def test_any_draw_of_periodic_boxes_agrees_with_the_oracle(
-    cells, rings, seed, precision, parts, blocks, threads, tiling
+    engine_name, cells, rings, seed, precision, parts, blocks, threads, tiling
 ):
     walls = tuple(RING if axis in rings else ("pec", "pmc") for axis in range(3))
     plan = make_plan(
@@ -107,7 +107,7 @@ def test_any_draw_of_periodic_boxes_agrees_with_the_oracle(
         complex_fields=parts,
         terms=both_parts,
     )
-    assert_agrees(plan, tuple(blocks), threads=threads, tiling=tiling)
+    assert_agrees(engine_name, plan, tuple(blocks), threads=threads, tiling=tiling)
 
 
 def rich(cells=(9, 18, 21), precision="double"):
@@ -151,7 +151,7 @@ def test_domains_and_threads_change_no_bit(counts, tiling, precision):
 
 @precisions
 @pytest.mark.parametrize("before", [(5, 3), (11,)])
-def test_a_checkpoint_holds_both_parts(before, precision, tmp_path):
+def test_a_checkpoint_holds_both_parts(engine_name, before, precision, tmp_path):
     walls = (RING, (3, 2), RING)
     plan = make_plan(
         (9, 21, 37),
@@ -166,7 +166,7 @@ def test_a_checkpoint_holds_both_parts(before, precision, tmp_path):
         seed=5,
     )
     for seed in range(4):
-        assert_goes_on(plan, before, (6, 9), seed, tmp_path)
+        assert_goes_on(engine_name, plan, before, (6, 9), seed, tmp_path)
 
 
 def test_steps_are_counted_and_a_reset_begins_anew():

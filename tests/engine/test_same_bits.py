@@ -1,4 +1,7 @@
-"""Instruction set, threads, blocks and resets change no bit; random draws of all features agree with the oracle."""
+"""Blocks and resets change no bit, nor do instruction set, threads and tiles of the CPU's engine (`cpu_bits`).
+
+Random draws of all features agree with the oracle.
+"""
 
 import numpy as np
 import plans
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from plans import draws, make_plan
 
 import nearfield as nf
+from nearfield.engines import ENGINES
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
 from nearfield.machine.compiled import core
@@ -32,20 +36,22 @@ def rich_plan(precision: str, cells=(9, 8, 23), coupled=0):
     )
 
 
-def bits(plan, blocks=(12,), threads=1, isa=None, tiling=None) -> list[bytes]:
+def bits(engine, blocks=(12,)) -> list[bytes]:
     """All that can be read after a run from a random state."""
-    engine = CpuEngine(plan, threads, isa, tiling)
-    plans.randomise([engine], plan)
+    plans.randomise([engine], engine.plan)
     for steps in blocks:
         energy = engine.advance(steps, weigh=True).energy
     return read(engine, energy)
 
 
+def cpu_bits(plan, blocks=(12,), threads=1, isa=None, tiling=None) -> list[bytes]:
+    return bits(CpuEngine(plan, threads, isa, tiling), blocks)
+
+
 def read(engine, energy: float) -> list[bytes]:
-    fields = [engine.state(component).tobytes() for component in range(6)]
-    states = [array.tobytes() for name, (_, array) in sorted(engine.states().items()) if name.startswith("psi")]
+    states = [state.read(state.box).tobytes() for state in engine.named_states()]
     recordings = [part.tobytes() for r in engine.recordings() for part in (r.time, r.values)]
-    return [*fields, *states, *recordings, np.float64(energy).tobytes()]
+    return [*states, engine.circuit_states().tobytes(), *recordings, np.float64(energy).tobytes()]
 
 
 @precisions
@@ -53,8 +59,8 @@ def read(engine, energy: float) -> list[bytes]:
 def test_each_instruction_set_gives_the_same_bits(isa, precision):
     plan = rich_plan(precision)
     assert CpuEngine(plan, 1, isa).facts()["isa"] == isa
-    assert_agrees(plan, isa=isa)
-    assert bits(plan, isa=isa) == bits(plan, isa=core().isa_available()[0])
+    assert_agrees("cpu", plan, isa=isa)
+    assert cpu_bits(plan, isa=isa) == cpu_bits(plan, isa=core().isa_available()[0])
 
 
 @precisions
@@ -62,7 +68,7 @@ def test_each_instruction_set_gives_the_same_bits(isa, precision):
 def test_each_thread_count_gives_the_same_bits(threads, precision):
     plan = rich_plan(precision)
     assert CpuEngine(plan, threads).facts()["threads"] == min(threads, plan.active[plan.storage_axes[0]])
-    assert bits(plan, threads=threads) == bits(plan)
+    assert cpu_bits(plan, threads=threads) == cpu_bits(plan)
 
 
 @precisions
@@ -72,7 +78,7 @@ def test_each_tiling_gives_the_same_bits(tiling, threads, precision):
     plan = rich_plan(precision)
     tiled = CpuEngine(plan, threads, None, Tiling(*tiling))
     assert (tiled.facts()["tile_depth"], tiled.facts()["tile_width"]) == tiling
-    assert bits(plan, (23, 4), threads, None, Tiling(*tiling)) == bits(plan, (23, 4), tiling=STEPWISE)
+    assert cpu_bits(plan, (23, 4), threads, None, Tiling(*tiling)) == cpu_bits(plan, (23, 4), tiling=STEPWISE)
 
 
 @precisions
@@ -80,7 +86,7 @@ def test_each_tiling_gives_the_same_bits(tiling, threads, precision):
 @pytest.mark.parametrize("tiling", [(1, 1), (4, 3), (8, 40), (30, 4), (7, 2, 2)])
 def test_each_tiling_gives_the_same_bits_where_electric_fields_take_far_magnetic_ones(tiling, threads, precision):
     plan = rich_plan(precision, (9, 8, 71), coupled=300)
-    assert bits(plan, (23, 4), threads, None, Tiling(*tiling)) == bits(plan, (23, 4), tiling=STEPWISE)
+    assert cpu_bits(plan, (23, 4), threads, None, Tiling(*tiling)) == cpu_bits(plan, (23, 4), tiling=STEPWISE)
 
 
 @precisions
@@ -89,14 +95,14 @@ def test_each_tiling_gives_the_same_bits_where_electric_fields_take_far_magnetic
 def test_each_segment_gives_the_same_bits(tiling, threads, precision):
     plan = rich_plan(precision, cells=(5, 6, 143))
     assert CpuEngine(plan, threads, None, Tiling(*tiling)).facts()["tile_segment"] == tiling[2]
-    assert bits(plan, (23, 4), threads, None, Tiling(*tiling)) == bits(plan, (23, 4), tiling=STEPWISE)
+    assert cpu_bits(plan, (23, 4), threads, None, Tiling(*tiling)) == cpu_bits(plan, (23, 4), tiling=STEPWISE)
 
 
 @precisions
 @pytest.mark.parametrize("blocks", [(7, 5), (3, 4, 5), (1,) * 12, (11, 1)])
-def test_each_division_into_blocks_gives_the_same_bits(blocks, precision):
+def test_each_division_into_blocks_gives_the_same_bits(engine_name, blocks, precision):
     plan = rich_plan(precision)
-    assert bits(plan, blocks, threads=2) == bits(plan)
+    assert bits(ENGINES[engine_name](plan, threads=2), blocks) == bits(ENGINES[engine_name](plan, threads=1))
 
 
 @pytest.mark.parametrize("excitation", ["sources", "another"])
@@ -125,22 +131,22 @@ def test_waveforms_do_not_depend_on_the_division_into_blocks(length):
 
 
 @precisions
-def test_a_reset_engine_repeats_its_bits(precision):
+def test_a_reset_engine_repeats_its_bits(engine_name, precision):
     plan = rich_plan(precision)
-    engine = CpuEngine(plan, 2)
+    engine = ENGINES[engine_name](plan, threads=2)
     first = read(engine, engine.advance(12, weigh=True).energy)
     assert engine.step == 12
     engine.reset()
     assert engine.step == 0
-    assert not any(engine.state(component).any() for component in range(6))
-    assert not any(array.any() for _, array in engine.states().values())
+    assert not any(state.read(state.box).any() for state in engine.named_states())
+    assert not engine.circuit_states().any()
     assert not any(recording.values.any() for recording in engine.recordings())
     assert read(engine, engine.advance(12, weigh=True).energy) == first
 
 
-def test_weighing_changes_no_field():
+def test_weighing_changes_no_field(engine_name):
     plan = rich_plan("single")
-    weighed, plain = CpuEngine(plan, 2), CpuEngine(plan, 2)
+    weighed, plain = (ENGINES[engine_name](plan, threads=2) for _ in range(2))
     for _ in range(6):
         weighed.advance(2, weigh=True)
         assert plain.advance(2).energy == -1
@@ -182,4 +188,4 @@ def any_plans(draw):
     tiling=st.builds(Tiling, st.integers(1, 9), st.integers(1, 9), st.sampled_from([0, 2, 3])),
 )
 def test_any_draw_of_all_features_agrees_with_the_oracle(plan, blocks, threads, isa, start, tiling):
-    assert_agrees(plan, tuple(blocks), threads=threads, isa=isa, start=start, tiling=tiling)
+    assert_agrees("cpu", plan, tuple(blocks), threads=threads, isa=isa, start=start, tiling=tiling)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from agreement import LEAST_DEPTH
 from whole_runs import arrays
 
 import nearfield as nf
+from nearfield.engines.cpu.heuristics import LEAST_DEPTH
 
 MM = 1e-3
 PULSE = nf.Gaussian(20e9)

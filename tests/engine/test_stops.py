@@ -1,4 +1,4 @@
-"""How a run ends other than by its last step: interruption, blow-up, refusal."""
+"""A run that ends other than by its last step: interruption, blow-up, refusal; most of it of the CPU's engine alone."""
 
 import gc
 import os
@@ -16,6 +16,7 @@ from agreement import assert_equal
 from plans import make_plan
 
 import nearfield as nf
+from nearfield.engines import ENGINES
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.entry.errors import ModelError
 from nearfield.machine.compiled import core
@@ -111,10 +112,10 @@ def test_an_interrupt_ends_a_program_within_two_seconds():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("component", range(6))
-def test_one_sample_that_is_not_a_number_shows_in_the_energy(component, value):
+def test_one_sample_that_is_not_a_number_shows_in_the_energy(engine_name, component, value):
     plan = make_plan((5, 6, 18))
     for sample in (plans.free_samples(plan, component)[0], plans.free_samples(plan, component)[-1]):
-        engine = CpuEngine(plan, 2)
+        engine = ENGINES[engine_name](plan, threads=2)
         engine.state(component)[tuple(sample)] = value
         assert not np.isfinite(engine.advance(1, weigh=True).energy)
 

@@ -1,14 +1,15 @@
-"""Each feature in the tiles that the engine chooses, over more steps than two tiles are deep: the oracle's bits."""
+"""The CPU's engine: each feature in the tiles that it chooses, over more steps than two tiles: the oracle's bits."""
 
 from itertools import pairwise
 
 import numpy as np
 import plans
 import pytest
-from agreement import LEAST_DEPTH, assert_agrees, assert_tiled
+from agreement import assert_agrees, assert_tiled
 from plans import make_plan
 
 from nearfield.engines.cpu.engine import CpuEngine
+from nearfield.engines.cpu.heuristics import LEAST_DEPTH
 
 CPML = ((3, 2), (2, 4), (2, 3))
 CELLS = (7, 9, 18)
@@ -25,7 +26,7 @@ def depth_of(plan) -> int:
 def assert_agrees_in_deep_tiles(plan, start=True, **options):
     """Two whole tiles and a part of a third in one block, then a block that is longer than a tile by one step."""
     depth = depth_of(plan)
-    return assert_agrees(plan, (2 * depth + 3, depth + 1), start=start, **options)
+    return assert_agrees("cpu", plan, (2 * depth + 3, depth + 1), start=start, **options)
 
 
 @precisions
@@ -112,7 +113,7 @@ def test_snapshots_at_steps_amid_a_tile(component, precision):
 def test_energy_after_steps_amid_a_tile(walls, precision):
     plan = make_plan(CELLS, walls, precision=precision, media="lossy")
     depth = depth_of(plan)
-    assert_agrees(plan, (2 * depth + 3, 1, depth - 1, depth + depth // 2))  # the energy is compared after each
+    assert_agrees("cpu", plan, (2 * depth + 3, 1, depth - 1, depth + depth // 2))  # the energy is compared after each
 
 
 @precisions

@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reference import same
+from agreement import same
 from spread import any_arrangement, any_plan, may_be_parted
 
 from nearfield.engines.cpu.engine import CpuEngine
@@ -59,17 +59,15 @@ def begin_with(engine: CpuEngine | RankEngine | None, plan: Plan) -> None:
     numbers = np.random.default_rng(1)
     for component in components(plan):
         values = numbers.standard_normal(plan.active) * (plan.coefficients.dense(component % 6)[1] != 0)
-        if isinstance(engine, RankEngine):
+        if engine:
             engine.set_state(component, values.astype(plan.dtype))
-        elif engine:
-            engine.state(component)[...] = values.astype(plan.dtype)
 
 
 def kept(engine: CpuEngine | RankEngine | None, folder: Path) -> Stored:
     """The files of all ranks that hold something."""
     name = f"rank-{world().rank}.bin"
     (folder / name).unlink(missing_ok=True)
-    own = {name: write_arrays(folder / name, Holder.of(engine).pieces())} if engine else {}
+    own = {name: write_arrays(folder / name, Holder(engine).pieces())} if engine else {}
     return Stored(folder, {name: entry for each in world().everywhere(own) for name, entry in each.items()})
 
 
@@ -86,7 +84,7 @@ def compare(plan: Plan, cases: tuple[tuple, tuple], blocks: tuple[int, int], fol
     stored = kept(first, folder)
     if not second:
         return
-    Holder.of(second).restore(blocks[0], stored)
+    Holder(second).restore(blocks[0], stored)
     found = second.advance(blocks[1], weigh=True).energy
     fields = [second.gathered(component) for component in components(plan)]
     recorded = second.recordings()

@@ -16,10 +16,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plans
-from reference import same
+from agreement import same
 
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
+from nearfield.engines.protocol import Engine
 from nearfield.machine.transport import world
 from nearfield.parallel.decomposition import groupings
 from nearfield.parallel.plan_weights import unparted
@@ -78,6 +79,7 @@ def compare(plan, arrangement: Arrangement, grouping: Grouping, depth: int, thre
     """
     ranks = world()
     engine = RankEngine(plan, ranks, arrangement, grouping, depth, overlap, threads=threads, tiling=tiling)
+    assert isinstance(engine, Engine)
     alone = CpuEngine(plan, 1) if ranks.rank == 0 else None
     numbers = np.random.default_rng(1)
     components = range(12 if plan.complex_fields else 6)

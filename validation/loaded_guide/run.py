@@ -68,7 +68,7 @@ def ridge_cutoff(cell: float) -> float:
         boundaries=nf.Boundaries(nf.PEC),
         waveform=nf.ModulatedGaussian(8e9, 4e9),
     )
-    return port._mode(model._setup().context).cutoff
+    return port._placed(model._setup().context).mode.cutoff
 
 
 def leak() -> float:
@@ -88,7 +88,7 @@ def main() -> None:
     errors = {}
     for cell in (0.635e-3, 0.3175e-3):
         model = slab_guide(cell, 40)
-        line = model.ports[0]._line(model._setup().context)
+        line = model.ports[0]._placed(model._setup().context).line
         errors[cell] = -np.angle(line.per_cell(frequencies)) / cell / exact - 1
         case.at_most(
             f"slab, {1e3 * cell:.4g} mm cells: error of beta, 8 to 12 GHz",
@@ -97,7 +97,7 @@ def main() -> None:
         )
     s = slab_guide().run(threads=2).sparameters.sel(frequency=slice(*BAND))
     model = slab_guide()
-    line = model.ports[0]._line(model._setup().context)
+    line = model.ports[0]._placed(model._setup().context).line
     phase = s.sel(to="out", source="in").values / line.per_cell(s.frequency.values) ** 50
     case.at_most("slab: phase from port to port beside the line's", 1e-3, float(np.abs(phase - 1).max()))
     back = 20 * math.log10(np.abs(s.sel(to="in", source="in")).max())

@@ -1,4 +1,4 @@
-"""How large the tiles are: a cost model of one step in one cell, and the tile that it likes best.
+"""Sizes of tiles: a cost model of one step in one cell, and the tile that it predicts to be the fastest.
 
 A tile keeps `depth` + 2 planes of `width` + 1 row records in the second-level cache while it makes `depth` steps. It
 loads `width` rows and shares `depth` with its neighbour, so a step moves (1 + depth/width)/depth of the stepwise
@@ -15,35 +15,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nearfield.engines.cpu import heuristics
 from nearfield.engines.cpu.pole_sizes import fullest_rows
 from nearfield.entry.errors import ModelError
 from nearfield.machine.topology import topology
 from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import BYTES_OF, LANES, blocks, record_bytes
-
-LEAST_DEPTH = 4  # a tile that deserves the name
-DEPTHS = (4, 5, 6, 8, 10, 12, 16, 20, 24)
-WIDTHS = (4, 6, 8, 12, 16, 20, 24, 32, 48, 64)
-MOST = 10**6  # steps, rows or blocks that may be asked for
-SHARE_OF_CACHE = 0.55  # of L2 for the tile; coefficients, psi of slabs and the prefetched plane take the rest
-
-# Seconds, and bytes a second, of one core in single precision: a Xeon (Sapphire Rapids) with AVX-512, from boxes that
-# stay in L1, in L2 and in L3 (benchmarks/residence.py) and from cubes of 8 to 64 cells a side on one and two threads.
-ARITHMETIC = {"avx512": 0.51e-9, "avx2": 0.7e-9, "baseline": 1.3e-9}  # of a cell
-ROW = 20e-9  # of E and H of one row, before the first cell
-VISIT = 3e-9  # of a row's turn in a tile that leans out of the domain
-WAIT = 0.3e-6  # to hear of the neighbour's progress
-LIVE_ROWS = 4  # records at hand while E and H of one row are made
-L2_RATE = 200e9
-HANDED_RATE = 80e9  # of rows that another core's L2 holds
-L3_RATE = 30e9
-SHOWN = 0.4  # of the time that fetching ahead takes: the rest hides behind the arithmetic
-SPILLING = 1.5  # power of what a tile needs beyond its share of L2, over that share: the part of its rows that is lost
-EDGE = 2.0  # what a row at a band's edge costs beside one within it: it comes late, and from another core
-RESIDENT = 0.75  # of L2: a domain that fills more of it does not stay there
-MEMORY_RATE = 13e9  # of a triad on one core, where none was measured
-MOST_MEMORY_RATE = 100e9  # of all cores together
-TRIAD_COUNTS = 3 / 4  # of what a triad moves: the line fetched for the write is left out
 
 
 @dataclass(frozen=True)
@@ -63,8 +40,7 @@ class Tiling:
         if isinstance(given, Tiling):
             return given
         numbers = [int(number) for number in given.split("x")] if re.fullmatch(r"\d+x\d+(x\d+)?", given) else []
-        allowed = numbers and all(1 <= number <= MOST for number in numbers[:2]) and max(numbers) <= MOST
-        if not allowed or numbers[2:] == [1]:
+        if not numbers or min(numbers[:2]) < 1 or max(numbers) > heuristics.MOST or numbers[2:] == [1]:
             raise ModelError(
                 f'tiles "{given}" are not steps by rows; give DEPTHxWIDTH, such as 8x16, or DEPTHxWIDTHxSEGMENT with '
                 "the segment in blocks of 16 cells (2 or more; 0: whole rows), or auto"
@@ -91,7 +67,7 @@ STEPWISE = Tiling(0, 16)
 
 @dataclass(frozen=True)
 class Rows:
-    """What of a domain bears on its tiles: how many rows in how many planes, and their records."""
+    """Properties of a domain that its tiles depend on: how many rows in how many planes, and their records."""
 
     planes: int
     rows: int
@@ -138,19 +114,19 @@ class Rows:
 
     @property
     def bytes(self) -> int:
-        """Of the whole domain, rough: records and psi of the slabs."""
+        """Bytes of the whole domain, rough: records and psi of the slabs."""
         psi = 4 * LANES * blocks(self.cells) * BYTES_OF[self.precision]
         return int(self.count * (self.record_bytes + self.cpml * psi))
 
     @property
     def moved_bytes(self) -> float:
-        """What a stepwise step moves of one cell: six fields read and written, four states in each slab, poles."""
+        """Bytes that a stepwise step moves a cell: six fields read and written, four states in each slab, poles."""
         return BYTES_OF[self.precision] * (12 + 8 * self.cpml) + 2 * self.full * self.kept_bytes / self.cells
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What of a machine bears on tiles: threads, the caches that each may call its own, and the memory's rate."""
+    """Properties of a machine that tiles depend on: threads, the share of caches of each, and the memory's rate."""
 
     threads: int
     l1: int  # bytes a thread
@@ -164,30 +140,30 @@ class Machine:
         """This machine with so many threads; `triad` (bytes a second, all threads) where it was measured."""
         found = topology()
         l1, l2 = (found.per_thread(size, threads) for size in (found.l1, found.l2))
-        rate = triad or min(MEMORY_RATE * min(threads, found.cores), MOST_MEMORY_RATE)
-        return cls(threads, l1, l2, found.l3, rate / TRIAD_COUNTS, isa)
+        rate = triad or min(heuristics.MEMORY_RATE * min(threads, found.cores), heuristics.MOST_MEMORY_RATE)
+        return cls(threads, l1, l2, found.l3, rate / heuristics.TRIAD_COUNTS, isa)
 
 
 def seconds_per_cell(tiling: Tiling, rows: Rows, machine: Machine) -> float:
     """Time of one thread for one step of one cell: arithmetic, and what each level of the memory adds."""
     scale = BYTES_OF[rows.precision] / BYTES_OF["single"]
-    arithmetic = ARITHMETIC.get(machine.isa, ARITHMETIC["avx2"]) * scale * (1 + rows.cpml)
+    arithmetic = heuristics.ARITHMETIC.get(machine.isa, heuristics.ARITHMETIC["avx2"]) * scale * (1 + rows.cpml)
     inside, rate = arithmetic + overhead(tiling, rows, machine), rate_beyond_l2(tiling, rows, machine)
     return sum(part * with_memory(inside, tiling, kind, machine, rate) for part, kind in rows.kinds())
 
 
 def with_memory(inside: float, tiling: Tiling, rows: Rows, machine: Machine, rate: float) -> float:
-    """The same in rows that are all alike, where arithmetic takes `inside`; `rate`: bytes a second beyond L2."""
-    in_pairs = tiling.depth > 1 and LIVE_ROWS * rows.segment_bytes(tiling.segment) <= machine.l1
-    from_l2 = rows.moved_bytes / L2_RATE * (0.5 if in_pairs else 1.0)
-    room = SHARE_OF_CACHE * machine.l2
-    spilt = min(1.0, max(0.0, tiling.footprint(rows) / room - 1)) ** SPILLING if tiling.depth else 0.0
+    """`seconds_per_cell` in rows all alike, where arithmetic takes `inside`; `rate`: bytes a second beyond L2."""
+    in_pairs = tiling.depth > 1 and heuristics.LIVE_ROWS * rows.segment_bytes(tiling.segment) <= machine.l1
+    from_l2 = rows.moved_bytes / heuristics.L2_RATE * (0.5 if in_pairs else 1.0)
+    room = heuristics.SHARE_OF_CACHE * machine.l2
+    spilt = min(1.0, max(0.0, tiling.footprint(rows) / room - 1)) ** heuristics.SPILLING if tiling.depth else 0.0
     shared = rows.reach / tiling.width  # of its rows that a tile shares with its neighbour, a step
-    traffic = 1 / tiling.depth + EDGE * shared if tiling.depth else 1.0
+    traffic = 1 / tiling.depth + heuristics.EDGE * shared if tiling.depth else 1.0
     kept = 1 - 1 / tiling.depth - shared if tiling.depth else 0.0
     beyond = rows.moved_bytes * (traffic + kept * spilt) / rate
     inside += from_l2
-    return max(inside + SHOWN * beyond, beyond) if tiling.depth else inside + beyond
+    return max(inside + heuristics.SHOWN * beyond, beyond) if tiling.depth else inside + beyond
 
 
 def rate_beyond_l2(tiling: Tiling, rows: Rows, machine: Machine) -> float:
@@ -195,19 +171,23 @@ def rate_beyond_l2(tiling: Tiling, rows: Rows, machine: Machine) -> float:
 
     Rows that stay in L2 come for nothing, unless tiles hand them from core to core.
     """
-    together = RESIDENT * machine.l2 * machine.threads
+    together = heuristics.RESIDENT * machine.l2 * machine.threads
     if rows.bytes <= together:
-        return HANDED_RATE if machine.threads > 1 and tiling.depth else float("inf")
-    return L3_RATE if rows.bytes <= machine.l3 else min(L3_RATE, machine.memory_rate / machine.threads)
+        return heuristics.HANDED_RATE if machine.threads > 1 and tiling.depth else float("inf")
+    return (
+        heuristics.L3_RATE
+        if rows.bytes <= machine.l3
+        else min(heuristics.L3_RATE, machine.memory_rate / machine.threads)
+    )
 
 
 def stays_in_l2(rows: Rows, machine: Machine) -> bool:
     """Whether no row ever leaves the second-level cache of the one core that works on it."""
-    return machine.threads == 1 and rows.bytes <= RESIDENT * machine.l2
+    return machine.threads == 1 and rows.bytes <= heuristics.RESIDENT * machine.l2
 
 
 def overhead(tiling: Tiling, rows: Rows, machine: Machine) -> float:
-    """Time of one thread for what is no arithmetic, a step and cell: beginning rows, leaning out, waiting."""
+    """Time of one thread beside arithmetic, for a step and cell: beginning rows, leaning out, waiting."""
     count, lean = rows.count, rows.reach * tiling.depth
     if lean:
         bands = -(-(rows.rows + lean) // tiling.width)
@@ -215,8 +195,8 @@ def overhead(tiling: Tiling, rows: Rows, machine: Machine) -> float:
         waits = bands * -(-(rows.planes + lean) // chunk(rows.planes)) / tiling.depth
     else:
         visits, waits = count, 2 * machine.threads
-    waiting = WAIT * waits if machine.threads > 1 else 0.0
-    return (ROW * count + VISIT * (visits - count) + waiting) / (count * rows.cells)
+    waiting = heuristics.WAIT * waits if machine.threads > 1 else 0.0
+    return (heuristics.ROW * count + heuristics.VISIT * (visits - count) + waiting) / (count * rows.cells)
 
 
 def balance(tiling: Tiling, rows: Rows, threads: int) -> float:
@@ -239,19 +219,18 @@ def predicted_gain(tiling: Tiling, rows: Rows, machine: Machine) -> float:
 
 
 @functools.lru_cache(1024)
-def choose_tiling(rows: Rows, machine: Machine, share: float = SHARE_OF_CACHE) -> Tiling:
+def choose_tiling(rows: Rows, machine: Machine, share: float = heuristics.SHARE_OF_CACHE) -> Tiling:
     """The fastest tile by the model among those that fill at most `share` of L2; at least four steps deep.
 
-    On rings of two to six rows tiles gain nothing: stepwise.
-
-    Rows too long for any tile get a small one: some steps a pass are still better than one.
+    On rings of two to six rows tiles gain nothing: stepwise. Rows too long for any tile get a small one: some steps a
+    pass are still better than one.
     """
-    if rows.deepest < LEAST_DEPTH:
+    if rows.deepest < heuristics.LEAST_DEPTH:
         return STEPWISE
-    depths = [depth for depth in DEPTHS if depth <= rows.deepest]
+    depths = [depth for depth in heuristics.DEPTHS if depth <= rows.deepest]
     every = [Tiling(depth, width) for depth in depths for width in widths(rows.rows + depth, machine.threads)]
     fitting = [tiling for tiling in every if tiling.footprint(rows) <= share * machine.l2]
-    return fastest(fitting or [Tiling(LEAST_DEPTH, width) for width in WIDTHS[:2]], rows, machine)
+    return fastest(fitting or [Tiling(heuristics.LEAST_DEPTH, width) for width in heuristics.WIDTHS[:2]], rows, machine)
 
 
 def widths(rows: int, threads: int) -> list[int]:
@@ -260,7 +239,7 @@ def widths(rows: int, threads: int) -> list[int]:
     A band then stays with one thread, and in its cache where the domain is small.
     """
     even = {-(-rows // (threads * times)) for times in (1, 2, 3, 4)}
-    return sorted({width for width in (*WIDTHS, *even) if WIDTHS[0] <= width <= rows})
+    return sorted({width for width in (*heuristics.WIDTHS, *even) if heuristics.WIDTHS[0] <= width <= rows})
 
 
 def fastest(tilings: Iterable[Tiling], rows: Rows, machine: Machine) -> Tiling:
@@ -318,11 +297,15 @@ def tile_costs(planes: int, rows: int, tiling: Tiling, reach: int = 1) -> np.nda
     """Rows and steps that each band of a time block makes in each chunk of positions, (bands, chunks)."""
     width, leans = tiling.width, reach * np.arange(tiling.depth)[:, None]
 
-    def held(size: int, count: int, end: int) -> np.ndarray:
+    def inside(size: int, count: int, end: int) -> np.ndarray:
         """How many of `count` lie in each part of `size` of [0, end), leaning back step by step: (steps, parts)."""
         first = np.arange(0, end, size) - leans
         last = np.minimum(np.arange(size, end + size, size), end) - leans
-        return np.clip(last, 0, count) - np.clip(first, 0, count)
+        counts: np.ndarray = np.clip(last, 0, count) - np.clip(first, 0, count)
+        return counts
 
     bands = -(-(rows + reach * tiling.depth) // width)
-    return held(width, rows, bands * width).T @ held(chunk(planes), planes, planes + reach * tiling.depth)
+    costs: np.ndarray = inside(width, rows, bands * width).T @ inside(
+        chunk(planes), planes, planes + reach * tiling.depth
+    )
+    return costs

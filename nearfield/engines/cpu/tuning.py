@@ -1,7 +1,7 @@
-"""Which tiles a run takes: those given, those that a trial on this machine found best, or the cost model's.
+"""Choice of a run's tiles: those given, those that a trial on this machine found best, or the cost model's.
 
 A trial takes a few candidates in turn, several rounds, and keeps the one with the best median. No bit of a result
-depends on tiles: a long run tries them with its own steps, and loses nothing but what the slower ones are slower.
+depends on tiles: a long run tries them with its own steps, and loses only the time by which some are slower.
 """
 
 from __future__ import annotations
@@ -12,22 +12,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
 
 import nearfield
-from nearfield.engines.cpu.engine import CpuEngine
-from nearfield.engines.cpu.tiling import (
-    LEAST_DEPTH,
-    LIVE_ROWS,
-    MOST,
-    STEPWISE,
-    WIDTHS,
-    Machine,
-    Rows,
-    Tiling,
-    choose_tiling,
-    predicted_gain,
-    predicted_rate,
-)
+from nearfield.engines.cpu import heuristics
+from nearfield.engines.cpu.tiling import STEPWISE, Machine, Rows, Tiling, choose_tiling, predicted_gain, predicted_rate
+from nearfield.engines.protocol import Engine
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory
 from nearfield.machine.compiled import instruction_set
@@ -39,31 +29,21 @@ from nearfield.plan.sizes import blocks
 
 TILES = MachineFile("tiles.json")
 TILE_FACTS = (
-    "schedule",
-    "tile_depth",
-    "tile_width",
-    "tile_segment",
-    "tile_choice",
-    "tile_bytes",
-    "tile_share_of_cache",
-    "predicted_gain",
-    "tile_trial",
+    *("schedule", "tile_depth", "tile_width", "tile_segment", "tile_choice", "tile_bytes", "tile_share_of_cache"),
+    *("predicted_gain", "tile_trial"),
 )
-ROUNDS = 3
-TURN_SECONDS = 0.2  # of a candidate in a round
-SHARES = (0.2, 0.35, 0.85)  # of L2, tried beside the model's: what tiles can hold of it is what the model knows least
-NOISE = 0.03  # between rates of a trial
-SEGMENT = 12  # blocks of 16 cells, tried on rows that hold two
-ASPECT = 1.5  # deeper and narrower, shallower and wider
-LONG_RUN = 60.0  # s; a run expected to take longer makes a trial
-WARM_UP = 1.0  # s; of a run before it is judged
-SHARE_OF_RUN = 0.1  # of a run, at most, for its trial: with candidates within 20 % of each other it costs 2 %
-SMALL = 32**3  # cells a thread; with fewer, fewer threads may be faster
+
+
+@runtime_checkable
+class TiledEngine(Engine, Protocol):
+    """An engine that takes other tiles between two steps."""
+
+    def use_tiles(self, tiling: Tiling) -> None: ...
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Tiles, how they were chosen ("model", "measured" or "given"), and what they are chosen for."""
+    """Tiles, how they were chosen ("model", "measured" or "given"), and the rows and machine that they are for."""
 
     tiling: Tiling
     how: str
@@ -72,22 +52,22 @@ class Choice:
 
     @cached_property
     def predicted_gain(self) -> float:
-        """Rate over that of the stepwise schedule, by the model."""
+        """Predicted rate over the rate of the stepwise schedule."""
         return predicted_gain(self.tiling, self.rows, self.machine)
 
     @property
     def footprint(self) -> dict[str, tuple[int, int]]:
-        """Bytes needed, and bytes there, by level: rows in work in L1, a tile in L2, the tiles of all threads in L3."""
+        """Bytes needed and bytes available by level: live rows in L1, a tile in L2, the tiles of all threads in L3."""
         tile, machine = self.tiling.footprint(self.rows), self.machine
         levels = {
-            "L1": (LIVE_ROWS * self.rows.segment_bytes(self.tiling.segment), machine.l1),
+            "L1": (heuristics.LIVE_ROWS * self.rows.segment_bytes(self.tiling.segment), machine.l1),
             "L2": (tile, machine.l2),
             "L3": (tile * machine.threads, machine.l3),
         }
         return {name: level for name, level in levels.items() if self.tiling.depth and level[1]}
 
-    def facts(self) -> dict:
-        """What a result keeps of it."""
+    def facts(self) -> dict[str, Any]:
+        """Entries of the result's facts."""
         return {
             "schedule": "tiled" if self.tiling.depth else "stepwise",
             "tile_depth": self.tiling.depth,
@@ -103,7 +83,7 @@ class Choice:
         return described(self.facts())
 
 
-def described(facts: dict) -> str:
+def described(facts: dict[str, Any]) -> str:
     """The facts of a choice in one line."""
     if facts["schedule"] == "stepwise":
         return "none: stepwise"
@@ -150,17 +130,17 @@ def machine_for(rows: Rows, threads: int, isa: str) -> Machine:
 
 def fewest_threads(rows: Rows, machine: Machine) -> Machine:
     """The fewest threads that the model finds as good as all: small domains gain nothing from many."""
-    if rows.count * rows.cells >= SMALL * machine.threads:
+    if rows.count * rows.cells >= heuristics.SMALL * machine.threads:
         return machine
     tried = [machine]
     while tried[-1].threads > 1:
         tried.append(machine_for(rows, tried[-1].threads // 2, machine.isa))
     rates = [predicted_rate(choose_tiling(rows, each), rows, each) for each in tried]
-    return next(each for each, rate in reversed(list(zip(tried, rates))) if rate >= 0.97 * max(rates))
+    return next(each for each, rate in reversed(list(zip(tried, rates))) if rate >= heuristics.AS_GOOD * max(rates))
 
 
 def key(rows: Rows, machine: Machine) -> str:
-    """What a measured choice holds for; sizes by half octaves."""
+    """Key of a measured choice: version, machine and domain, sizes by half octaves."""
     sizes = (2 ** (round(2 * math.log2(size)) / 2) for size in (rows.record_bytes, rows.rows, rows.planes))
     record, count, planes = (f"{size:.0f}" for size in sizes)
     return (
@@ -173,15 +153,16 @@ def stored_tiling(rows: Rows, machine: Machine) -> Tiling | None:
     """The measured choice for such rows, where there is one that can be used."""
     entry = TILES.entries().get(key(rows, machine))
     numbers = [entry.get(name) for name in ("depth", "width", "segment")] if isinstance(entry, dict) else []
-    if not numbers or any(type(number) is not int or not 0 <= number <= MOST for number in numbers):
+    sizes = [number for number in numbers if type(number) is int and 0 <= number <= heuristics.MOST]
+    if len(sizes) < 3:
         return None
-    tiling = Tiling(*numbers)
-    fits = tiling.depth >= LEAST_DEPTH and tiling.width > 0 and tiling.footprint(rows) <= 2 * machine.l2
+    tiling = Tiling(*sizes)
+    fits = tiling.depth >= heuristics.LEAST_DEPTH and tiling.width > 0 and tiling.footprint(rows) <= 2 * machine.l2
     return tiling if fits and tiling.segment != 1 else None
 
 
 def remember(choice: Choice, rates: dict[Tiling, float]) -> None:
-    """Keep a measured choice and the rates (steps a second) that it was made by."""
+    """Store a measured choice and the rates (steps a second) that it is based on."""
     measured = {str(tiling): float(f"{rate:.6g}") for tiling, rate in rates.items()}
     entry = {"depth": choice.tiling.depth, "width": choice.tiling.width, "segment": choice.tiling.segment}
     kept = TILES.entries() | {key(choice.rows, choice.machine): entry | {"steps_per_second": measured}}
@@ -196,14 +177,14 @@ def forget() -> int:
 
 
 def candidates(rows: Rows, machine: Machine) -> list[Tiling]:
-    """What a trial compares: the model's choice first, others for other shares of L2, other aspects, segments."""
+    """Candidates of a trial: the model's choice first, then other shares of L2, other aspects, segments."""
     chosen = choose_tiling(rows, machine)
-    found = [chosen, *(choose_tiling(rows, machine, share) for share in SHARES)]
-    for stretch in (ASPECT, 1 / ASPECT):
+    found = [chosen, *(choose_tiling(rows, machine, share) for share in heuristics.SHARES)]
+    for stretch in (heuristics.ASPECT, 1 / heuristics.ASPECT):
         depth, width = round(chosen.depth * stretch), round(chosen.width / stretch)
-        found.append(Tiling(max(LEAST_DEPTH, depth), max(WIDTHS[0], width)))
-    if blocks(rows.cells) >= 2 * SEGMENT:
-        found.append(replace(chosen, segment=SEGMENT))
+        found.append(Tiling(max(heuristics.LEAST_DEPTH, depth), max(heuristics.WIDTHS[0], width)))
+    if blocks(rows.cells) >= 2 * heuristics.SEGMENT:
+        found.append(replace(chosen, segment=heuristics.SEGMENT))
     return list(dict.fromkeys(found))
 
 
@@ -218,20 +199,20 @@ class Trial:
 
     @property
     def tiling(self) -> Tiling:
-        """Whose turn it is."""
+        """The candidate whose turn it is."""
         return list(self.seconds_per_step)[self.turns % len(self.seconds_per_step)]
 
     @property
     def done(self) -> bool:
         """Whether every candidate had its turns."""
         rounds, rest = divmod(self.turns, len(self.seconds_per_step))
-        return rest == 0 and (rounds >= ROUNDS or (rounds > 0 and self.spent >= self.limit))
+        return rest == 0 and (rounds >= heuristics.ROUNDS or (rounds > 0 and self.spent >= self.limit))
 
     def add(self, steps: int, seconds: float, checked: bool = True) -> None:
         """So many steps were made; a turn ends with a check of the fields, or when it is long beside one."""
         self._steps += steps
         self._seconds += seconds
-        if self._seconds >= TURN_SECONDS * (1 if checked else 3):
+        if self._seconds >= heuristics.TURN_SECONDS * (1 if checked else 3):
             self.seconds_per_step[self.tiling].append(self._seconds / self._steps)
             self.spent += self._seconds
             self.turns += 1
@@ -245,30 +226,30 @@ class Trial:
         """The fastest that is tiled; the first of them where it is as fast within the noise."""
         rates = {tiling: rate for tiling, rate in self.rates().items() if tiling.depth}
         first, best = next(iter(rates)), max(rates, key=lambda tiling: rates[tiling])
-        return first if rates[first] >= (1 - NOISE) * rates[best] else best
+        return first if rates[first] >= (1 - heuristics.NOISE) * rates[best] else best
 
 
-def try_out(engine: CpuEngine, excitation: str, choice: Choice, tell: Callable[[str], None]) -> tuple[Choice, Trial]:
+def try_out(engine: TiledEngine, excitation: str, choice: Choice, tell: Callable[[str], None]) -> tuple[Choice, Trial]:
     """Measure the candidates and the stepwise schedule on an engine that is used for nothing else."""
-    trial = Trial([STEPWISE, *candidates(choice.rows, choice.machine)], limit=LONG_RUN)
-    engine.advance(2 * LEAST_DEPTH, excitation)  # pages and caches
+    trial = Trial([STEPWISE, *candidates(choice.rows, choice.machine)], limit=heuristics.LONG_RUN)
+    engine.advance(2 * heuristics.LEAST_DEPTH, excitation)  # pages and caches
     while not trial.done:
         if trial.turns % len(trial.seconds_per_step) == 0:
-            tell(f"round {trial.turns // len(trial.seconds_per_step) + 1} of {ROUNDS}")
+            tell(f"round {trial.turns // len(trial.seconds_per_step) + 1} of {heuristics.ROUNDS}")
         turn = trial.turns
         engine.use_tiles(trial.tiling)
-        steps = 2 * max(trial.tiling.depth, LEAST_DEPTH)
+        steps = 2 * max(trial.tiling.depth, heuristics.LEAST_DEPTH)
         while trial.turns == turn:
             begun = time.perf_counter()
             engine.advance(steps, excitation)
             seconds = time.perf_counter() - begun
             trial.add(steps, seconds)
-            steps *= 2 if seconds < TURN_SECONDS / 4 else 1
+            steps *= 2 if seconds < heuristics.TURN_SECONDS / 4 else 1
     return settled(engine, choice, trial), trial
 
 
-def settled(engine: CpuEngine, choice: Choice, trial: Trial) -> Choice:
-    """The choice that a trial ends with: in use, and kept for later runs."""
+def settled(engine: TiledEngine, choice: Choice, trial: Trial) -> Choice:
+    """The choice that a trial ends with, in use and stored for later runs."""
     choice = replace(choice, tiling=trial.best(), how="measured")
     engine.use_tiles(choice.tiling)
     remember(choice, trial.rates())
@@ -281,54 +262,58 @@ class RunTuner:
     Only the model's own choice is put to a trial, and only once.
     """
 
-    def __init__(self, engine: CpuEngine, choice: Choice, expected_steps: int, check_every: int) -> None:
+    def __init__(self, engine: Engine, choice: Choice, expected_steps: int, check_every: int) -> None:
         self.engine, self.choice, self.steps, self.check_every = engine, choice, expected_steps, check_every
+        self._tiled = engine if isinstance(engine, TiledEngine) else None  # ranks would each find other tiles
         self.trial: Trial | None = None
         self.rates: dict[Tiling, float] = {}  # steps a second, once measured
-        self._open = choice.how == "model" and isinstance(engine, CpuEngine)  # ranks would each find their own
+        self._open = choice.how == "model"
         self._seconds, self._made = 0.0, 0
 
     @property
     def tiling(self) -> Tiling:
-        """In use now."""
+        """The tiles in use now."""
         return self.trial.tiling if self.trial else self.choice.tiling
 
     @property
     def note(self) -> str:
-        """What to say while a trial goes on."""
+        """Note for the progress line while a trial goes on."""
         if self.trial is None:
             return ""
-        return f"trying tiles {self.tiling} ({self.trial.turns + 1} of {ROUNDS * len(self.trial.seconds_per_step)})"
+        turns = heuristics.ROUNDS * len(self.trial.seconds_per_step)
+        return f"trying tiles {self.tiling} ({self.trial.turns + 1} of {turns})"
 
-    def facts(self) -> dict:
+    def facts(self) -> dict[str, Any]:
         """The choice as it stands, and the rates (steps a second) of a trial that was made."""
         trial = {"tile_trial": {str(tiling): rate for tiling, rate in self.rates.items()}} if self.rates else {}
         return self.choice.facts() | trial
 
     def add(self, steps: int, seconds: float, checked: bool) -> None:
         """The run made so many steps: judge it, begin the trial, go on with it, or end it."""
+        if self._tiled is None:
+            return
         if self.trial:
             self.trial.add(steps, seconds, checked)
             if self.trial.done:
                 self.rates = self.trial.rates()
-                self.choice, self.trial = settled(self.engine, self.choice, self.trial), None
+                self.choice, self.trial = settled(self._tiled, self.choice, self.trial), None
         elif self._open:
             self._seconds, self._made = self._seconds + seconds, self._made + steps
-            if self._seconds >= WARM_UP:
+            if self._seconds >= heuristics.WARM_UP:
                 self._open = False
                 self.trial = self._worth_while(self._made / self._seconds)
         else:
             return
-        self.engine.use_tiles(self.tiling)
+        self._tiled.use_tiles(self.tiling)
 
     def _worth_while(self, rate: float) -> Trial | None:
         """A trial, where the run is long, one round is short beside it, and checks do not cut the tiles."""
         expected = self.steps / rate
-        if expected < LONG_RUN:
+        if expected < heuristics.LONG_RUN:
             return None
         tilings = candidates(self.choice.rows, self.choice.machine)
-        round_seconds = sum(max(TURN_SECONDS, 2 * tiling.depth / rate) for tiling in tilings)
+        round_seconds = sum(max(heuristics.TURN_SECONDS, 2 * tiling.depth / rate) for tiling in tilings)
         cut = self.check_every < 2 * max(tiling.depth for tiling in tilings)
-        if len(tilings) < 2 or cut or round_seconds > SHARE_OF_RUN * expected:
+        if len(tilings) < 2 or cut or round_seconds > heuristics.SHARE_OF_RUN * expected:
             return None
-        return Trial(tilings, SHARE_OF_RUN * expected)
+        return Trial(tilings, heuristics.SHARE_OF_RUN * expected)

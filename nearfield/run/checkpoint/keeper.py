@@ -104,7 +104,7 @@ class Checkpoints:
 
         def take() -> None:
             try:
-                Holder.of(loop.engine).restore(manifest["step"], stored)
+                Holder(loop.engine).restore(manifest["step"], stored)
                 loop.guard.times = stored.array("guard: times").tolist()
                 loop.guard.energies = stored.array("guard: energies").tolist()
             except (Damaged, OSError) as error:
@@ -180,7 +180,7 @@ class Checkpoints:
 
     def _write_files(self, part: Path, loop: TimeLoop, files: dict[str, Any]) -> None:
         name = f"rank-{self.ranks.rank}.bin"
-        files[name] = write_arrays(part / name, Holder.of(loop.engine).pieces())
+        files[name] = write_arrays(part / name, Holder(loop.engine).pieces())
 
     def _put(self, part: Path, place: Path, loop: TimeLoop, gathered: list[dict[str, Any]]) -> None:
         """Rank 0: what is not of one rank's box, the manifest, and the name."""
