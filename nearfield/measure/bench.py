@@ -162,7 +162,7 @@ def measured(
         "precision": simulation.precision,
         **timed.facts(),
         "tile_choice": timed.choice.how,
-        "predicted_gain": timed.choice.predicted_gain,
+        "predicted_gain": timed.choice.facts()["predicted_gain"],
         "seconds": seconds,
         "mcells_per_second": timed.cells * steps / seconds / 1e6,
         **timed.started.facts(),

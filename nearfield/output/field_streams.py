@@ -14,6 +14,7 @@ import os
 import shutil
 import time
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,7 @@ class FieldStreams:
         held = [each for each in stored_regions(feature, context).items() if is_held(each[1], context)]
         part, local = engine.part, self._engine.plan.recorders
         found = Outlet(name, np.asarray(feature.item.steps(context)))
-        for number, (everywhere, term) in enumerate(zip(engine.recorders, local)):
+        for number, (everywhere, term) in enumerate(zip(part.recorders if part else count(), local)):
             if not feature.first <= everywhere < feature.first + feature.count:
                 continue
             name, region = held[everywhere - feature.first]
