@@ -14,7 +14,7 @@ help:
 	@echo "make benchmarks  every script of benchmarks/ at a moderate size, into out/benchmarks/"
 	@echo "make cluster     halos between emulated hosts, measured and predicted (as root)"
 	@echo "make docs        rewrite the pages that are made from the code"
-	@echo "make lint        ruff: rules and layout;  make types: mypy, which does not pass yet and is not required"
+	@echo "make lint        ruff and clang-format: rules and layout;  make types: mypy, which does not pass yet and is not required"
 	@echo "make clean       remove what was built; .venv and out/ too with make clean ALL=1"
 
 setup:
@@ -24,6 +24,7 @@ demo: setup
 	@.venv/bin/nearfield demo
 
 test: setup
+	@scripts/core_tests
 	@scripts/quick_tests $(PYTHON_IN)
 
 test-numa: setup
@@ -31,6 +32,7 @@ test-numa: setup
 
 nightly: export NEARFIELD_DRAWS = 8
 nightly: setup lint
+	@scripts/core_tests
 	@$(PYTHON_IN) -m pytest -q
 	@scripts/numa_guest
 	@scripts/sanitize
@@ -74,6 +76,7 @@ docs: setup
 lint: setup
 	@$(PYTHON_IN) -m ruff check
 	@$(PYTHON_IN) -m ruff format --check
+	@git ls-files -z 'core/*.hpp' 'core/*.h' 'core/*.cpp' 'tests/*.cpp' | xargs -0 .venv/bin/clang-format --dry-run -Werror
 
 types: setup
 	@$(PYTHON_IN) -m mypy

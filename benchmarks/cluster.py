@@ -130,7 +130,7 @@ def predicted(
     between = Link(latency=link["latency"], bandwidth=link["each_way_at_once"], busy=link["busy"])
     profile = Profile(fdtd={"pec": Rates(core=rate, numa=rate, cores=1, cells=cells)}, messages={"hosts": between})
     hardware = from_synthetic("pack:1 [numa] core:1 pu:1")
-    cluster, job = Cluster(hardware, hosts, profile), job_of_plan(box(cells, 1).setup().plan, hardware)
+    cluster, job = Cluster(hardware, hosts, profile), job_of_plan(box(cells, 1)._setup().plan, hardware)
     return predict(job, cluster, place(cluster, "core"), exchange, [even(job.shape, tuple(boxes))]).mcells_per_second
 
 

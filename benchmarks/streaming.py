@@ -27,7 +27,7 @@ from nearfield.simulation import Simulation
 def models(given: argparse.Namespace, every: int, steps: int, codec: str) -> tuple[Simulation, Simulation]:
     """The box with and without output."""
     plain = box(given.cells, steps)
-    corner = tuple(line[-1] for line in plain.setup().grid.lines)
+    corner = tuple(line[-1] for line in plain._setup().grid.lines)
     snapshot = Snapshot("fields", (0, 0, 0), corner, every=every, file=FieldFile(codec=codec))
     return box(given.cells, steps, monitors=(snapshot,)), plain
 

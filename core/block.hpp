@@ -75,7 +75,8 @@ struct Block {
     int parts;  // 1, or 2: real and imaginary, one after the other in each array
 
     Block(const Layout& l, bool huge_pages, int number)
-        : layout(l), electric(l, true), magnetic(l, false), records(allocate<Real>(number * l.volume_length, huge_pages)),
+        : layout(l), electric(l, true), magnetic(l, false),
+          records(allocate<Real>(number * l.volume_length, huge_pages)),
           a_psi(allocate<Real>(number * l.a_psi_length(), huge_pages)),
           b_psi(allocate<Real>(number * l.b_psi_length(), huge_pages)), parts(number) {}
 
@@ -94,16 +95,34 @@ struct Block {
             return typename HalfStep<Real>::Axis{p.inverse.data(), p.decay.data(), p.drive.data(), p.length.data()};
         };
         const auto& lengths = profile[half][2].length;
-        const long from = std::min<long>(lengths.size(), lanes * l.c_low), to = std::min<long>(lengths.size(), lanes * l.c_high);
+        const long from = std::min<long>(lengths.size(), lanes * l.c_low),
+                   to = std::min<long>(lengths.size(), lanes * l.c_high);
         const bool unit = std::all_of(lengths.begin() + from, lengths.begin() + std::max(from, to),
                                       [](Length length) { return length == Length::unit; });
         const Palette<Real>& palette = half ? magnetic : electric;
         const long psi = half * 2 * lanes;
-        return {axis(0), axis(1), axis(2), field(6 * part + 3 * half, 0, 0), field(6 * part + 3 - 3 * half, 0, 0),
-                l.field_length, l.record_length, l.plane_length, l.nb, &layout,
-                a_psi_of(part) + psi, b_psi_of(part) + psi, records.get() + part * l.volume_length + l.c_psi(0, 0) + psi,
-                {std::size_t(lanes * l.c_high), lanes * (l.c_high - l.c_low)}, unit,
-                palette.row_programs(), palette.programs(), palette.runs(), palette.places(), palette.held(), palette.taken(), palette.values()};
+        return {axis(0),
+                axis(1),
+                axis(2),
+                field(6 * part + 3 * half, 0, 0),
+                field(6 * part + 3 - 3 * half, 0, 0),
+                l.field_length,
+                l.record_length,
+                l.plane_length,
+                l.nb,
+                &layout,
+                a_psi_of(part) + psi,
+                b_psi_of(part) + psi,
+                records.get() + part * l.volume_length + l.c_psi(0, 0) + psi,
+                {std::size_t(lanes * l.c_high), lanes * (l.c_high - l.c_low)},
+                unit,
+                palette.row_programs(),
+                palette.programs(),
+                palette.runs(),
+                palette.places(),
+                palette.held(),
+                palette.taken(),
+                palette.values()};
     }
     std::size_t bytes() const {
         const long psi = layout.a_psi_length() + layout.b_psi_length();

@@ -2,7 +2,8 @@
 //
 // One record per row (i, j): Ex | Ey | Ez | Hx | Hy | Hz | psi of the c slabs. Each field row is padded to whole
 // blocks of 16 cells plus one block before and one behind, all zero; one ghost row of records surrounds the domain.
-// The record has no other padding: with separate arrays the rate depends on whether their rows share an offset in a page.
+// The record has no other padding: with separate arrays the rate depends on whether their rows share an offset in a
+// page.
 #pragma once
 
 #include <algorithm>

@@ -22,10 +22,12 @@ auto Palette<Real>::intern_block(const Real* ca, const Real* cb) -> Entry {
         const Real* row = cb + component * lanes;
         uniform = std::all_of(row, row + lanes, [row](Real c) { return c == row[0]; });
     }
-    const Entry entry{static_cast<std::uint32_t>(values_.size() / lanes),
-                      uniform ? Kind::uniform : lossless ? Kind::lossless : Kind::lossy};
+    const Entry entry{static_cast<std::uint32_t>(values_.size() / lanes), uniform    ? Kind::uniform
+                                                                          : lossless ? Kind::lossless
+                                                                                     : Kind::lossy};
     for (int component = 0; component < 3; ++component) {
-        if (entry.kind == Kind::lossy) values_.insert(values_.end(), ca + component * lanes, ca + (component + 1) * lanes);
+        if (entry.kind == Kind::lossy)
+            values_.insert(values_.end(), ca + component * lanes, ca + (component + 1) * lanes);
         values_.insert(values_.end(), cb + component * lanes, cb + (component + 1) * lanes);
     }
     block_of_.emplace(key, entry);
@@ -56,7 +58,8 @@ void Palette<Real>::add_held(const Run& run, const Drive& drive, Row cb, Program
         if (drive[component] == Real(0)) continue;
         const Real* row = cb.data() + component * length;
         const long last = std::min(lanes * run.last, layout_.nc + (electric_ && component < 2));
-        for (const Real *begun = row + first, *end = begun; (begun = std::find(end, row + last, Real(0))) < row + last;) {
+        for (const Real *begun = row + first, *end = begun;
+             (begun = std::find(end, row + last, Real(0))) < row + last;) {
             end = std::find_if(begun, row + last, [](Real c) { return c != Real(0); });
             held_.push_back({component, std::int32_t(begun - row), std::int32_t(end - row)}), ++program.held_count;
         }

@@ -19,7 +19,8 @@ enum class Kind : std::uint8_t {
 
 struct Run {  // consecutive blocks of a row
     std::int32_t first, last;
-    std::uint32_t offset;  // of the coefficients of a uniform run, in blocks of 16; else of its blocks' entries in `places`
+    std::uint32_t
+        offset;  // of the coefficients of a uniform run, in blocks of 16; else of its blocks' entries in `places`
     Kind kind;
     bool stretched;  // CPML along the row's own axis
 };
@@ -34,15 +35,17 @@ struct Taken {  // a sample that takes an amount from outside after the update: 
 };
 
 struct Program {
-    std::uint32_t first = 0, count = 0;            // runs
-    std::uint32_t held_first = 0, held_count = 0;  // written after the update, where that is less work than further runs
+    std::uint32_t first = 0, count = 0;  // runs
+    std::uint32_t held_first = 0,
+                  held_count = 0;  // written after the update, where that is less work than further runs
     std::uint32_t taken_first = 0, taken_count = 0;
 };
 
 template <class Real>
 class Palette {
 public:
-    Palette(const Layout& layout, bool electric) : layout_(layout), electric_(electric), row_program_(layout.rows(), 0) {}
+    Palette(const Layout& layout, bool electric)
+        : layout_(layout), electric_(electric), row_program_(layout.rows(), 0) {}
 
     // Planes [first, last) get the rows of `ca` and `cb`, each (3, nb, nc), C order.
     void set_planes(long first, long last, const Real* ca, const Real* cb);
@@ -59,8 +62,8 @@ public:
     const Real* values() const { return values_.data(); }
     std::size_t bytes() const {
         return row_program_.size() * sizeof(std::uint32_t) + values_.size() * sizeof(Real) +
-               runs_.size() * sizeof(Run) + places_.size() * sizeof(std::uint32_t) + held_.size() * sizeof(Held) + taken_.size() * sizeof(Taken) +
-               programs_.size() * sizeof(Program);
+               runs_.size() * sizeof(Run) + places_.size() * sizeof(std::uint32_t) + held_.size() * sizeof(Held) +
+               taken_.size() * sizeof(Taken) + programs_.size() * sizeof(Program);
     }
     std::size_t distinct_blocks() const { return block_of_.size(); }
 

@@ -14,33 +14,11 @@ from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
+from typer import Argument, Option
 
+from nearfield.commands import options
 from nearfield.commands.bench_cli import bench
 from nearfield.commands.media_cli import fit_medium, list_media, list_resonances
-from nearfield.commands.options import (
-    SETTINGS,
-    TOPOLOGY,
-    Bind,
-    Checkpoint,
-    Domains,
-    Force,
-    HaloDepth,
-    Json,
-    Memory,
-    Model,
-    ModelOrNone,
-    Nodes,
-    Output,
-    Overlap,
-    Precision,
-    Ranks,
-    Resume,
-    Template,
-    Threads,
-    Tiles,
-    Topology,
-    Wall,
-)
 from nearfield.commands.output_cli import advise_output
 from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
@@ -56,7 +34,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     no_args_is_help=True,
-    context_settings=SETTINGS,
+    context_settings=options.SETTINGS,
 )
 app.add_typer(bench, name="bench")
 app.add_typer(ring, name="ring")
@@ -68,59 +46,54 @@ app.command("resonances")(list_resonances)
 
 @app.command()
 def run(
-    model: ModelOrNone = None,
-    output: Output = None,
-    force: Force = False,
-    threads: Threads = None,
-    tiles: Tiles = "auto",
-    report: Annotated[bool, typer.Option(help="Draw the plots and the report.")] = True,
-    ranks: Ranks = None,
-    domains: Domains = None,
-    bind: Bind = None,
-    memory: Memory = None,
-    halo_depth: HaloDepth = None,
-    overlap: Overlap = "split",
-    checkpoint: Checkpoint = None,
-    resume: Resume = None,
-    space_check: Annotated[bool, typer.Option(help="Refuse field files that the disk has no room for.")] = True,
-    as_json: Json = False,
+    model: options.ModelOrNone = None,
+    output: options.Output = None,
+    force: options.Force = False,
+    threads: options.Threads = None,
+    tiles: options.Tiles = "auto",
+    report: Annotated[bool, Option(help="Draw the plots and the report.")] = True,
+    ranks: options.Ranks = None,
+    domains: options.Domains = None,
+    bind: options.Bind = None,
+    memory: options.Memory = None,
+    halo_depth: options.HaloDepth = None,
+    overlap: options.Overlap = "split",
+    checkpoint: options.Checkpoint = None,
+    resume: options.Resume = None,
+    space_check: Annotated[bool, Option(help="Refuse field files that the disk has no room for.")] = True,
+    as_json: options.Json = False,
 ) -> int:
     """Run a model; write result.h5, Touchstone, plots and report."""
     from nearfield.commands.run import Options, resume_run, run_model
-    from nearfield.parallel.launch import relaunch
-    from nearfield.parallel.start import Parallel
     from nearfield.run.options import RunOptions
 
-    ended = relaunch(ranks)
-    if ended is not None:
-        return ended
-    spread = Parallel(domains, bind, memory, halo_depth, overlap)
-    asked = RunOptions(threads, tiling=tiles, parallel=spread, space_check=space_check)
-    options = Options(asked, report, as_json, checkpoint)
+    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap)
+    engine = RunOptions(threads, tiling=tiles, parallel=spread, space_check=space_check)
+    chosen = Options(engine, report, as_json, checkpoint)
     if resume is not None:
-        return resume_run(resume, model, output, options)
+        return resume_run(resume, model, output, chosen)
     if model is None:
         raise ModelError("a model is missing; give a model file, or --resume with the folder of a run to go on with")
-    return run_model(model, output, force, options)
+    return run_model(model, output, force, chosen)
 
 
 @app.command()
-def check(model: Model, as_json: Json = False) -> int:
+def check(model: options.Model, as_json: options.Json = False) -> int:
     """Say what a model costs and what looks wrong, without running it."""
     from nearfield.commands.check import check_model
 
     return check_model(model, as_json)
 
 
+BAND = 'Also the resonances there, such as: tip 2e9 "3 GHz".'
+
+
 @app.command()
 def show(
-    result: Annotated[Path, typer.Argument(help="result.h5, or the folder that holds it.")],
-    output: Annotated[Path | None, typer.Option("--output", help="Folder; left out, the result's own.")] = None,
-    resonances: Annotated[
-        tuple[str, str, str] | None,
-        typer.Option(metavar="PROBE LOW HIGH", help='Also what rings there, as: tip 2e9 "3 GHz".'),
-    ] = None,
-    as_json: Json = False,
+    result: options.Result,
+    output: Annotated[Path | None, Option("--output", help="Folder; left out, the result's own.")] = None,
+    resonances: Annotated[tuple[str, str, str] | None, Option(metavar="PROBE LOW HIGH", help=BAND)] = None,
+    as_json: options.Json = False,
 ) -> int:
     """Draw the plots and the report of a result again."""
     from nearfield.commands.show import show_result
@@ -129,7 +102,7 @@ def show(
 
 
 @app.command()
-def demo(output: Output = None, threads: Threads = None, as_json: Json = False) -> int:
+def demo(output: options.Output = None, threads: options.Threads = None, as_json: options.Json = False) -> int:
     """Run the line-fed patch antenna of Sheen et al. 1990 and compare with what was published."""
     from nearfield.commands.demo import run_demo
 
@@ -138,10 +111,10 @@ def demo(output: Output = None, threads: Threads = None, as_json: Json = False) 
 
 @app.command()
 def new(
-    template: Annotated[Template, typer.Argument(help="What to start from.")],
-    output: Annotated[Path | None, typer.Option("--output", help="File; left out, ./<template>.toml.")] = None,
-    force: Force = False,
-    as_json: Json = False,
+    template: Annotated[options.Template, Argument(help="What to start from.")],
+    output: Annotated[Path | None, Option("--output", help="File; left out, ./<template>.toml.")] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> int:
     """Write a commented model file to start from."""
     from nearfield.commands.new import write_template
@@ -150,7 +123,7 @@ def new(
 
 
 @app.command()
-def doctor(as_json: Json = False) -> int:
+def doctor(as_json: options.Json = False) -> int:
     """Describe this machine and what is missing, with the line that installs it."""
     from nearfield.commands.doctor import examine_machine
 
@@ -159,13 +132,13 @@ def doctor(as_json: Json = False) -> int:
 
 @app.command()
 def machine(
-    given: Annotated[str | None, typer.Argument(metavar="TOPOLOGY", help=TOPOLOGY)] = None,
-    topology: Topology = None,
-    nodes: Nodes = 1,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw it too, into this .svg or .png.")] = None,
-    emit: Annotated[str | None, typer.Option("--emit", help="xml: print hwloc's XML file only.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="What this process is bound to instead.")] = False,
-    as_json: Json = False,
+    given: Annotated[str | None, Argument(metavar="TOPOLOGY", help=options.TOPOLOGY)] = None,
+    topology: options.Topology = None,
+    nodes: options.Nodes = 1,
+    plot: Annotated[Path | None, Option("--plot", help="Draw it too, into this .svg or .png.")] = None,
+    emit: Annotated[str | None, Option("--emit", help="xml: print hwloc's XML file only.")] = None,
+    check: Annotated[bool, Option("--check", help="Show what this process is bound to instead.")] = False,
+    as_json: options.Json = False,
 ) -> int:
     """Show this machine, or one that is given: processors, caches, memory, as a table and as a tree."""
     from nearfield.commands.machine import check_machine, show_machine
@@ -174,31 +147,24 @@ def machine(
     return check_machine(chosen, as_json) if check else show_machine(chosen, nodes, plot, emit, as_json)
 
 
+UNIT = "node, socket, numa, l3, core or none: what a rank gets; left out, what suits the machine."
+LAUNCHER = "rankfile, prrte, hydra or slurm: print the file of that launcher, a line for each rank, and nothing else."
+
+
 @app.command()
 def place(
-    model: Annotated[Path | None, typer.Argument(help="Model file (TOML): say how it is cut up.")] = None,
-    topology: Topology = None,
-    nodes: Nodes = 1,
-    bind: Annotated[
-        str | None,
-        typer.Option(
-            "--bind", help="node, socket, numa, l3, core or none: what a rank gets; left out, what suits the machine."
-        ),
-    ] = None,
-    emit: Annotated[
-        str | None,
-        typer.Option(
-            "--emit",
-            help="rankfile, prrte, hydra or slurm: print what that launcher takes, a line a rank, and nothing else.",
-        ),
-    ] = None,
-    hosts: Annotated[str | None, typer.Option("--hosts", help="Names, as a,b; left out, host0,host1,...")] = None,
-    threads: Threads = None,
-    ranks: Annotated[int | None, typer.Option(min=1, help="Of the model; left out, one a unit.")] = None,
-    domains: Annotated[str | None, typer.Option(help="Of the model in all, such as 4 or 2x1x2.")] = None,
-    depth: Annotated[int | None, typer.Option(min=1, help="Layers of a halo; left out, the cheapest.")] = None,
-    profile: Annotated[Path | None, typer.Option(help="What `nearfield probe` found; left out, here.")] = None,
-    as_json: Json = False,
+    model: Annotated[Path | None, Argument(help="Model file (TOML): show its domains.")] = None,
+    topology: options.Topology = None,
+    nodes: options.Nodes = 1,
+    bind: Annotated[str | None, Option("--bind", help=UNIT)] = None,
+    emit: Annotated[str | None, Option("--emit", help=LAUNCHER)] = None,
+    hosts: Annotated[str | None, Option("--hosts", help="Names, as a,b; left out, host0,host1,...")] = None,
+    threads: options.Threads = None,
+    ranks: Annotated[int | None, Option(min=1, help="Ranks of the model; left out, one for each unit.")] = None,
+    domains: Annotated[str | None, Option(help="Domains of the model in all, such as 4 or 2x1x2.")] = None,
+    depth: Annotated[int | None, Option(min=1, help="Layers of a halo; left out, the cheapest.")] = None,
+    profile: options.Profile = None,
+    as_json: options.Json = False,
 ) -> int:
     """Say which rank runs where, or write it for a launcher; of a model, which domains it is cut into.
 
@@ -214,58 +180,54 @@ def place(
 
 @app.command()
 def tune(
-    model: Annotated[Path | None, typer.Argument(help="Model file (TOML); left out, an empty cube.")] = None,
-    cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the cube.")] = 200,
-    threads: Threads = None,
-    precision: Annotated[Precision, typer.Option(help="Of the cube's fields.")] = Precision.single,
-    forget: Annotated[bool, typer.Option("--forget", help="Forget what was measured on this machine.")] = False,
-    as_json: Json = False,
+    model: Annotated[Path | None, Argument(help="Model file (TOML); left out, an empty cube.")] = None,
+    cells: options.Cells = 200,
+    threads: options.Threads = None,
+    precision: options.FieldPrecision = options.Precision.single,
+    forget: Annotated[bool, Option("--forget", help="Forget what was measured on this machine.")] = False,
+    as_json: options.Json = False,
 ) -> int:
-    """Measure which tiles are fastest; later runs with rows alike use them."""
+    """Measure which tiles are fastest; later runs of models of a similar size use them."""
     from nearfield.commands.tune import forget_tiles, tune_tiles
 
     return forget_tiles(as_json) if forget else tune_tiles(model, cells, threads, precision.value, as_json)
 
 
+PAPER = "Only draw Figs. 5, 6, 7, 11 and 12 of Zhao, Chen and Yu for their cluster, into this folder."
+
+
 @app.command()
 def predict(
-    model: Annotated[Path | None, typer.Argument(help="Model file (TOML), or box; left out, box.")] = None,
-    topology: Topology = None,
-    nodes: Nodes = 1,
-    profile: Annotated[
-        Path | None, typer.Option(help="Profile (JSON) of `nearfield probe`; left out, this machine's.")
-    ] = None,
-    bind: Annotated[str | None, typer.Option(help="Only this binding scheme; left out, all.")] = None,
-    ranks: Annotated[int | None, typer.Option(min=1, help="In all; left out, one for each unit.")] = None,
-    memory: Annotated[str, typer.Option(help="first-touch, bind, interleave or off.")] = "first-touch",
-    cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 200,
-    boundary: Annotated[Wall, typer.Option(help="Walls of the box.")] = Wall.pec,
-    plot: Annotated[Path | None, typer.Option(help="Folder for the pictures.")] = None,
-    paper: Annotated[
-        Path | None,
-        typer.Option(
-            help="Only draw Figs. 5, 6, 7, 11 and 12 of Zhao, Chen and Yu for their cluster, into this folder."
-        ),
-    ] = None,
-    as_json: Json = False,
+    model: Annotated[Path | None, Argument(help="Model file (TOML), or box; left out, box.")] = None,
+    topology: options.Topology = None,
+    nodes: options.Nodes = 1,
+    profile: options.Profile = None,
+    bind: Annotated[str | None, Option(help="Only this binding scheme; left out, all.")] = None,
+    ranks: Annotated[int | None, Option(min=1, help="In all; left out, one for each unit.")] = None,
+    memory: Annotated[str, Option(help="first-touch, bind, interleave or off.")] = "first-touch",
+    cells: options.Cells = 200,
+    boundary: Annotated[options.Wall, Option(help="Walls of the box.")] = options.Wall.pec,
+    plot: options.PlotFolder = None,
+    paper: Annotated[Path | None, Option(help=PAPER)] = None,
+    as_json: options.Json = False,
 ) -> int:
     """Predict the time of a step on a cluster for every binding scheme."""
     from nearfield.commands.predict import Request, predict_paper, predict_run
 
     if paper is not None:
         return predict_paper(paper, as_json)
-    request = Request(model, cells, boundary is Wall.cpml, topology, nodes, profile, bind, memory, ranks)
-    return predict_run(request, plot, as_json)
+    cpml = boundary is options.Wall.cpml
+    return predict_run(Request(model, cells, cpml, topology, nodes, profile, bind, memory, ranks), plot, as_json)
 
 
 @app.command()
 def probe(
-    part: Annotated[str | None, typer.Argument(help="stream, latency, mpi or fdtd; left out, all.")] = None,
-    scale: Annotated[bool, typer.Option("--scale", help="stream: the triad over numbers of cores.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Seconds instead of a minute, less steady.")] = False,
-    simulate: Annotated[str | None, typer.Option(help="Make-believe machine: hwloc XML or string.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Folder for the pictures.")] = None,
-    as_json: Json = False,
+    part: Annotated[str | None, Argument(help="stream, latency, mpi or fdtd; left out, all.")] = None,
+    scale: Annotated[bool, Option("--scale", help="stream: the triad over numbers of cores.")] = False,
+    quick: Annotated[bool, Option("--quick", help="Seconds instead of a minute, less steady.")] = False,
+    simulate: Annotated[str | None, Option(help="Make-believe machine: hwloc XML or string.")] = None,
+    plot: options.PlotFolder = None,
+    as_json: options.Json = False,
 ) -> int:
     """Measure memory, messages and the update; keep them as this machine's profile."""
     from nearfield.commands.probe import probe_machine
@@ -274,16 +236,12 @@ def probe(
 
 
 @app.command()
-def version(as_json: Json = False) -> int:
+def version(as_json: options.Json = False) -> int:
     """Say which version this is."""
     from nearfield import __version__
-    from nearfield.commands.console import console
+    from nearfield.commands.console import answered
 
-    with console(as_json) as out:
-        out.answer({"version": __version__})
-        if not as_json:
-            out.say(f"nearfield {__version__}")
-    return 0
+    return answered(as_json, {"version": __version__}, f"nearfield {__version__}")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -316,21 +274,15 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("NEARFIELD_TRACEBACK"):
             raise
-        message, code = (
-            f"internal error, {type(error).__name__}: {error}. Please report it with the model file; "
-            "NEARFIELD_TRACEBACK=1 shows where it happened",
-            4,
-        )
+        where = "Please report it with the model file; NEARFIELD_TRACEBACK=1 shows where it happened"
+        message, code = f"internal error, {type(error).__name__}: {error}. {where}", 4
     if message:
         fail(message, code, "--json" in arguments, speak)
     return code
 
 
 def join_ranks() -> TextIO:
-    """Where a launcher started several processes: find the others, and leave the streams to rank 0.
-
-    Returns where this rank may say why it fails.
-    """
+    """The stream for this rank's errors; where a launcher started several ranks, rank 0 alone keeps its output."""
     from nearfield.machine.transport import started, world
 
     if started() == 1 or world().rank == 0:

@@ -1,6 +1,6 @@
 """A simulation: what is there, what drives it, what is recorded. Gather, check, run.
 
-What a step m = 1, 2, ... makes in every row, in whatever order the schedule takes the rows (core/cpu/engine.cpp):
+What a step m = 1, 2, ... makes in every row, in whatever order the schedule takes the rows (core/cpu/row_maker.hpp):
 
     E <- Ca E - poles            what dispersive media remember
     E <- E + Cb curl H           E now at m dt
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Simulation(Model):
     """Maxwell's equations in a box: grid, structures, boundaries, sources, ports, monitors. Lengths in SI.
 
-    `check()` tells what it will cost and what looks wrong; `run()` gives a `Result`. The same entries, by the same
+    `check()` gives its costs and warnings; `run()` gives a `Result`. The same entries, by the same
     names, make a model file (docs/model-file.md).
 
     Errors: `ModelError`, with what was given, what is allowed, why, and what to do.
@@ -54,14 +54,14 @@ class Simulation(Model):
     50
     """
 
-    def setup(self) -> Discretization:
+    def _setup(self) -> Discretization:
         """This simulation on its Yee grid, with its time step and steps; refuses what cannot run."""
         from nearfield.discretization.discretization import Discretization
 
         return Discretization(self)
 
     def check(self) -> Check:
-        """What the run will cost and what looks wrong, without running; refuses what cannot run."""
+        """Costs of the run and warnings, without running. Error: `ModelError` for what cannot run."""
         from nearfield.run.check import examine
 
         return examine(self)
@@ -77,7 +77,7 @@ class Simulation(Model):
         """
         from nearfield.discretization.guide_table import guide_modes
 
-        return guide_modes(self.setup(), frequencies)
+        return guide_modes(self._setup(), frequencies)
 
     def run(
         self,

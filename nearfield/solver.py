@@ -36,7 +36,7 @@ class Solver:
         excitation: str | None = None,
         tiling: str | Tiling | None = None,
     ) -> None:
-        self._setup = simulation.setup()
+        self._setup = simulation._setup()
         names = self._setup.excitations
         if excitation is not None and excitation not in names:
             raise ModelError(f"excitation {excitation!r} is not one of this simulation's: {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""Rewrites nearfield/media/fitted.toml: the media of the library that are fits to their source's formula.
+"""Rewrites nearfield/media/data/fitted.toml: the media of the library that are fits to their source's formula.
 
 .venv/bin/python -m scripts.fit_library
 """
@@ -14,7 +14,7 @@ POINTS = 120
 DIGITS = 7
 POLES = {"tissues": 5, "laminates": 6, "walls": 5, "metals": 5}
 LOSS_WEIGHT = {"laminates": 30.0, "walls": 3.0}
-HEAD = "# written by scripts/fit_library.py from tissues.py, boards.py, metals.py; error: largest relative deviation\n"
+HEAD = "# written by scripts/fit_library.py from the formulas of the other files; error: largest relative deviation\n"
 
 
 def fit(entry: Entry) -> MediumFit:

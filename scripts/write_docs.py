@@ -68,80 +68,11 @@ GIVEN_BY_RESULTS = {  # classes that users hold without importing them
     "FarFieldResult": "nearfield.analysis.pattern",
     "MediumFit": "nearfield.media.fit",
 }
-LOWERING = {  # methods of model entries that only the program itself calls
-    "along",
-    "angles",
-    "block",
-    "box",
-    "bytes",
-    "circuit",
-    "collect",
-    "constant_along",
-    "current_region",
-    "edges",
-    "grid_span",
-    "loads",
-    "model_post_init",
-    "normal",
-    "place",
-    "places",
-    "plane_node",
-    "positions",
-    "reach",
-    "regions",
-    "setup",
-    "shape",
-    "sign",
-    "signal",
-    "source",
-    "steps",
-    "terms",
-    "walls",
-    "axis_number",
-    "axis",
-    "flat_distance",
-    "lateral_distance",
-    "signed_distance",
-    "refuse_box",
-    "shares",
-    "weights",
-    "step",
-    "susceptibility",
-    "fraction",
-    "corners",
-    "illumination",
-    "blocks",
-    "by_number",
-    "faces",
-    "flat_bounds",
-    "levels",
-    "numbers",
-    "outlines",
-    "refuse_unnamed",
-    "surface",
-    "counts",
-    "channels",
-    "line",
-    "mode",
-    "opening",
-}
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',
     "PERIODIC": 'The string `"periodic"`: both faces of an axis over which the fields repeat.',
     "PMC": 'The string `"pmc"`: a perfect magnetic conductor, as a medium and as a boundary.',
 }
-
-
-def literal(value: Any) -> str:
-    """A default value as it would be typed."""
-    if isinstance(value, Schema):
-        given = [
-            f"{name}={literal(getattr(value, name))}"
-            for name in type(value).model_fields
-            if name in value.model_fields_set and name != "kind"
-        ]
-        return f"{type(value).__name__}({', '.join(given)})"
-    return repr(value)
 
 
 def type_name(annotation: Any) -> str:
@@ -184,7 +115,7 @@ def schema_signature(name: str, entry: type[Schema]) -> str:
     parts = []
     for field_name, field in entry.model_fields.items():
         if field_name != "kind":
-            parts.append(field_name if field.is_required() else f"{field_name}={literal(field.default)}")
+            parts.append(field_name if field.is_required() else f"{field_name}={field.default!r}")
     return wrapped(name, parts)
 
 
@@ -198,7 +129,7 @@ def fields_table(entry: type[Schema]) -> str:
     for name, field in entry.model_fields.items():
         if name == "kind":
             continue
-        default = "required" if field.is_required() else f"`{literal(field.default)}`"
+        default = "required" if field.is_required() else f"`{field.default!r}`"
         annotation = typing.get_type_hints(entry, include_extras=True).get(name, field.annotation)
         cells = [f"`{name}`", type_name(annotation), default, (field.description or "").replace("\n", " ")]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
@@ -216,7 +147,7 @@ def own_members(entry: type) -> list[str]:
         function = raw.fget if isinstance(raw, property) else getattr(raw, "func", getattr(raw, "__func__", raw))
         text = inspect.getdoc(function) if callable(function) else None
         text = "The same in dBi." if name.endswith("_dbi") else text
-        if not text or (issubclass(entry, Schema) and (name in entry.model_fields or name in LOWERING)):
+        if not text or (issubclass(entry, Schema) and name in entry.model_fields):
             continue
         first = inspect.cleandoc(text).split("\n\n")[0].replace("\n", " ")
         lines.append(f"- `.{name}{call_text(raw, function)}` {first}")

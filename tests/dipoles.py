@@ -116,8 +116,8 @@ class Space:
 
     def collect(self, monitor, dipoles: list[Dipole]):
         """What the monitor makes of the dipoles' fields."""
-        recordings = [self.spectrum(term, dipoles) for term in monitor.terms(self.context)]
-        return monitor.collect(self.context, recordings)
+        recordings = [self.spectrum(term, dipoles) for term in monitor._terms(self.context)]
+        return monitor._collect(self.context, recordings)
 
 
 def cube(cells: int, size: float, boundaries: nf.Boundaries | None = None, shift=(0.0, 0.0, 0.0), **options) -> Space:

@@ -23,8 +23,8 @@ def guide(structures=(), cells=(12, 7), count=1, length=60, number=None, pulse=N
 
 def behind(model: nf.Simulation) -> float:
     """Largest field behind the first port over the largest of all, E and H each, at the end of the run."""
-    model = model.model_copy(update={"excitations": (model.channels[0].name,)})
-    setup = model.setup()
+    model = model.model_copy(update={"excitations": (model._channels[0].name,)})
+    setup = model._setup()
     corners = [tuple(line[end] for line in setup.grid.lines) for end in (0, -1)]
     last = (setup.steps - 0.5) * setup.time_step
     fields = model.model_copy(update={"monitors": (nf.Snapshot("all", *corners, times=[last]),)}).run(threads=1)["all"]

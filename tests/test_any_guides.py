@@ -20,8 +20,8 @@ def strip(x0, x1, y):
 
 
 def modes(model, count=None):
-    context = model.setup().context
-    return [channel.mode(context) for channel in model.channels[: count or len(model.ports[0].modes)]]
+    context = model._setup().context
+    return [channel._placed(context).mode for channel in model._channels[: count or len(model.ports[0].modes)]]
 
 
 def test_counted_modes_of_a_rectangle_are_those_of_its_names():
@@ -42,10 +42,10 @@ def test_counted_modes_of_a_rectangle_are_those_of_its_names():
     assert [mode.family for mode in found] == [family for family, _ in wanted[:count]]
     assert np.allclose([mode.cutoff for mode in found], [cutoff for _, cutoff in wanted[:count]], rtol=1e-12)
     named = nf.WaveguidePort("in", model.ports[0].lower, model.ports[0].upper, "+z", "TE10")
-    other = model.model_copy(update={"ports": (named,)}).setup()
-    assert np.abs(named.mode(other.context).electric[1] - found[0].electric[1]).max() < 1e-9  # both point to +y
-    electric = [mode.samples()[2] for mode in found]
-    overlaps = np.einsum("is,js,s->ij", electric, electric, found[0].samples()[5])
+    other = model.model_copy(update={"ports": (named,)})._setup()
+    assert np.abs(named._placed(other.context).mode.electric[1] - found[0].electric[1]).max() < 1e-9  # both point to +y
+    electric = [mode.values for mode in found]
+    overlaps = np.einsum("is,js,s->ij", electric, electric, found[0].section.edges.area)
     assert np.abs(overlaps - np.eye(count)).max() < 1e-11
 
 
@@ -143,4 +143,4 @@ def test_a_step_in_an_l_shaped_guide_keeps_the_power():
 
 def test_a_number_beyond_the_grids_modes_is_refused():
     with pytest.raises(nf.ModelError, match="the grid has 4 modes in this guide, and number 7"):
-        _ = guide(cells=(2, 2), number=7, pulse=nf.ModulatedGaussian(40e9, 9e9)).setup().plan
+        _ = guide(cells=(2, 2), number=7, pulse=nf.ModulatedGaussian(40e9, 9e9))._setup().plan

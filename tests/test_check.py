@@ -31,7 +31,7 @@ def model(**changes) -> nf.Simulation:
 
 
 def warnings(**changes) -> str:
-    return "\n".join(cautions(model(**changes).setup()))
+    return "\n".join(cautions(model(**changes)._setup()))
 
 
 def test_counts_and_sizes_are_exact():
@@ -68,7 +68,7 @@ def test_a_wave_that_the_grid_cannot_carry_has_no_finite_phase_error():
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_predicted_memory_is_what_the_engine_allocates(boundary, precision):
     simulation = model(boundaries=nf.Boundaries(boundary), precision=precision, steps=10)
-    allocated = CpuEngine(simulation.setup().plan, 1).facts()["bytes"]
+    allocated = CpuEngine(simulation._setup().plan, 1).facts()["bytes"]
     assert simulation.check().memory_bytes == pytest.approx(allocated, rel=0.02)  # palettes are not predicted
 
 

@@ -100,17 +100,17 @@ def in_a_box(elements, connection, courant, seed, steps):
     dt = courant * grid.maximum_time_step()
     corner = [line[1] for line in grid.lines]
     element = nf.LumpedElement(corner, (*corner[:2], grid.lines[2][2]), "z", *elements, connection)
-    box = SmallFDTD(grid, nf.Boundaries(all="pec"), dt, element.loads(grid, dt))
-    terms = element.terms(box.context)
+    box = SmallFDTD(grid, nf.Boundaries(all="pec"), dt, element._loads(grid, dt))
+    terms = element._terms(box.context)
     for component in range(3):
         free = box.coefficients.electric[component][1] != 0.0
         box.fields[component][free] = random.normal(size=free.sum())
     old = float(grid.primary(2)[1] * box.fields[2][1, 1, 1])
-    if element.circuit().capacitance:
+    if element._circuit().capacitance:
         box.fields[2][1, 1, 1] *= 1e-3  # else the lumped capacitor holds nearly all there is
         old *= 1e-3
     state, energies = np.zeros((1, 2)), []
-    branch = element.circuit().branch
+    branch = element._circuit().branch
     for step in range(steps):
         magnetic = [component.copy() for component in box.fields[3:]]
         if step:
@@ -150,7 +150,7 @@ def charge(elements, connection, dt, steps, source=None):
     """Voltage at dt, 2 dt, ... of the plates with a circuit across, driven by a source in it."""
     grid, walls, _ = plates()
     circuit = two_pole(*elements, connection)
-    block = nf.LumpedElement((0, 0, 0), (1e-3, 1e-3, 1e-3), "z", 1.0).block(grid)
+    block = nf.LumpedElement((0, 0, 0), (1e-3, 1e-3, 1e-3), "z", 1.0)._block(grid)
     box = SmallFDTD(grid, walls, dt, edge_loads(circuit, block))
     waveform = None if source is None else Waveform(source, "port", np.inf)
     terms = [*circuit_terms(box.context, circuit, block, waveform), voltage_functional(box.context, block)]

@@ -19,6 +19,7 @@ from nearfield.cli import main
 from nearfield.commands import console
 from nearfield.commands.progress import Outlook, PlainProgress
 from nearfield.machine import memory_rate
+from nearfield.run import time_loop
 from nearfield.run.progress import ProgressInfo
 
 TEMPLATES = ("patch", "dipole", "box")
@@ -191,12 +192,10 @@ def test_a_diverging_run_has_exit_code_3(monkeypatch, capsys):
 
 
 def test_a_full_disk_has_exit_code_4(monkeypatch, capsys):
-    from nearfield.results import Result
-
-    def refuse(self, path):
+    def refuse(path, record):
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(Result, "save", refuse)
+    monkeypatch.setattr("nearfield.run.time_loop.write_result", refuse)
     assert main(["run", "tiny.toml", "--no-report"]) == 4
     assert "No space left on device" in capsys.readouterr().err
 
@@ -252,13 +251,13 @@ def test_an_interrupt_after_the_last_step_keeps_what_was_recorded(monkeypatch, c
 
 
 def test_an_interrupt_while_the_result_is_written_waits_for_it(monkeypatch, capsys):
-    save = nearfield.Result.save
+    save = time_loop.write_result
 
-    def interrupt(self, path):
+    def interrupt(path, record):
         os.kill(os.getpid(), signal.SIGINT)
-        return save(self, path)
+        return save(path, record)
 
-    monkeypatch.setattr(nearfield.Result, "save", interrupt)
+    monkeypatch.setattr(time_loop, "write_result", interrupt)
     assert main(["run", "tiny.toml"]) == 130
     assert nearfield.open_result("out/tiny/result.h5").status == "done"
     assert not Path("out/tiny/report.html").exists()

@@ -5,6 +5,7 @@ import pytest
 from agreement import assert_model_agrees
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.edge_loads import EdgeLoad
 from nearfield.entry.constants import VACUUM_PERMITTIVITY, VACUUM_SPEED
@@ -21,7 +22,7 @@ def metal(shape, medium=nf.PEC):
 
 def coefficients(grid, structures, boundaries=PEC_WALLS, step=None, loads=(), kind="conformal", background=None):
     step = step or conformal.maximum_time_step(grid, 1.0)
-    return Coefficients(grid, structures, {}, background or nf.Medium(), boundaries, step, loads, kind)
+    return Coefficients(grid, filled_shapes(structures), background or nf.Medium(), boundaries, step, loads, kind)
 
 
 def cube(n, size=1.0):
@@ -191,7 +192,7 @@ def test_shapes_over_a_seam_are_those_in_the_middle():
         sim = nf.Simulation(
             nf.Grid(lines, lines, lines), [metal(nf.Sphere((centre, 3, 3), 1.8))], grids, metal="conformal", steps=1
         )
-        found.append([sim.setup().coefficients.dense(component)[1] for component in range(6)])
+        found.append([sim._setup().coefficients.dense(component)[1] for component in range(6)])
     for middle, seam in zip(*found):
         np.testing.assert_allclose(np.roll(seam, 3, 0), middle, atol=2e-5)
 
@@ -256,11 +257,11 @@ def small_model(precision="single", **options):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_a_model_agrees_with_the_oracle_by_every_schedule(engine_name, precision):
-    assert_model_agrees(engine_name, small_model(precision).setup().plan, "feed")
+    assert_model_agrees(engine_name, small_model(precision)._setup().plan, "feed")
 
 
 def test_planes_along_any_axis_and_single_samples_agree():
-    found = small_model().setup().coefficients
+    found = small_model()._setup().coefficients
     for component in range(6):
         dense = found.dense(component)[1]
         index = np.argwhere(dense != 0)[::7].T
@@ -275,7 +276,7 @@ def test_planes_along_any_axis_and_single_samples_agree():
 
 
 def test_the_box_of_a_rank_agrees_with_the_whole():
-    found, low, high = small_model().setup().coefficients, (5, 3, 2), (13, 9, 10)
+    found, low, high = small_model()._setup().coefficients, (5, 3, 2), (13, 9, 10)
     whole = [found.dense(component)[1] for component in range(6)]
     for axis in range(3):
         around = [(axis + n) % 3 for n in range(3)]
@@ -291,13 +292,13 @@ def test_recorders_and_sources_deal_in_the_true_field():
     path = (9 * MM, 10 * MM, 4 * MM), (9 * MM, 10 * MM, 0)
     monitors = nf.Probe("at", (9 * MM, 10 * MM, 2.5 * MM), "Ez"), nf.Voltage("v", *path)
     sim = small_model().model_copy(update={"monitors": monitors})
-    setup = sim.setup()
+    setup = sim._setup()
     assert float(setup.coefficients.open_fraction(2, 9, 10, 2)) == pytest.approx(0.6, abs=1e-5)
-    probe, voltage = (item.item.terms(setup.context)[0] for item in setup.lowered[2].values())
+    probe, voltage = (item.item._terms(setup.context)[0] for item in setup.lowered[2].values())
     assert float(probe.weight[0]) == pytest.approx(1 / 0.6, rel=1e-4)  # stored is 0.6 E
     assert np.abs(voltage.weight) == pytest.approx(MM)  # and 0.6 E times the whole edge is E times its open part
-    point = nf.PointCurrent((9 * MM, 10 * MM, 2.5 * MM), "z", PULSE).terms(setup.context)[0]
-    line = nf.LineCurrent((9 * MM, 10 * MM, 2 * MM), (9 * MM, 10 * MM, 3 * MM), PULSE).terms(setup.context)[0]
+    point = nf.PointCurrent((9 * MM, 10 * MM, 2.5 * MM), "z", PULSE)._terms(setup.context)[0]
+    line = nf.LineCurrent((9 * MM, 10 * MM, 2 * MM), (9 * MM, 10 * MM, 3 * MM), PULSE)._terms(setup.context)[0]
     assert float(point.weight[0]) == pytest.approx(float(line.weight[0]) / (0.6 * MM), rel=1e-4)
     solver = nf.Solver(sim)
     solver.set_field("Ez", np.ones(solver.grid.component_shape(2)))
@@ -350,10 +351,10 @@ def test_metal_takes_no_part_in_the_means_of_media():
 
 
 def test_a_time_step_beyond_the_cut_cells_limit_is_refused():
-    limit = small_model().setup().time_step_limit
+    limit = small_model()._setup().time_step_limit
     assert limit == pytest.approx(0.5**0.5 * MM / 3**0.5 / VACUUM_SPEED)
     with pytest.raises(nf.ModelError, match="conformal"):
-        small_model(time_step=1.01 * limit).setup()
+        small_model(time_step=1.01 * limit)._setup()
 
 
 def test_a_rod_is_followed_by_the_cells_across_it_however_long_those_along_it_are():

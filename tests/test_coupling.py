@@ -29,7 +29,7 @@ def balls(seed: int, cells: int = 12, grading: float = 0.3, **options) -> nf.Sim
 
 def ringing(simulation: nf.Simulation) -> ReferenceEngine:
     """The oracle of a model, with random H and no E where samples are free."""
-    engine, rng = ReferenceEngine(simulation.setup().plan), np.random.default_rng(1)
+    engine, rng = ReferenceEngine(simulation._setup().plan), np.random.default_rng(1)
     for component in range(3, 6):
         free = engine.coefficients[component][1] != 0.0
         engine.fields[component] = free * rng.standard_normal(free.shape)
@@ -38,7 +38,7 @@ def ringing(simulation: nf.Simulation) -> ReferenceEngine:
 
 def volumes(simulation: nf.Simulation) -> list[np.ndarray]:
     """What a sample of each component stands for, between metal walls."""
-    grid = simulation.setup().grid
+    grid = simulation._setup().grid
     found = []
     for component in range(6):
         half = [(a == component % 3) == (component < 3) for a in range(3)]
@@ -130,7 +130,7 @@ def test_a_uniform_field_sees_the_tensor_of_a_slanting_plane():
             averaging="tensor",
             steps=1,
         )
-        .setup()
+        ._setup()
         .plan
     )
     engine = ReferenceEngine(plan)
@@ -163,7 +163,7 @@ def test_a_uniform_field_sees_the_tensor_of_a_slanting_plane():
     ids=["flat faces", "loss", "poles", "metal", "in the CPML"],
 )
 def test_what_has_no_slanting_surface_of_lossless_media_is_not_coupled(options):
-    assert balls(0, **options).setup().plan.coupling is None
+    assert balls(0, **options)._setup().plan.coupling is None
 
 
 def test_edges_that_a_source_drives_are_not_coupled():
@@ -171,7 +171,7 @@ def test_edges_that_a_source_drives_are_not_coupled():
         return set(zip(plan.coupling.component.tolist(), *plan.coupling.at.T.tolist()))
 
     sheet = nf.CurrentSheet((0, 0, 6e-3), (11e-3, 11e-3, 6e-3), "x", nf.Gaussian(1e9))
-    with_source, without = balls(0, sources=[sheet]).setup().plan, balls(0).setup().plan
+    with_source, without = balls(0, sources=[sheet])._setup().plan, balls(0)._setup().plan
     driven = {(0, int(i), int(j), int(k)) for t in with_source.terms for i, j, k in zip(t.i, t.j, t.k)}
     assert driven & coupled(without) and not driven & coupled(with_source)
 
@@ -180,7 +180,7 @@ def test_edges_that_a_source_drives_are_not_coupled():
 @pytest.mark.parametrize("tiling", [None, Tiling(3, 4)])
 def test_engines_make_the_bits_of_the_oracle(tiling, precision):
     source = nf.PointCurrent((6e-3, 6e-3, 6e-3), "z", nf.Gaussian(3e9))
-    plan = balls(1, sources=[source], precision=precision).setup().plan
+    plan = balls(1, sources=[source], precision=precision)._setup().plan
     engine, oracle = CpuEngine(plan, 2, None, tiling), ReferenceEngine(plan)
     for each in (engine, oracle):
         each.advance(25, "sources")
@@ -229,7 +229,7 @@ def test_a_lattice_may_be_cut_into_cells_anywhere(phases):
                 steps=60,
                 precision="double",
             )
-            .setup()
+            ._setup()
             .plan
         )
         engine = CpuEngine(plan, 2)

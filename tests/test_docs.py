@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import re
 import subprocess
 import sys
@@ -53,6 +54,26 @@ def test_pages_made_from_the_code_agree_with_it():
     command = [sys.executable, "-m", "scripts.write_docs", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_signatures_name_types_by_the_words_of_the_source():
+    assert str(inspect.signature(nearfield.Probe)) == (
+        "(name: Name, position: Position, component: Component = 'Ez', stride: Whole = 1, "
+        "resonances: tuple[Frequency, Frequency] | None = None)"
+    )
+    entries = [thing for name in nearfield.__all__ if hasattr(thing := getattr(nearfield, name), "model_fields")]
+    assert len(entries) > 40
+    for entry in entries:
+        assert "Annotated" not in str(inspect.signature(entry)) and list(inspect.signature(entry).parameters) == [
+            name for name in entry.model_fields if name != "kind"
+        ]
+
+
+def test_completion_shows_the_fields_and_methods_of_an_entry_alone():
+    assert dir(nearfield.Box((0, 0, 0), (1, 1, 1))) == ["bounds", "contains", "kind", "lower", "moved", "upper"]
+    assert {"run", "check", "grid", "structures"} <= set(
+        dir(nearfield.Simulation(nearfield.Grid.uniform(1, (3, 3, 3))))
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

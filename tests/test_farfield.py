@@ -141,9 +141,9 @@ def test_angles_asked_for_later_equal_those_asked_for_at_first():
 def test_directions_behind_a_ground_are_refused_and_left_out_by_default():
     space = cube(26, CELL, nf.Boundaries(all=nf.CPML(4), z_low="pec"))
     with pytest.raises(nf.ModelError, match=r"theta = 91.* points behind the infinite PEC wall"):
-        nf.FarField("p", [FREQUENCY], theta=["80 deg", "91 deg"], phi=[0]).terms(space.context)
-    walls = nf.FarField("p", [FREQUENCY]).walls(space.context)
-    theta, phi = nf.FarField("p", [FREQUENCY]).angles(walls)
+        nf.FarField("p", [FREQUENCY], theta=["80 deg", "91 deg"], phi=[0])._terms(space.context)
+    walls = nf.FarField("p", [FREQUENCY])._walls(space.context)
+    theta, phi = nf.FarField("p", [FREQUENCY])._angles(walls)
     assert theta.max() == pytest.approx(np.pi / 2) and phi.size == 72
 
 
@@ -172,7 +172,7 @@ def test_default_angles_fill_the_open_half_space_only(axis, side):
 def test_surfaces_that_cannot_be_are_refused(boundaries, options, message):
     space = cube(26, CELL, nf.Boundaries(all=nf.CPML(4), **boundaries))
     with pytest.raises(nf.ModelError, match=message):
-        nf.FarField("p", [FREQUENCY], **options).terms(space.context)
+        nf.FarField("p", [FREQUENCY], **options)._terms(space.context)
 
 
 def test_gain_counts_what_the_port_accepted():

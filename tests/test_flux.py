@@ -110,10 +110,10 @@ def test_a_plane_counts_along_the_direction_asked_for_and_boxes_add_their_faces(
 
 def test_faces_of_a_box_on_a_wall_are_left_out():
     space = cube(20, 0.01, nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC, y_high=nf.PMC))
-    places = nf.Flux("box", (-0.05, -0.05, -0.1), (0.05, 0.1, 0.05), [FREQUENCY]).places(space.context)
+    places = nf.Flux("box", (-0.05, -0.05, -0.1), (0.05, 0.1, 0.05), [FREQUENCY])._places(space.context)
     assert {(p.axis, p.side) for p in places} == {(0, "low"), (0, "high"), (1, "low"), (2, "high")}
     with pytest.raises(nf.ModelError, match="outer wall of the grid"):
-        nf.Flux("wall", (-0.05, -0.05, -0.1), (0.05, 0.05, -0.1), [FREQUENCY]).terms(space.context)
+        nf.Flux("wall", (-0.05, -0.05, -0.1), (0.05, 0.05, -0.1), [FREQUENCY])._terms(space.context)
 
 
 def test_flux_through_a_graded_plane_wave_face_is_the_poynting_vector():

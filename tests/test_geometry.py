@@ -34,7 +34,7 @@ def test_random_points_inside_measure_the_volume(shape, volume):
 def test_signed_distance_never_exceeds_the_true_distance(shape):
     """A bound of the distance changes by at most the way between two points."""
     a, b = points(4000).reshape(2, 3, 2000)
-    change = np.abs(shape.signed_distance(*a) - shape.signed_distance(*b))
+    change = np.abs(shape._signed_distance(*a) - shape._signed_distance(*b))
     assert (change <= np.linalg.norm(a - b, axis=0) * (1 + 1e-12)).all()
 
 

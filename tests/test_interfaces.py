@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.contrasts import contrasts
 from nearfield.coefficients.interfaces import narrowness, thinned, weighed
@@ -16,7 +17,7 @@ STEP = 0.9 * GRID.maximum_time_step()
 
 
 def coefficients(structures, grid=GRID, boundaries=WALLS, **options):
-    return Coefficients(grid, structures, {}, nf.Medium(), boundaries, STEP, **options)
+    return Coefficients(grid, filled_shapes(structures), nf.Medium(), boundaries, STEP, **options)
 
 
 def permittivity(structures, component, **options):
@@ -129,7 +130,7 @@ def test_media_with_poles_have_the_mean_of_the_band_at_its_middle(shape, metal):
     """With each pole put in its place by the size over the band, it is what a medium without poles has of that size."""
     wet = nf.Medium(2.0, poles=[nf.Debye(30.0, 1e-8)])
     contrast = contrasts([nf.Medium(), wet], (), BAND, STEP)[0]
-    now = wet.poles[0].step(STEP).now
+    now = wet.poles[0]._step(STEP).now
     dispersive, plain = (
         coefficients([nf.Structure(shape, medium), *metal], metal="conformal", band=BAND)
         for medium in (wet, nf.Medium(float(contrast.sizes[1])))

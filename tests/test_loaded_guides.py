@@ -21,8 +21,8 @@ def slab(x0=4, x1=8, permittivity=4.0, height=7, **more):
 
 
 def section_of(model):
-    context = model.setup().context
-    return model.channels[0].mode(context).section, context.time_step
+    context = model._setup().context
+    return model._channels[0]._placed(context).mode.section, context.time_step
 
 
 def test_the_wave_number_of_a_slab_loaded_guide_is_its_closed_form_to_second_order():
@@ -32,7 +32,7 @@ def test_the_wave_number_of_a_slab_loaded_guide_is_its_closed_form_to_second_ord
         grid = nf.Grid.uniform(MM / fine, (12 * fine, 4, 30))
         port = nf.WaveguidePort("in", (0, 0, 12 * MM / fine), (12 * MM, 4 * MM / fine, 12 * MM / fine), "+z", 1, "any")
         model = guide([slab()]).model_copy(update={"grid": grid, "ports": (port,), "waveform": PULSE})
-        line = port.line(model.setup().context)
+        line = port._placed(model._setup().context).line
         lag = -np.angle(line.per_cell(np.array([16e9])))[0]
         errors.append(lag * fine / MM / wanted - 1)
     assert abs(errors[0]) < 0.02
@@ -55,7 +55,7 @@ def test_with_one_medium_a_hybrid_mode_is_the_mode_of_its_name():
     model = guide(pulse=PULSE)
     section, step = section_of(model)
     hybrid = loaded_mode(section, 1, (10e9, 24e9), step, "port").line(MM, step)
-    named = model.ports[0].line(model.setup().context)
+    named = model.ports[0]._placed(model._setup().context).line
     f = np.linspace(10e9, 24e9, 41)
     assert np.abs(hybrid.per_cell(f) - named.per_cell(f)).max() < 1e-9
     for one, other in zip(hybrid.admittances(f), named.admittances(f)):
@@ -69,7 +69,7 @@ def test_a_shielded_microstrip_begins_with_its_static_permittivity():
     strip = nf.Structure(nf.Sheet((4 * MM, 2 * MM, 0), (8 * MM, 2 * MM, 1)), nf.PEC)
     model = guide([board, strip], pulse=nf.Gaussian(1e9))
     section, step = section_of(model)
-    found = model.ports[0].line(model.setup().context)
+    found = model.ports[0]._placed(model._setup().context).line
     f = np.array([0.25e9])
     index = found.shares(f) @ found.squares / wave_number(f, step) ** 2
     area, live, _ = flat_edges(section)
@@ -193,4 +193,4 @@ def test_a_port_in_a_filled_guide_that_cannot_be_right_is_refused(case):
     model = made()
     ports = (model.ports[0].model_copy(update=changed),)
     with pytest.raises(nf.ModelError, match=message):
-        _ = model.model_copy(update={"ports": ports}).setup().plan
+        _ = model.model_copy(update={"ports": ports})._setup().plan

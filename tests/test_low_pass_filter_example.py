@@ -32,7 +32,7 @@ def test_the_filter_has_the_same_edge_on_two_meshes():
 def test_the_model_file_is_that_of_the_script():
     loaded, made = nf.load(MODEL), model()
     assert loaded.check().warnings == ()
-    for one, other in zip(loaded.setup().grid.lines, made.setup().grid.lines):
+    for one, other in zip(loaded._setup().grid.lines, made._setup().grid.lines):
         assert np.allclose(one, other, atol=1e-9)
     for one, other in zip(
         (*(s.shape for s in loaded.structures), *loaded.ports, *loaded.monitors),

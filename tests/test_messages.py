@@ -121,9 +121,9 @@ ENTRIES = {
     "cells without size": (lambda: nf.Grading((0, 1), (0.1, 0)), ["size", "must be positive"]),
     "too many graded cells": (
         lambda: nf.GradedGrid(*[nf.Grading((0, 1), (1e-5, 1e-5))] * 3),
-        ["cells", "at most 1e+10"],
+        ["cells", "at most 10,000,000,000"],
     ),
-    "too many cells": (lambda: nf.Grid.uniform(1, (10**5, 10**5, 10**5)), ["cells", "at most 1e+10"]),
+    "too many cells": (lambda: nf.Grid.uniform(1, (10**5, 10**5, 10**5)), ["cells", "at most 10,000,000,000"]),
 }
 
 

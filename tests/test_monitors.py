@@ -28,7 +28,7 @@ def summed(space, term, field):
 @pytest.mark.parametrize("component", ["Ex", "Ey", "Ez", "Hx", "Hy", "Hz"])
 def test_a_probe_reads_a_linear_field_exactly_where_it_stands(component):
     space, position = graded(), (2.6, 2.2, 3.1)
-    (term,) = nf.Probe("p", position, component, stride=3).terms(space.context)
+    (term,) = nf.Probe("p", position, component, stride=3)._terms(space.context)
     found = summed(space, term, lambda c, r: 1 + r @ [2.0, -3.0, 5.0])
     assert found == pytest.approx(1 + np.dot(position, [2.0, -3.0, 5.0]))
     assert set(term.component) == {["Ex", "Ey", "Ez", "Hx", "Hy", "Hz"].index(component)} and term.stride == 3
@@ -36,21 +36,21 @@ def test_a_probe_reads_a_linear_field_exactly_where_it_stands(component):
 
 def test_a_probe_on_a_sample_reads_that_sample_alone():
     space = graded()
-    (term,) = nf.Probe("p", (3.5, 2, 4), "Ex").terms(space.context)
+    (term,) = nf.Probe("p", (3.5, 2, 4), "Ex")._terms(space.context)
     assert (term.i.tolist(), term.j.tolist(), term.k.tolist(), term.weight.tolist()) == ([2], [1], [3], [1.0])
 
 
 def test_a_probe_on_a_high_pec_wall_reads_nothing_and_stays_in_the_engine_s_range():
-    (term,) = nf.Probe("p", (3.5, 6, 4), "Ex").terms(graded().context)
+    (term,) = nf.Probe("p", (3.5, 6, 4), "Ex")._terms(graded().context)
     assert not term.weight.any() and term.j.max() < GRADED.cells[1]
-    (term,) = nf.Probe("p", (3.5, 6, 4), "Ex").terms(graded(y_high=nf.PMC).context)
+    (term,) = nf.Probe("p", (3.5, 6, 4), "Ex")._terms(graded(y_high=nf.PMC).context)
     assert term.weight.sum() == 1.0 and term.j.tolist() == [4]
 
 
 def test_voltage_is_the_line_integral_of_e_from_start_to_end():
     space = graded()
     for start, end, sign in (((3, 3, 1), (3, 3, 5), 1), ((3, 3, 5), (3, 3, 1), -1)):
-        (term,) = nf.Voltage("v", start, end).terms(space.context)
+        (term,) = nf.Voltage("v", start, end)._terms(space.context)
         assert summed(space, term, lambda c, r: 2.0 + r[2]) == pytest.approx(sign * (2 * 4 + (25 - 1) / 2))
         assert set(term.component) == {2} and set(term.i) == {2}
 
@@ -65,7 +65,7 @@ def test_current_is_the_loop_integral_of_h_about_the_plus_normal(normal):
     def rotating(component, r):  # curl H = 2 along the normal
         return {b + 3: -r[c], c + 3: r[b]}.get(component, 7.0)
 
-    (term,) = nf.Current("i", lower, upper).terms(space.context)
+    (term,) = nf.Current("i", lower, upper)._terms(space.context)
     sides = []
     for axis in (b, c):
         inside = np.flatnonzero((GRADED.lines[axis] >= lower[axis]) & (GRADED.lines[axis] <= upper[axis]))
@@ -75,7 +75,7 @@ def test_current_is_the_loop_integral_of_h_about_the_plus_normal(normal):
 
 def test_current_between_half_planes_is_interpolated_and_walls_close_the_loop():
     space = graded()
-    (term,) = nf.Current("i", (0, 0, 2), (3, 3, 2)).terms(space.context)
+    (term,) = nf.Current("i", (0, 0, 2), (3, 3, 2))._terms(space.context)
     nearer = sum(abs(w) for w, k in zip(term.weight, term.k) if k == 1)
     further = sum(abs(w) for w, k in zip(term.weight, term.k) if k == 2)
     assert nearer / further == pytest.approx(2.0)  # 1/2 and 1 away
@@ -87,7 +87,7 @@ def test_current_between_half_planes_is_interpolated_and_walls_close_the_loop():
 def test_a_snapshot_takes_each_component_on_its_own_positions_at_its_own_times():
     space = graded()
     cut = nf.Snapshot("s", (1, 2, 2), (4, 5, 2), every=4)
-    terms = cut.terms(space.context)
+    terms = cut._terms(space.context)
     assert all(isinstance(term, SnapshotBox) for term in terms) and len(terms) == 6
     assert terms[0].steps.tolist() == list(range(4, 101, 4))
     shapes = {term.component: np.subtract(term.upper, term.lower).tolist() for term in terms}
@@ -96,7 +96,7 @@ def test_a_snapshot_takes_each_component_on_its_own_positions_at_its_own_times()
         Recording(np.array([4.0, 8.0]) + 0.25 * (term.component >= 3), np.ones((2, *shapes[term.component]), "f4"))
         for term in terms
     ]
-    variables = cut.collect(space.context, recordings)
+    variables = cut._collect(space.context, recordings)
     assert variables["Ex"].dims == ("time", "x_half", "y", "z")
     assert variables["Hz"].dims == ("time_half", "x_half", "y_half", "z")
     assert variables["time_half"].array.tolist() == [4.25, 8.25]
@@ -120,19 +120,19 @@ def test_what_lies_on_a_wall_is_zero_at_the_times_of_the_rest():
 
 def test_times_of_a_snapshot_become_the_nearest_steps_within_the_run():
     context = graded().context
-    assert nf.Snapshot("s", (1, 2, 2), (4, 5, 2), times=[0.0, 2.1, 2.2]).steps(context).tolist() == [1, 4]
+    assert nf.Snapshot("s", (1, 2, 2), (4, 5, 2), times=[0.0, 2.1, 2.2])._steps(context).tolist() == [1, 4]
     with pytest.raises(nf.ModelError, match="after the end of the run at 50 s"):
-        nf.Snapshot("s", (1, 2, 2), (4, 5, 2), times=[51.0]).terms(context)
+        nf.Snapshot("s", (1, 2, 2), (4, 5, 2), times=[51.0])._terms(context)
 
 
 def test_spectra_of_a_box_at_a_high_wall_get_its_zeros_back():
     space = graded(x_high=nf.PMC)
     box = nf.FieldDFT("d", (4, 3, 4), (7, 6, 8), [1e-2, 2e-2], components=["Ex", "Ez", "Hy"])
-    terms = box.terms(space.context)
+    terms = box._terms(space.context)
     assert all(isinstance(term, DFTBox) for term in terms)
     assert terms[0].upper == (5, 4, 6) and terms[1].upper == (6, 4, 6)
     recordings = [Recording(np.zeros(0), np.ones((2, *np.subtract(term.upper, term.lower)), complex)) for term in terms]
-    variables = box.collect(space.context, recordings)
+    variables = box._collect(space.context, recordings)
     assert variables["Ex"].array.shape == (2, 2, 3, 4)
     assert not variables["Ex"].array[:, :, -1].any() and not variables["Ex"].array[:, :, :, -1].any()
     assert variables["Ex"].array[:, :, :-1, :-1].all()
@@ -142,8 +142,8 @@ def test_spectra_of_a_box_at_a_high_wall_get_its_zeros_back():
 def test_a_plane_on_a_high_pec_wall_holds_nothing_and_still_has_its_shape():
     space = graded()
     plane = nf.FieldDFT("d", (0, 0, 8), (7, 6, 8), [1e-2], components="Ex")
-    assert plane.terms(space.context) == []
-    assert plane.collect(space.context, [])["Ex"].array.shape == (1, 5, 5, 1)
+    assert plane._terms(space.context) == []
+    assert plane._collect(space.context, [])["Ex"].array.shape == (1, 5, 5, 1)
 
 
 @pytest.mark.parametrize("upper", [(4, 5, 5), (4, 5, 1), (1, 5, 5)])
@@ -151,11 +151,11 @@ def test_collocated_components_of_a_linear_field_are_exact_at_cell_centres(upper
     space = graded()
     box = nf.FieldDFT("d", (1, 2, 1), upper, [1e-2])
     recordings = []
-    for term in box.terms(space.context):
+    for term in box._terms(space.context):
         axes = [a[lo:hi] for a, lo, hi in zip(space.grid.component_axes(term.component), term.lower, term.upper)]
         x, y, z = np.meshgrid(*axes, indexing="ij")
         recordings.append(Recording(np.zeros(0), (1 + 2 * x - 3 * y + 5j * z)[None]))
-    record = MonitorRecord("field-dft", {}, box.collect(space.context, recordings))
+    record = MonitorRecord("field-dft", {}, box._collect(space.context, recordings))
     data = FieldResult(record.variables).collocated()
     expected = 1 + 2 * data.x - 3 * data.y + 5j * data.z
     for component in ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz"):
@@ -166,7 +166,7 @@ def test_collocated_components_of_a_linear_field_are_exact_at_cell_centres(upper
 def test_running_sums_are_sampled_above_twice_the_band():
     space = cube(20, 1e-3)
     frequency = 5e9
-    (term, *_) = nf.FieldDFT("d", (0, 0, 0), (0, 0, 0), frequency).terms(space.context)
+    (term, *_) = nf.FieldDFT("d", (0, 0, 0), (0, 0, 0), frequency)._terms(space.context)
     assert 1 / (term.stride * space.time_step) >= 2 * (space.context.maximum_frequency + frequency)
 
 
@@ -182,8 +182,8 @@ def test_running_sums_are_sampled_above_twice_the_band():
         (lambda: nf.Probe("p", (0, 0, 0), "E"), "component"),
         (lambda: nf.FarField("p", [1e9], theta=[0, 45, 90]), "theta = 45 rad .* for degrees write"),
         (lambda: nf.Probe("p", (0, 0, 0), stride=0), "stride"),
-        (lambda: nf.Probe("p", (0, 0, 99)).terms(graded().context), "outside the grid"),
-        (lambda: nf.Current("i", (0, 0, 2), (7, 6, 2)).terms(graded().context), "spans the whole grid"),
+        (lambda: nf.Probe("p", (0, 0, 99))._terms(graded().context), "outside the grid"),
+        (lambda: nf.Current("i", (0, 0, 2), (7, 6, 2))._terms(graded().context), "spans the whole grid"),
     ],
 )
 def test_monitors_that_cannot_be_are_refused_with_the_reason(make, message):

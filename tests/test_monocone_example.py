@@ -8,7 +8,7 @@ from examples.monocone import BAND, FOLDER, STL, expected, found, model, reflect
 
 def test_the_stl_file_is_that_of_the_script_and_a_closed_body(tmp_path):
     write_stl(tmp_path / "made.stl")
-    stored, made = (nf.Mesh(str(path), "mm").surface for path in (STL, tmp_path / "made.stl"))
+    stored, made = (nf.Mesh(str(path), "mm")._surface for path in (STL, tmp_path / "made.stl"))
     assert len(stored.triangles) == len(made.triangles) == len(triangles())
     assert np.allclose(stored.bounds, made.bounds, rtol=0, atol=1e-9)
     assert np.allclose(np.sort(stored.corners, axis=0), np.sort(made.corners, axis=0), rtol=0, atol=1e-9)

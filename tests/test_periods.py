@@ -206,7 +206,7 @@ def refused(monitors=(), ports=(), boundaries=None):
             steps=1,
             boundaries=boundaries or nf.Boundaries(x="periodic", y="periodic"),
         )
-        .setup()
+        ._setup()
         .plan
     )
 

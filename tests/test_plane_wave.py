@@ -25,9 +25,9 @@ def in_box(direction, polarisation, precision="double", lines=None, waveform=SMO
 
 def leak(simulation: nf.Simulation) -> float:
     """Largest scattered field of an empty box over the largest total field, dB."""
-    setup = simulation.setup()
+    setup = simulation._setup()
     engine = CpuEngine(setup.plan, 2)
-    first, last = simulation.sources[0].corners(setup.grid, simulation.boundaries)
+    first, last = simulation.sources[0]._corner_nodes(setup.grid, simulation.boundaries)
     inside, outside = 0.0, 0.0
     for _ in range(12):
         engine.advance(20)
@@ -174,7 +174,7 @@ def test_the_line_stays_calm_for_many_steps_whatever_stands_at_its_end():
     slow = nf.Structure(dense.shape, nf.Medium(3.0, 2.0, poles=[nf.Lorentz(9.0, 1e9, 1e8), nf.Debye(5.0, 1e-9)]))
     cases = (([], "cpml"), ([dense], "cpml"), ([], "pmc"), ([dense], "pec"), ([slow], "cpml"), ([slow], "pmc"))
     for structures, far in cases:
-        march = line_model(structures, far).setup().plan.waves[0].march(np.float64)
+        march = line_model(structures, far)._setup().plan.waves[0].march(np.float64)
         march.tables(1, 20000)
         assert np.abs(march.tables(20001, 10)).max() < 1e-2  # a static field may stay in what conducts
 
@@ -310,7 +310,7 @@ GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in 
 )
 def test_what_cannot_run_is_refused_in_words(model, words):
     with pytest.raises(ModelError) as error:
-        assert model().setup().plan is None
+        assert model()._setup().plan is None
     assert words in str(error.value)
 
 

@@ -31,11 +31,11 @@ def test_memory_of_states_is_predicted(precision):
     """Exactly, but for the rows at a structure's two ends, which the cells' centres do not see."""
     size = {"single": 4, "double": 8}[precision]
     box = nf.Structure(nf.Box((5 * MM, 6 * MM, 16 * MM), (25 * MM, 21 * MM, 48 * MM)), SOIL)
-    plan = model(box, precision=precision).setup().plan
+    plan = model(box, precision=precision)._setup().plan
     assert pole_bytes(plan) == 20 * 15 * 32 * NUMBERS * size
     held = sum(states.nbytes for states in all_states(CpuEngine(plan, 1)))
     assert pole_bytes(plan) < held < 21 * 16 * 48 * NUMBERS * size
-    everywhere = model(background=SOIL, precision=precision).setup().plan
+    everywhere = model(background=SOIL, precision=precision)._setup().plan
     assert pole_bytes(everywhere) == 30 * 26 * 64 * NUMBERS * size
 
 
@@ -45,8 +45,8 @@ def all_states(engine: CpuEngine):
 
 def test_states_lie_only_where_the_medium_is():
     slabs = [nf.Structure(nf.Box((0, 0, z * MM), (30 * MM, 26 * MM, (z + 4) * MM)), SOIL) for z in (2, 50)]
-    engine = CpuEngine(model(*slabs).setup().plan, 1)
-    assert engine.facts()["bytes"] - CpuEngine(model().setup().plan, 1).facts()["bytes"] < 1.4e6
+    engine = CpuEngine(model(*slabs)._setup().plan, 1)
+    assert engine.facts()["bytes"] - CpuEngine(model()._setup().plan, 1).facts()["bytes"] < 1.4e6
     assert 30 * 26 * 60 * NUMBERS * 4 > 2.2e6  # what the whole box would keep
 
 
@@ -77,7 +77,7 @@ def test_the_check_counts_what_surfaces_keep(structures, walls, more):
     entries = {"sources": (pulse,), "boundaries": nf.Boundaries(nf.PEC), **more}
     bare = model().model_copy(update=entries)
     full = model(*structures).model_copy(update=entries | {"boundaries": nf.Boundaries(nf.PEC, **walls)})
-    plan, found, other = full.setup().plan, full.check(), bare.check()
+    plan, found, other = full._setup().plan, full.check(), bare.check()
     (medium,) = plan.pole_media
     weights = dense(plan)[1][0, 1]
     rows = np.moveaxis(weights, 1 + plan.unit_axis, -1)
@@ -91,7 +91,7 @@ def test_the_check_counts_what_surfaces_keep(structures, walls, more):
 
 def test_tiles_and_domains_know_what_poles_keep():
     half = nf.Structure(nf.Box((0, 0, 0), (30 * MM, 13 * MM, 60 * MM)), SOIL)
-    with_poles, without = (model(*structures).setup().plan for structures in ((half,), ()))
+    with_poles, without = (model(*structures)._setup().plan for structures in ((half,), ()))
     rows, full = Rows.of(with_poles), 64 * NUMBERS * 4
     assert (rows.kept_bytes, rows.full) == (full, pytest.approx(0.5, abs=0.05))
     assert rows.record_bytes - Rows.of(without).record_bytes == round(rows.full * full)
@@ -107,7 +107,7 @@ def test_the_grid_and_the_check_follow_the_shortest_wave():
     walls = nf.Boundaries(all=nf.PEC)
     source = nf.PointCurrent((5 * MM,) * 3, "z", nf.Gaussian(10e9))
     simulation = nf.Simulation(auto, [body], walls, [source], steps=10)
-    line = simulation.setup().grid.lines[0]
+    line = simulation._setup().grid.lines[0]
     inside = (line[:-1] > 10 * MM - 1e-9) & (line[1:] < 20 * MM + 1e-9)
     assert np.diff(line)[inside].max() <= resonant.wavelength(10e9) / 20 * 1.001
     (found,) = (medium for medium in simulation.check().media if medium.name == "resonant")
@@ -118,4 +118,4 @@ def test_metal_that_keeps_waves_out_may_be_thinner_than_its_own_wavelength():
     gold = nf.Medium(poles=nf.Drude(2.18e15, 1e14))
     body = nf.Structure(nf.Box((10 * MM,) * 3, (20 * MM,) * 3), gold)
     source = nf.PointCurrent((5 * MM,) * 3, "z", nf.Gaussian(10e9))
-    model(body).model_copy(update={"sources": (source,)}).setup()
+    model(body).model_copy(update={"sources": (source,)})._setup()

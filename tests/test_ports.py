@@ -27,15 +27,15 @@ def excited(*ports):
 def run(grid, walls, ports, steps, excitation, elements=(), metal=(), time_step=None):
     """Fields and each port's variables after a run."""
     dt = time_step or 0.95 * grid.maximum_time_step()
-    loads = [load for item in (*ports, *elements) for load in item.loads(grid, dt)]
+    loads = [load for item in (*ports, *elements) for load in item._loads(grid, dt)]
     box = SmallFDTD(grid, walls, dt, loads, metal, excited(*ports))
-    terms = [port.terms(box.context) for port in ports]
-    passive = [term for item in elements for term in item.terms(box.context)]
+    terms = [port._terms(box.context) for port in ports]
+    passive = [term for item in elements for term in item._terms(box.context)]
     recordings = box.run([*passive, *(term for own in terms for term in own)], steps, excitation)
     found = {}
     for port, own in zip(ports, terms):
         count = sum(isinstance(term, Functional) for term in own)
-        found[port.name] = port.collect(box.context, recordings[:count], excitation)
+        found[port.name] = port._collect(box.context, recordings[:count], excitation)
         recordings = recordings[count:]
     return box, found
 
@@ -47,8 +47,8 @@ def test_a_sheet_on_a_graded_grid_has_exactly_its_resistance(axis):
     lower, upper = [line[1] for line in grid.lines], [line[4] for line in grid.lines]
     upper[(number + 1) % 3] = lower[(number + 1) % 3]
     port = nf.LumpedPort("p", lower, upper, axis, resistance=70.0, capacitance=2e-12, connection="parallel")
-    (load,) = port.loads(grid, 1e-13)
-    block = port.block(grid)
+    (load,) = port._loads(grid, 1e-13)
+    block = port._block(grid)
     total = upper[number] - lower[number]
     for layer in np.unique((block.i, block.j, block.k)[number]):
         inside = (block.i, block.j, block.k)[number] == layer
@@ -61,9 +61,9 @@ def test_a_sheet_on_a_graded_grid_has_exactly_its_resistance(axis):
 def test_voltage_is_positive_when_the_upper_terminal_is():
     grid = graded((3, 3, 4))
     port = nf.LumpedPort("p", [line[1] for line in grid.lines], [line[3] for line in grid.lines], "z")
-    box = SmallFDTD(grid, PLATES, 1e-13, port.loads(grid, 1e-13))
+    box = SmallFDTD(grid, PLATES, 1e-13, port._loads(grid, 1e-13))
     box.fields[2][...] = -2.0  # E points down: from the upper, positive, terminal to the lower one
-    (term,) = port.terms(box.context)
+    (term,) = port._terms(box.context)
     assert box.value(term) == pytest.approx(2.0 * (grid.lines[2][3] - grid.lines[2][1]), rel=1e-12)
 
 
@@ -88,8 +88,8 @@ def test_power_out_of_a_port_is_the_energy_in_the_field(circuit):
     voltage, current = found["p"]["voltage"].array, found["p"]["current"].array
     work = np.sum(voltage * current) * box.time_step
     other, _ = run(grid, nf.Boundaries(all="pec"), [port], 198, "p")
-    lumped = sum(load.permittivity * box.fields[2][load.i, load.j, load.k] ** 2 for load in port.loads(grid, 1.0))
-    block = port.block(grid)
+    lumped = sum(load.permittivity * box.fields[2][load.i, load.j, load.k] ** 2 for load in port._loads(grid, 1.0))
+    block = port._block(grid)
     shunt = 0.5 * VACUUM_PERMITTIVITY * np.sum(lumped * block.length * block.area)
     assert box.energy(other.fields[3:]) - shunt == pytest.approx(work, rel=1e-9)
     assert work > 0.0
@@ -103,8 +103,8 @@ def test_mean_voltage_and_current_of_a_wide_port_obey_its_circuit(circuit):
     upper[1] = lower[1]
     port = nf.LumpedPort("p", lower, upper, "z", waveform=nf.Gaussian(40e9), **circuit)
     dt = 0.9 * grid.maximum_time_step()
-    box = SmallFDTD(grid, nf.Boundaries(all="pec"), dt, port.loads(grid, dt), (), excited(port))
-    terms, block = port.terms(box.context), port.block(grid)
+    box = SmallFDTD(grid, nf.Boundaries(all="pec"), dt, port._loads(grid, dt), (), excited(port))
+    terms, block = port._terms(box.context), port._block(grid)
     at = (block.i, block.j, block.k)
     state = [np.zeros((len(term.i), 2)) for term in terms]
     values, currents = [], []
@@ -120,12 +120,12 @@ def test_mean_voltage_and_current_of_a_wide_port_obey_its_circuit(circuit):
         _, drive = box.coefficients.at(2, *at)
         branch = (free - box.fields[2][at]) / (drive * VACUUM_IMPEDANCE * VACUUM_SPEED * dt) * block.area
         mean, change = 0.5 * (box.fields[2][at] + old[2][at]), (box.fields[2][at] - old[2][at]) / dt
-        for load in port.loads(grid, dt):
+        for load in port._loads(grid, dt):
             branch += block.area * (load.conductivity * mean + VACUUM_PERMITTIVITY * load.permittivity * change)
         currents.append(np.sum(branch * block.part))
         values.append(box.value(terms[-1]))
     recording = type("", (), {"time": dt * np.arange(1, 41), "values": np.array(values)})
-    found = port.collect(box.context, [recording], "p")
+    found = port._collect(box.context, [recording], "p")
     assert found["current"].array == pytest.approx(np.array(currents), abs=1e-10 * np.abs(currents).max())
 
 
@@ -255,10 +255,10 @@ REFUSED = (
     (lambda: nf.MicrostripPort("p", (0, 0, 0), (0, 0, 1e-3), "z", "+y", 5e-3), "no width"),
     (lambda: nf.MicrostripPort("p", *CORNERS, "z", "-y", 5e-3), "turn the propagation"),
     (lambda: nf.MicrostripPort("p", *CORNERS, "z", "y", 5e-3), "propagation"),
-    (lambda: nf.LumpedPort("p", (0, 0, 0), (0, 0, 0.1e-3), "z").edges(line()[0]), "vanish"),
-    (lambda: nf.LumpedPort("p", (0, 0, 0), (0, 0, 1), "z").edges(line()[0]), "outside"),
-    (lambda: nf.MicrostripPort("p", (0, 0, 0), (1e-3, 0, 1e-3), "z", "+y", 0.2e-3).plane_node(line()[0]), "one cell"),
-    (lambda: nf.MicrostripPort("p", (0, 0, 0), (1e-3, 0, 1e-3), "z", "+y", 59.9e-3).plane_node(line()[0]), "one cell"),
+    (lambda: nf.LumpedPort("p", (0, 0, 0), (0, 0, 0.1e-3), "z")._edges(line()[0]), "vanish"),
+    (lambda: nf.LumpedPort("p", (0, 0, 0), (0, 0, 1), "z")._edges(line()[0]), "outside"),
+    (lambda: nf.MicrostripPort("p", (0, 0, 0), (1e-3, 0, 1e-3), "z", "+y", 0.2e-3)._plane_node(line()[0]), "one cell"),
+    (lambda: nf.MicrostripPort("p", (0, 0, 0), (1e-3, 0, 1e-3), "z", "+y", 59.9e-3)._plane_node(line()[0]), "one cell"),
 )
 
 

@@ -71,6 +71,12 @@ def test_source_files_stay_short():
     assert long == {}
 
 
+def test_the_arithmetic_of_cells_includes_its_own_folder_alone():
+    headers = sorted((ROOT / "core" / "cell").glob("*.h"))
+    included = {line for path in headers for line in re.findall(r"#include .*", path.read_text(encoding="utf-8"))}
+    assert included == {'#include "cell.h"'}  # kernels of a GPU compile it, where there are no standard headers
+
+
 def test_no_source_holds_a_stub_or_a_reminder():
     words = "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"))
     assert naming(rf"\b(?:{words})\b") == []

@@ -5,6 +5,7 @@ import pytest
 from agreement import assert_model_agrees
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from validation.parallel_plate import ETA
@@ -24,8 +25,8 @@ def conductivity(structures, component, faces="pmc", grid=None):
     """S/m of the edges of a component."""
     grid = grid or nf.Grid(*LINES)
     boundaries = nf.Boundaries(all=faces)
-    grid = nf.Simulation(grid, structures, boundaries, steps=1).setup().grid
-    stay, _ = Coefficients(grid, structures, {}, nf.Medium(), boundaries, STEP).dense(component)
+    grid = nf.Simulation(grid, structures, boundaries, steps=1)._setup().grid
+    stay, _ = Coefficients(grid, filled_shapes(structures), nf.Medium(), boundaries, STEP).dense(component)
     return grid, 2 * VACUUM_PERMITTIVITY / STEP * (1 - stay) / (1 + stay)
 
 
@@ -121,13 +122,13 @@ def small_model(precision="single", **options):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_a_model_agrees_with_the_oracle_by_every_schedule(engine_name, precision):
-    plan = small_model(precision).setup().plan
+    plan = small_model(precision)._setup().plan
     assert len(plan.pole_media) == 1
     assert_model_agrees(engine_name, plan)
 
 
 def test_planes_along_any_axis_single_samples_and_boxes_of_ranks_are_the_same():
-    found, low, high = small_model().setup().coefficients, (2, 3, 2), (13, 11, 9)
+    found, low, high = small_model()._setup().coefficients, (2, 3, 2), (13, 11, 9)
     dense = [(found.dense(component)[0], found.dense_poles(0, component)[1]) for component in range(3)]
     for axis in range(3):
         around = [(axis + n) % 3 for n in range(3)]
@@ -194,7 +195,7 @@ def test_a_model_file_holds_sheets_and_names_them_among_the_media():
         (
             lambda: small_model(
                 media={"film": nf.ResistiveSheet(5.0)}, structures=[nf.Structure(nf.Sphere((0, 0, 0), 1), "film")]
-            ).setup(),
+            )._setup(),
             "medium 'film': a sphere cannot be",
         ),
         (lambda: small_model(background=nf.ResistiveSheet(5.0)), "background"),

@@ -32,7 +32,7 @@ def test_a_few_positive_terms_are_the_root_of_s_over_decades(ratio, poles):
 def surface(structures, grid, component, metal="staircase", walls=None):
     """m^2 of metal that each H face of a component has about it."""
     boundaries = nf.Boundaries(nf.PEC, conductor=walls)
-    found = nf.Simulation(grid, structures, boundaries, metal=metal, steps=1).setup().coefficients
+    found = nf.Simulation(grid, structures, boundaries, metal=metal, steps=1)._setup().coefficients
     (skin,) = found._surfaces
     grid, window = found.grid, ((0, found.active[1]), (0, found.active[2]))
     shape = [b - a for a, b in window]
@@ -110,7 +110,7 @@ def small_model(precision="single", kind="conformal", **options):
 
 @pytest.mark.parametrize(("precision", "kind"), [("single", "conformal"), ("double", "staircase")])
 def test_a_model_agrees_with_the_oracle_by_every_schedule(engine_name, precision, kind):
-    plan = small_model(precision, kind).setup().plan
+    plan = small_model(precision, kind)._setup().plan
     assert [medium.magnetic for medium in plan.pole_media] == [True, True]
     assert_model_agrees(engine_name, plan)
 
@@ -127,7 +127,7 @@ def gathered(found, axis, low, high):
 
 
 def test_planes_along_any_axis_and_the_boxes_of_ranks_are_the_same():
-    found, low, high = small_model().setup().coefficients, (2, 3, 2), (13, 11, 9)
+    found, low, high = small_model()._setup().coefficients, (2, 3, 2), (13, 11, 9)
     whole = gathered(found, 0, (0, 0, 0), found.active)[:, *(slice(*ends) for ends in zip(low, high))]
     assert [kind.any() for kind in whole] == [True] * 8 + [False]  # nothing of the flat sheet in Hz
     for axis in range(3):
@@ -153,7 +153,7 @@ def test_half_a_model_about_its_plane_of_symmetry_is_the_whole():
 @pytest.mark.parametrize("part", [1e-2, 1.0, 100.0, 1e4])
 def test_what_the_surface_makes_of_a_face_is_passive_and_stable(part):
     """As a medium: part is l/A times 1 mm, up to that of a face open by a thousandth."""
-    (skin, *_) = small_model().setup().coefficients._surfaces
+    (skin, *_) = small_model()._setup().coefficients._surfaces
     ratio = part / MM
     poles = [PoleResidue(p.pole, ratio * p.residue) for p in skin.poles]
     medium = Medium(1.0, 1.0 + ratio * skin.store, magnetic_conductivity=ratio * skin.loss, magnetic_poles=poles)
@@ -210,7 +210,7 @@ def test_voxels_and_automatic_grids_take_conductors():
         steps=2,
     )
     pec = sim.model_copy(update={"structures": (nf.Structure(sim.structures[0].shape, "pec"),)})
-    for mine, other in zip(sim.setup().grid.lines, pec.setup().grid.lines):
+    for mine, other in zip(sim._setup().grid.lines, pec._setup().grid.lines):
         np.testing.assert_array_equal(mine, other)
 
 
@@ -224,7 +224,7 @@ def test_voxels_and_automatic_grids_take_conductors():
 )
 def test_what_has_no_surface_impedance_is_refused(structure, message):
     with pytest.raises(nf.ModelError, match=message):
-        _ = small_model(structures=[structure]).setup().coefficients
+        _ = small_model(structures=[structure])._setup().coefficients
 
 
 def test_wires_have_no_surface():

@@ -24,7 +24,7 @@ def currents(grid, term, time_step):
 
 
 def lowered(source, grid, time_step=1e-13):
-    return source.terms(SmallFDTD(grid, WALLS, time_step).context)
+    return source._terms(SmallFDTD(grid, WALLS, time_step).context)
 
 
 @pytest.mark.parametrize("kind", [nf.PointCurrent, nf.MagneticPointCurrent])
@@ -81,7 +81,7 @@ def test_current_sheet_radiates_half_eta_k_to_both_sides():
     signal = nf.Gaussian(5e9)  # 60 cells a wavelength: delayed by dispersion less than 1e-3 of its width
     sheet = nf.CurrentSheet((0, 120e-3, 0), (d, 120e-3, d), "z", signal, density=2.0)
     steps = int((signal.centre + 50e-3 / VACUUM_SPEED) / dt)
-    box.run(sheet.terms(box.context), steps, "sources")
+    box.run(sheet._terms(box.context), steps, "sources")
     for node in (80, 160):
         wanted = -VACUUM_IMPEDANCE * signal.value(np.array([steps * dt - 40e-3 / VACUUM_SPEED]))[0]
         assert box.fields[2][0, node, 0] == pytest.approx(wanted, rel=2e-3)
@@ -93,7 +93,7 @@ def test_source_work_equals_field_energy_for_a_point_between_samples():
     box = SmallFDTD(grid, nf.Boundaries(all="pec"), dt)
     position = tuple(0.5 * (line[0] + line[-1]) * 1.01 for line in grid.lines)
     source = nf.PointCurrent(position, "y", nf.Ricker(60e9), moment=1e-3)
-    terms = source.terms(box.context)
+    terms = source._terms(box.context)
     entries = grid.interpolation(1, position)
 
     def field():
@@ -120,7 +120,7 @@ def test_current_in_metal_is_left_out():
         (grid.lines[0][0], grid.lines[1][2], grid.lines[2][3]),
         SIGNAL,
     )
-    assert on_wall.terms(box.context) == []
+    assert on_wall._terms(box.context) == []
 
 
 REFUSED = (

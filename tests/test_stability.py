@@ -62,7 +62,8 @@ def test_no_root_of_a_passive_medium_lies_outside_the_unit_circle_up_to_the_limi
     step = part * LIMIT * medium.index
     assert gain(medium.poles, medium.permittivity, 0.0) is None
     found = largest_root(medium, step, SHORTEST * np.linspace(0.0, 1.0, 9))
-    assert found < 1 + 1e-4  # three equal poles make triple roots, good to the cube root of the rounding
+    # three equal poles beside the wave's own root: four together, good to the fourth root of the rounding
+    assert found < 1 + 2 * np.finfo(float).eps ** 0.25
 
 
 @settings(max_examples=80, deadline=None)
@@ -75,8 +76,10 @@ def cavity(medium: nf.Medium, time_step: float) -> CpuEngine:
     """A closed box of the medium with random fields, whatever the door would say of the time step."""
     walls = nf.Boundaries(all=nf.PEC)
     grid = GRID.resolve()
-    coefficients = Coefficients(grid, [], {}, medium, walls, time_step)
-    engine = CpuEngine(build_plan(grid, walls, coefficients, time_step, "double"), 1)
+    coefficients = Coefficients(grid, [], medium, walls, time_step)
+    engine = CpuEngine(
+        build_plan(grid, walls, coefficients, time_step, "double", pole_media=coefficients.pole_media), 1
+    )
     rng = np.random.default_rng(1)
     for component in range(6):
         field = engine.state(component)
@@ -120,7 +123,7 @@ def test_a_medium_with_gain_is_refused_by_its_name(poles):
     medium = nf.Medium(2.0, poles=poles, name="laser")
     structure = nf.Structure(nf.Box((0, 0, 0), (MM, MM, MM)), medium)
     with pytest.raises(ModelError, match=r"medium laser: its permittivity is .* amplifies"):
-        nf.Simulation(GRID, [structure], steps=5).setup()
+        nf.Simulation(GRID, [structure], steps=5)._setup()
 
 
 def lost(poles, w, loss=0.0) -> np.ndarray:
@@ -161,15 +164,15 @@ def test_a_resonance_without_damping_and_of_negative_strength_is_refused():
 def test_a_medium_without_gain_is_not_refused(medium):
     """That of the first one's pole is outweighed by its conductivity."""
     assert (gain(medium.poles, 1.0, 0.0) is not None) == bool(medium.conductivity)
-    nf.Simulation(GRID, background=medium, boundaries=nf.Boundaries(all=nf.PEC), steps=5).setup()
+    nf.Simulation(GRID, background=medium, boundaries=nf.Boundaries(all=nf.PEC), steps=5)._setup()
 
 
 def test_a_time_step_over_the_limit_of_a_medium_is_refused_with_its_name_and_its_limit():
     thin = nf.Medium(0.25, poles=nf.Debye(3.0, 1e-11), name="thin")
     structure = nf.Structure(nf.Box((0, 0, 0), (MM, MM, MM)), thin)
     walls = nf.Boundaries(all=nf.PEC)
-    limit = nf.Simulation(GRID, [structure], walls, steps=5).setup().time_step_limit
+    limit = nf.Simulation(GRID, [structure], walls, steps=5)._setup().time_step_limit
     assert limit == pytest.approx(0.5 * LIMIT)
-    nf.Simulation(GRID, [structure], walls, steps=5, time_step=limit).setup()
+    nf.Simulation(GRID, [structure], walls, steps=5, time_step=limit)._setup()
     with pytest.raises(ModelError, match=rf"stable limit {limit:.6g} s .* in medium thin .*infinite frequency"):
-        nf.Simulation(GRID, [structure], walls, steps=5, time_step=1.01 * limit).setup()
+        nf.Simulation(GRID, [structure], walls, steps=5, time_step=1.01 * limit)._setup()

@@ -46,7 +46,7 @@ def test_halves_and_quarters_scatter_as_the_whole_does(symmetry, direction, pola
     whole = ball({}, direction, polarisation, precision).run(threads=2)
     lower = tuple(0.0 if axis in symmetry else -6 * MM for axis in "xyz")  # what is below is mirrored
     part = ball(symmetry, direction, polarisation, precision, lower)
-    assert np.prod(part.setup().plan.cells) == 30 * 32 * 36 // 2 ** len(symmetry)
+    assert np.prod(part._setup().plan.cells) == 30 * 32 * 36 // 2 ** len(symmetry)
     found = part.run(threads=2)
     for field in "EH":
         names = [field + axis for axis in "xyz"]
@@ -76,5 +76,5 @@ def test_halves_and_quarters_scatter_as_the_whole_does(symmetry, direction, pola
 )
 def test_waves_that_planes_do_not_mirror_are_refused_in_words(symmetry, direction, polarisation, lower, words):
     with pytest.raises(ModelError) as error:
-        assert ball(symmetry, direction, polarisation, lower=(lower * MM,) * 3).setup().plan is None
+        assert ball(symmetry, direction, polarisation, lower=(lower * MM,) * 3)._setup().plan is None
     assert words in str(error.value)

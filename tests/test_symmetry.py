@@ -76,7 +76,7 @@ def differences(found, wanted):
 @pytest.mark.parametrize("symmetry", [{"x": "electric"}, {"y": "magnetic"}, {"x": "electric", "y": "magnetic"}])
 def test_halves_and_quarters_report_the_whole(symmetry, whole):
     simulation = dipole(symmetry)
-    plan = simulation.setup().plan
+    plan = simulation._setup().plan
     assert np.prod(plan.cells) == 36 * 28 * 24 // 2 ** len(symmetry)
     found = simulation.run(threads=2)
     seen = dict(differences(found, whole))
@@ -130,7 +130,7 @@ def test_an_automatic_grid_gets_a_line_in_each_plane():
         steps=1,
         symmetry=nf.Symmetry(x="magnetic", z="electric"),
     )
-    grid = simulation.setup().grid
+    grid = simulation._setup().grid
     for axis, middle in ((0, 1 * MM), (2, 0.0)):
         assert np.isclose(grid.lines[axis][grid.cells[axis] // 2], middle, atol=1e-12)
 
@@ -158,4 +158,10 @@ def model(grid=None, boundaries=None, symmetry=None, **options):
 )
 def test_what_is_not_symmetric_is_refused(options, message):
     with pytest.raises(nf.ModelError, match=message):
-        model(**options).setup()
+        model(**options)._setup()
+
+
+def test_an_automatic_grid_is_not_warned_of_the_cells_that_it_halves_at_a_plane():
+    grid = nf.AutoGrid(20, "10 GHz", lower=(-5 * MM, -3 * MM, 0), upper=(5 * MM, 3 * MM, 10 * MM))
+    checked = model(grid, sources=[]).check()
+    assert not any("neighbouring cells" in warning for warning in checked.warnings)

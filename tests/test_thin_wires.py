@@ -11,6 +11,7 @@ from scipy.sparse.linalg import spsolve
 from test_conformal import largest_eigenvalue, random_lines
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.edge_loads import EdgeLoad
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
@@ -31,7 +32,7 @@ def wire(points, radius=None):
 def coefficients(grid, structures, background=None, loads=(), gaps=(), walls=nf.PEC):
     step = 0.99 * grid.maximum_time_step()
     return Coefficients(
-        grid, structures, {}, background or nf.Medium(), nf.Boundaries(walls), step, loads, "staircase", gaps
+        grid, filled_shapes(structures), background or nf.Medium(), nf.Boundaries(walls), step, loads, "staircase", gaps
     )
 
 
@@ -195,11 +196,11 @@ def small_model(precision="double", **options):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_a_model_agrees_with_the_oracle_by_every_schedule(engine_name, precision):
-    assert_model_agrees(engine_name, small_model(precision).setup().plan, "feed")
+    assert_model_agrees(engine_name, small_model(precision)._setup().plan, "feed")
 
 
 def test_planes_along_any_axis_and_single_samples_are_those_of_the_whole():
-    found = small_model().setup().coefficients
+    found = small_model()._setup().coefficients
     whole = [found.dense(component)[1] for component in range(6)]
     for component, dense in enumerate(whole):
         index = np.argwhere(dense != 0)[::5].T
@@ -272,8 +273,8 @@ def test_a_wire_over_a_seam_is_one_in_the_middle():
     middle = wire([(2 * MM, 4 * MM, 4 * MM), (6 * MM, 4 * MM, 4 * MM), (6 * MM, 6 * MM, 4 * MM)], 0.3 * MM)
     moved = wire([(5 * MM, MM, 4 * MM), (9 * MM, MM, 4 * MM), (9 * MM, 3 * MM, 4 * MM)], 0.3 * MM)
     faces = nf.Boundaries("periodic", z_low=nf.PEC, z_high=nf.PEC)
-    grid = nf.Simulation(nf.Grid.uniform(MM, (8, 8, 8)), boundaries=faces, steps=1).setup().grid
-    one, other = (Coefficients(grid, [each], {}, nf.Medium(), faces, 1e-12) for each in (middle, moved))
+    grid = nf.Simulation(nf.Grid.uniform(MM, (8, 8, 8)), boundaries=faces, steps=1)._setup().grid
+    one, other = (Coefficients(grid, filled_shapes([each]), nf.Medium(), faces, 1e-12) for each in (middle, moved))
     for component in range(6):
         np.testing.assert_allclose(
             np.roll(one.dense(component)[1], (3, -3), (0, 1)), other.dense(component)[1], rtol=1e-14

@@ -46,7 +46,7 @@ def box(cells: int = 20, **entries) -> nf.Simulation:
 
 
 def plan(**entries) -> Plan:
-    return box(**entries).setup().plan
+    return box(**entries)._setup().plan
 
 
 def play(trial: Trial, seconds_per_step: dict[Tiling, list[float]]) -> Trial:

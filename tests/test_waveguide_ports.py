@@ -66,7 +66,7 @@ QUICK = [pytest.param(name, marks=[pytest.mark.slow] * (name == "round TM01")) f
 def test_nothing_but_rounding_leaks_out_behind_the_port(guide):
     """5e-13 of the largest E: eps times the square root of the steps, and times a mode's few hundred samples."""
     model = GUIDES[guide](excitations=("in",), steps=95)
-    last = 94.5 * model.setup().time_step  # nothing has come back from the far CPML
+    last = 94.5 * model._setup().time_step  # nothing has come back from the far CPML
     corners = [tuple(line[end] for line in model.grid.resolve().lines) for end in (0, -1)]
     fields = model.model_copy(update={"monitors": (nf.Snapshot("all", *corners, times=[last]),)}).run(threads=1)["all"]
     for letter in "EH":
@@ -77,13 +77,13 @@ def test_nothing_but_rounding_leaks_out_behind_the_port(guide):
 
 
 def test_modes_of_an_even_rectangle_have_the_grids_closed_form():
-    setup = rectangular(("TE10", "TE21", "TM11"), excitations=("in:TE10",)).setup()
-    found = [channel.mode(setup.context) for channel in setup.simulation.channels[:3]]
+    setup = rectangular(("TE10", "TE21", "TM11"), excitations=("in:TE10",))._setup()
+    found = [channel._placed(setup.context).mode for channel in setup.simulation._channels[:3]]
     for mode, (m, n) in zip(found, ((1, 0), (2, 1), (1, 1))):
         k = [2 / MM * np.sin(0.5 * np.pi * number / cells) for number, cells in ((m, 12), (n, 7))]
         assert mode.cutoff == pytest.approx(np.hypot(*k), rel=1e-12)
-    electric = [mode.samples()[2] for mode in found]
-    area = found[0].samples()[5]
+    electric = [mode.values for mode in found]
+    area = found[0].section.edges.area
     assert np.abs(np.einsum("is,js,s->ij", electric, electric, area) - np.eye(3)).max() < 1e-12
 
 
@@ -93,12 +93,13 @@ def test_metal_that_cuts_cells_moves_the_cutoff_as_a_wall_there_does(mode, numbe
     wall = nf.Structure(nf.Box((11.5 * MM, 0, 0), (13 * MM, 7 * MM, 1)), nf.PEC)
     simulation = rectangular(mode, pulse=HIGH, structures=[wall], metal="conformal")
     ports = [port.model_copy(update={"upper": (11.5 * MM, 7 * MM, port.upper[2])}) for port in simulation.ports]
-    context = simulation.model_copy(update={"ports": tuple(ports)}).setup().context
-    found = ports[0].mode(context)
+    context = simulation.model_copy(update={"ports": tuple(ports)})._setup().context
+    found = ports[0]._placed(context).mode
     wanted = np.hypot(numbers[0] * np.pi / (11.5 * MM), numbers[1] * np.pi / (7 * MM))
     assert found.cutoff == pytest.approx(wanted, rel=0.015)
-    *_, electric, _, beside, area, part = found.samples()
-    assert np.sum(part * area * electric**2) == pytest.approx(1.0, rel=1e-12) == np.sum(part * area * beside**2)
+    edges, electric, beside = found.section.edges, found.values, found.values * found.section.edges.turn
+    area = edges.free * edges.area
+    assert np.sum(area * electric**2) == pytest.approx(1.0, rel=1e-12) == np.sum(area * beside**2)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +110,8 @@ def test_round_modes_are_found_near_their_cutoffs(mode, wanted):
     """The theory to its digits; the staircase, whose radius is uncertain by a quarter of a cell in 6, to 8 %."""
     opening = Opening("circular", (0.0, 0.0), (2.0, 2.0))
     assert potential(opening, ModeName.read(mode), 0.0)[0] == pytest.approx(wanted, rel=1e-8)
-    setup = round_guide(mode, pulse=nf.ModulatedGaussian(50e9, 10e9)).setup()
-    assert setup.simulation.ports[0].mode(setup.context).cutoff * 6 * MM == pytest.approx(wanted, rel=0.08)
+    setup = round_guide(mode, pulse=nf.ModulatedGaussian(50e9, 10e9))._setup()
+    assert setup.simulation.ports[0]._placed(setup.context).mode.cutoff * 6 * MM == pytest.approx(wanted, rel=0.08)
 
 
 @pytest.mark.parametrize("off", [0.0, 0.17])  # cells; off the lines of the grid its own modes are at 45 degrees
@@ -118,7 +119,7 @@ def test_a_port_in_a_round_guide_of_conformal_metal_is_matched(off):
     """The cut-off to (k d)^2/24, 0.4 % at 6 cells in the radius. Small faces made larger slow a few edges."""
     grid = nf.Grid.uniform(MM, (16, 16, 70), ((off - 8) * MM, (off - 8) * MM, 0))
     simulation = round_guide("TE11", metal="conformal", decay=1e-8, excitations=("in",), grid=grid)
-    line = simulation.ports[0].line(simulation.setup().context)
+    line = simulation.ports[0]._placed(simulation._setup().context).line
     assert line.cutoff * 6 * MM == pytest.approx(1.841183781, rel=0.005)
     s = simulation.run(threads=2).sparameters.sel(source="in")
     s = s.sel(frequency=slice(1.2 * line.cutoff_frequency, None))
@@ -152,7 +153,7 @@ def test_waves_between_two_ports_lag_by_the_lines_between_them(guide):
     middle = {"reference_plane": 30 * MM}
     ports = tuple(port.model_copy(update=middle) for port in model.ports)
     s = model.model_copy(update={"ports": ports}).run(threads=1).sparameters
-    s = s.where(s.frequency > 1.05 * ports[0].line(model.setup().context).cutoff_frequency, drop=True)
+    s = s.where(s.frequency > 1.05 * ports[0]._placed(model._setup().context).line.cutoff_frequency, drop=True)
     assert s.frequency.size > 500
     assert np.abs(s.values - np.array([[0, 1], [1, 0]])).max() < 1e-3
 
@@ -160,7 +161,7 @@ def test_waves_between_two_ports_lag_by_the_lines_between_them(guide):
 def test_below_the_cutoff_s_is_the_ratio_of_decaying_amplitudes():
     model = rectangular(length=50, pulse=nf.ModulatedGaussian(8e9, 3e9), duration=3e-9)  # cut-off 12.4 GHz
     s = model.run(threads=1).sparameters.sel(frequency=slice(7e9, 9e9))
-    line = model.ports[0].line(model.setup().context)
+    line = model.ports[0]._placed(model._setup().context).line
     decay = np.abs(line.per_cell(s.frequency.values)) ** 10
     assert decay.max() < 0.2
     assert np.abs(s.sel(to="out", source="in").values - decay).max() < 2e-6
@@ -184,7 +185,7 @@ def test_a_step_in_a_guide_keeps_the_power_of_all_its_modes():
 
 def test_a_port_of_several_modes_is_excited_by_its_name():
     model = rectangular(("TE10", "TE20"), excitations=("out",), steps=1)
-    assert model.setup().excitations == ("out:TE10", "out:TE20")
+    assert model._setup().excitations == ("out:TE10", "out:TE20")
 
 
 @pytest.mark.parametrize("along", [0, 1])
@@ -246,8 +247,8 @@ def test_modes_survive_a_file_and_touchstone_says_what_their_waves_are(tmp_path)
 
 
 def test_a_filled_guide_has_the_modes_of_its_filling():
-    setup = rectangular(background=nf.Medium(2.2, 1.5), pulse=nf.ModulatedGaussian(12e9, 4e9)).setup()
-    line = setup.simulation.ports[0].line(setup.context)
+    setup = rectangular(background=nf.Medium(2.2, 1.5), pulse=nf.ModulatedGaussian(12e9, 4e9))._setup()
+    line = setup.simulation.ports[0]._placed(setup.context).line
     assert (line.permittivity, line.permeability) == pytest.approx((2.2, 1.5))
     assert line.cutoff_frequency == pytest.approx(VACUUM_SPEED / (24 * MM * (2.2 * 1.5) ** 0.5), rel=0.01)
 
@@ -301,7 +302,7 @@ WRONG = {
 def test_a_port_that_cannot_be_right_is_refused(case):
     made, message = WRONG[case]
     with pytest.raises(nf.ModelError, match=message):
-        _ = made().setup().plan
+        _ = made()._setup().plan
 
 
 def test_a_pulse_from_below_the_cutoff_is_warned_of():

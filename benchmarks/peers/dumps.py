@@ -40,7 +40,7 @@ RATIOS = {
 def nearfield(given: argparse.Namespace, dumps: bool) -> tuple[float, int]:
     """Mcells/s and bytes of field files."""
     plain: Simulation = box(given.cells, given.steps)
-    corner = tuple(line[-1] for line in plain.setup().grid.lines)
+    corner = tuple(line[-1] for line in plain._setup().grid.lines)
     monitors = (Snapshot("fields", (0, 0, 0), corner, every=given.every, file=FieldFile()),) if dumps else ()
     model = box(given.cells, given.steps, monitors=monitors)
     with tempfile.TemporaryDirectory(dir=given.folder) as place:

@@ -25,7 +25,8 @@ inline MemoryPolicy policy(const std::string& name) {
 inline Cuts make_cuts(const AxisCuts& cuts, const std::array<long, 3>& shape) {
     for (int axis = 0; axis < 3; ++axis) {
         const auto& c = cuts[axis];
-        if (c.size() < 2 || c.front() != 0 || c.back() != shape[axis] || !std::is_sorted(c.begin(), c.end(), std::less_equal<long>()))
+        if (c.size() < 2 || c.front() != 0 || c.back() != shape[axis] ||
+            !std::is_sorted(c.begin(), c.end(), std::less_equal<long>()))
             throw std::invalid_argument("cuts rise from 0 to the length of their axis");
     }
     Cuts made{cuts[0], cuts[1], {}};
@@ -44,15 +45,24 @@ inline std::array<Extent, 3> make_own(const Own& own, const std::array<long, 3>&
 }
 inline Seams make_seams(const std::array<std::array<double, 4>, 3>& seams) {
     Seams made;
-    for (int axis = 0; axis < 3; ++axis) made[axis] = {seams[axis][0] != 0, seams[axis][1], seams[axis][2], long(seams[axis][3])};
+    for (int axis = 0; axis < 3; ++axis)
+        made[axis] = {seams[axis][0] != 0, seams[axis][1], seams[axis][2], long(seams[axis][3])};
     return made;
 }
 inline Layout make_layout(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs) {
     for (int axis = 0; axis < 3; ++axis)
-        if (shape[axis] < 1 || slabs[axis][0] < 0 || slabs[axis][1] < 0 || slabs[axis][0] + slabs[axis][1] > shape[axis])
+        if (shape[axis] < 1 || slabs[axis][0] < 0 || slabs[axis][1] < 0 ||
+            slabs[axis][0] + slabs[axis][1] > shape[axis])
             throw std::invalid_argument("a domain needs at least one sample along each axis and slabs that fit in it");
     const auto slab = [&](int axis) { return Slab{slabs[axis][0], slabs[axis][1]}; };
     return Layout{shape[0], shape[1], shape[2], {slab(0), slab(1), slab(2)}};
+}
+template <class Real>
+void check_sample(Engine<Real>& engine, int component, long i, long j, long k) {
+    const Layout& l = engine.block().layout;
+    const bool inside = i >= 0 && j >= 0 && k >= 0 && i < l.na && j < l.nb && k < l.nc;
+    if (component < 0 || component >= 6 * engine.block().parts || !inside)
+        throw std::out_of_range("a row operation lies outside the domain");
 }
 
 }  // namespace nearfield

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine.hpp"
-#include "poles.hpp"
+#include "operations/poles.hpp"
 #include "recorded.hpp"
 
 namespace nearfield {
@@ -23,7 +23,8 @@ public:
 
     // A dispersive medium: recursions of first order, (n, 2), and of second, (n, 4). All before the first planes.
     void add_medium(In<Real, nb::ndim<2>> firsts, In<Real, nb::ndim<2>> seconds) {
-        if (firsts.shape(1) != 2 || seconds.shape(1) != 4) throw std::invalid_argument("recursions have two or four numbers");
+        if (firsts.shape(1) != 2 || seconds.shape(1) != 4)
+            throw std::invalid_argument("recursions have two or four numbers");
         PoleMedium<Real> medium{long(firsts.shape(0)), long(seconds.shape(0)), {}};
         medium.numbers.assign(firsts.data(), firsts.data() + firsts.size());
         medium.numbers.insert(medium.numbers.end(), seconds.data(), seconds.data() + seconds.size());
@@ -48,16 +49,18 @@ public:
         for (auto& made : fresh_)
             if (made && made->finish()) {
                 made_.push_back(made.get());
-                engine_.add(std::move(made));
+                engine_.operations().add(std::move(made));
             }
     }
 
     // States of a medium's poles in one component over a box, (states, ni, nj, nk), zero where it is not.
     nb::object states(int component, long medium, std::array<long, 3> lower, std::array<long, 3> upper) const {
-        const long ni = upper[0] - lower[0], nj = upper[1] - lower[1], nk = upper[2] - lower[2], states = media_.at(medium).states();
+        const long ni = upper[0] - lower[0], nj = upper[1] - lower[1], nk = upper[2] - lower[2],
+                   states = media_.at(medium).states();
         std::vector<Real> out(states * ni * nj * nk);
         visit(component, medium, lower, upper, [&](long i, long j, long k, Real* state) {
-            for (long n = 0; n < states; ++n) out[((n * ni + i - lower[0]) * nj + j - lower[1]) * nk + k - lower[2]] = state[n * lanes];
+            for (long n = 0; n < states; ++n)
+                out[((n * ni + i - lower[0]) * nj + j - lower[1]) * nk + k - lower[2]] = state[n * lanes];
         });
         return owned(std::move(out), {std::size_t(states), std::size_t(ni), std::size_t(nj), std::size_t(nk)});
     }
@@ -118,10 +121,12 @@ public:
 
 private:
     template <class F>
-    void visit(int component, long medium, const std::array<long, 3>& lower, const std::array<long, 3>& upper, F&& f) const {
+    void visit(int component, long medium, const std::array<long, 3>& lower, const std::array<long, 3>& upper,
+               F&& f) const {
         for (Poles<Real>* poles : made_)
             if (poles->component == component / 3 * 3)
-                poles->visit(component % 3, medium, {Extent{lower[0], upper[0]}, Extent{lower[1], upper[1]}, Extent{lower[2], upper[2]}}, f);
+                poles->visit(component % 3, medium,
+                             {Extent{lower[0], upper[0]}, Extent{lower[1], upper[1]}, Extent{lower[2], upper[2]}}, f);
     }
     template <class F>
     void exchange(const std::array<long, 3>& lower, const std::array<long, 3>& upper, F&& f) const {

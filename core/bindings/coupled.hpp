@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "coupling.hpp"
 #include "engine.hpp"
+#include "operations/coupling.hpp"
 
 namespace nearfield {
 
@@ -40,7 +40,8 @@ void couple(Engine<Real>& engine, const Places& at, const Numbers& first, const 
         offsets.clear();
         for (long t = first(n); t < first(n + 1); ++t) {
             for (int axis = 1; axis < 4; ++axis)
-                if (std::abs(tap(t, axis) - at(n, axis)) > 1) throw std::out_of_range("a coupling reaches over more than one cell");
+                if (std::abs(tap(t, axis) - at(n, axis)) > 1)
+                    throw std::out_of_range("a coupling reaches over more than one cell");
             offsets.push_back(std::int32_t(inside(tap, t, true) - sample));
         }
         const auto of_row = std::int32_t(sample - l.field(0, at(n, 1), at(n, 2)));
@@ -48,7 +49,7 @@ void couple(Engine<Real>& engine, const Places& at, const Numbers& first, const 
     }
     for (auto& each : fresh) {
         each->settled();
-        engine.add(std::move(each));
+        engine.operations().add(std::move(each));
     }
 }
 

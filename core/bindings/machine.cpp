@@ -66,10 +66,14 @@ void bind_machine(nb::module_& m) {
     m.def("policy_refused", &refused, "policy"_a, "nodes"_a);
     m.def("pages_by_node", &histogram, "address"_a, "bytes"_a, "sample"_a = 1000000);
     nb::class_<Policy>(m, "ThreadPolicy")
-        .def("__init__", [](Policy* self, const std::string& policy, std::vector<int> nodes) {
-            new (self) Policy{policy_named(policy), std::move(nodes), nullptr};
-        }, "policy"_a, "nodes"_a = std::vector<int>{})
+        .def(
+            "__init__",
+            [](Policy* self, const std::string& policy, std::vector<int> nodes) {
+                new (self) Policy{policy_named(policy), std::move(nodes), nullptr};
+            },
+            "policy"_a, "nodes"_a = std::vector<int>{})
         .def("__enter__", [](Policy& self) { self.active = std::make_unique<ThreadPolicy>(self.policy, self.nodes); })
-        .def("__exit__", [](Policy& self, nb::handle, nb::handle, nb::handle) { self.active.reset(); },
-             "kind"_a.none(), "error"_a.none(), "trace"_a.none());
+        .def(
+            "__exit__", [](Policy& self, nb::handle, nb::handle, nb::handle) { self.active.reset(); }, "kind"_a.none(),
+            "error"_a.none(), "trace"_a.none());
 }

@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "operations.hpp"
+#include "operations/products.hpp"
 
 namespace nearfield {
 
@@ -50,7 +50,8 @@ struct Functional {
     nb::object products() const {
         std::vector<double> products(samples() * terms, 0.0);
         for (std::size_t sample = 0; sample < samples(); ++sample)
-            for (std::size_t n = 0; n < in_order.size(); ++n) products[sample * terms + in_order[n][0]] = product(sample, n);
+            for (std::size_t n = 0; n < in_order.size(); ++n)
+                products[sample * terms + in_order[n][0]] = product(sample, n);
         return owned(std::move(products), {samples(), std::size_t(terms)});
     }
     nb::object recorded() const { return whole ? sums() : products(); }

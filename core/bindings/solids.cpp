@@ -34,13 +34,16 @@ std::vector<std::array<Entry, 3>> rows(const Table<Entry>& table) {
     return made;
 }
 
-std::unique_ptr<Surface> surface(const Table<double>& corners, const Table<std::int32_t>& triangles, std::array<bool, 3> closed) {
+std::unique_ptr<Surface> surface(const Table<double>& corners, const Table<std::int32_t>& triangles,
+                                 std::array<bool, 3> closed) {
     const auto points = rows(corners);
     const auto facets = rows(triangles);
-    if (facets.empty() || !(closed[1] || closed[2])) throw std::invalid_argument("a surface has triangles, and is closed along y or z");
+    if (facets.empty() || !(closed[1] || closed[2]))
+        throw std::invalid_argument("a surface has triangles, and is closed along y or z");
     for (const auto& facet : facets)
         for (const auto corner : facet)
-            if (corner < 0 || corner >= long(points.size())) throw std::out_of_range("a triangle has a corner that there is not");
+            if (corner < 0 || corner >= long(points.size()))
+                throw std::out_of_range("a triangle has a corner that there is not");
     Crossings crossings(points, facets, closed);
     const double unit = crossings.unit();
     return std::unique_ptr<Surface>(new Surface{std::move(crossings), Distance(points, facets, unit)});
@@ -79,14 +82,20 @@ Answer<Entry> answer(const Places& x, const Places& y, const Places& z, bool lat
 void bind_solids(nb::module_& m) {
     nb::class_<Surface>(m, "Surface")
         .def(nb::new_(&surface), "corners"_a, "triangles"_a, "closed"_a)
-        .def("inside", [](const Surface& s, const Places& x, const Places& y, const Places& z, bool lattice, int threads) {
-            return answer<bool>(x, y, z, lattice, [&](const Coordinates& at, bool* values) {
-                lattice ? s.crossings.lattice(at, values, threads) : s.crossings.points(at, values, threads);
-            });
-        }, "x"_a, "y"_a, "z"_a, "lattice"_a, "threads"_a)
-        .def("distance", [](Surface& s, const Places& x, const Places& y, const Places& z, bool lattice, int threads) {
-            return answer<double>(x, y, z, lattice, [&](const Coordinates& at, double* values) {
-                lattice ? s.distance.lattice(at, values, threads) : s.distance.points(at, values, threads);
-            });
-        }, "x"_a, "y"_a, "z"_a, "lattice"_a, "threads"_a);
+        .def(
+            "inside",
+            [](const Surface& s, const Places& x, const Places& y, const Places& z, bool lattice, int threads) {
+                return answer<bool>(x, y, z, lattice, [&](const Coordinates& at, bool* values) {
+                    lattice ? s.crossings.lattice(at, values, threads) : s.crossings.points(at, values, threads);
+                });
+            },
+            "x"_a, "y"_a, "z"_a, "lattice"_a, "threads"_a)
+        .def(
+            "distance",
+            [](Surface& s, const Places& x, const Places& y, const Places& z, bool lattice, int threads) {
+                return answer<double>(x, y, z, lattice, [&](const Coordinates& at, double* values) {
+                    lattice ? s.distance.lattice(at, values, threads) : s.distance.points(at, values, threads);
+                });
+            },
+            "x"_a, "y"_a, "z"_a, "lattice"_a, "threads"_a);
 }

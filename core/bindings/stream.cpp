@@ -164,11 +164,14 @@ nb::bytes descriptor(const Segment& segment) {
     return nb::bytes(text.data(), text.size());
 }
 
-std::unique_ptr<Writer> create(const std::string& path, std::size_t blocks, std::size_t block_bytes, nb::bytes descriptor,
-                               bool checksum, const std::string& memory, std::vector<int> nodes, bool take_over) {
-    const MemoryPolicy policy = memory == "bind" ? MemoryPolicy::bind
-                                : memory == "interleave" ? MemoryPolicy::interleave : MemoryPolicy::off;
-    const Settings settings{blocks, block_bytes, {descriptor.c_str(), descriptor.size()}, checksum, policy, std::move(nodes)};
+std::unique_ptr<Writer> create(const std::string& path, std::size_t blocks, std::size_t block_bytes,
+                               nb::bytes descriptor, bool checksum, const std::string& memory, std::vector<int> nodes,
+                               bool take_over) {
+    const MemoryPolicy policy = memory == "bind"         ? MemoryPolicy::bind
+                                : memory == "interleave" ? MemoryPolicy::interleave
+                                                         : MemoryPolicy::off;
+    const Settings settings{blocks,   block_bytes, {descriptor.c_str(), descriptor.size()},
+                            checksum, policy,      std::move(nodes)};
     const nb::gil_scoped_release release;
     return Writer::create(path, settings, take_over);
 }
@@ -215,17 +218,26 @@ void bind_stream(nb::module_& m) {
     m.def("remove", &Segment::remove, "path"_a);
     m.def("crc32c", [](Constant data) { return crc32c(data.data(), data.size()); }, "data"_a);
     m.def("crc32c_by_table", [](Constant data) { return crc32c_by_table(data.data(), data.size()); }, "data"_a);
-    m.def("copy_past_caches", [](Bytes to, Constant from) {
-        if (to.size() < from.size()) throw std::invalid_argument("the destination is smaller than the source");
-        const nb::gil_scoped_release release;
-        copy_past_caches(to.data(), from.data(), from.size());
-    }, "to"_a.noconvert(), "source"_a);
-    m.def("write_words", [](Bytes to, std::uint64_t first) {
-        const nb::gil_scoped_release release;
-        write_words(to.data(), to.size(), first);
-    }, "to"_a.noconvert(), "first"_a);
-    m.def("sum_words", [](Constant from) {
-        const nb::gil_scoped_release release;
-        return sum_words(from.data(), from.size());
-    }, "source"_a);
+    m.def(
+        "copy_past_caches",
+        [](Bytes to, Constant from) {
+            if (to.size() < from.size()) throw std::invalid_argument("the destination is smaller than the source");
+            const nb::gil_scoped_release release;
+            copy_past_caches(to.data(), from.data(), from.size());
+        },
+        "to"_a.noconvert(), "source"_a);
+    m.def(
+        "write_words",
+        [](Bytes to, std::uint64_t first) {
+            const nb::gil_scoped_release release;
+            write_words(to.data(), to.size(), first);
+        },
+        "to"_a.noconvert(), "first"_a);
+    m.def(
+        "sum_words",
+        [](Constant from) {
+            const nb::gil_scoped_release release;
+            return sum_words(from.data(), from.size());
+        },
+        "source"_a);
 }

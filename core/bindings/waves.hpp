@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine.hpp"
-#include "incident.hpp"
+#include "operations/incident.hpp"
 #include "recorded.hpp"
 
 namespace nearfield {
@@ -20,12 +20,13 @@ namespace nearfield {
 template <class Real>
 class Waves {
 public:
-    using Given = std::vector<std::optional<In<Real, nb::ndim<3>>>>;  // each (2, steps, columns), for E and for H; None: silent
+    using Given =
+        std::vector<std::optional<In<Real, nb::ndim<3>>>>;  // each (2, steps, columns), for E and for H; None: silent
 
     // Samples of E or of H in the order (a, b, component), (samples, taps) columns and shares of table `wave`.
     template <class Numbers, class Weights, class Columns, class Shares>
-    void add(Engine<Real>& engine, bool magnetic, long wave, const Numbers& component, const Numbers& i, const Numbers& j,
-             const Numbers& k, const Weights& weight, const Columns& column, const Shares& share) {
+    void add(Engine<Real>& engine, bool magnetic, long wave, const Numbers& component, const Numbers& i,
+             const Numbers& j, const Numbers& k, const Weights& weight, const Columns& column, const Shares& share) {
         const std::size_t count = i.shape(0), taps = column.shape(1);
         RowSpan rows{{i(0), i(0) + 1}, {j(0), j(0) + 1}};
         for (std::size_t n = 0; n < count; ++n) {
@@ -35,7 +36,8 @@ public:
             rows.a = {std::min<long>(rows.a[0], i(n)), std::max<long>(rows.a[1], i(n) + 1)};
             rows.b = {std::min<long>(rows.b[0], j(n)), std::max<long>(rows.b[1], j(n) + 1)};
         }
-        auto fresh = std::make_unique<Incident<Real>>(magnetic, rows, taps, engine.team().size(), engine.block().layout, engine.rows());
+        auto fresh = std::make_unique<Incident<Real>>(magnetic, rows, taps, engine.team().size(), engine.block().layout,
+                                                      engine.rows());
         std::vector<typename Incident<Real>::Sample> samples;
         for (std::size_t n = 0; n < count; ++n) {
             const std::int32_t* const columns = column.data() + n * taps;
@@ -48,7 +50,7 @@ public:
         }
         fresh->settled();
         operations_.push_back({fresh.get(), wave});
-        engine.add(std::move(fresh));
+        engine.operations().add_wave(std::move(fresh));
     }
 
     // The tables of the next block.
@@ -65,7 +67,8 @@ public:
         for (const auto& [operation, number] : operations_) {
             const std::vector<Real>& values = tables_.at(number);
             const long width = waves[number] ? waves[number]->shape(2) : 0;
-            operation->set_table(values.empty() ? nullptr : values.data() + lanes + operation->component / 3 * steps * width, width);
+            operation->set_table(
+                values.empty() ? nullptr : values.data() + lanes + operation->component / 3 * steps * width, width);
             if (operation->table && operation->needed > operation->width)
                 throw std::out_of_range("a column lies outside the table of its incident wave");
         }

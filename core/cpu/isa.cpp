@@ -6,10 +6,10 @@
 
 namespace nearfield {
 
-#define NEARFIELD_DECLARE(isa) \
-    namespace isa {            \
-    const Rows<float>& rows_single();   \
-    const Rows<double>& rows_double();  \
+#define NEARFIELD_DECLARE(isa)         \
+    namespace isa {                    \
+    const Rows<float>& rows_single();  \
+    const Rows<double>& rows_double(); \
     }
 #if defined(__x86_64__)
 NEARFIELD_DECLARE(baseline)

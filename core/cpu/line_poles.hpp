@@ -1,7 +1,10 @@
-// The poles of a dispersive layer on the line of an incident wave: what poles.hpp does to a row, to some places of another.
+// The poles of a dispersive layer on the line of an incident wave: what operations/poles.hpp does to a row, to some
+// places of another.
 #pragma once
 
 #include <cstdint>
+
+#include "cell/poles.h"
 
 namespace nearfield {
 
@@ -14,27 +17,20 @@ struct LinePoles {
 
     // `old`: the row before the first medium acts.
     void apply(Real* row, const Real* old) const {
-        for (long n = 0; n < count; ++n) row[at[n]] = stay[n] * row[at[n]] - weight[n] * remembered(old[at[n]], states + n);
+        const auto number = [this](long n) { return numbers[n]; };
+        for (long n = 0; n < count; ++n) {
+            const Real sum = cell::remembered(Real(0), old[at[n]], number, States{states + n, count}, firsts, seconds);
+            row[at[n]] = cell::polarised(row[at[n]], stay[n], weight[n], sum);
+        }
     }
 
 private:
-    // The same arithmetic in the same order as `remembered` in rows.cpp.
-    Real remembered(Real e, Real* s) const {
-        Real sum = 0;
-        const Real* c = numbers;
-        for (long n = 0; n < firsts; ++n, c += 2, s += count) {
-            const Real t = *s;
-            sum += t;
-            *s = t + (c[0] * t + c[1] * e);
-        }
-        for (long n = 0; n < seconds; ++n, c += 4, s += 2 * count) {
-            const Real t = s[0], u = s[count];
-            sum += t;
-            s[0] = t + ((c[0] * t + u) + c[2] * e);
-            s[count] = u + ((c[1] * t + c[0] * u) + c[3] * e);
-        }
-        return sum;
-    }
+    struct States {  // of one place
+        Real* first;
+        long count;
+        Real load(long n) const { return first[n * count]; }
+        void store(long n, Real value) const { first[n * count] = value; }
+    };
 };
 
 }  // namespace nearfield

@@ -1,10 +1,10 @@
 // Which rows a run of steps makes, and how a block is shared out to domains.
 //
-// A region is a box of rows whose sides lean by -1, 0 or +1 row a step. Because H of a row reads E of the next row at the
-// same step, and E reads H of the row before at the step before, a side that leans back (-1) ends H one row below E; one
-// that leans forward (+1) ends both alike. Where E reads H of the next row too (`RowOperation::reach`), sides lean by two
-// rows a step, and one that leans forward ends H one row above E. A region that shrinks leaves exactly what the region beside it, which grows
-// into the room, must find; so the one that shrinks is made first.
+// A region is a box of rows whose sides lean by -1, 0 or +1 row a step. Because H of a row reads E of the next row at
+// the same step, and E reads H of the row before at the step before, a side that leans back (-1) ends H one row below
+// E; one that leans forward (+1) ends both alike. Where E reads H of the next row too (`RowOperation::reach`), sides
+// lean by two rows a step, and one that leans forward ends H one row above E. A region that shrinks leaves exactly what
+// the region beside it, which grows into the room, must find; so the one that shrinks is made first.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,18 @@
 
 namespace nearfield {
 
-// Along one axis: whether the last sample and the first are neighbours, and by which angle the fields turn from the first
-// to the one past the last, where they have an imaginary part: F(n) = F(0) (cosine - j sine). A part of a ring closes at
-// the seam alone: it has a gap, and its rows go from there over the seam to the row before.
+// Along one axis: whether the last sample and the first are neighbours, and by which angle the fields turn from the
+// first to the one past the last, where they have an imaginary part: F(n) = F(0) (cosine - j sine). A part of a ring
+// closes at the seam alone: it has a gap, and its rows go from there over the seam to the row before.
 struct Seam {
     bool closed = false;
     double cosine = 1, sine = 0;
     long gap = -1;  // the row before which it lies; -1: there is none
+
+    // Whether tiles must make turns along an axis. A single row is its own neighbour, and as such never late.
+    bool ring(long length) const { return closed && gap < 0 && length > 1; }
+    // A row counted from the gap on, where there is one.
+    long past_gap(long row, long length) const { return row < gap ? row + length : row; }
 };
 using Seams = std::array<Seam, 3>;
 
@@ -44,8 +49,8 @@ struct Extent {  // [first, last)
 // The rows of a region at one step.
 struct StepRows {
     std::array<Extent, 2> a, b;  // by half step
-    // Where a tile that makes E of row (i, j) together with H of row (i - 1, j - 1) meets any of them. Along a closed axis
-    // rows go on past the last one, which is followed by the first.
+    // Where a tile that makes E of row (i, j) together with H of row (i - 1, j - 1) meets any of them. Along a closed
+    // axis rows go on past the last one, which is followed by the first.
     Extent meets_a, meets_b;
 
     bool holds(int half, long i, long j) const { return a[half].holds(i) && b[half].holds(j); }

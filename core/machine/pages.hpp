@@ -33,8 +33,9 @@ private:
     std::vector<unsigned long> nodes_before_;
 };
 
-// Pages of zeros that nobody has touched: from the system, since a heap hands out memory again that lies where it was touched
-// first. Of 2 MiB and more, if they may be `huge`: aligned to huge pages, and made of them where the system gives them.
+// Pages of zeros that nobody has touched: from the system, since a heap hands out memory again that lies where it was
+// touched first. Of 2 MiB and more, if they may be `huge`: aligned to huge pages, and made of them where the system
+// gives them.
 void* map_pages(std::size_t bytes, bool huge);
 void unmap_pages(void* address, std::size_t bytes);
 

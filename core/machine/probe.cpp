@@ -32,7 +32,8 @@ template <class T>
 class Pages {
 public:
     explicit Pages(std::size_t count) : count_(count) {
-        void* found = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* found =
+            mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (found == MAP_FAILED) throw std::bad_alloc();
         data_ = static_cast<T*>(found);
 #ifdef MADV_HUGEPAGE
@@ -100,15 +101,23 @@ struct Arrays {
     Pages<double> a, b, c;
 };
 
-// Traffic a pass and element: copy and scale 16 bytes, add and triad 24, and 8 more for the line fetched before a write.
+// Traffic a pass and element: copy and scale 16 bytes, add and triad 24, and 8 more for the line fetched before a
+// write.
 void loop(Arrays& x, int which) {
-    double *__restrict a = x.a.data(), *__restrict b = x.b.data(), *__restrict c = x.c.data();
+    double* __restrict a = x.a.data(), * __restrict b = x.b.data(), * __restrict c = x.c.data();
     const std::size_t n = x.a.size();
     switch (which) {
-    case 0: for (std::size_t i = 0; i < n; ++i) c[i] = a[i]; break;
-    case 1: for (std::size_t i = 0; i < n; ++i) b[i] = kScalar * c[i]; break;
-    case 2: for (std::size_t i = 0; i < n; ++i) c[i] = a[i] + b[i]; break;
-    default: for (std::size_t i = 0; i < n; ++i) a[i] = b[i] + kScalar * c[i];
+    case 0:
+        for (std::size_t i = 0; i < n; ++i) c[i] = a[i];
+        break;
+    case 1:
+        for (std::size_t i = 0; i < n; ++i) b[i] = kScalar * c[i];
+        break;
+    case 2:
+        for (std::size_t i = 0; i < n; ++i) c[i] = a[i] + b[i];
+        break;
+    default:
+        for (std::size_t i = 0; i < n; ++i) a[i] = b[i] + kScalar * c[i];
     }
 }
 
@@ -127,12 +136,14 @@ void check(Arrays& x, int rounds) {
     for (int n = 0; n < rounds; ++n) c = a, b = kScalar * c, c = a + b, a = b + kScalar * c;
     const std::size_t last = x.a.size() - 1;
     for (const std::size_t i : {std::size_t{0}, last / 2, last})
-        if (x.a.data()[i] != a || x.b.data()[i] != b || x.c.data()[i] != c) throw std::runtime_error("STREAM's sums came out wrong");
+        if (x.a.data()[i] != a || x.b.data()[i] != b || x.c.data()[i] != c)
+            throw std::runtime_error("STREAM's sums came out wrong");
 }
 
 }  // namespace
 
-std::array<std::vector<double>, 4> stream_seconds(const std::vector<MemoryWorker>& workers, std::size_t elements, int passes) {
+std::array<std::vector<double>, 4> stream_seconds(const std::vector<MemoryWorker>& workers, std::size_t elements,
+                                                  int passes) {
     std::vector<std::unique_ptr<Arrays>> arrays(workers.size());
     const auto all = timed_passes(
         workers, 4 * passes, [&](std::size_t n) { arrays[n] = std::make_unique<Arrays>(elements); },
@@ -160,7 +171,9 @@ std::vector<double> read_seconds(const std::vector<MemoryWorker>& workers, std::
 }
 
 std::vector<double> chase_nanoseconds(const MemoryWorker& worker, std::size_t bytes, long loads, int passes) {
-    struct alignas(kLine) Stop { std::uint64_t next; };
+    struct alignas(kLine) Stop {
+        std::uint64_t next;
+    };
     const std::size_t stops = bytes / sizeof(Stop);
     if (stops < 2 || loads < 1) throw std::invalid_argument("a chase needs two lines of memory and a load");
     std::unique_ptr<Pages<Stop>> memory;

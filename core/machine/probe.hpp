@@ -18,7 +18,8 @@ struct MemoryWorker {
 // Each worker has three arrays of so many elements of its own; a pass begins and ends with all workers together.
 // Ordinary stores, so that each written line is fetched first. Throws `std::runtime_error` where the sums come out
 // wrong, `std::system_error` where a worker cannot be placed, `std::bad_alloc` where memory is short.
-std::array<std::vector<double>, 4> stream_seconds(const std::vector<MemoryWorker>& workers, std::size_t elements, int passes);
+std::array<std::vector<double>, 4> stream_seconds(const std::vector<MemoryWorker>& workers, std::size_t elements,
+                                                  int passes);
 
 // Seconds of every pass in which each worker reads so many bytes of its own once.
 std::vector<double> read_seconds(const std::vector<MemoryWorker>& workers, std::size_t bytes, int passes);

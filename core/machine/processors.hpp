@@ -19,8 +19,8 @@ void bind_this_thread(const std::vector<int>& processors);
 std::vector<int> allowed_processors(int thread_id = 0);
 
 int this_thread_id();
-int current_processor();             // where the calling thread runs now
-int current_node();                  // and the NUMA node of that
+int current_processor();               // where the calling thread runs now
+int current_node();                    // and the NUMA node of that
 int node_of_processor(int processor);  // -1 where the system does not say
 
 }  // namespace nearfield

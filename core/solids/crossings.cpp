@@ -11,8 +11,8 @@ namespace nearfield {
 namespace {
 
 using Wide = __int128;
-constexpr int digits = 40;  // binary, of the extent: determinants of three differences stay below 2^123
-constexpr int most_squares = 2048;  // along each side of a plane
+constexpr int digits = 40;           // binary, of the extent: determinants of three differences stay below 2^123
+constexpr int most_squares = 2048;   // along each side of a plane
 constexpr long wanted_entries = 12;  // squares that a triangle may touch on the average
 
 int sign(Wide value) { return (value > 0) - (value < 0); }
@@ -53,7 +53,8 @@ Crossings::Crossings(const std::vector<Point>& corners, const std::vector<Triang
     Point upper;
     lower_.fill(std::numeric_limits<double>::infinity()), upper.fill(-lower_[0]);
     for (const auto& corner : corners)
-        for (int a = 0; a < 3; ++a) lower_[a] = std::min(lower_[a], corner[a]), upper[a] = std::max(upper[a], corner[a]);
+        for (int a = 0; a < 3; ++a)
+            lower_[a] = std::min(lower_[a], corner[a]), upper[a] = std::max(upper[a], corner[a]);
     double size = 0;
     for (int a = 0; a < 3; ++a) size = std::max(size, upper[a] - lower_[a]);
     int exponent = 0;
@@ -61,7 +62,8 @@ Crossings::Crossings(const std::vector<Point>& corners, const std::vector<Triang
     per_metre_ = std::ldexp(1.0, digits - exponent);
     for (int a = 0; a < 3; ++a) extent_[a] = std::llrint((upper[a] - lower_[a]) * per_metre_);
     triangles_.reserve(triangles.size());
-    for (const auto& t : triangles) triangles_.push_back({whole(corners[t[0]]), whole(corners[t[1]]), whole(corners[t[2]])});
+    for (const auto& t : triangles)
+        triangles_.push_back({whole(corners[t[0]]), whole(corners[t[1]]), whole(corners[t[2]])});
     for (int a = 0; a < 3; ++a)
         if (closed_[a]) planes_[a] = plane(a);
 }
@@ -72,7 +74,9 @@ std::int64_t Crossings::whole(int axis, double place) const {
     return scaled < std::ldexp(1.0, digits + 1) ? std::llrint(scaled) : std::int64_t(1) << (digits + 1);
 }
 
-WholePoint Crossings::whole(const Point& point) const { return {whole(0, point[0]), whole(1, point[1]), whole(2, point[2])}; }
+WholePoint Crossings::whole(const Point& point) const {
+    return {whole(0, point[0]), whole(1, point[1]), whole(2, point[2])};
+}
 
 // In each row of squares the part of its width that the triangle takes there, so that long slivers touch few squares.
 template <class Found>

@@ -22,7 +22,8 @@ using Coordinates = std::array<std::span<const double>, 3>;  // x, y, z
 class Crossings {
 public:
     // `closed[a]`: whether rays along axis a may be asked; the walls of a tube are open at its ends.
-    Crossings(const std::vector<Point>& corners, const std::vector<TriangleCorners>& triangles, std::array<bool, 3> closed);
+    Crossings(const std::vector<Point>& corners, const std::vector<TriangleCorners>& triangles,
+              std::array<bool, 3> closed);
 
     double unit() const { return 1.0 / per_metre_; }  // m
     // Of the lattice of three lists of coordinates; `inside` is [x][y][z].
@@ -40,7 +41,9 @@ private:
         std::array<long, 2> squares;
         std::array<double, 2> per_unit;
         std::vector<std::uint32_t> begin, triangle;
-        long square(int side, std::int64_t place) const { return static_cast<long>(static_cast<double>(place) * per_unit[side]); }
+        long square(int side, std::int64_t place) const {
+            return static_cast<long>(static_cast<double>(place) * per_unit[side]);
+        }
     };
 
     Plane plane(int axis) const;

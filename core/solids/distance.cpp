@@ -49,12 +49,14 @@ double to_box(const Point& lower, const Point& upper, const Point& p) {
 
 }  // namespace
 
-Distance::Distance(const std::vector<Point>& corners, const std::vector<TriangleCorners>& triangles, double unit) : unit_(unit) {
+Distance::Distance(const std::vector<Point>& corners, const std::vector<TriangleCorners>& triangles, double unit)
+    : unit_(unit) {
     std::vector<Box> boxes;
     for (const auto& t : triangles) {
         const Point &a = corners[t[0]], &b = corners[t[1]], &c = corners[t[2]];
         Box box;
-        for (int k = 0; k < 3; ++k) box.lower[k] = std::min({a[k], b[k], c[k]}), box.upper[k] = std::max({a[k], b[k], c[k]});
+        for (int k = 0; k < 3; ++k)
+            box.lower[k] = std::min({a[k], b[k], c[k]}), box.upper[k] = std::max({a[k], b[k], c[k]});
         boxes.push_back(box);
     }
     std::vector<long> order(triangles.size());
@@ -83,7 +85,8 @@ void Distance::grow(std::vector<long>& order, const std::vector<Box>& boxes, lon
     const int axis = static_cast<int>(std::max_element(size.begin(), size.end()) - size.begin());
     const long middle = (begin + end) / 2;
     std::nth_element(order.begin() + begin, order.begin() + middle, order.begin() + end, [&](long a, long b) {
-        const double first = boxes[a].lower[axis] + boxes[a].upper[axis], second = boxes[b].lower[axis] + boxes[b].upper[axis];
+        const double first = boxes[a].lower[axis] + boxes[a].upper[axis],
+                     second = boxes[b].lower[axis] + boxes[b].upper[axis];
         return first < second || (first == second && a < b);
     });
     grow(order, boxes, begin, middle);
@@ -106,7 +109,8 @@ double Distance::nearest(const Point& p, double share) const {
         const Place place = waiting[--count];
         if (place.square > best * share * share) continue;
         const Node& node = nodes_[place.node];
-        for (long n = node.first; n < node.first + node.count; ++n) best = std::min(best, to_facet(facets_[n].corner, p));
+        for (long n = node.first; n < node.first + node.count; ++n)
+            best = std::min(best, to_facet(facets_[n].corner, p));
         if (node.count) continue;
         Place near{place.node + 1, square_of(place.node + 1)}, far{node.first, square_of(node.first)};
         if (far.square < near.square) std::swap(near, far);

@@ -36,7 +36,7 @@ struct alignas(line) ReaderPlace {
     Word phase{vacant};
     std::atomic<Policy> policy{Policy::block};
     Identity process;
-    Count joined{0};  // 1 + the first block that was offered to it; 0: none yet
+    Count joined{0};               // 1 + the first block that was offered to it; 0: none yet
     alignas(line) Count queue{0};  // version << 48 | taken << 24 | put; see queue.hpp
     alignas(line) Word bell{0};    // rung when there is news
     Word sleeps{0};
@@ -71,10 +71,10 @@ struct Header {
     double created;
     alignas(line) Word epoch{0};
     Word state{running};
-    Identity writer[2];  // of even and odd epochs, so that a successor never overwrites the one in force
+    Identity writer[2];           // of even and odd epochs, so that a successor never overwrites the one in force
     alignas(line) Count head{0};  // blocks committed since the ring was made
-    Count committing{0};  // 1 + slot that is being handed out
-    Count recipients{0};  // and to whom
+    Count committing{0};          // 1 + slot that is being handed out
+    Count recipients{0};          // and to whom
     Count bytes{0}, waited{0}, dropped{0}, deaths{0};
     alignas(line) Word room{0};  // rung when a slot was given back
     Word writer_sleeps{0};

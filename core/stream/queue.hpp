@@ -40,7 +40,9 @@ public:
         for (std::uint64_t seen = ends_->load(std::memory_order_acquire);;) {
             const Ends now = unpacked(seen);
             entries_[now.put & mask_].store(entry, std::memory_order_release);
-            if (ends_->compare_exchange_strong(seen, packed({now.version, now.taken, now.put + 1}), std::memory_order_seq_cst)) return;
+            if (ends_->compare_exchange_strong(seen, packed({now.version, now.taken, now.put + 1}),
+                                               std::memory_order_seq_cst))
+                return;
         }
     }
 
@@ -52,7 +54,8 @@ public:
             if (!now.size()) return std::nullopt;
             const Entry first = at(now.taken);
             mark(slot_of(first));
-            if (ends_->compare_exchange_strong(seen, packed({now.version, now.taken + 1, now.put}), std::memory_order_seq_cst))
+            if (ends_->compare_exchange_strong(seen, packed({now.version, now.taken + 1, now.put}),
+                                               std::memory_order_seq_cst))
                 return first;
             unmark(slot_of(first));
         }
@@ -74,7 +77,8 @@ private:
         return {std::uint32_t(word >> 48), std::uint32_t(word >> 24) & counts, std::uint32_t(word) & counts};
     }
     static std::uint64_t packed(const Ends& ends) {
-        return std::uint64_t(ends.version & 0xffff) << 48 | std::uint64_t(ends.taken & counts) << 24 | (ends.put & counts);
+        return std::uint64_t(ends.version & 0xffff) << 48 | std::uint64_t(ends.taken & counts) << 24 |
+               (ends.put & counts);
     }
     Count* ends_;
     std::atomic<Entry>* entries_;

@@ -27,7 +27,8 @@ std::unique_ptr<Reader> Reader::attach(const std::string& path, Policy policy) {
     const auto segment = Segment::open(path, true);
     if (!segment) return nullptr;
     if (!in_reach(segment->writer()))
-        throw Refused("the writer of " + path + " runs in another container (name space of processes), where its death could not be "
+        throw Refused("the writer of " + path +
+                      " runs in another container (name space of processes), where its death could not be "
                       "noticed. Share the name space, as docker run --pid does");
     const Lock lock(*segment);
     if (!lock.held()) throw InUse("another process holds the lock of " + path);
@@ -61,9 +62,8 @@ void Reader::require_open() const {
 
 std::optional<Entry> Reader::take() {
     const std::uint32_t mine = 1u << index_;
-    return segment_->queue(index_).take(
-        [&](std::size_t slot) { segment_->slot(slot).held.fetch_or(mine, order); },
-        [&](std::size_t slot) { give_back(slot); });
+    return segment_->queue(index_).take([&](std::size_t slot) { segment_->slot(slot).held.fetch_or(mine, order); },
+                                        [&](std::size_t slot) { give_back(slot); });
 }
 
 void Reader::give_back(std::size_t slot) {
@@ -86,7 +86,8 @@ Received Reader::receive(Nanoseconds patience, Block& block) {
     ReaderPlace& place = segment_->place(index_);
     const Queue queue = segment_->queue(index_);
     const Word& state = segment_->header().state;
-    wait(place.bell, place.sleeps, patience, [&] { return queue.ends().size() || state.load(order) == closed || !open_; });
+    wait(place.bell, place.sleeps, patience,
+         [&] { return queue.ends().size() || state.load(order) == closed || !open_; });
     require_open();
     const bool ended = state.load(order) == closed;  // asked before the queue: what was committed comes first
     if (const auto entry = take()) return hand_over(*entry, block);

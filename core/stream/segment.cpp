@@ -42,7 +42,8 @@ std::string megabytes(double bytes) { return std::to_string(long(bytes / 1e6 + 0
 
 std::string too_small(const std::string& folder, double wanted, double free) {
     return "the ring needs " + megabytes(wanted) + ", but " + folder + " has " + megabytes(free) +
-           " left. Use fewer or smaller blocks, remove what was left there (`nearfield ring rm --stale`), or make it larger "
+           " left. Use fewer or smaller blocks, remove what was left there (`nearfield ring rm --stale`), or make it "
+           "larger "
            "(mount -o remount,size=..., docker --shm-size)";
 }
 
@@ -55,7 +56,8 @@ Geometry geometry_in(int file, const std::string& path) {
     if (!whole || std::memcmp(first.magic, magic, sizeof magic) || first.byte_order != byte_order || first.abi != abi)
         throw Refused(what + ". Choose another name, or remove it");
     const Geometry& said = first.geometry;
-    if (said.blocks < 1 || said.blocks > most_blocks || said.block_bytes > std::uint64_t(found.st_size) || said.descriptor_bytes > most_descriptor)
+    if (said.blocks < 1 || said.blocks > most_blocks || said.block_bytes > std::uint64_t(found.st_size) ||
+        said.descriptor_bytes > most_descriptor)
         throw Refused(what + ": its header is damaged. Remove it");
     const Geometry g = geometry_of(said.blocks, said.block_bytes, said.descriptor_bytes, said.checksums, page_bytes());
     if (std::memcmp(&g, &said, sizeof g) || g.bytes != std::uint64_t(found.st_size))
@@ -141,7 +143,8 @@ void Segment::place_pages(const Settings& settings) {
     int error = EINTR;
     while (error == EINTR) error = posix_fallocate(file_, 0, long(geometry_.bytes));
     if (error == ENOSPC || error == ENOMEM)
-        throw Refused("there is no memory left for a ring of " + megabytes(double(geometry_.bytes)) + ". Use fewer or smaller blocks");
+        throw Refused("there is no memory left for a ring of " + megabytes(double(geometry_.bytes)) +
+                      ". Use fewer or smaller blocks");
     if (error) throw Refused("no ring can be made: " + words(error));
     populate(base_, geometry_.bytes, true);
 }
@@ -194,7 +197,8 @@ bool Segment::publish() {
 
 bool Segment::named() const {
     struct stat mine{}, there{};
-    return fstat(file_, &mine) == 0 && lstat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+    return fstat(file_, &mine) == 0 && lstat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
+           mine.st_dev == there.st_dev;
 }
 
 void Segment::unname() {
@@ -219,13 +223,16 @@ PageCounts Segment::pages(long sample) const {
 }
 
 void Segment::retire(std::size_t reader) {
-    for (std::size_t n = 0; n < geometry_.blocks; ++n) slot(n).held.fetch_and(~(1u << reader), std::memory_order_seq_cst);
+    for (std::size_t n = 0; n < geometry_.blocks; ++n)
+        slot(n).held.fetch_and(~(1u << reader), std::memory_order_seq_cst);
     place(reader).phase.store(vacant, std::memory_order_release);
 }
 
 Process Segment::writer() const { return load(header().writer[header().epoch.load(std::memory_order_acquire) & 1]); }
 
-bool Segment::writer_lives() const { return header().state.load(std::memory_order_acquire) == running && alive(writer()); }
+bool Segment::writer_lives() const {
+    return header().state.load(std::memory_order_acquire) == running && alive(writer());
+}
 
 bool Segment::reader_lives(std::size_t reader) const {
     return place(reader).phase.load(std::memory_order_acquire) == attached && alive(load(place(reader).process));

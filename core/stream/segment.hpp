@@ -65,7 +65,8 @@ public:
     // Where the pages of the data lie; those of at most `sample` pages are looked up.
     PageCounts pages(long sample) const;
 
-    // Frees what a reader held, and its place: the living writer does it, or whoever holds the lock of a ring without one.
+    // Frees what a reader held, and its place: the living writer does it, or whoever holds the lock of a ring without
+    // one.
     void retire(std::size_t reader);
     Process writer() const;
     bool writer_lives() const;  // and has not closed

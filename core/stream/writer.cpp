@@ -28,8 +28,8 @@ void each(Mask mask, Do act) {
 
 bool fits(const Segment& segment, const Settings& settings) {
     const Geometry& g = segment.geometry();
-    return g.blocks == settings.blocks && g.block_bytes == settings.block_bytes && bool(g.checksums) == settings.checksums &&
-           segment.descriptor() == settings.descriptor;
+    return g.blocks == settings.blocks && g.block_bytes == settings.block_bytes &&
+           bool(g.checksums) == settings.checksums && segment.descriptor() == settings.descriptor;
 }
 
 bool somebody_reads(const Segment& segment) {
@@ -128,11 +128,14 @@ std::vector<Writer::Mask> Writer::owners() const {
 Writer::Mask Writer::readers_with(Policy policy) const {
     Mask mask = 0;
     for (std::size_t r = 0; r < most_readers; ++r)
-        if (segment_->place(r).phase.load(order) == attached && segment_->place(r).policy.load(order) == policy) mask |= 1u << r;
+        if (segment_->place(r).phase.load(order) == attached && segment_->place(r).policy.load(order) == policy)
+            mask |= 1u << r;
     return mask;
 }
 
-bool Writer::claimed(std::size_t slot) const { return std::find(claims_.begin(), claims_.end(), slot) != claims_.end(); }
+bool Writer::claimed(std::size_t slot) const {
+    return std::find(claims_.begin(), claims_.end(), slot) != claims_.end();
+}
 
 // The first free slot, so that few are in use, and in cache, while readers keep up.
 std::optional<std::size_t> Writer::claim(bool count) {
@@ -145,7 +148,8 @@ std::optional<std::size_t> Writer::claim(bool count) {
     if (look) last_look_ = time;
     retire_left(look);
     const std::vector<Mask> found = owners();
-    if (count && !waits_) segment_->histogram()[std::count_if(found.begin(), found.end(), [](Mask m) { return m != 0; })].fetch_add(1);
+    if (count && !waits_)
+        segment_->histogram()[std::count_if(found.begin(), found.end(), [](Mask m) { return m != 0; })].fetch_add(1);
     std::optional<std::size_t> free;
     for (std::size_t n = 0; n < found.size() && !free; ++n)
         if (!found[n] && !claimed(n)) free = n;
@@ -243,9 +247,11 @@ void Writer::commit(std::size_t bytes, std::int64_t step, std::string_view meta)
     const Geometry& geometry = segment_->geometry();
     if (claims_.empty()) throw Refused("no block is acquired that could be committed");
     if (bytes > geometry.block_bytes)
-        throw Refused("nbytes=" + std::to_string(bytes) + ": a block has " + std::to_string(geometry.block_bytes) + " bytes");
+        throw Refused("nbytes=" + std::to_string(bytes) + ": a block has " + std::to_string(geometry.block_bytes) +
+                      " bytes");
     if (meta.size() > most_meta)
-        throw Refused("meta has " + std::to_string(meta.size()) + " bytes: " + std::to_string(most_meta) + " are allowed");
+        throw Refused("meta has " + std::to_string(meta.size()) + " bytes: " + std::to_string(most_meta) +
+                      " are allowed");
     Header& header = segment_->header();
     const std::size_t n = claims_.front();
     Slot& slot = segment_->slot(n);

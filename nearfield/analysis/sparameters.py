@@ -91,7 +91,7 @@ def scattering(
     """The S-parameters of a run as labelled arrays, dims frequency (Hz), to, source.
 
     `impedances` gives every port's reference impedance (ohm), in the order of the result; `records[excitation][port]`
-    the variables that the port's `collect` returned. Excitations that are no port (`sources`) are passed over. The
+    the variables that the port's `_collect` returned. Excitations that are no port (`sources`) are passed over. The
     attribute `method` says whether imperfect terminations were removed.
     """
     names = list(impedances)

@@ -54,7 +54,7 @@ class Dispersion:
                 self._add(surface.magnetic, surface.poles, time_step, first + len(self.kinds))
 
     def _add(self, magnetic: bool, poles: tuple[AnyPole, ...], time_step: float, column: int) -> None:
-        steps = [pole.step(time_step) for pole in poles]
+        steps = [pole._step(time_step) for pole in poles]
         firsts = np.array([step.states for step in steps if len(step.states) == 2]).reshape(-1, 2)
         seconds = np.array([step.states for step in steps if len(step.states) == 4]).reshape(-1, 4)
         number = None

@@ -58,7 +58,7 @@ class MediaMeans:
         self._weighted = table
         if self._pierced:  # metal has nothing of any property, and no share in the space that counts: the last column
             self._weighted = np.pad(np.insert(table, table.shape[1], 1.0, axis=1), ((0, 1), (0, 0)))
-        faces = [[face for shape, _ in painted for face in shape.faces(a)] for a in range(3)]
+        faces = [[face for shape, _ in painted for face in shape._faces(a)] for a in range(3)]
         self._cuts = [CutAxis(grid.lines[a], interior[a], faces[a], grid.closed(a)) for a in range(3)]
         self._painters = [Painter(self._cuts, painted, len(self._weighted), a) for a in range(3)]
 
@@ -186,7 +186,7 @@ class MediaMeans:
     def slanting_nodes(self) -> list[tuple[int, int]]:
         """Ranges of nodes along each axis within which all surfaces lie that do not follow the axes."""
         shapes = (shape for shape, _ in self._painters[0].bodies)
-        bounds = [shape.bounds() for shape in shapes if not all(shape.constant_along(a) for a in range(3))]
+        bounds = [shape.bounds() for shape in shapes if not all(shape._constant_along(a) for a in range(3))]
         if not bounds:
             return [(0, 0)] * 3
         low, high = np.min(bounds, axis=0)[0], np.max(bounds, axis=0)[1]

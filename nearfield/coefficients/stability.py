@@ -66,7 +66,7 @@ def gain(poles: tuple[AnyPole, ...], instant: float, loss: float) -> tuple[float
     """
     if not poles:
         return None
-    terms = [term for pole in poles for term in pole.terms()]
+    terms = [term for pole in poles for term in pole._terms()]
     sizes = [abs(pole) for pole, _ in terms if abs(pole) > 0.0] or [1.0]
     turning = np.unique(np.concatenate((sizes, turns(terms, loss))))
     turning = np.concatenate(([turning[0] / BEYOND], turning, [turning[-1] * BEYOND]))
@@ -129,6 +129,6 @@ def rational(poles: tuple[AnyPole, ...], instant: float, loss: float, half: floa
     if loss:
         over, under = Polynomial([loss * half, instant]), Polynomial([0.0, 1.0])
     for pole in poles:
-        top, bottom = pole.fraction(half)
+        top, bottom = pole._fraction(half)
         over, under = over * Polynomial(bottom) + under * Polynomial(top), under * Polynomial(bottom)
     return over, under

@@ -144,7 +144,7 @@ class Painter:
         self.across = (axis + 1) % 3, (axis + 2) % 3
         bounds = np.array([shape.bounds() for shape, _ in bodies]).reshape(-1, 2, 3)
         self._low, self._high = bounds[:, 0, axis], bounds[:, 1, axis]
-        self._curved = np.array([not shape.constant_along(axis) for shape, _ in bodies], dtype=bool)
+        self._curved = np.array([not shape._constant_along(axis) for shape, _ in bodies], dtype=bool)
         self._signatures: dict[int, tuple] = {}
         self._kept: dict = {}
 
@@ -177,7 +177,7 @@ class Painter:
         for number in present:
             body, medium = self.bodies[number]
             for part in product(*self._runs(body, window)):
-                if all(body.constant_along(a) for a in range(3)):
+                if all(body._constant_along(a) for a in range(3)):
                     numbers[part], crossed[part] = medium, False
                     continue
                 distance, reach = self._distance(body, piece, window, part)
@@ -196,7 +196,7 @@ class Painter:
         for (start, stop), a in zip(window, self.across):
             low, high = body.bounds()[0][a], body.bounds()[1][a]
             centre, half = self.cuts[a].centre[start:stop], 0.5 * self.cuts[a].extent[start:stop]
-            if body.constant_along(a):
+            if body._constant_along(a):
                 half = 0.0
             inside = np.nonzero((centre + half >= low) & (centre - half <= high))[0]
             runs = np.split(inside, np.nonzero(np.diff(inside) > 1)[0] + 1) if inside.size else []
@@ -213,12 +213,12 @@ class Painter:
                 index = slice(window[place][0] + part[place].start, window[place][0] + part[place].stop)
                 shape = (1, -1) if place else (-1, 1)
             q.append(self.cuts[a].centre[index].reshape(shape))
-            if not body.constant_along(a):
+            if not body._constant_along(a):
                 square = square + (0.5 * self.cuts[a].extent[index].reshape(shape)) ** 2
         size = tuple(cut.stop - cut.start for cut in part)
-        if body.blocks:
+        if body._blocks:
             return np.where(np.broadcast_to(body.contains(*q), size), -np.inf, np.inf), 0.0
-        return np.broadcast_to(body.lateral_distance(*q), size), np.broadcast_to(np.sqrt(square), size)
+        return np.broadcast_to(body._lateral_distance(*q), size), np.broadcast_to(np.sqrt(square), size)
 
     def _sampled(self, present: tuple[int, ...], piece: int, window, crossed) -> tuple[np.ndarray, np.ndarray]:
         """What each medium fills of pieces that a curved surface crosses, and of their faces, as `Layer` has it."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from nearfield.commands.console import console
+from nearfield.commands.tables import columns, rows
 from nearfield.entry.errors import ModelError
 from nearfield.machine.machine_rate import remember_rate
 from nearfield.machine.topology import available_threads
@@ -14,41 +16,24 @@ from nearfield.parallel.start import Parallel
 THICKNESS = 10  # CPML cells on each side
 
 
-def measure_box(
-    cells: int,
-    steps: int,
-    threads: int | None,
-    boundary: str,
-    schedule: str,
-    tiles: str,
-    precision: str,
-    as_json: bool,
-    parallel: Parallel,
-) -> int:
+def measure_box(as_json: bool, cells: int, boundary: str, **engine: Any) -> int:
     """Run the box and print its rate; the rate is remembered for `nearfield check`."""
     from nearfield.measure.bench import bench_box
 
-    if boundary == "cpml" and cells <= 2 * THICKNESS:
+    refuse_thin_box(cells, boundary == "cpml")
+    return report(as_json, lambda: bench_box(cells=cells, boundary=boundary, **engine))
+
+
+def refuse_thin_box(cells: int, cpml: bool) -> None:
+    """Error: the CPMLs of both sides take all cells of the box."""
+    if cpml and cells <= 2 * THICKNESS:
         raise ModelError(
             f"--cells {cells} leaves no cell between two CPMLs of {THICKNESS} cells; "
             f"give at least {2 * THICKNESS + 1}, or --boundary pec"
         )
-    return report(
-        as_json,
-        lambda: bench_box(
-            cells=cells,
-            steps=steps,
-            threads=threads,
-            boundary=boundary,
-            schedule=schedule,
-            precision=precision,
-            tiling=tiles,
-            parallel=parallel,
-        ),
-    )
 
 
-def measure_model(model: Path, steps: int, threads: int | None, tiles: str, as_json: bool, parallel: Parallel) -> int:
+def measure_model(as_json: bool, model: Path, steps: int, threads: int | None, tiles: str, parallel: Parallel) -> int:
     """Advance a model and print its rate."""
     from nearfield.measure.bench import bench_model
 
@@ -59,40 +44,21 @@ def report(as_json: bool, measure: Callable[[], dict]) -> int:
     """Print what was measured, warnings first; the box's rate on one rank is kept for `nearfield check`."""
     with console(as_json) as out:
         found = measure()
-        for warning in found["warnings"]:
-            out.note(f"warning: {warning}")
+        out.warn(*found["warnings"])
         if found["ranks"] == 1 and "model" not in found:
-            remember_rate(
-                found["mcells_per_second"], found["precision"], found["threads"], found["seconds"], found["cells"]
-            )
-        out.answer(found)
-        if not as_json:
-            out.say(table(found))
+            rate = (found[name] for name in ("mcells_per_second", "precision", "threads", "seconds", "cells"))
+            remember_rate(*rate)
+        out.answer(found, table(found))
     return 0
 
 
 def table(found: dict) -> str:
     """One line a fact."""
-    width = max(map(len, found))
-    return "\n".join(
-        f"{name.replace('_', ' '):{width}}  {value:.6g}"
-        if isinstance(value, float)
-        else f"{name.replace('_', ' '):{width}}  {value}"
+    texts = {
+        name.replace("_", " "): f" {value:.6g}" if isinstance(value, float) else f" {value}"
         for name, value in found.items()
-    )
-
-
-COLUMNS = {
-    "case": "{name:22}",
-    "Mcells/s": "{mcells_per_second:8.0f}",
-    "of vacuum": "{share_of_vacuum:9.2f}",
-    "lowest-highest": "{lowest_share:8.2f}-{highest_share:.2f}",
-    "B/cell": "{bytes_per_cell:6.1f}",
-    "moved B/cell": "{traffic_bytes_per_cell:12.1f}",
-    "depth x width": "{tiles:>13}",
-    "x roofline": "{multiple:>10}",
-    "DFT stride": "{stride:>10}",
-}
+    }
+    return rows(texts, max(map(len, texts)))
 
 
 def measure_features(
@@ -101,44 +67,43 @@ def measure_features(
     """Time the features, or those named, in turn with the empty box and print the table."""
     from nearfield.measure.bench_features import CASES, bench_features
 
+    for name in cases or ():
+        if name not in CASES:
+            raise ModelError(f"--case: there is no case {name!r}; there is: {', '.join(map(repr, CASES))}")
+    threads, chosen = threads or available_threads(), cases or tuple(CASES)
     with console(as_json) as out:
-        for name in cases or ():
-            if name not in CASES:
-                raise ModelError(f"--case: there is no case {name!r}; there is: {', '.join(map(repr, CASES))}")
         found = bench_features(
-            cells,
-            steps,
-            threads or available_threads(),
-            precision,
-            rounds,
-            lambda row: out.note(f"{row['name']} done"),
-            cases or tuple(CASES),
+            cells, steps, threads, precision, rounds, lambda row: out.note(f"{row['name']} done"), chosen
         )
-        out.answer(found)
-        if not as_json:
-            out.say(features_table(found))
+        out.answer(found, features_table(found))
     return 0
+
+
+HEADS = ("case", "Mcells/s", "of vacuum", "lowest-highest", "B/cell", "moved B/cell", "depth x width", "x roofline")
 
 
 def features_table(found: dict) -> str:
     """One line a case under the names of the columns, and what they are measured against."""
-    lines = []
-    for case in found["cases"]:
-        tiled = case["schedule"] == "tiled"
-        multiple = case["roofline_multiple"]
-        shown = {
-            "tiles": f"{case['tile_depth']} x {case['tile_width']}" if tiled else case["schedule"],
-            "multiple": f"{multiple:.2f}" if multiple else "unknown",
-            "stride": case["dft_stride"] or "",
-        }
-        lines.append([column.format(**case, **shown) for column in COLUMNS.values()])
-    heads = [
-        f"{name:{len(text)}}" if name == "case" else f"{name:>{len(text)}}" for name, text in zip(COLUMNS, lines[0])
-    ]
-    text = "\n".join("  ".join(line) for line in [heads, *lines])
+    lines = [(*HEADS, "DFT stride"), *map(feature_line, found["cases"])]
     rate, roofline = found["triad_gb_per_second"], found["roofline_mcells_per_second"]
     against = f"triad {rate:.1f} GB/s, roofline of a fused sweep {roofline:.0f} Mcells/s" if rate else "no triad"
     return (
-        f"{text}\n\n{found['cells']} cells, {found['steps']} steps, {found['threads']} threads, "
+        f"{columns(lines)}\n\n{found['cells']} cells, {found['steps']} steps, {found['threads']} threads, "
         f"{found['precision']}; median of {found['rounds']} rounds; {against}"
+    )
+
+
+def feature_line(case: dict) -> tuple[str, ...]:
+    """The cells of a case's line."""
+    multiple, tiled = case["roofline_multiple"], case["schedule"] == "tiled"
+    return (
+        case["name"],
+        f"{case['mcells_per_second']:.0f}",
+        f"{case['share_of_vacuum']:.2f}",
+        f"{case['lowest_share']:.2f}-{case['highest_share']:.2f}",
+        f"{case['bytes_per_cell']:.1f}",
+        f"{case['traffic_bytes_per_cell']:.1f}",
+        f"{case['tile_depth']} x {case['tile_width']}" if tiled else case["schedule"],
+        f"{multiple:.2f}" if multiple else "unknown",
+        str(case["dft_stride"] or ""),
     )

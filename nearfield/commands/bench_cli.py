@@ -6,108 +6,74 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
-from nearfield.commands.options import (
-    SETTINGS,
-    Bind,
-    Domains,
-    HaloDepth,
-    Json,
-    Memory,
-    Model,
-    Overlap,
-    Precision,
-    Ranks,
-    Schedule,
-    Threads,
-    Tiles,
-    Wall,
-)
+from nearfield.commands import options
+from nearfield.commands.options import Precision, Schedule, Wall
 
-bench = typer.Typer(help="Measure the speed of this machine.", no_args_is_help=True, context_settings=SETTINGS)
+HELP = "Measure the speed of this machine."
+bench = typer.Typer(help=HELP, no_args_is_help=True, context_settings=options.SETTINGS)
 
 
 @bench.command()
 def box(
-    cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the cube.")] = 128,
-    steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps to take.")] = 100,
-    threads: Threads = None,
-    boundary: Annotated[Wall, typer.Option(help="All six walls; a CPML takes 10 cells inside.")] = Wall.pec,
-    schedule: Annotated[Schedule, typer.Option(help="Order of the updates.")] = Schedule.tiled,
-    tiles: Tiles = "auto",
-    precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
-    ranks: Ranks = None,
-    domains: Domains = None,
-    bind: Bind = None,
-    memory: Memory = None,
-    halo_depth: HaloDepth = None,
-    overlap: Overlap = "split",
-    as_json: Json = False,
+    cells: options.Cells = 128,
+    steps: options.Steps = 100,
+    threads: options.Threads = None,
+    boundary: Annotated[Wall, Option(help="All six walls; a CPML takes 10 cells inside.")] = Wall.pec,
+    schedule: Annotated[Schedule, Option(help="Order of the updates.")] = Schedule.tiled,
+    tiles: options.Tiles = "auto",
+    precision: options.FieldPrecision = Precision.single,
+    ranks: options.Ranks = None,
+    domains: options.Domains = None,
+    bind: options.Bind = None,
+    memory: options.Memory = None,
+    halo_depth: options.HaloDepth = None,
+    overlap: options.Overlap = "split",
+    as_json: options.Json = False,
 ) -> int:
     """Time an empty cube with a point current in the middle."""
     from nearfield.commands.bench import measure_box
-    from nearfield.parallel.launch import relaunch
-    from nearfield.parallel.start import Parallel
 
-    ended = relaunch(ranks)
-    if ended is not None:
-        return ended
-    return measure_box(
-        cells,
-        steps,
-        threads,
-        boundary.value,
-        schedule.value,
-        tiles,
-        precision.value,
-        as_json,
-        Parallel(domains, bind, memory, halo_depth, overlap),
-    )
+    engine = {"threads": threads, "schedule": schedule.value, "precision": precision.value, "tiling": tiles}
+    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap)
+    return measure_box(as_json, cells, boundary.value, steps=steps, parallel=spread, **engine)
 
 
 @bench.command("model")
 def bench_model(
-    model: Model,
-    steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps to take.")] = 100,
-    threads: Threads = None,
-    tiles: Tiles = "auto",
-    ranks: Ranks = None,
-    domains: Domains = None,
-    bind: Bind = None,
-    memory: Memory = None,
-    halo_depth: HaloDepth = None,
-    overlap: Overlap = "split",
-    as_json: Json = False,
+    model: options.Model,
+    steps: options.Steps = 100,
+    threads: options.Threads = None,
+    tiles: options.Tiles = "auto",
+    ranks: options.Ranks = None,
+    domains: options.Domains = None,
+    bind: options.Bind = None,
+    memory: options.Memory = None,
+    halo_depth: options.HaloDepth = None,
+    overlap: options.Overlap = "split",
+    as_json: options.Json = False,
 ) -> int:
     """Time the steps of a model; nothing is written."""
     from nearfield.commands.bench import measure_model
-    from nearfield.parallel.launch import relaunch
-    from nearfield.parallel.start import Parallel
 
-    ended = relaunch(ranks)
-    if ended is not None:
-        return ended
-    parallel = Parallel(domains, bind, memory, halo_depth, overlap)
-    return measure_model(model, steps, threads, tiles, as_json, parallel)
+    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap)
+    return measure_model(as_json, model, steps, threads, tiles, spread)
 
 
 @bench.command()
 def scaling(
-    cells: Annotated[int, typer.Option(min=1, max=10000, help="Cells along each side of the box.")] = 128,
-    steps: Annotated[
-        int, typer.Option(min=1, max=10**9, help="Steps of the box; the antenna makes as many cell updates.")
-    ] = 100,
-    rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often all points are taken in turn.")] = 3,
-    case: Annotated[str, typer.Option(help="box, antenna, or both.")] = "box,antenna",
-    antenna: Annotated[Path | None, typer.Option(help="Model file; left out, the template `patch`.")] = None,
-    bind: Annotated[str | None, typer.Option(help="Schemes, as node,core; left out, all that differ.")] = None,
-    ranks: Annotated[str | None, typer.Option(help="As 1,2,4; left out, up to one more than cores.")] = None,
-    threads: Annotated[
-        str | None, typer.Option(help="Of a rank, as 1,2; left out, 1 and what fills the cores.")
-    ] = None,
-    profile: Annotated[Path | None, typer.Option(help="What `nearfield probe` found; left out, here.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw it too, into this .png.")] = None,
-    as_json: Json = False,
+    cells: options.Cells = 128,
+    steps: options.Steps = 100,
+    rounds: options.Rounds = 3,
+    case: Annotated[str, Option(help="box, antenna (as many cell updates as the box), or both.")] = "box,antenna",
+    antenna: Annotated[Path | None, Option(help="Model file; left out, the template `patch`.")] = None,
+    bind: Annotated[str | None, Option(help="Schemes, as node,core; left out, all that differ.")] = None,
+    ranks: Annotated[str | None, Option(help="As 1,2,4; left out, up to one more than cores.")] = None,
+    threads: Annotated[str | None, Option(help="Of a rank, as 1,2; left out, 1 and as many as cores.")] = None,
+    profile: options.Profile = None,
+    plot: Annotated[Path | None, Option(help="Draw it too, into this .png.")] = None,
+    as_json: options.Json = False,
 ) -> int:
     """Time binding schemes x ranks x threads, each point in a process of its own, beside the predicted rates."""
     from nearfield.commands.scaling import Request, measure_scaling
@@ -116,24 +82,20 @@ def scaling(
     return measure_scaling(request, plot, as_json)
 
 
+ONE_CASE = "A case by its name; may be given several times. Left out, all."
+
+
 @bench.command()
 def features(
-    cells: Annotated[int, typer.Option(min=32, max=10000, help="Cells along each side of the cube.")] = 128,
-    steps: Annotated[int, typer.Option(min=1, max=10**9, help="Steps of each run.")] = 100,
-    threads: Threads = None,
-    precision: Annotated[Precision, typer.Option(help="Of the fields.")] = Precision.single,
-    as_json: Json = False,
-    rounds: Annotated[int, typer.Option(min=1, max=1000, help="How often each is taken in turn.")] = 5,
-    case: Annotated[
-        list[str] | None, typer.Option(help="A case by its name; may be given several times. Left out, all.")
-    ] = None,
+    cells: Annotated[int, Option(min=32, max=10000, help="Cells along each side of the cube.")] = 128,
+    steps: options.Steps = 100,
+    threads: options.Threads = None,
+    precision: options.FieldPrecision = Precision.single,
+    as_json: options.Json = False,
+    rounds: options.Rounds = 5,
+    case: Annotated[list[str] | None, Option(help=ONE_CASE)] = None,
 ) -> int:
     """Time what each feature costs, in turn with the empty cube."""
     from nearfield.commands.bench import measure_features
 
     return measure_features(cells, steps, threads, precision.value, as_json, rounds, case)
-
-
-@bench.callback()
-def only_commands() -> None:
-    """Measure the speed of this machine."""

@@ -12,7 +12,5 @@ def check_model(model: Path, as_json: bool) -> int:
     """Print the check of a model; 0 unless the model is refused."""
     with console(as_json) as out:
         found = load(model).check()
-        out.answer({"model": str(model), **found.as_dict()})
-        if not as_json:
-            out.say(str(found))
+        out.answer({"model": str(model), **found.as_dict()}, str(found))
     return 0

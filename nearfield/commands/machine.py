@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nearfield.commands.console import console
+from nearfield.commands.console import answered, console
+from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
-from nearfield.machine.hardware import Hardware, load
+from nearfield.entry.wording import counted
+from nearfield.machine.hardware import Hardware, NumaNode, load
 from nearfield.machine.placement import default_scheme, memory_policy
 from nearfield.machine.topology import available_threads
 from nearfield.machine.xml_export import to_xml
@@ -23,16 +25,13 @@ def show_machine(topology: str | None, nodes: int, plot: Path | None, emit: str 
     if emit not in (None, "xml"):
         raise ModelError(f"emit={emit}: allowed is xml, which hwloc and launchers read")
     hardware = load(topology)
-    drawing = None if plot is None else drawn(hardware, plot)
     with console(as_json) as out:
+        if plot is not None:
+            plot.write_bytes(drawn(hardware, plot))
+            out.note(f"wrote {plot}")
         if emit:
             out.say(to_xml(hardware).rstrip())
-        out.answer(facts(hardware, nodes))
-        if plot is not None and drawing is not None:
-            plot.write_bytes(drawing)
-            out.note(f"wrote {plot}")
-        if not as_json and not emit:
-            out.say(f"{readable(rows(hardware, nodes))}\n\n{text(hardware)}")
+        out.answer(facts(hardware, nodes), "" if emit else f"{table(hardware, nodes)}\n\n{text(hardware)}")
     return 0
 
 
@@ -48,14 +47,13 @@ def drawn(hardware: Hardware, plot: Path) -> bytes:
     return buffer.getvalue()
 
 
-def rows(hardware: Hardware, nodes: int) -> dict[str, str]:
+def cluster(hardware: Hardware, nodes: int) -> dict[str, str]:
     """The rows of a cluster's table; all nodes are alike. What is not known says so."""
     known = hardware.facts
     cores, processors = len(hardware.cores), len(hardware.processors)
-    caches = ", ".join(
-        f"{name} {size(of)}" for name, of in (("L1", hardware.l1), ("L2", hardware.l2), ("L3", hardware.l3)) if of
-    )
-    memory = f"{size(hardware.memory)} in {len(hardware.numa)} NUMA node{'s' * (len(hardware.numa) > 1)}"
+    sizes = {"L1": hardware.l1, "L2": hardware.l2, "L3": hardware.l3}
+    caches = ", ".join(f"{name} {size(known)}" for name, known in sizes.items() if known)
+    nodes_text = counted(len(hardware.numa), "NUMA node")
     return {
         "Machine": hardware.name + (", SIMULATED: not this machine" if hardware.simulated else ""),
         "CPU type": known.processor or "unknown",
@@ -64,15 +62,15 @@ def rows(hardware: Hardware, nodes: int) -> dict[str, str]:
         "Packages a node": str(len(hardware.packages())),
         "Cores a node": f"{cores} ({processors} processors)",
         "Caches": f"{caches} each" if caches else "unknown",
-        "Memory a node": memory if hardware.memory else f"unknown, {memory.strip()[3:]}",
+        "Memory a node": f"{size(hardware.memory)} in {nodes_text}" if hardware.memory else f"unknown, {nodes_text}",
         "Operating system": known.system or "unknown",
         "Network": ", ".join(known.network) or "unknown",
     }
 
 
-def readable(found: Mapping[str, str]) -> str:
-    """Rows, names in one column."""
-    return "\n".join(f"{name:18} {value}" for name, value in found.items())
+def table(hardware: Hardware, nodes: int) -> str:
+    """The rows of a cluster as text."""
+    return rows(cluster(hardware, nodes), 18)
 
 
 def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
@@ -92,30 +90,19 @@ def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
         "processors": len(hardware.processors),
         "memory_bytes": hardware.memory or None,
         "caches": {"L1": hardware.l1, "L2": hardware.l2, "L3": hardware.l3},
-        "numa_nodes": [
-            {
-                "index": node.index,
-                "os_index": node.os_index,
-                "memory_bytes": node.memory or None,
-                "cores": list(node.cores),
-            }
-            for node in hardware.numa
-        ],
-        "core_list": [
-            {
-                "index": core.index,
-                "processors": list(core.processors),
-                "package": core.package,
-                "numa": core.numa,
-                "l3": core.l3,
-            }
-            for core in hardware.cores
-        ],
+        "numa_nodes": [numa_facts(node) for node in hardware.numa],
+        "core_list": [asdict(core) for core in hardware.cores],
         "distances": hardware.distances,
         "bind": scheme,
         "reason": reason,
-        "table": rows(hardware, nodes),
+        "table": cluster(hardware, nodes),
     }
+
+
+def numa_facts(node: NumaNode) -> dict[str, Any]:
+    """A NUMA node as plain data."""
+    memory = node.memory or None
+    return {"index": node.index, "os_index": node.os_index, "memory_bytes": memory, "cores": node.cores}
 
 
 def check_machine(topology: str | None, as_json: bool) -> int:
@@ -125,25 +112,17 @@ def check_machine(topology: str | None, as_json: bool) -> int:
             f"topology={topology}: --check looks at this process on this machine; a SIMULATED one has "
             "nothing to check. Leave the topology or --check out"
         )
-    found = checks(load(None))
-    with console(as_json) as out:
-        out.answer(found)
-        if not as_json:
-            words = {True: "on", False: "off"}
-            out.say(
-                readable(
-                    {
-                        name.replace("_", " "): str(words.get(value, value))
-                        for name, value in found.items()
-                        if value != "" and name != "simulated"
-                    }
-                )
-            )
-    return 0
+    found, words = checks(load(None)), {True: "on", False: "off"}
+    texts = {
+        name.replace("_", " "): words.get(value, value)
+        for name, value in found.items()
+        if value != "" and name != "simulated"
+    }
+    return answered(as_json, found, rows(texts, 18))
 
 
 def checks(hardware: Hardware) -> dict[str, Any]:
-    """What is bound, what can be bound, which memory policies are granted; `unknown` where the core does not say."""
+    """Bindings and memory policies of this process and this system; `unknown` where the core does not say."""
     scheme, reason = default_scheme(hardware)
     found: dict[str, Any] = {"simulated": hardware.simulated}
     try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from nearfield.commands.console import console
+from nearfield.commands.console import answered, console
+from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
 from nearfield.entry.toml_text import key, plain, table
 from nearfield.entry.wording import counted, quantity
@@ -26,9 +28,7 @@ def fit_table(
         fit = fit_medium(**read_table(path), kinds=chosen, name=name, **options)
         if plot is not None:
             fit.plot(plot)
-        out.answer(facts(fit, name or path.stem, plot))
-        if not as_json:
-            out.say(fit.to_toml(name or path.stem))
+        out.answer(facts(fit, name or path.stem, plot), fit.to_toml(name or path.stem))
         out.note(summary(fit))
         if options["error"] is not None and fit.rms_error > options["error"]:
             out.note(f"{100 * options['error']:.3g} % were not reached; allow more poles or kinds")
@@ -53,7 +53,7 @@ def facts(fit: MediumFit, name: str, plot: Path | None) -> dict[str, Any]:
 
 
 def summary(fit: MediumFit) -> str:
-    """One line about how near it is."""
+    """One line about the deviation of the fit from the table."""
     return (
         f"{counted(len(fit.medium.poles), 'pole')}, {100 * fit.rms_error:.3g} % off rms, {100 * fit.largest_error:.3g} "
         f"% at most, at {quantity(fit.largest_error_at, 'Hz')}; passive at every frequency"
@@ -64,54 +64,37 @@ def show_media(name: str | None, as_json: bool) -> int:
     """Print all media of the library in short, or one of them in full."""
     from nearfield.media.library import library
 
-    entries = [library.about(each) for each in (library if name is None else [name])]
-    with console(as_json) as out:
-        out.answer({"media": [described(entry) for entry in entries]})
-        if not as_json:
-            out.say(listing(entries) if name is None else in_full(entries[0]))
-    return 0
+    entries = [library.about(each.removeprefix(LIBRARY)) for each in (library if name is None else [name])]
+    text = listing(entries) if name is None else in_full(entries[0])
+    return answered(as_json, {"media": [described(entry) for entry in entries]}, text)
 
 
 def described(entry: Entry) -> dict[str, Any]:
     """An entry as plain data."""
-    return {
-        "name": entry.name,
-        "family": entry.family,
-        "title": entry.title,
-        "source": entry.source,
-        "checked": entry.checked,
-        "band_hertz": list(entry.valid_band),
-        "error": entry.error,
-        "medium": plain(entry.medium),
-        "model_file": f'medium = "{LIBRARY}{entry.name}"',
-    }
+    words = {key: getattr(entry, key) for key in ("name", "family", "title", "source", "checked")}
+    numbers = {"band_hertz": list(entry.valid_band), "error": entry.error, "medium": plain(entry.medium)}
+    return words | numbers | {"model_file": in_a_model(entry)}
+
+
+def in_a_model(entry: Entry) -> str:
+    """The line of a model file that names a medium."""
+    return f'medium = "{LIBRARY}{entry.name}"'
 
 
 def listing(entries: list[Entry]) -> str:
     """A line a medium, by family."""
     lines = []
-    for family in dict.fromkeys(entry.family for entry in entries):
+    for family, members in groupby(entries, key=lambda entry: entry.family):
         lines.append(f"{family}:")
-        lines += [
-            f"  {entry.name:21} {band_of(entry):24} {nearness(entry):14} {entry.title}"
-            for entry in entries
-            if entry.family == family
-        ]
+        lines += [f"  {each.name:21} {band_of(each):24} {nearness(each):14} {each.title}" for each in members]
     return "\n".join([*lines, "", 'in a model file: medium = "library:NAME"; `nearfield media NAME` names the source'])
 
 
 def in_full(entry: Entry) -> str:
     """Source, band, error, and the entry of a model file."""
-    checked = {"held against": entry.checked} if entry.checked else {}
-    rows = {
-        "source": entry.source,
-        **checked,
-        "holds": band_of(entry),
-        "deviation": nearness(entry),
-        "in a model file": f'medium = "{LIBRARY}{entry.name}"',
-    }
-    head = [entry.title, *(f"{word:16} {value}" for word, value in rows.items()), ""]
-    return "\n".join(head) + table(f"[media.{key(entry.name)}]", plain(entry.medium))
+    facts = {"source": entry.source} | ({"compared with": entry.checked} if entry.checked else {})
+    facts |= {"valid": band_of(entry), "deviation": nearness(entry), "in a model file": in_a_model(entry)}
+    return f"{entry.title}\n{rows(facts, 16)}\n" + table(f"[media.{key(entry.name)}]", plain(entry.medium))
 
 
 def band_of(entry: Entry) -> str:

@@ -34,7 +34,6 @@ def write_template(name: str, output: Path | None, force: bool, as_json: bool) -
             raise (RunFailed if full else ModelError)(
                 f"{path} cannot be written: {reason}; give another file with --output"
             ) from None
-        out.answer({"template": name, "path": str(path)})
-        if not as_json:
-            out.say(f"wrote {path}. Next:  nearfield check {path}  and  nearfield run {path}")
+        answer = {"template": name, "path": str(path)}
+        out.answer(answer, f"wrote {path}. Next:  nearfield check {path}  and  nearfield run {path}")
     return 0

@@ -1,76 +1,71 @@
-"""The options and arguments that commands share."""
+"""The options and arguments that commands share, and the ranks that some of them start."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
+
+if TYPE_CHECKING:
+    from nearfield.parallel.start import Parallel
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-class Template(StrEnum):
-    """The models that `new` knows."""
+Template = StrEnum("Template", ["patch", "dipole", "box"])  # models that `new` knows
+Wall = StrEnum("Wall", ["pec", "cpml"])  # boundaries of the empty box
+Precision = StrEnum("Precision", ["single", "double"])  # of the fields
+Schedule = StrEnum("Schedule", ["tiled", "stepwise"])  # orders of the updates; all give the same bits
 
-    patch = "patch"
-    dipole = "dipole"
-    box = "box"
+Json = Annotated[bool, Option("--json", help="One JSON object on stdout, all else on stderr.")]
+Force = Annotated[bool, Option("--force", help="Replace what is there.")]
+Output = Annotated[Path | None, Option("--output", help="Folder for the results; left out, ./out/<model>/.")]
+Model = Annotated[Path, Argument(help="Model file (TOML).")]
+Result = Annotated[Path, Argument(help="result.h5, or the folder that holds it.")]
+PlotFolder = Annotated[Path | None, Option("--plot", help="Folder for the pictures.")]
 
+# a run
+ModelOrNone = Annotated[Path | None, Argument(help="Model file (TOML); with --resume the run's own.")]
+EVERY = '"every 10 min" or "every 1000 steps": keep all that is needed to go on.'
+Checkpoint = Annotated[str | None, Option("--checkpoint", help=EVERY)]
+RESUME = "Go on with the run in this folder from its newest whole checkpoint."
+Resume = Annotated[Path | None, Option("--resume", help=RESUME)]
+Threads = Annotated[int | None, Option("--threads", min=1, max=4096, help="Threads; left out, one per physical core.")]
+Tiles = Annotated[str, Option("--tiles", help="Steps x rows of a tile, such as 8x16; or auto.")]
 
-class Wall(StrEnum):
-    """Boundaries of the empty box."""
+# benchmarks
+Cells = Annotated[int, Option("--cells", min=1, max=10000, help="Cells along each side of the cube.")]
+Steps = Annotated[int, Option("--steps", min=1, max=10**9, help="Steps to take.")]
+Rounds = Annotated[int, Option("--rounds", min=1, max=1000, help="How often all cases are measured in turn.")]
+FieldPrecision = Annotated[Precision, Option("--precision", help="Precision of the fields.")]
+Profile = Annotated[Path | None, Option("--profile", help="JSON file of `nearfield probe`; left out, this machine's.")]
 
-    pec = "pec"
-    cpml = "cpml"
-
-
-class Precision(StrEnum):
-    """Floating-point numbers of the fields."""
-
-    single = "single"
-    double = "double"
-
-
-class Schedule(StrEnum):
-    """Orders of the updates; all give the same bits."""
-
-    tiled = "tiled"
-    stepwise = "stepwise"
-
-
-Model = Annotated[Path, typer.Argument(help="Model file (TOML).")]
-ModelOrNone = Annotated[Path | None, typer.Argument(help="Model file (TOML); with --resume the run's own.")]
-Checkpoint = Annotated[
-    str | None,
-    typer.Option("--checkpoint", help='"every 10 min" or "every 1000 steps": keep all that is needed to go on.'),
-]
-Resume = Annotated[
-    Path | None, typer.Option("--resume", help="Go on with the run in this folder from its newest whole checkpoint.")
-]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, all else on stderr.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-Threads = Annotated[
-    int | None, typer.Option("--threads", min=1, max=4096, help="Threads; left out, one per physical core.")
-]
-Output = Annotated[Path | None, typer.Option("--output", help="Folder for the results; left out, ./out/<model>/.")]
-
-
+# machines
 TOPOLOGY = 'hwloc XML file, or string such as "pack:2 [numa] core:4 pu:1"; left out, this machine.'
-Topology = Annotated[str | None, typer.Option("--topology", help=TOPOLOGY)]
-Nodes = Annotated[int, typer.Option("--nodes", min=1, max=100000, help="How many of that machine.")]
-Tiles = Annotated[str, typer.Option("--tiles", help="Steps x rows of a tile, such as 8x16; or auto.")]
+Topology = Annotated[str | None, Option("--topology", help=TOPOLOGY)]
+Nodes = Annotated[int, Option("--nodes", min=1, max=100000, help="How many of that machine.")]
+
+# ranks and domains
+Domains = Annotated[str | None, Option("--domains", help="Domains in all, such as 8, or along x, y, z: 2x1x4.")]
+Ranks = Annotated[int | None, Option("--ranks", help="Processes; starts MPI's launcher by itself.")]
+BIND = "node, socket, numa, l3, core or none; ! at its end overrides what the launcher bound."
+Bind = Annotated[str | None, Option("--bind", help=BIND)]
+Memory = Annotated[str | None, Option("--memory", help="first-touch, bind, interleave or off.")]
+Overlap = Annotated[str, Option("--overlap", help="split: messages are hidden behind the interior; none; blocking.")]
+HaloDepth = Annotated[int | None, Option("--halo-depth", help="Layers, and steps, between two exchanges.")]
 
 
-Domains = Annotated[str | None, typer.Option("--domains", help="Domains in all, such as 8, or along x, y, z: 2x1x4.")]
-Ranks = Annotated[int | None, typer.Option("--ranks", help="Processes; starts MPI's launcher by itself.")]
-Bind = Annotated[
-    str | None,
-    typer.Option(
-        "--bind", help="node, socket, numa, l3, core or none; ! at its end overrides what the launcher bound."
-    ),
-]
-Memory = Annotated[str | None, typer.Option("--memory", help="first-touch, bind, interleave or off.")]
-Overlap = Annotated[str, typer.Option("--overlap", help="split: messages travel under the interior; none; blocking.")]
-HaloDepth = Annotated[int | None, typer.Option("--halo-depth", help="Layers, and steps, between two exchanges.")]
+def on_ranks(
+    ranks: int | None, domains: str | None, bind: str | None, memory: str | None, halo_depth: int | None, overlap: str
+) -> Parallel:
+    """How this process takes part in a run; where `ranks` asks for a launcher, its exit code ends the command."""
+    from nearfield.parallel.launch import relaunch
+    from nearfield.parallel.start import Parallel
+
+    ended = relaunch(ranks)
+    if ended is not None:
+        raise typer.Exit(ended)
+    return Parallel(domains, bind, memory, halo_depth, overlap)

@@ -1,34 +1,33 @@
-"""`nearfield bench output` and `advise-output`: how fast this machine writes fields, and which way is best."""
+"""`nearfield bench output`: how fast this machine writes fields in each format, codec and mode."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from nearfield.commands.console import console
-from nearfield.commands.predict import columns, save
-from nearfield.commands.scaling import counts, names
+from nearfield.commands.tables import columns, counts, names, save
 from nearfield.entry.errors import ModelError
-from nearfield.formats.sizes import free_bytes, readable
+from nearfield.formats.sizes import readable as amount
 from nearfield.machine.facts import processor_name
 from nearfield.machine.transport import started
-from nearfield.measure.advice import SAMPLE, Candidate, best, candidates, fits, keep, kept, line_of, name, where_faster
+from nearfield.measure.advice import fits, keep, line_of, name, where_faster
 from nearfield.measure.sweep import FORMATS, PER_DOMAIN, SERVER, WHOLE, Sweep, installed_codecs, measure
 from nearfield.measure.sweep_cases import FIELDS
 
 SIZES, DOMAINS, SECONDS = "20,30,40", "1,2", 240.0  # two to three minutes of two cores
 WHOLE_SIZES, WHOLE_DOMAINS = ",".join(map(str, range(30, 191, 10))), "1,2,4,8"
-FAR = 100  # times what was measured: said to be extrapolated
-ASKED = (1, 2, 4, 8, 16, 256)  # domains for which the rules are stated
+MOST = 4096  # points along an axis, and domains
+DOMAIN_COUNTS = (1, 2, 4, 8, 16, 256)  # for which the rules are stated
 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for; lists as text, `1,2,4`. None: the default."""
+    """Options of the command; lists as text, `1,2,4`. None: the default."""
 
     sizes: str | None = None
     domains: str | None = None
@@ -43,9 +42,10 @@ class Request:
     def sweep(self) -> Sweep:
         """The sweep. Errors: `ModelError`."""
         seconds = self.seconds if self.seconds is not None or self.full else SECONDS
+        sizes, domains = (WHOLE_SIZES, WHOLE_DOMAINS) if self.full else (SIZES, DOMAINS)
         return Sweep(
-            tuple(counts("--sizes", self.sizes or (WHOLE_SIZES if self.full else SIZES))),
-            tuple(counts("--domains", self.domains or (WHOLE_DOMAINS if self.full else DOMAINS))),
+            tuple(counts("--sizes", self.sizes or sizes, MOST) or ()),
+            tuple(counts("--domains", self.domains or domains, MOST) or ()),
             tuple(names(self.formats) or FORMATS),
             tuple(names(self.codecs) or installed_codecs()),
             tuple(names(self.modes) or (SERVER, PER_DOMAIN)),
@@ -65,11 +65,8 @@ def measure_output(request: Request, folder: Path, plot: Path | None, as_json: b
         within = f", within about {sweep.seconds:g} s" if sweep.seconds else ""
         out.note(f"{count} cases, {sweep.rounds} rounds{within}; files go to {folder} and are removed")
         found = measure(sweep, folder, out.note)
-        found |= {
-            "fits": fits(found["cases"]),
-            "when": datetime.now(UTC).isoformat(timespec="minutes"),
-            "processor": processor_name(),
-        }
+        when = datetime.now(UTC).isoformat(timespec="minutes")
+        found |= {"fits": fits(found["cases"]), "when": when, "processor": processor_name()}
         found |= {"rules": rules(found["fits"]), "warnings": warnings_of(found, sweep.rounds)}
         if found["fits"]:
             keep(found)
@@ -77,88 +74,48 @@ def measure_output(request: Request, folder: Path, plot: Path | None, as_json: b
             from nearfield.report.output_plots import pictures
 
             found["files"] = save(plot, pictures(found))
-        out.answer(found)
-        if not as_json:
-            out.say(tables(found))
-        for warning in found["warnings"]:
-            out.note(f"warning: {warning}")
+        out.answer(found, readable(found))
+        out.warn(*found["warnings"])
     return 0
-
-
-def advise_output(ranks: int, points: float, steps: int, folder: Path, as_json: bool) -> int:
-    """Print the best way to write so many points at so many steps from so many ranks, and all others beside it."""
-    entry = kept()
-    found = candidates(entry, ranks, round(points), steps, free_bytes(folder))
-    if not found:
-        raise ModelError("of one rank only one file was not measured here; run `nearfield bench output` with its modes")
-    chosen, why = best(found)
-    with console(as_json) as out:
-        answer = {
-            "ranks": ranks,
-            "points": round(points),
-            "steps": steps,
-            "raw_bytes": round(points) * steps * SAMPLE,
-            "best": asdict(chosen) | {"why": why},
-            "candidates": [asdict(each) for each in found],
-            "rules": rules(entry["fits"]),
-            "warnings": cautions(entry, chosen, ranks, round(points) * steps * SAMPLE),
-            "measured": {key: entry[key] for key in ("when", "fields", "folder", "processor", "rounds")},
-        }
-        out.answer(answer)
-        if not as_json:
-            out.say(advice(answer, found, chosen))
-        for warning in answer["warnings"]:
-            out.note(f"warning: {warning}")
-    return 0
-
-
-# ---- what is said of a sweep
 
 
 def warnings_of(found: dict[str, Any], wanted: int) -> list[str]:
     """Where the sweep says less than it should."""
-    text = [
-        f"{name(each)}: the times do not grow steadily with the bytes; measure larger --sizes or more --rounds"
-        for each in found["fits"]
-        if not each["reliable"]
-    ]
-    fitted = {(each["format"], each["codec"], each["mode"]) for each in found["fits"]}
-    kinds = dict.fromkeys((row["format"], row["codec"], row["mode"]) for row in found["cases"])
-    text += [
-        f"{' '.join(kind)}: no fit: too few cases, or times that do not grow with the bytes"
-        for kind in kinds
-        if kind not in fitted
-    ]
+    unsteady = "the times do not grow steadily with the bytes; measure larger --sizes or more --rounds"
+    text = [f"{name(each)}: {unsteady}" for each in found["fits"] if not each["reliable"]]
+    kinds = dict.fromkeys(map(way, found["cases"]))
+    missing = "no fit: too few cases, or times that do not grow with the bytes"
+    text += [f"{' '.join(kind)}: {missing}" for kind in kinds if kind not in map(way, found["fits"])]
     if found["rounds"] < wanted:
-        text.append(f"{found['rounds']} of {wanted} rounds: others would have ended beyond --seconds")
+        text.append(f"{found['rounds']} of {wanted} rounds: more would have exceeded --seconds")
     if not found["mpi"] and any(row["domains"] > 1 for row in found["cases"]):
         text.append("there is no MPI here: the domains were those of one process, without communication")
     return text
 
 
+def way(row: dict[str, Any]) -> tuple[str, str, str]:
+    """Format, codec and mode."""
+    return row["format"], row["codec"], row["mode"]
+
+
 def rules(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Where HDF5 is faster than raw binary, and one file for all than one a domain, by the fits."""
-    stated = []
-    for each in found:
-        others = {
-            other["mode"]: other
-            for other in found
-            if (other["format"], other["codec"]) == (each["format"], each["codec"])
-        }
-        binary = [other for other in found if other["format"] == "binary" and other["mode"] == each["mode"]]
-        if each["format"] == "hdf5" and binary:
-            stated.append(rule(each, binary[0], ASKED))
-        if each["mode"] == SERVER and PER_DOMAIN in others:
-            stated.append(rule(each, others[PER_DOMAIN], ASKED[1:]))
+    lines, stated = {way(each): each for each in found}, []
+    for (form, codec, mode), each in lines.items():
+        binary, pieces = lines.get(("binary", "none", mode)), lines.get((form, codec, PER_DOMAIN))
+        if form == "hdf5" and binary:
+            stated.append(rule(each, binary, DOMAIN_COUNTS))
+        if mode == SERVER and pieces:
+            stated.append(rule(each, pieces, DOMAIN_COUNTS[1:]))
     return stated
 
 
-def rule(one: dict[str, Any], other: dict[str, Any], asked: Sequence[int]) -> dict[str, Any]:
+def rule(one: dict[str, Any], other: dict[str, Any], counts: Sequence[int]) -> dict[str, Any]:
     """Where one way is faster than another, for several numbers of domains; and whether both lines can be trusted."""
     first, second = line_of(one["seconds"]), line_of(other["seconds"])
     where = {}
-    for domains in asked:
-        shifted = first.__class__(**{**asdict(first), "start": first.start + one["opening"] - other["opening"]})
+    shifted = replace(first, start=first.start + one["opening"] - other["opening"])
+    for domains in counts:
         where[str(domains)] = dict(zip(("faster", "raw_bytes"), where_faster(shifted, second, domains)))
     return {"one": name(one), "other": name(other), "domains": where, "reliable": one["reliable"] and other["reliable"]}
 
@@ -167,53 +124,39 @@ def rule_line(each: dict[str, Any]) -> Sequence[str]:
     """The cells of a rule's line."""
     words = {"above": "> ", "below": "< "}
     cells = [
-        words[found["faster"]] + readable(found["raw_bytes"]) if found["faster"] in words else found["faster"]
+        words[found["faster"]] + amount(found["raw_bytes"]) if found["faster"] in words else found["faster"]
         for found in each["domains"].values()
     ]
     doubt = "" if each["reliable"] else "uncertain"
-    return (each["one"], each["other"], *["-"] * (len(ASKED) - len(cells)), *cells, doubt)
+    return (each["one"], each["other"], *["-"] * (len(DOMAIN_COUNTS) - len(cells)), *cells, doubt)
 
 
 CASES = ("points", "format", "codec", "mode", "compute ms", "wait ms", "output s", "spread", "file", "of raw", "MB/s")
 FITS = ("format", "codec", "mode", "open s", "start s", "a domain s", "a GB s", "scatter", "bytes / raw")
 
 
-def tables(found: dict[str, Any]) -> str:
+def readable(found: dict[str, Any]) -> str:
     """Cases, fits, rules, and what was left out."""
-    lines = [CASES, *map(case_line, sorted(found["cases"], key=lambda row: (row["size"], row["domains"])))]
     text = [
-        columns(lines),
+        columns([CASES, *map(case_line, sorted(found["cases"], key=lambda row: (row["size"], row["domains"])))]),
         "",
         f"mean and standard deviation of {found['rounds']} rounds in turn, slowest rank; "
         f"{found['recorded_steps']} steps, all points and components; {found['fields']} fields",
         "",
-    ]
-    text += [
         columns([FITS, *map(fit_line, found["fits"])]),
         "",
         "seconds = open + start + domains * a domain + GB of samples * a GB; +- one standard error",
         "",
+        *communication(found["cases"]),
+        *buffers(found["cases"]),
     ]
-    text += [*ranks_told(found["cases"]), *buffers_told(found["cases"])]
     if found["rules"]:
-        heads = ("faster", "than", *(f"{domains} dom." for domains in ASKED), "")
-        text += [
-            "",
-            columns([heads, *map(rule_line, found["rules"])]),
-            "",
-            "where, in bytes of samples; alike: within the errors",
-            "",
-        ]
-    text += [left_out(each) for each in found["left_out"]]
-    text.append(
-        f"{found['seconds']:.0f} s in all"
-        + (
-            "; the fits are kept, for `nearfield advise-output`"
-            if found["fits"]
-            else "; nothing could be fitted or kept"
-        )
-    )
-    return "\n".join(text + found.get("files", []))
+        heads = ("faster", "than", *(f"{domains} dom." for domains in DOMAIN_COUNTS), "")
+        table = columns([heads, *map(rule_line, found["rules"])])
+        text += ["", table, "", "where, in bytes of samples; alike: within the errors", ""]
+    text += map(left_out, found["left_out"])
+    kept = "the fits are kept, for `nearfield advise-output`" if found["fits"] else "nothing could be fitted or kept"
+    return "\n".join([*text, f"{found['seconds']:.0f} s in all; {kept}", *found.get("files", [])])
 
 
 def case_line(row: dict[str, Any]) -> Sequence[str]:
@@ -221,14 +164,12 @@ def case_line(row: dict[str, Any]) -> Sequence[str]:
     output = row["output"]
     return (
         f"{row['size']}^3 x {row['domains']}",
-        row["format"],
-        row["codec"],
-        row["mode"],
+        *way(row),
         f"{1e3 * row['compute']['mean']:.1f}",
         f"{1e3 * row['communication']['mean']:.1f}",
         f"{output['mean']:.3f}",
         f"{100 * output['spread']:.0f} %",
-        readable(row["bytes"]),
+        amount(row["bytes"]),
         f"{row['bytes'] / row['raw_bytes']:.2f}",
         f"{row['raw_bytes'] / output['mean'] / 1e6:.0f}",
     )
@@ -242,9 +183,7 @@ def fit_line(each: dict[str, Any]) -> Sequence[str]:
         for part, factor in (("start", 1), ("per_domain", 1), ("per_byte", 1e9))
     ]
     return (
-        each["format"],
-        each["codec"],
-        each["mode"],
+        *way(each),
         f"{each['opening']:.2f}",
         *terms,
         f"{100 * line['scatter']:.0f} %",
@@ -252,7 +191,7 @@ def fit_line(each: dict[str, Any]) -> Sequence[str]:
     )
 
 
-def ranks_told(rows: Sequence[dict[str, Any]]) -> list[str]:
+def communication(rows: Sequence[dict[str, Any]]) -> list[str]:
     """How evenly ranks compute, and what communication takes beside it, where there are several."""
     several = [row for row in rows if row["ranks"] > 1]
     if not several:
@@ -265,100 +204,24 @@ def ranks_told(rows: Sequence[dict[str, Any]]) -> list[str]:
     ]
 
 
-def buffers_told(rows: Sequence[dict[str, Any]]) -> list[str]:
+def buffers(rows: Sequence[dict[str, Any]]) -> list[str]:
     """What keeping the whole record takes beside a ring, for the largest case that was measured so."""
     whole = max((row for row in rows if row["mode"] == WHOLE), key=lambda row: row["raw_bytes"], default=None)
     if whole is None:
         return []
-    rings = [
-        row
-        for row in rows
-        if row["mode"] == SERVER
-        and row["format"] == "hdf5"
-        and (row["size"], row["domains"]) == (whole["size"], whole["domains"])
-    ]
-    beside = "".join(
-        f"; ring, {row['codec']}: {readable(row['buffer_bytes'])}, {row['output']['mean']:.3f} s" for row in rings
-    )
-    return [
-        f"{whole['size']}^3 x {whole['domains']}: whole record in memory: {readable(whole['buffer_bytes'])}, "
-        f"{whole['output']['mean']:.3f} s{beside}"
-    ]
+
+    def alike(row: dict[str, Any]) -> bool:
+        same = all(row[key] == whole[key] for key in ("size", "domains"))
+        return same and row["mode"] == SERVER and row["format"] == "hdf5"
+
+    def cost(row: dict[str, Any]) -> str:
+        return f"{amount(row['buffer_bytes'])}, {row['output']['mean']:.3f} s"
+
+    beside = "".join(f"; ring, {row['codec']}: {cost(row)}" for row in rows if alike(row))
+    return [f"{whole['size']}^3 x {whole['domains']}: whole record in memory: {cost(whole)}{beside}"]
 
 
 def left_out(each: dict[str, Any]) -> str:
     """One line of what was not measured."""
     what = " ".join(each[key] for key in ("format", "codec", "mode") if each.get(key, "none") != "none")
     return f"left out: {each['size']}^3 x {each['domains']} domains{what and ', ' + what}: {each['why']}"
-
-
-# ---- what is said of a plan
-
-
-def cautions(entry: dict[str, Any], chosen: Candidate, ranks: int, raw: int) -> list[str]:
-    """Where the advice rests on little."""
-    fitted = next(each for each in entry["fits"] if name(each) == name(chosen))
-    most, measured = max(fitted["domains"]), fitted["most_raw_bytes"]
-    text = []
-    if entry["fields"] != FIELDS[0] and chosen.codec != "none":
-        text.append(
-            "measured on the first steps of a pulse, mostly zeros, which compress better than other fields; "
-            "`nearfield bench output --fields filled` measures those"
-        )
-    if ranks > most:
-        text.append(f"{ranks} ranks are extrapolated from up to {most}")
-    if raw > FAR * measured:
-        text.append(
-            f"{readable(raw)} are extrapolated from up to {readable(measured)}: what the system keeps in "
-            "memory before it is written may hide the disk's own rate; measure larger --sizes"
-        )
-    if not chosen.reliable:
-        text.append(
-            f"the line of {name(chosen)} is not well known; run `nearfield bench output` again in a quiet "
-            "minute, with larger --sizes"
-        )
-    return text
-
-
-def advice(answer: dict[str, Any], found: Sequence[Candidate], chosen: Candidate) -> str:
-    """The best way, the table, how to ask for it."""
-    lines = [("format", "codec", "mode", "seconds", "bytes", "of raw", "")]
-    for each in found:
-        note = "best" if each == chosen else "" if each.fits_on_disk else "more than the disk has"
-        note = note or ("" if each.reliable else "uncertain")
-        lines.append(
-            (
-                each.format,
-                each.codec,
-                each.mode,
-                f"{each.seconds:.3g} +- {each.seconds_error:.2g}",
-                readable(each.bytes),
-                f"{each.bytes / answer['raw_bytes']:.2f}",
-                note,
-            )
-        )
-    measured = answer["measured"]
-    return "\n".join(
-        [
-            f"best: {name(chosen)} ({answer['best']['why']}): {chosen.seconds:.3g} +- {chosen.seconds_error:.2g} s, "
-            f"{readable(chosen.bytes)}",
-            f"in a model: {in_a_model(chosen)}",
-            "",
-            columns(lines),
-            "",
-            f"{answer['ranks']} ranks, {answer['points']} points, six components at each of {answer['steps']} steps: "
-            f"{readable(answer['raw_bytes'])} of samples in single precision. The seconds are those that a run waits "
-            "for its output; what it computes between two recorded steps hides some of them.",
-            f"measured {measured['when']} on {measured['processor']}, {measured['rounds']} rounds, "
-            f"{measured['fields']} fields, in {measured['folder']}",
-        ]
-    )
-
-
-def in_a_model(chosen: Candidate) -> str:
-    """What to write into a model file."""
-    if chosen.format == "ascii":
-        many = "" if chosen.mode == SERVER else ", a snapshot for each domain's box"
-        return f'file = {{ format = "ascii" }}{many}'
-    codec = f', codec = "{chosen.codec}"' if chosen.codec != "none" else ""
-    return f'file = {{ format = "{chosen.format}"{codec}{", per_domain = true" if chosen.mode == PER_DOMAIN else ""} }}'

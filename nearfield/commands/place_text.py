@@ -1,11 +1,14 @@
-"""What `nearfield place MODEL` says: the tables, the reasons and the warnings."""
+"""The text of `nearfield place MODEL`: the tables, the reasons and the warnings."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from nearfield.commands.place_model import Machine, Placing, Request, home
+import numpy as np
+
+from nearfield.commands.place_model import Placing, Request, domain_places
+from nearfield.commands.tables import columns
 from nearfield.entry.wording import counted, memory
 from nearfield.machine.launchers import ranges
 from nearfield.parallel.decomposition import Decomposition, even_speeds, sides, times
@@ -14,11 +17,11 @@ from nearfield.parallel.weights import Weights
 from nearfield.plan.boxes import indices
 
 MOST_SHOWN = 64  # domains, and ranks, in the text
-DOUBLE_WORK = 0.25  # of the work computed twice is too much
-NOTABLE = 0.02  # of the work
+DOUBLE_WORK = 0.25  # share of cells computed twice, above which a warning is given
+NOTABLE = 0.02  # share of the work
 
 
-def readable(request: Request, placing: Placing, sizes: Sequence[HaloSize]) -> str:
+def domains_text(request: Request, placing: Placing, sizes: Sequence[HaloSize]) -> str:
     """The whole text."""
     machine, best, unit = placing.machine, placing.best, "xyz"[placing.plan.unit_axis]
     of_ranks = f" on {counted(machine.ranks, 'rank')} ({times(best.grouping.ranks)})" if machine.ranks > 1 else ""
@@ -31,76 +34,51 @@ def readable(request: Request, placing: Placing, sizes: Sequence[HaloSize]) -> s
         f"{counted(count, 'domain')}, {times(best.arrangement.counts)}{of_ranks}, "
         f"{counted(machine.threads, 'thread')} a rank",
         "",
-        *table(domain_rows(placing)),
+        *domain_table(placing),
         "",
         f"imbalance {best.imbalance:.3f} (slowest domain over the mean)",
     ]
     if machine.ranks > 1:
-        text += ["", *table(halo_rows(placing, sizes)), ""]
+        text += ["", *halo_table(placing, sizes), ""]
     else:
         text += ["halo: none, all domains share one process's memory"]
-    return "\n".join([*text, *(f"why: {reason}" for reason in why(placing))])
+    return "\n".join([*text, *(f"why: {reason}" for reason in reasons(placing))])
 
 
-def domain_rows(placing: Placing) -> list[list[str]]:
-    """The lines of the domains."""
-    best, machine = placing.best, placing.machine
-    lines = [["domain", "rank", "x", "y", "z", "cells", "cost", *(["where"] if machine.described else [])]]
-    for number, index in enumerate(list(indices(best.arrangement.counts))[:MOST_SHOWN]):
-        box, rank = best.arrangement.box(index), best.grouping.rank_of(index)
-        spans = [f"{low}:{high}" for low, high in zip(box.lower, box.upper)]
-        cost = f"{best.costs[index] / best.costs.mean():.3f}"
-        own = best.grouping.domains_of(rank)
-        place = [seat(machine, rank, own.index(index), len(own))] if machine.described else []
-        lines.append([str(number), str(rank), *spans, f"{box.size:,}", cost, *place])
-    return more(lines, math.prod(best.arrangement.counts), "domains")
+def domain_table(placing: Placing) -> list[str]:
+    """A line for each domain."""
+    described = placing.machine.described
+    lines = [["domain", "rank", "x", "y", "z", "cells", "cost", *(["where"] if described else [])]]
+    for place in domain_places(placing, MOST_SHOWN):
+        spans = [f"{low}:{high}" for low, high in zip(place.lower, place.upper)]
+        where = [f"{place.host} numa {ranges(place.numa)} cores {ranges(place.cores)}"] if described else []
+        cells = f"{place.cells:,}", f"{place.relative_cost:.3f}"
+        lines.append([str(place.domain), str(place.rank), *spans, *cells, *where])
+    return table(lines, math.prod(placing.best.arrangement.counts), "domains")
 
 
-def seat(machine: Machine, rank: int, domain: int, domains: int) -> str:
-    """Host, NUMA node and cores of a domain."""
-    found = home(machine, rank, domain, domains)
-    return f"{found['host']} numa {ranges(found['numa'])} cores {ranges(found['cores'])}"
-
-
-def halo_rows(placing: Placing, sizes: Sequence[HaloSize]) -> list[list[str]]:
-    """The lines of the ranks."""
+def halo_table(placing: Placing, sizes: Sequence[HaloSize]) -> list[str]:
+    """A line for each rank."""
     depth = placing.halo.depth
     lines = [["rank", f"halo of {counted(depth, 'layer')}", "a step", "messages", "R"]]
     for size in sizes[:MOST_SHOWN]:
-        lines.append(
-            [
-                str(size.rank),
-                memory(size.bytes_per_exchange),
-                memory(size.bytes_per_step),
-                f"{size.messages / depth:.3g} a step",
-                f"{size.surface_ratio:.1f}",
-            ]
-        )
-    return more(lines, len(sizes), "ranks")
+        bytes_sent = memory(size.bytes_per_exchange), memory(size.bytes_per_step)
+        lines.append([str(size.rank), *bytes_sent, f"{size.messages / depth:.3g} a step", f"{size.surface_ratio:.1f}"])
+    return table(lines, len(sizes), "ranks")
 
 
-def more(lines: list[list[str]], count: int, what: str) -> list[list[str]]:
-    """The lines, and how many were left out."""
-    left = count - MOST_SHOWN
-    return [*lines, [f"... {left} {what} more; --json lists all"]] if left > 0 else lines
+def table(lines: Sequence[Sequence[str]], count: int, what: str) -> list[str]:
+    """Columns, and how many lines were left out."""
+    more = [f"... {count - MOST_SHOWN} {what} more; --json lists all"] if count > MOST_SHOWN else []
+    return [columns(lines, left=0), *more]
 
 
-def table(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Columns, flush right."""
-    full = [line for line in lines if len(line) == len(lines[0])]
-    widths = [max(map(len, column)) for column in zip(*full)]
-    return [
-        "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths)) if len(line) > 1 else line[0]
-        for line in lines
-    ]
-
-
-def why(placing: Placing) -> list[str]:
-    """Sentences: what decided, what came second, what the slowest domain does, what became of the rows."""
+def reasons(placing: Placing) -> list[str]:
+    """Sentences: the best and the second arrangement, the slowest domain, the rows, the depth of the halos."""
     best = placing.best
     if best.costs.size == 1:
         return ["one domain: nothing is cut and nothing exchanged"]
-    said = [chosen(placing.found), slowest(placing)]
+    said = [chosen(placing.decompositions), slowest(placing)]
     dear = placing.weights.total / math.prod(placing.weights.shape) - 1
     if dear > NOTABLE:
         said.append(
@@ -109,7 +87,7 @@ def why(placing: Placing) -> list[str]:
         )
     said.append(rows(placing))
     if math.prod(best.grouping.ranks) > 1:
-        how = "as asked for" if placing.depth_given else "of the depths that fit the fastest by latency and bandwidth"
+        how = "as --depth says" if placing.depth_given else "the fastest of those that fit, by latency and bandwidth"
         said.append(f"halos are {counted(placing.halo.depth, 'layer')} deep, {how}")
     return said
 
@@ -117,12 +95,12 @@ def why(placing: Placing) -> list[str]:
 def chosen(found: Sequence[Decomposition]) -> str:
     """The first and the second."""
     if len(found) == 1:
-        return f"{named(found[0])} is what was asked for, or nothing else fits"
+        return f"{named(found[0])} is the one that --domains names, or the only one that fits"
     first, second = found[:2]
     behind = second.slowest / first.slowest - 1
     dearer = float(second.costs.mean() / first.costs.mean()) - 1
     faces = "its faces or rows are dearer" if dearer > behind / 2 else f"its imbalance is {second.imbalance:.3f}"
-    return f"of {len(found)} arrangements worked out {named(first)} has the fastest slowest domain; next comes " + (
+    return f"of {len(found)} arrangements computed {named(first)} has the fastest slowest domain; next comes " + (
         f"{named(second)}, {percent(behind)} slower: {faces}" if behind > 5e-4 else f"{named(second)}, as fast"
     )
 
@@ -140,14 +118,12 @@ def slowest(placing: Placing) -> str:
     index = list(indices(best.arrangement.counts))[number]
     own = own_work(placing.weights, best)[index]
     part, ranks = percent(1 - own / best.slowest), math.prod(best.grouping.ranks)
-    full = f" ({percent(placing.halo.hidden)} of the exchange runs under its update)" if ranks > 1 else ""
+    full = f" ({percent(placing.halo.hidden)} of the exchange is hidden behind its update)" if ranks > 1 else ""
     return f"the slowest is domain {number}: {part} of its time is for its faces{full}"
 
 
-def own_work(weights: Weights, decomposition: Decomposition):
+def own_work(weights: Weights, decomposition: Decomposition) -> np.ndarray:
     """Time of every domain for its own samples alone."""
-    import numpy as np
-
     cuts = [np.array(ends) for ends in decomposition.arrangement.cuts]
     work = weights.work([ends[:-1] for ends in cuts], [ends[1:] for ends in cuts])
     return work / even_speeds(decomposition.grouping)
@@ -157,25 +133,25 @@ def rows(placing: Placing) -> str:
     """Whether rows are cut, and why."""
     unit, weights = placing.plan.unit_axis, placing.weights
     name, parts = "xyz"[unit], placing.best.arrangement.counts[unit]
-    begun = f"each part of a row begins anew, as dear as {weights.row:.0f} cells"
+    begun = f"each part of a row costs as much as {weights.row:.0f} cells to begin"
     if parts == 1:
         return f"rows (along {name}) are whole: {begun}"
-    if not isinstance(placing.wanted, int):
+    if not isinstance(placing.domains, int):
         return f"rows (along {name}) are cut in {parts} because the arrangement says so; {begun}"
     across = times([n for axis, n in enumerate(weights.shape) if axis != unit])
     return f"rows (along {name}) had to be cut in {parts}: so many domains do not fit {across} rows; {begun}"
 
 
 def warnings(placing: Placing, sizes: Sequence[HaloSize]) -> list[str]:
-    """What makes the run slower than it need be."""
+    """Reasons why the run is slower than it need be."""
     machine, halo, said = placing.machine, placing.halo, []
     short = [(size.surface_ratio / needed, size, needed) for size in sizes if (needed := least_ratio(placing, size))]
     worst, size, needed = min(short, key=lambda entry: entry[0], default=(1.0, None, 0.0))
     if size is not None and worst < 1:
         said.append(
             f"rank {size.rank} has R = {size.surface_ratio:.1f} cells for each cell of its faces; below "
-            f"{needed:.1f} the exchange lasts longer than the update and cannot hide under it. Use fewer ranks "
-            "of more threads"
+            f"{needed:.1f} the exchange lasts longer than the update and cannot be hidden behind it. Use fewer "
+            "ranks of more threads"
         )
     repeated = [grown / size.cells - 1 for grown, size in zip(grown_cells(placing), sizes)]
     if max(repeated) > DOUBLE_WORK:
@@ -206,12 +182,11 @@ def least_ratio(placing: Placing, size: HaloSize) -> float:
 def grown_cells(placing: Placing) -> list[float]:
     """Cells that each rank computes in a step, the mean over an exchange."""
     whole, layers = placing.best.arrangement.whole, placing.halo.repeated
-    found = []
+    cells = []
     for box in placing.best.grouping.boxes(placing.best.arrangement):
-        lower = [max(low - layers, 0) for low in box.lower]
-        upper = [min(high + layers, last) for high, last in zip(box.upper, whole.upper)]
-        found.append(math.prod(high - low for low, high in zip(lower, upper)))
-    return found
+        ends = zip(box.lower, box.upper, whole.upper)
+        cells.append(math.prod(min(high + layers, last) - max(low - layers, 0) for low, high, last in ends))
+    return cells
 
 
 def percent(part: float) -> str:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nearfield.commands.bench import THICKNESS
-from nearfield.commands.console import Console, console
+from nearfield.commands.bench import refuse_thin_box
+from nearfield.commands.console import answered
+from nearfield.commands.tables import columns, save
 from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import counted
 from nearfield.machine.hardware import SCHEMES, Hardware, load
 from nearfield.machine.profile import load_profile
+from nearfield.parallel.decomposition import times
 from nearfield.predict.prediction import best, job_of_plan, predict_all
 from nearfield.predict.step_time import Cluster, Job, Prediction
+
+if TYPE_CHECKING:
+    from nearfield.predict.paper import Paper
 
 BOX = "box"  # in place of a model file
 CURVE_POINTS = 8  # numbers of nodes of the plot
@@ -22,7 +28,7 @@ POLICIES = ("first-touch", "bind", "interleave", "off")
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for."""
+    """Options of the command."""
 
     model: Path | None
     cells: int
@@ -54,41 +60,34 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
     cluster, job = Cluster(hardware, request.nodes, profile), job_of(request, hardware)
     schemes = wanted(hardware, request.bind)
     found = predict_all(job, cluster, schemes, request.memory, request.ranks_a_host)
-    with console(as_json) as out:
-        assumed = profile.assumptions()
-        answer = {
-            "model": str(request.model or BOX),
-            "cells": job.cells,
-            "hardware": hardware.name,
-            "simulated": hardware.simulated,
-            "nodes": request.nodes,
-            "profile": profile.name,
-            "assumptions": assumed,
-            "memory": request.memory,
-            "schemes": [each.as_dict() for each in best(found)],
-            "all": [each.as_dict() for each in found],
-        }
-        if plot is not None:
-            answer["files"] = draw(plot, best(found), job, cluster, schemes, request)
-        out.answer(answer)
-        if not as_json:
-            out.say(readable(answer, best(found)))
-    return 0
+    answer = {
+        "model": str(request.model or BOX),
+        "cells": job.cells,
+        "hardware": hardware.name,
+        "simulated": hardware.simulated,
+        "nodes": request.nodes,
+        "profile": profile.name,
+        "assumptions": profile.assumptions(),
+        "memory": request.memory,
+        "schemes": [each.as_dict() for each in best(found)],
+        "all": [each.as_dict() for each in found],
+    }
+    if plot is not None:
+        answer["files"] = draw(plot, best(found), job, cluster, request)
+    return answered(as_json, answer, readable(answer, best(found)))
 
 
 def job_of(request: Request, hardware: Hardware) -> Job:
-    """The model's cells and what they cost; without a model those of the empty box."""
+    """The cells of the model, or of the empty box without one, and what they cost."""
     from nearfield.measure.bench import box
     from nearfield.model_file import load as load_model
 
     if request.model is None or (str(request.model) == BOX and not request.model.exists()):
-        cells = request.cells
-        if request.cpml and cells <= 2 * THICKNESS:
-            raise ModelError(f"--cells {cells} leaves no cell between two CPMLs of {THICKNESS} cells; give more")
-        simulation = box(cells, 1, "cpml" if request.cpml else "pec")
+        refuse_thin_box(request.cells, request.cpml)
+        simulation = box(request.cells, 1, "cpml" if request.cpml else "pec")
     else:
         simulation = load_model(request.model)
-    return job_of_plan(simulation.setup().plan, hardware)
+    return job_of_plan(simulation._setup().plan, hardware)
 
 
 def wanted(hardware: Hardware, bind: str | None) -> list[str]:
@@ -100,48 +99,25 @@ def wanted(hardware: Hardware, bind: str | None) -> list[str]:
     return [scheme for scheme in SCHEMES if scheme != "l3" or known_l3]
 
 
-HEADS = (
-    "bind",
-    "ranks x threads",
-    "boxes",
-    "halo",
-    "compute ms",
-    "halo ms",
-    "busy ms",
-    "waiting ms",
-    "step ms",
-    "Mcells/s",
-    "efficiency",
-    "imbalance",
-    "remote",
-)
+TIMES = ("compute", "halo", "busy", "waiting", "step")
+RATES = ("Mcells/s", "efficiency", "imbalance", "remote")
+HEADS = ("bind", "ranks x threads", "boxes", "halo", *(f"{name} ms" for name in TIMES), *RATES)
 
 
 def row(each: Prediction) -> tuple[str, ...]:
     """The cells of a scheme's line."""
     halo = {"deep": f"{each.depth} layers", "layer": "1 layer", "blocking": "blocking"}[each.exchange]
-    times = (f"{1e3 * seconds:.3g}" for seconds in (each.compute, each.halo, each.busy, each.waiting, each.step))
     return (
         each.scheme,
         f"{each.ranks} x {each.threads}",
-        " x ".join(map(str, each.counts)),
+        times(each.counts),
         halo if each.ranks > 1 else "none",
-        *times,
+        *(f"{1e3 * getattr(each, name):.3g}" for name in TIMES),
         f"{each.mcells_per_second:.0f}",
         f"{100 * each.efficiency:.1f} %",
         f"{each.imbalance:.3f}",
         f"{100 * each.remote_share:.0f} %",
     )
-
-
-def columns(lines: Sequence[Sequence[str]]) -> str:
-    """Lines of cells in columns, right-aligned but for the first."""
-    widths = [max(map(len, cells)) for cells in zip(*lines)]
-    aligned = [
-        [cell.ljust(width) if n == 0 else cell.rjust(width) for n, (cell, width) in enumerate(zip(line, widths))]
-        for line in lines
-    ]
-    return "\n".join("  ".join(line).rstrip() for line in aligned)
 
 
 def readable(answer: dict[str, Any], predictions: Sequence[Prediction]) -> str:
@@ -154,24 +130,18 @@ def readable(answer: dict[str, Any], predictions: Sequence[Prediction]) -> str:
         columns([HEADS, *map(row, predictions)]),
         "",
         f"fastest: --bind {fastest.scheme}; times of a step of the slowest rank, a prediction",
+        *(f"assumed: {each}" for each in answer["assumptions"]),
     ]
-    text += [f"assumed: {each}" for each in answer["assumptions"]]
     return "\n".join(text)
 
 
-def draw(
-    folder: Path,
-    predictions: Sequence[Prediction],
-    job: Job,
-    cluster: Cluster,
-    schemes: Sequence[str],
-    request: Request,
-) -> list[str]:
-    """What a step is made of, and rates over nodes; the files that were written."""
+def draw(folder: Path, predictions: Sequence[Prediction], job: Job, cluster: Cluster, request: Request) -> list[str]:
+    """Files of the parts of a step and of the rates over nodes."""
     from nearfield.report.prediction_plots import rates_over_nodes, step_parts
 
     stride = -(-cluster.hosts // CURVE_POINTS)
     nodes = sorted({1, *range(stride, cluster.hosts + 1, stride), cluster.hosts})
+    schemes = wanted(cluster.hardware, request.bind)
     rates: dict[str, tuple[list[int], list[float]]] = {scheme: ([], []) for scheme in schemes}
     for count in nodes:
         some = Cluster(cluster.hardware, count, cluster.profile)
@@ -179,22 +149,8 @@ def draw(
             rates[each.scheme][0].append(count)
             rates[each.scheme][1].append(each.mcells_per_second)
     facts = f"{cluster.hardware.name}, predicted; profile: {cluster.profile.name}"
-    title = f"{job.cells:,} cells on {cluster.hosts} node{'s' * (cluster.hosts > 1)}"
+    title = f"{job.cells:,} cells on {counted(cluster.hosts, 'node')}"
     return save(folder, {"step": step_parts(predictions, title, facts), "nodes": rates_over_nodes(rates, title, facts)})
-
-
-def save(folder: Path, figures: dict[str, Any]) -> list[str]:
-    """Write figures as PNG; their paths."""
-    from nearfield.entry.whole_file import write_whole
-    from nearfield.pictures.style import png_bytes
-
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, figure in figures.items():
-        path = folder / f"{name}.png"
-        write_whole(path, png_bytes(figure))
-        paths.append(str(path))
-    return paths
 
 
 def predict_paper(folder: Path, as_json: bool) -> int:
@@ -203,55 +159,40 @@ def predict_paper(folder: Path, as_json: bool) -> int:
     from nearfield.report.prediction_plots import paper_figures
 
     paper = Paper.load()
-    points, (stated, predicted) = paper.points(), paper.efficiencies()
-    with console(as_json) as out:
-        files = save(folder, paper_figures(paper))
-        out.answer(
-            {
-                "paper": paper.data["paper"],
-                "hardware": paper.hardware.name,
-                "profile": paper.profile.as_dict(),
-                "stated": paper.data["stated"],
-                "points": [vars(point) | {"ratio": point.ratio} for point in points],
-                "efficiency_published_times": stated,
-                "efficiency_predicted": predicted,
-                "cores_over_cpus": dict(paper.readings()),
-                "files": files,
-            }
-        )
-        if not as_json:
-            say_paper(out, paper, stated, predicted, files)
-    return 0
+    stated, predicted = paper.efficiencies()
+    files = save(folder, paper_figures(paper))
+    answer = {
+        "paper": paper.data["paper"],
+        "hardware": paper.hardware.name,
+        "profile": paper.profile.as_dict(),
+        "stated": paper.data["stated"],
+        "points": [vars(point) | {"ratio": point.ratio} for point in paper.points()],
+        "efficiency_published_times": stated,
+        "efficiency_predicted": predicted,
+        "cores_over_cpus": dict(paper.readings()),
+        "files": files,
+    }
+    return answered(as_json, answer, paper_text(paper, stated, predicted, files))
 
 
-def say_paper(out: Console, paper: Any, stated: float, predicted: float, files: Sequence[str]) -> None:
+def paper_text(paper: Paper, stated: float, predicted: float, files: Sequence[str]) -> str:
     """Inputs, the table, and where and why it disagrees."""
     points = paper.points()
-    out.say(f"{paper.data['paper']}\n\ninputs ({paper.hardware.name})")
-    for name, text in {**paper.data["stated"], **paper.profile.sources}.items():
-        out.say(f"  {name:16} {text}")
-    lines = [("figure", "case", "published", "predicted", "ratio")]
-    lines += [
-        (
-            f"Fig. {each.figure}",
-            each.what,
-            f"{each.published:.0f} {each.unit}",
-            f"{each.predicted:.0f} {each.unit}",
-            f"{each.ratio:.2f}",
-        )
-        for each in points
-    ]
-    out.say(f"\n{columns(lines)}\n")
+    lines = [["figure", "case", "published", "predicted", "ratio"]]
     for each in points:
-        if each.why:
-            out.say(f"Fig. {each.figure}, {each.what}: {each.why}.")
-    out.say(
+        rates = (f"{rate:.0f} {each.unit}" for rate in (each.published, each.predicted))
+        lines.append([f"Fig. {each.figure}", each.what, *rates, f"{each.ratio:.2f}"])
+    readings = ", ".join(f"{name} {ratio:.2f}" for name, ratio in paper.readings())
+    text = [
+        f"{paper.data['paper']}\n\ninputs ({paper.hardware.name})",
+        *(f"  {name:16} {text}" for name, text in {**paper.data["stated"], **paper.profile.sources}.items()),
+        f"\n{columns(lines)}\n",
+        *(f"Fig. {each.figure}, {each.what}: {each.why}." for each in points if each.why),
         f"Efficiency from 4 to 18 nodes: the published times give {100 * stated:.0f} %, the text says almost 90 %, "
         f"predicted {100 * predicted:.0f} %. Nothing in these inputs gives more than 100 %; 2 hours, if rounded to "
-        f"whole hours, leave {100 * 0.75 * stated:.0f} to {100 * 1.25 * stated:.0f} %."
-    )
-    out.say(
-        "Cores over CPUs, published 0.51, for other readings of the unknown box: "
-        + ", ".join(f"{name} {ratio:.2f}" for name, ratio in paper.readings())
-    )
-    out.say("\n" + "\n".join(files))
+        f"whole hours, leave {100 * 0.75 * stated:.0f} to {100 * 1.25 * stated:.0f} %.",
+        f"Cores over CPUs, published 0.51, for other readings of the unknown box: {readings}",
+        "",
+        *files,
+    ]
+    return "\n".join(text)

@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.commands.console import Console, console
-from nearfield.commands.predict import columns, save
+from nearfield.commands.probe_text import readable
+from nearfield.commands.tables import save
 from nearfield.entry.errors import ModelError, NearfieldError
 from nearfield.machine.facts import processor_name
 from nearfield.machine.hardware import Hardware, load
 from nearfield.machine.machine_rate import remember_rate
-from nearfield.machine.profile import WHERE, store, this_profile
+from nearfield.machine.profile import store, this_profile
 from nearfield.measure import probe, probe_mpi
 from nearfield.measure.probe import Effort
 from nearfield.measure.probe_latency import probe_latency
 from nearfield.measure.probe_messages import started_ranks
 from nearfield.measure.probe_simulated import MakeBelieve
-from nearfield.measure.probe_stream import LOOPS, probe_scale, probe_stream
+from nearfield.measure.probe_stream import probe_scale, probe_stream
 
 PARTS = ("stream", "latency", "mpi", "fdtd")
-BETWEEN = WHERE | {"processes": "between processes that the system may move"}
 Finder = Callable[[], dict[str, Any] | None]
 
 
@@ -43,29 +43,23 @@ def probe_machine(
         if found is None:  # a rank which is not the first
             return 0
         answer = found | {"files": save(plot, pictures(found))} if plot is not None else found
-        out.answer(answer)
-        if not as_json:
-            out.say(readable(answer))
-        for warning in warnings_of(answer):
-            out.note(f"warning: {warning}")
+        out.answer(answer, readable(answer))
+        out.warn(*warnings_of(answer))
     return 0
 
 
 def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate: str | None) -> dict[str, Any] | None:
-    """The parts that were asked for; of all parts, those that are there."""
+    """The chosen part, or all that can be measured here; None on a rank which is not the first."""
     hardware, effort = load(simulate), Effort.of(quick)
     memory = MakeBelieve(hardware) if simulate else None
     finders = finders_of(hardware, memory, effort, scale)
     found: dict[str, Any] = {}
-    omitted = {}
+    omitted: dict[str, str] = {}
     for name in (part,) if part else PARTS:
-        if part is None and (why := absent(name, hardware, simulate is not None)):
-            omitted[name] = why
-            out.note(f"{name}: left out, {why}")
-            continue
-        if part is None:
-            out.note(f"{name} ...")
         try:
+            if part is None:
+                refuse_absent(name, hardware, simulate is not None)
+                out.note(f"{name} ...")
             each = placed(name, finders[name])
         except NearfieldError as error:
             if part is not None:
@@ -83,8 +77,8 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate:
         "numa_nodes": len(hardware.numa),
         "quick": quick,
         **found,
+        "omitted": omitted,
     }
-    answer["omitted"] = omitted
     if simulate is None and not scale:
         profile = probe.profile_from(found, processor_name(), this_profile())
         store(profile)
@@ -94,7 +88,7 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate:
 
 
 def placed(name: str, finder: Finder) -> dict[str, Any] | None:
-    """What a part finds. Error: the system refuses to place its threads or pages, or to start ranks."""
+    """Results of a part. Error: the system refuses to place its threads or pages, or to start ranks."""
     try:
         return finder()
     except OSError as error:
@@ -130,147 +124,26 @@ def finders_of(hardware: Hardware, memory: probe.Memory | None, effort: Effort, 
     }
 
 
-def absent(part: str, hardware: Hardware, simulated: bool) -> str:
-    """Why a part of the whole probe is left out; "" where it is not."""
+def refuse_absent(part: str, hardware: Hardware, simulated: bool) -> None:
+    """Error: this part of the whole probe cannot be measured here."""
     if simulated and part in ("mpi", "fdtd"):
-        return "not simulated"
-    if part != "mpi":
-        return ""
-    if importlib.util.find_spec("mpi4py") is None:
-        return "mpi4py is not installed"
-    try:
+        raise ModelError("not simulated")
+    if part == "mpi":
+        if importlib.util.find_spec("mpi4py") is None:
+            raise ModelError("mpi4py is not installed")
         probe_mpi.launcher()
-    except NearfieldError as error:
-        return str(error)
-    return ""
 
 
 def warnings_of(answer: dict[str, Any]) -> list[str]:
-    """Of all parts."""
+    """Warnings of all parts."""
     return [text for part in ("scale", *PARTS) for text in answer.get(part, {}).get("warnings", ())]
-
-
-def readable(answer: dict[str, Any]) -> str:
-    """A block of lines a part."""
-    simulated = "  SIMULATED: made-up numbers, nothing was measured" if answer["simulated"] else ""
-    nodes = answer["numa_nodes"]
-    text = [f"machine: {answer['machine']}, {answer['cores']} cores, {nodes} NUMA node{'s' * (nodes > 1)}{simulated}"]
-    tellers = {"stream": tell_stream, "scale": tell_scale, "latency": tell_latency, "mpi": tell_mpi, "fdtd": tell_fdtd}
-    text += [teller(answer[part]) for part, teller in tellers.items() if part in answer]
-    if "profile" in answer:
-        text.append("kept as this machine's profile, for check, place and predict")
-    return "\n\n".join(text)
-
-
-def tell_stream(found: dict[str, Any]) -> str:
-    """STREAM's table a NUMA node, and all together."""
-    blocks = [f"STREAM, best of {found['passes']}; {found['rule']}"]
-    groups = [("one core", found["core"]), *((f"node {each['node']}", each) for each in found["nodes"])]
-    if len(found["nodes"]) > 1:
-        groups.append(("all", found["all"]))
-    for name, each in groups:
-        lines = [("function", "best MB/s", "min s", "median s", "max s", "spread")]
-        for loop in LOOPS:
-            seconds = each[loop]["seconds"]
-            lines.append(
-                (
-                    loop,
-                    f"{1e3 * each[loop]['best_gb_per_second']:.1f}",
-                    f"{seconds['min']:.6f}",
-                    f"{seconds['median']:.6f}",
-                    f"{seconds['max']:.6f}",
-                    f"{100 * seconds['spread']:.1f} %",
-                )
-            )
-        size = each["array_bytes"] / 1e6
-        blocks.append(f"{name}: {each['placement']}; each array {size:.0f} MB\n{columns(lines)}")
-    blocks.append(f"triad of all over the sum of the nodes: {100 * found['share_of_sum']:.0f} %")
-    return "\n\n".join(blocks)
-
-
-def tell_scale(found: dict[str, Any]) -> str:
-    """The triad over numbers of cores."""
-    lines = [("cores", "NUMA nodes", "best MB/s", "over 1 core", "min s", "median s", "max s", "placement")]
-    for point in found["points"]:
-        seconds = (f"{point['seconds'][name]:.6f}" for name in ("min", "median", "max"))
-        lines.append(
-            (
-                str(point["cores"]),
-                str(point["numa_nodes"]),
-                f"{1e3 * point['best_gb_per_second']:.0f}",
-                f"{point['over_first']:.2f}",
-                *seconds,
-                point["placement"],
-            )
-        )
-    return f"triad over cores, best of {found['passes']}; {found['rule']}\n{columns(lines)}"
-
-
-def tell_latency(found: dict[str, Any]) -> str:
-    """Both matrices, median with least and most."""
-    blocks = []
-    for title, name, digits in (
-        ("read bandwidth, GB/s", "bandwidth_gb_per_second", 1),
-        ("latency of a load, ns", "latency_ns", 0),
-    ):
-        head = ("cores of node \\ memory of node", *map(str, found["columns"]))
-        lines = [
-            head,
-            *((str(node), *(cell_text(cell, digits) for cell in row)) for node, row in zip(found["rows"], found[name])),
-        ]
-        how = f"median (least..most) of {found['passes']}, {found['bytes'] / 2**20:.0f} MiB"
-        blocks.append(f"{title}: {how}\n{columns(lines)}")
-    blocks.append("\n".join(dict.fromkeys(found["placements"])))
-    return "\n\n".join(blocks)
-
-
-def cell_text(cell: dict[str, float], digits: int) -> str:
-    """ "21.0 (20.1..21.4)"."""
-    return f"{cell['median']:.{digits}f} ({cell['min']:.{digits}f}..{cell['max']:.{digits}f})"
-
-
-def tell_mpi(found: dict[str, Any]) -> str:
-    """A table a pair: size, half a round trip, bandwidth one way and both ways; then the fit."""
-    blocks = [f"messages through mpi4py over {found['library']}; MB = 10^6 B, a window of {found['window']} messages"]
-    for pair in found["pairs"]:
-        lines = [("Size", "Latency (us)", "min", "max", "Bandwidth (MB/s)", "Bidirectional (MB/s)")]
-        for row in pair["sizes"]:
-            times = (f"{1e6 * row['latency'][name]:.2f}" for name in ("median", "min", "max"))
-            rates = (f"{row[name]['median'] / 1e6:.2f}" for name in ("bandwidth", "bidirectional"))
-            lines.append((str(row["bytes"]), *times, *rates))
-        line = pair["fit"]
-        blocks.append(
-            f"# {BETWEEN[pair['where']]}: {pair['binding']}\n{columns(lines)}\n"
-            f"fit: latency {1e6 * line['latency']:.2f} +- {1e6 * line['latency_error']:.2f} us, "
-            f"bandwidth {line['bandwidth'] / 1e6:.0f} +- {line['bandwidth_error'] / 1e6:.0f} MB/s; "
-            f"the processor spends {1e9 * line['busy']:.2g} ns a byte"
-        )
-    return "\n\n".join(blocks)
-
-
-def tell_fdtd(found: dict[str, Any]) -> str:
-    """Rates of the update by walls and cores."""
-    lines = [("walls", "Mcells/s", "min", "max", "placement")]
-    for boundary, each in found["boundaries"].items():
-        for name in ("core", "numa"):
-            rates = (f"{each[name]['mcells_per_second'][which]:.0f}" for which in ("median", "min", "max"))
-            lines.append((boundary.upper(), *rates, f"{each[name]['placement']}, {each[name]['isa']}"))
-    head = (
-        f"update of a box of {found['cells']}^3 cells, {found['precision']} precision, "
-        f"median of {found['passes']} runs of {found['steps']} steps"
-    )
-    return f"{head}\n{columns(lines)}"
 
 
 def pictures(found: dict[str, Any]) -> dict[str, Any]:
     """One figure a part that has one."""
     from nearfield.report import probe_plots
 
-    drawers = {
-        "stream": probe_plots.stream,
-        "scale": probe_plots.scale,
-        "latency": probe_plots.matrices,
-        "mpi": probe_plots.messages,
-    }
+    drawers = {"stream": probe_plots.stream, "scale": probe_plots.scale}
+    drawers |= {"latency": probe_plots.matrices, "mpi": probe_plots.messages}
     note = "SIMULATED" if found["simulated"] else found["machine"]
     return {part: drawer(found[part], note) for part, drawer in drawers.items() if part in found}

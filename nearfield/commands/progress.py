@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from nearfield.analysis.network import decibels
 from nearfield.commands.streams import silence, write
 from nearfield.entry.wording import duration
 
@@ -20,7 +21,7 @@ def energy_text(ratio: float) -> str:
     """Field energy relative to its peak, in dB."""
     if ratio is None or not math.isfinite(ratio):
         return "energy -"
-    return f"energy {10 * math.log10(ratio):.1f} dB" if ratio > 0 else "energy 0"
+    return f"energy {0.5 * decibels(ratio):.1f} dB" if ratio > 0 else "energy 0"
 
 
 class Outlook:
@@ -55,38 +56,33 @@ class PlainProgress:
     def __init__(self, decay: float | None = None) -> None:
         self.outlook, self.last = Outlook(decay), time.monotonic()
 
-    def __call__(self, info: Any) -> None:
+    def __call__(self, info: ProgressInfo) -> None:
         text, now = self.outlook.text(info), time.monotonic()
         if now - self.last >= SECONDS_BETWEEN_LINES or info.step >= info.steps:
             self.last = now
             write(sys.stderr, text)
 
-    def __enter__(self) -> PlainProgress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Nothing to put back."""
+        """Nothing to restore."""
 
 
-class LiveProgress:
+class LiveProgress(PlainProgress):
     """A bar on a terminal."""
 
     def __init__(self, decay: float | None = None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
-        self.bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[facts]}"),
-            console=Console(stderr=True),
-            transient=False,
-            refresh_per_second=4,
-        )
+        super().__init__(decay)
+        parts = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[facts]}"))
+        self.bar = Progress(*parts, console=Console(stderr=True), transient=False, refresh_per_second=4)
         self.task = self.bar.add_task("running", total=1.0, facts="")
-        self.outlook, self.broken = Outlook(decay), False
+        self.broken = False
 
-    def __call__(self, info: Any) -> None:
+    def __call__(self, info: ProgressInfo) -> None:
         if self.broken:
             return
         try:
@@ -96,7 +92,7 @@ class LiveProgress:
             self.broken = True
             silence(sys.stderr)
 
-    def __enter__(self) -> LiveProgress:
+    def __enter__(self) -> Self:
         self.bar.start()
         return self
 
@@ -104,6 +100,6 @@ class LiveProgress:
         self.bar.stop()
 
 
-def progress(decay: float | None = None) -> PlainProgress | LiveProgress:
+def progress(decay: float | None = None) -> PlainProgress:
     """The progress display that suits stderr, for runs that end when the energy has decayed so far (None: by steps)."""
     return LiveProgress(decay) if sys.stderr.isatty() else PlainProgress(decay)

@@ -6,85 +6,71 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from nearfield.commands.console import console
+from nearfield.commands.console import answered
 from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import counted
 from nearfield.stream import names
-from nearfield.stream.rings import Ring, pages, remove, ring, rings
+from nearfield.stream.rings import Ring, pages, remove, rings
+from nearfield.stream.rings import ring as ring_named
 
-MEANING = {"open": "", "closed": "readers drain it", "orphaned": "its writer died", "stale": "nobody uses it"}
+MEANING = {"open": "", "closed": "readers drain it", "orphaned": "its writer died", "stale": "no process uses it"}
 
 
 def list_rings(as_json: bool) -> int:
     """Print a line for each ring of this user."""
     found = rings()
-    with console(as_json) as out:
-        out.answer({"folder": str(names.folder()), "rings": [summary(one) for one in found]})
-        if not as_json:
-            lines = [line_of(one) for one in found] or [f"no ring in {names.folder()}"]
-            if any(one.stale for one in found):
-                lines.append("`nearfield ring rm --stale` removes what nobody uses")
-            out.say("\n".join(lines))
-    return 0
+    lines = [line_of(ring) for ring in found] or [f"no ring in {names.folder()}"]
+    if any(ring.stale for ring in found):
+        lines.append("`nearfield ring rm --stale` removes all that no process uses")
+    answer = {"folder": str(names.folder()), "rings": [summary(ring) for ring in found]}
+    return answered(as_json, answer, "\n".join(lines))
 
 
-def summary(one: Ring) -> dict[str, Any]:
-    """A ring in a few entries; those of an unreadable one are null."""
-    facts = one.facts
+def summary(ring: Ring) -> dict[str, Any]:
+    """A ring in a few entries; null where it is unreadable."""
+    facts = ring.facts
     return {
-        "name": one.name,
-        "path": str(one.path),
-        "state": one.state,
-        "reason": one.reason or None,
+        "name": ring.name,
+        "path": str(ring.path),
+        "state": ring.state,
+        "reason": ring.reason or None,
         "blocks": facts.get("ring_blocks"),
-        "block_bytes": facts.get("block_bytes"),
-        "total_bytes": facts.get("total_bytes"),
-        "writer": facts.get("writer"),
-        "epoch": facts.get("epoch"),
+        **{key: facts.get(key) for key in ("block_bytes", "total_bytes", "writer", "epoch")},
         "readers": len(facts["readers"]) if facts else None,
         "committed": facts.get("blocks"),
     }
 
 
-def line_of(one: Ring) -> str:
+def line_of(ring: Ring) -> str:
     """Name, state, size, parties."""
-    if not one.facts:
-        return f"{one.name:24} {one.state:10} {one.reason}"
-    facts = one.facts
+    if not ring.facts:
+        return f"{ring.name:24} {ring.state:10} {ring.reason}"
+    facts = ring.facts
     alive = sum(reader["alive"] for reader in facts["readers"])
     writer = f"writer {facts['writer']['pid']}" if facts["writer"]["alive"] else "no writer"
     return (
-        f"{one.name:24} {one.state:10} {facts['ring_blocks']} x {facts['block_bytes']} bytes, {writer}, "
-        f"{alive} reader{'s' * (alive != 1)}, {facts['blocks']} blocks committed"
+        f"{ring.name:24} {ring.state:10} {facts['ring_blocks']} x {facts['block_bytes']} bytes, {writer}, "
+        f"{counted(alive, 'reader')}, {facts['blocks']} blocks committed"
     )
 
 
 def show_ring(name: str, as_json: bool) -> int:
     """Print all that one ring knows of itself, and where its pages lie."""
-    one = ring(name)
-    if not one.facts:
-        raise ModelError(one.reason)
-    where = pages(one)
-    with console(as_json) as out:
-        out.answer(
-            {
-                "name": one.name,
-                "state": one.state,
-                **one.facts,
-                "pages_per_node": where["by_node"],
-                "pages": where["pages"],
-            }
-        )
-        if not as_json:
-            out.say("\n".join(told(one, where)))
-    return 0
+    ring = ring_named(name)
+    if not ring.facts:
+        raise ModelError(ring.reason)
+    where = pages(ring)
+    places = {"pages_per_node": where["by_node"], "pages": where["pages"]}
+    answer = {"name": ring.name, "state": ring.state, **ring.facts, **places}
+    return answered(as_json, answer, "\n".join(ring_text(ring, where)))
 
 
-def told(one: Ring, where: dict[str, Any]) -> list[str]:
-    """The same in words."""
-    facts, levels = one.facts, one.facts["fill_levels"]
-    state = f"{one.state}, {MEANING[one.state]}" if MEANING[one.state] else one.state
+def ring_text(ring: Ring, where: dict[str, Any]) -> list[str]:
+    """Lines about one ring, its readers and its pages."""
+    facts, levels = ring.facts, ring.facts["fill_levels"]
+    state = f"{ring.state}, {MEANING[ring.state]}" if MEANING[ring.state] else ring.state
     lines = [
-        f"{one.name}: {state}; made {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(facts['created']))}",
+        f"{ring.name}: {state}; made {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(facts['created']))}",
         f"writer   process {facts['writer']['pid']}{'' if facts['writer']['alive'] else ', ended'}, "
         f"number {facts['epoch'] + 1} of this ring",
         f"blocks   {facts['ring_blocks']} of {facts['block_bytes']} bytes; {facts['blocks']} committed, "
@@ -94,12 +80,12 @@ def told(one: Ring, where: dict[str, Any]) -> list[str]:
         f"pages    {placed(where)}",
         "in use   " + ", ".join(f"{n}: {times}" for n, times in enumerate(levels) if times) + " (blocks: how often)",
     ]
-    for reader in facts["readers"]:
-        lines.append(
-            f"reader   process {reader['pid']}{'' if reader['alive'] else ', ended'}, {reader['policy']}: "
-            f"{reader['received']} received, {reader['dropped']} dropped, {reader['pending']} pending, "
-            f"{reader['held']} held; waited for {reader['seconds_waited_for']:.3f} s"
-        )
+    lines += [
+        f"reader   process {reader['pid']}{'' if reader['alive'] else ', ended'}, {reader['policy']}: "
+        f"{reader['received']} received, {reader['dropped']} dropped, {reader['pending']} pending, "
+        f"{reader['held']} held; waited for {reader['seconds_waited_for']:.3f} s"
+        for reader in facts["readers"]
+    ]
     return lines
 
 
@@ -115,17 +101,14 @@ def remove_rings(chosen: Sequence[str], stale: bool, as_json: bool) -> int:
     """Remove rings by name, or all that nobody uses; one that is in use is refused, before any is removed."""
     if not chosen and not stale:
         raise ModelError("name the rings to remove, or give --stale for all that nobody uses")
-    doomed = [ring(name) for name in dict.fromkeys(chosen)]
-    for one in doomed:
-        if one.state == "unreadable":
-            raise ModelError(one.reason)
-        if not one.stale:
-            raise ModelError(f"ring '{one.name}' is in use ({line_of(one).split(maxsplit=2)[2]}). End its processes")
-    doomed += [one for one in rings() if stale and one.stale and one.name not in chosen]
-    for one in doomed:
-        remove(one)
-    with console(as_json) as out:
-        out.answer({"removed": [one.name for one in doomed]})
-        if not as_json:
-            out.say("\n".join(f"removed {one.name}" for one in doomed) or "nothing to remove")
-    return 0
+    removed = [ring_named(name) for name in dict.fromkeys(chosen)]
+    for ring in removed:
+        if ring.state == "unreadable":
+            raise ModelError(ring.reason)
+        if not ring.stale:
+            raise ModelError(f"ring '{ring.name}' is in use ({line_of(ring).split(maxsplit=2)[2]}). End its processes")
+    removed += [ring for ring in rings() if stale and ring.stale and ring.name not in chosen]
+    for ring in removed:
+        remove(ring)
+    text = "\n".join(f"removed {ring.name}" for ring in removed) or "nothing to remove"
+    return answered(as_json, {"removed": [ring.name for ring in removed]}, text)

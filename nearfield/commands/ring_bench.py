@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nearfield.commands.console import console
+from nearfield.commands.tables import columns
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import this_machine
 from nearfield.measure.ring_bench import Case, Request, Stream, measure, parsed, require, suite
@@ -46,27 +47,24 @@ def bench_rings(todo: Sequence[Case], request: Request, as_json: bool) -> int:
             out.note(f"{case.test}: {'; '.join(stream.words() for stream in case.streams)} ...")
             measured.append((case, measure(case, request)))
         rows = [row for _, found in measured for row in found]
-        out.answer({"rows": rows})
-        if not as_json:
-            lines = [line_of(row) for row in rows]
-            out.say("\n".join([HEAD, *lines, *sums(measured), *gain(rows), *remarks(request, rows)]))
+        text = [columns([HEADS, *map(line_of, rows)], left=2), *sums(measured), *gain(rows), *remarks(request, rows)]
+        out.answer({"rows": rows}, "\n".join(text))
     return 0 if all(row["verified"] for row in rows) else 1
 
 
-HEAD = (
-    f"{'Test':20} {'':6} {'Memory':>6} {'Writer':>6} {'Reader':>6} {'MB/s':>8} {'in place':>9} {'of STREAM':>9} "
-    f"{'us':>6}  Pages by node"
-)
+HEADS = ("Test", "", "Memory", "Writer", "Reader", "MB/s", "in place", "of STREAM", "us", "Pages by node")
 
 
-def line_of(row: dict[str, Any]) -> str:
-    """A stream's row."""
+def line_of(row: dict[str, Any]) -> tuple[str, ...]:
+    """The cells of a stream's line."""
     pages = " ".join(f"{node}:{count}" for node, count in enumerate(row["pages_per_node"]) if count)
     return (
-        f"{row['test']:20} {row['stream']:6} {row['memory']:6} {row['writer']:6} {row['reader']:6} "
-        f"{row['mb_per_second']:8.0f} {row['zero_copy_mb_per_second']:9.0f} {row['stream_copy_share']:9.0%} "
-        f"{row['latency_microseconds']:6.1f}  "
-        f"{pages}{', verified' if row['verified'] else ', NOT VERIFIED'}"
+        *(str(row[key]) for key in ("test", "stream", "memory", "writer", "reader")),
+        f"{row['mb_per_second']:.0f}",
+        f"{row['zero_copy_mb_per_second']:.0f}",
+        f"{row['stream_copy_share']:.0%}",
+        f"{row['latency_microseconds']:.1f}",
+        f"{pages}{', verified' if row['verified'] else ', NOT VERIFIED'}",
     )
 
 

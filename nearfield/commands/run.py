@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from nearfield.machine.interruption import Terminated
 from nearfield.machine.machine_rate import remember_rate
 from nearfield.machine.transport import world
 from nearfield.model_file import load, loads
+from nearfield.parallel.decomposition import times
 from nearfield.results import Result
 from nearfield.run.checkpoint.folder import checkpoints, remove_all
 from nearfield.run.checkpoint.keeper import Checkpoints
@@ -28,14 +29,17 @@ from nearfield.run.resume import alone_in, going_on, refuse_unfinished
 from nearfield.run.time_loop import run
 
 if TYPE_CHECKING:
-    from nearfield.simulation import Simulation
+    from nearfield.discretization.model import Model
 
 RESULT_NAME = "result.h5"
+ARRANGED = ("ranks", "domains", "arrangement", "rank_arrangement", "imbalance", "halo_depth")
+PARALLEL_FACTS = (*ARRANGED, "placement", "rank_seconds")
+ENDED = {"steps": "its last step", "decayed": "decay", "diverged": "divergence", "interrupted": "interruption"}
 
 
 @dataclass(frozen=True)
 class Options:
-    """What may be asked of a run beside its model."""
+    """Options of a run beside its model."""
 
     run: RunOptions
     report: bool
@@ -50,9 +54,9 @@ def run_model(model: Path, output: Path | None, force: bool, options: Options) -
     folder = output_folder(model, output)
     refuse_overwriting(folder, force)
     with console(options.as_json) as out, requeued(folder, schedule is not None):
-        kept = Checkpoints(folder, schedule, stem=model.stem, result=RESULT_NAME, tell=warning_to(out))
+        kept = Checkpoints(folder, schedule, stem=model.stem, result=RESULT_NAME, tell=out.warn)
         result = run_into(simulation, folder, options.run, out, kept)
-        return presented(result, simulation, folder, kept, {"model": str(model)}, out, options)
+        return presented(result, simulation, kept, {"model": str(model)}, out, options)
 
 
 def resume_run(folder: Path, model: Path | None, output: Path | None, options: Options) -> int:
@@ -63,33 +67,28 @@ def resume_run(folder: Path, model: Path | None, output: Path | None, options: O
         raise ModelError(f"{folder} is no folder; give that of a run with --checkpoint")
     given = None if model is None else load(model)
     with console(options.as_json) as out, requeued(folder, True), alone_in(folder, world()):
-        kept, simulation = going_on(folder, given, options.checkpoint, warning_to(out), loads)
+        kept, simulation = going_on(folder, given, options.checkpoint, out.warn, loads)
+        assert kept.resumed is not None  # `going_on` refuses a folder without a whole checkpoint
         out.note(f"resumed from {kept.resumed.path} at {kept.resumed.place}")
         result = run_into(simulation, folder, options.run, out, kept)
         heading = {"model": str(model or kept.resumed.path), "resumed": str(kept.resumed.path)}
-        return presented(result, simulation, folder, kept, heading, out, options)
+        return presented(result, simulation, kept, heading, out, options)
 
 
 def presented(
-    result: Result,
-    simulation: Simulation,
-    folder: Path,
-    kept: Checkpoints,
-    heading: dict[str, str],
-    out: Console,
-    options: Options,
+    result: Result, simulation: Model, kept: Checkpoints, heading: dict[str, str], out: Console, options: Options
 ) -> int:
-    """Write the files of a run that has ended, and say what became of it; its exit code."""
-    files = write_files(result, simulation, folder, kept.names["stem"], options.report, name=kept.names["result"])
+    """Exit code of a run that has ended, after writing its files and its summary."""
+    assert kept.folder is not None
+    folder, names = kept.folder, kept.names
+    files = write_files(result, simulation, folder / names["result"], names["stem"], options.report)
     summary = summary_of(result, folder, files)
-    out.answer(heading | summary)
-    if not options.as_json:
-        out.say(readable(summary))
-        if options.report and result.status == "done" and world().rank == 0:
-            from nearfield.report.page import answers
+    out.answer(heading | summary, readable(summary))
+    if options.report and not options.as_json and result.status == "done" and world().rank == 0:
+        from nearfield.report.page import answers
 
-            for number, what in answers(result):
-                out.say(f"{what}: {number}")
+        for number, what in answers(result):
+            out.say(f"{what}: {number}")
     if result.status == "interrupted" and kept.asked:
         out.note(going_on_line(folder))
         return CHECKPOINTED
@@ -112,11 +111,6 @@ def requeued(folder: Path, with_checkpoints: bool) -> Iterator[None]:
         raise
 
 
-def warning_to(out: Console) -> Callable[[str], None]:
-    """Says warnings at once."""
-    return lambda text: out.note(f"warning: {text}")
-
-
 def refuse_overwriting(folder: Path, force: bool) -> None:
     """Refuse a folder that holds a result already, or checkpoints."""
     try:
@@ -127,9 +121,7 @@ def refuse_overwriting(folder: Path, force: bool) -> None:
         return
     refuse_unfinished(folder / RESULT_NAME, f"`nearfield run --resume {folder}`", "give --force")
     if there:
-        raise ModelError(
-            f"{folder} holds a result already; give another folder with --output, or --force to replace it"
-        )
+        raise ModelError(f"{folder} has a result already; give another folder with --output, or --force to replace it")
 
 
 def make_folder(folder: Path) -> None:
@@ -145,18 +137,18 @@ def make_folder(folder: Path) -> None:
 
 
 def run_into(
-    simulation: Simulation, folder: Path, options: RunOptions, out: Console, kept: Checkpoints | None = None
+    simulation: Model, folder: Path, options: RunOptions, out: Console, kept: Checkpoints | None = None
 ) -> Result:
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     ranks, kept = world(), kept or Checkpoints(result=RESULT_NAME)
     setup = Discretization(simulation, ranks)
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
-    before, later = cautions(setup), []
+    before = cautions(setup)
+    later: list[str] = []
     choose(setup.plan, options.threads, simulation.schedule, options.tiling)  # so do tiles that cannot be
     if ranks.rank == 0:
         make_folder(folder)
-    for warning in before:
-        out.note(f"warning: {warning}")
+    out.warn(*before)
     with nullcontext() if kept.resumed else alone_in(folder, ranks), progress(setup.decay) as display:
         if ranks.rank == 0 and not kept.resumed:
             remove_all(folder)
@@ -168,24 +160,17 @@ def run_into(
                 raise
             result = Result(error.result)
             out.note(f"error: {error}")
-    for warning in later:
-        out.note(f"warning: {warning}")
+    out.warn(*later)
     if ranks.size == 1:
         remember_rates(result, simulation.precision)
     return result
 
 
 def write_files(
-    result: Result,
-    simulation: Simulation,
-    folder: Path,
-    stem: str,
-    report: bool = True,
-    checks: Sequence[Any] = (),
-    name: str = RESULT_NAME,
+    result: Result, model: Model, file: Path, stem: str, report: bool = True, checks: Any = ()
 ) -> list[Path]:
     """Touchstone, plots and report of a run that ended as it should; returns all files of the folder."""
-    files = [folder / name]
+    files, folder = [file], file.parent
     if result.status != "done" or world().rank > 0:
         return files
     if result.record.sparameters:
@@ -193,7 +178,7 @@ def write_files(
     if report:
         from nearfield.report.show import show
 
-        files += show(result, folder, simulation, checks)
+        files += show(result, folder, model, checks)
     return files
 
 
@@ -209,72 +194,48 @@ def remember_rates(result: Result, precision: str) -> None:
 def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any]:
     """What the run did, for the JSON object and the screen."""
     facts = result.facts
-    return {
-        "status": result.status,
-        "folder": str(folder),
-        "files": [str(file) for file in files],
-        "cells": facts.get("cells"),
-        "time_step": facts.get("time_step"),
-        "threads": facts.get("threads"),
-        "isa": facts.get("isa"),
-        "runs": facts.get("runs", {}),
-        "warnings": facts.get("warnings", []),
-        **{name: facts[name] for name in (*TILE_FACTS, *PARALLEL_FACTS, "checkpoints", "fields") if name in facts},
-    }
+    summary: dict[str, Any] = {"status": result.status, "folder": str(folder), "files": [str(file) for file in files]}
+    summary |= {name: facts.get(name) for name in ("cells", "time_step", "threads", "isa")}
+    summary |= {"runs": facts.get("runs", {}), "warnings": facts.get("warnings", [])}
+    optional = (*TILE_FACTS, *PARALLEL_FACTS, "checkpoints", "fields")
+    return summary | {name: facts[name] for name in optional if name in facts}
 
 
 def readable(summary: dict[str, Any]) -> str:
     """The summary as lines."""
+    files = ", ".join(Path(file).name for file in summary["files"])
     lines = [
-        f"{name}: {facts['steps']:,} steps in {duration(facts['seconds'])}, {facts['mcells_per_second']:.0f} Mcells/s, "
-        f"ended by {ENDED.get(facts['ended'], facts['ended'])}"
-        for name, facts in summary["runs"].items()
+        *(
+            f"{name}: {facts['steps']:,} steps in {duration(facts['seconds'])}, "
+            f"{facts['mcells_per_second']:.0f} Mcells/s, ended by {ENDED.get(facts['ended'], facts['ended'])}"
+            for name, facts in summary["runs"].items()
+        ),
+        f"tiles: {described(summary)}; {counted(summary['threads'], 'thread')}",
+        *spread_lines(summary),
+        f"{summary['status']}; in {summary['folder']}: {files}",
     ]
-    lines.append(f"tiles: {described(summary)}; {counted(summary['threads'], 'thread')}")
-    lines += spread_lines(summary)
-    lines.append(f"{summary['status']}; in {summary['folder']}: " + ", ".join(Path(f).name for f in summary["files"]))
     return "\n".join(lines)
 
 
-PARALLEL_FACTS = (
-    "ranks",
-    "domains",
-    "arrangement",
-    "rank_arrangement",
-    "imbalance",
-    "halo_depth",
-    "placement",
-    "rank_seconds",
-)
-
-
 def spread_lines(summary: dict[str, Any]) -> list[str]:
-    """How the run was spread over ranks, domains, processors and pages, and how long ranks waited for each other."""
+    """Lines about ranks, domains, processors and pages, and about the time that ranks waited for each other."""
     placed = summary.get("placement", [])
     lines = []
     if summary.get("domains", 1) > 1:
-        times = " x ".join(map(str, summary["arrangement"]))
+        domains = f"{summary['domains']} domains ({times(summary['arrangement'])})"
         halos = f", halos of {counted(summary['halo_depth'], 'layer')}" if summary["ranks"] > 1 else ""
-        lines.append(
-            f"{summary['domains']} domains ({times}) on {counted(summary['ranks'], 'rank')}, "
-            f"imbalance {summary['imbalance']:.3f}{halos}"
-        )
-    waits = summary.get("rank_seconds", {})
-    if waits:
+        ranks = counted(summary["ranks"], "rank")
+        lines.append(f"{domains} on {ranks}, imbalance {summary['imbalance']:.3f}{halos}")
+    if waits := summary.get("rank_seconds"):
         total = [sum(parts) for parts in zip(waits["compute"], waits["pack"], waits["wait"])]
-        shares = [100 * wait / max(all_of_it, 1e-9) for wait, all_of_it in zip(waits["wait"], total)]
+        shares = [100 * wait / max(whole, 1e-9) for wait, whole in zip(waits["wait"], total)]
         lines.append(f"waiting for halos: {min(shares):.1f} to {max(shares):.1f} % of the ranks' time")
     if fields := summary.get("fields"):
         spent = sum(facts["seconds"] for facts in summary["runs"].values())
         share = 100 * max(fields["stalled_seconds"]) / max(spent, 1e-9)
-        lines.append(
-            f"fields: {memory(fields['bytes'])} into {Path(fields['folder']).name}; waiting for their writer: "
-            f"{share:.1f} % of the steps' time"
-        )
+        written = f"fields: {memory(fields['bytes'])} into {Path(fields['folder']).name}"
+        lines.append(f"{written}; waiting for their writer: {share:.1f} % of the steps' time")
     for rank, own in enumerate(placed):
         name = f"rank {rank} on {own['host']}: " if len(placed) > 1 else ""
         lines += [name + line for line in own["header"].splitlines()]
     return lines
-
-
-ENDED = {"steps": "its last step", "decayed": "decay", "diverged": "divergence", "interrupted": "interruption"}

@@ -28,9 +28,16 @@ def opened(path: Path) -> tuple[Path, Result]:
     return file, open_result(file)
 
 
+def frequency(given: str) -> str | float:
+    """A frequency as typed: a number in Hz, or with a unit."""
+    try:
+        return float(given)
+    except ValueError:
+        return given
+
+
 def show_result(path: Path, output: Path | None, ringing: tuple[str, str, str] | None, as_json: bool) -> int:
-    """Draw everything that a result file holds, and what rings at a probe between two frequencies."""
-    from nearfield.commands.resonances import frequency
+    """Draw everything that a result file holds, and the resonances at a probe between two frequencies."""
     from nearfield.report import resonance_plots
     from nearfield.report.show import show
 
@@ -43,7 +50,7 @@ def show_result(path: Path, output: Path | None, ringing: tuple[str, str, str] |
     with console(as_json) as out:
         make_folder(folder)
         files = show(result, folder, rings=rings)
-        out.answer({"result": str(file), "status": result.status, "files": [str(drawn) for drawn in files]})
-        if not as_json:
-            out.say(f"{result.title or file}: {result.status}; drew " + ", ".join(str(drawn) for drawn in files))
+        drawn = [str(path) for path in files]
+        answer = {"result": str(file), "status": result.status, "files": drawn}
+        out.answer(answer, f"{result.title or file}: {result.status}; drew {', '.join(drawn)}")
     return 0

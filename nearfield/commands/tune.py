@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearfield.commands.console import console
+from nearfield.commands.console import answered, console
+from nearfield.commands.tables import columns
 from nearfield.engines import ENGINES
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling, predicted_gain
 from nearfield.engines.cpu.tuning import TILES, Choice, Trial, choose, forget, try_out
@@ -24,12 +25,9 @@ if TYPE_CHECKING:
 
 def forget_tiles(as_json: bool) -> int:
     """Remove every measured choice of this machine."""
-    with console(as_json) as out:
-        count = forget()
-        out.answer({"forgotten": count, "file": str(TILES.path)})
-        if not as_json:
-            out.say(f"{count} measured choices of tiles forgotten")
-    return 0
+    count = forget()
+    text = f"{count} measured choices of tiles forgotten"
+    return answered(as_json, {"forgotten": count, "file": str(TILES.path)}, text)
 
 
 def tune_tiles(model: Path | None, cells: int, threads: int | None, precision: str, as_json: bool) -> int:
@@ -38,21 +36,19 @@ def tune_tiles(model: Path | None, cells: int, threads: int | None, precision: s
     if simulation.schedule == "stepwise":
         raise ModelError('this model asks for schedule = "stepwise", which has no tiles; leave the line out to tune')
     with console(as_json) as out:
-        setup = simulation.setup()
+        setup = simulation._setup()
         refuse_much_memory(simulation)
         choice = choose(setup.plan, threads, tiling=None)
         engine = ENGINES["cpu"](setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
         choice, trial = try_out(engine, setup.excitations[0], choice, out.note)
         found = findings(choice, trial, math.prod(setup.grid.cells))
-        out.answer(found)
-        if not as_json:
-            out.say(readable(found, choice))
+        out.answer(found, readable(found, choice))
     return 0
 
 
 def refuse_much_memory(simulation: Simulation) -> None:
     """The engine's fields must fit what is free."""
-    plan, free = simulation.setup().plan, free_memory()
+    plan, free = simulation._setup().plan, free_memory()
     needed = domain_bytes(plan.active, plan.cpml, plan.precision)
     if free is not None and needed > free:
         raise ModelError(f"tuning needs {memory(needed)} of memory, {memory(free)} are free here; give fewer cells")
@@ -88,18 +84,13 @@ def findings(choice: Choice, trial: Trial, cells: int) -> dict:
 def readable(found: dict, choice: Choice) -> str:
     """The candidates as a table, and the choice in a line."""
     levels = list(choice.footprint)
-    lines = [f"{'tiles':10} {'Mcells/s':>9} {'of stepwise':>12} {'predicted':>10}" + "".join(f"{n:>8}" for n in levels)]
+    lines = [("tiles", "Mcells/s", "of stepwise", "predicted", *levels)]
     for each in found["candidates"]:
         shares = (each["share_of_cache"].get(name) for name in levels)
-        lines.append(
-            f"{each['tiles']:10} {each['mcells_per_second']:9.0f} {each['gain']:12.2f} {each['predicted_gain']:10.2f}"
-            + "".join(f"{100 * share:6.0f} %" if share is not None else f"{'':8}" for share in shares)
-        )
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"{found['cells']} cells, {found['threads']} threads, {found['precision']}, {found['isa']}",
-            f"tiles {choice}, measured {found['measured_gain']:.1f}; kept in {found['file']}",
-        ]
+        rates = f"{each['mcells_per_second']:.0f}", f"{each['gain']:.2f}", f"{each['predicted_gain']:.2f}"
+        lines.append((each["tiles"], *rates, *("" if share is None else f"{100 * share:.0f} %" for share in shares)))
+    return (
+        f"{columns(lines)}\n\n"
+        f"{found['cells']} cells, {found['threads']} threads, {found['precision']}, {found['isa']}\n"
+        f"tiles {choice}, measured {found['measured_gain']:.1f}; kept in {found['file']}"
     )

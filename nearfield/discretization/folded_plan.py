@@ -107,5 +107,5 @@ class FoldedCoefficients:
         return self._whole.at(component, *self._there(map(np.asarray, (i, j, k))))
 
     def kept_numbers(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """How many numbers poles keep in each cell of a lattice."""
+        """Numbers that poles keep in each cell of a lattice."""
         return self._whole.kept_numbers(*self._there(map(np.asarray, (i, j, k))))

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.guided_line import Line
 from nearfield.analysis.network import frequency_list
 from nearfield.analysis.spectra import frequency_axis
-from nearfield.discretization.discretization import port_waveform
+from nearfield.discretization.excitations import port_waveform
 from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import quantity
@@ -56,10 +55,10 @@ class PortMode:
 def port_modes(setup: Discretization) -> tuple[PortMode, ...]:
     """All modes of the waveguide ports."""
     found = []
-    for port in setup.simulation.channels:
+    for port in setup.simulation._channels:
         if port.kind != "waveguide":
             continue
-        mode, line = port.mode(setup.context), port.line(setup.context)
+        mode, line = port._placed(setup.context).mode, port._placed(setup.context).line
         middle = 0.5 * sum(port_waveform(setup.simulation, port).band)
         beta = propagation(line, np.array([middle]))[0].imag
         length, family = 2 * np.pi / beta if beta > 0.0 else 0.0, getattr(mode, "family", "hybrid")
@@ -72,14 +71,14 @@ def guide_modes(setup: Discretization, frequencies: Any = None) -> xarray.Datase
     """See `Simulation.guide_modes`."""
     import xarray
 
-    ports = {port.name: port for port in setup.simulation.channels if port.kind == "waveguide"}
+    ports = {port.name: port for port in setup.simulation._channels if port.kind == "waveguide"}
     if not ports:
         raise ModelError("this model has no waveguide port, and modes are those of its ports; give it a WaveguidePort")
     if frequencies is None:
         bands = [port_waveform(setup.simulation, port).band for port in ports.values()]
         frequencies = frequency_axis((min(low for low, _ in bands), max(high for _, high in bands)), POINTS)
     f = frequency_list(frequencies)
-    facts, lines = port_modes(setup), [port.line(setup.context) for port in ports.values()]
+    facts, lines = port_modes(setup), [port._placed(setup.context).line for port in ports.values()]
     with np.errstate(divide="ignore", invalid="ignore"):
         impedances = [2.0 / (on - back) for on, back in (line.admittances(f) for line in lines)]
     data = {
@@ -93,7 +92,7 @@ def guide_modes(setup: Discretization, frequencies: Any = None) -> xarray.Datase
     return xarray.Dataset(data, {"port": list(ports), "frequency": ("frequency", f, {"units": "Hz"})})
 
 
-def propagation(line: Line, frequencies: np.ndarray) -> np.ndarray:
+def propagation(line: Any, frequencies: np.ndarray) -> np.ndarray:
     """alpha + j beta (1/m)."""
     return -np.log(line.per_cell(frequencies)) / line.cell
 

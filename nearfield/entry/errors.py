@@ -1,4 +1,4 @@
-"""What can go wrong, each with the exit code that the command line gives it."""
+"""Errors, each with the exit code that the command line gives it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def json_data(value: Any, not_finite: Callable[[float], Any] = str) -> Any:
-    """The same in dictionaries, lists, texts and numbers; `not_finite`: what infinities and NaN become."""
+    """A value as dictionaries, lists, texts and numbers; `not_finite` converts infinities and NaN."""
     if isinstance(value, Mapping):
         return {str(key): json_data(entry, not_finite) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import difflib
 import types
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 MOST_LINES = 12
+Location = tuple[int | str, ...]
 
 
 def readable(error: ValidationError, model: type[BaseModel], given: Any, where: str = "") -> str:
     """The message for a failed validation of `model` with the input `given`; `where` opens it (a class or a file)."""
     messages: dict[str, list[str]] = {}
-    for item in error.errors(include_url=False):
-        place = place_of(item["loc"], given, item["type"])
-        messages.setdefault(place, []).append(explain(item, model))
+    for item in of_best_branches(error.errors(include_url=False), given):
+        messages.setdefault(place_of(item, given), []).append(explain(item, model))
     lines = [f"{place}: {joined(found)}" if place else joined(found) for place, found in innermost(messages)]
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more"]
@@ -25,19 +26,46 @@ def readable(error: ValidationError, model: type[BaseModel], given: Any, where: 
     return f"{where}: {lines[0]}" if len(lines) == 1 else f"{where}:\n  " + "\n  ".join(lines)
 
 
-def place_of(location: tuple[int | str, ...], given: Any, kind: str) -> str:
+def are_entries(location: Iterable[int | str], given: Any) -> list[bool]:
+    """Whether each part of a location is an entry of the input; the others are tags of unions, or what is missing."""
+    found = []
+    for part in location:
+        listed = isinstance(given, (list, tuple)) and isinstance(part, int) and part < len(given)
+        found.append(listed or (isinstance(given, dict) and part in given))
+        given = given[part] if found[-1] else given
+    return found
+
+
+def place_of(item: Any, given: Any) -> str:
     """`structures[0].shape.lower`: the entries of the input on the way, without the tags of unions."""
-    text = ""
-    for number, part in enumerate(location):
-        inside = isinstance(given, dict) and part in given
-        inside = inside or (isinstance(given, (list, tuple)) and isinstance(part, int) and part < len(given))
-        missing = kind == "missing" and number == len(location) - 1
-        if not inside and not missing:
-            continue
-        if inside:
-            given = given[part]
-        text += f"[{part}]" if isinstance(part, int) else f".{str(part)[:60]}" if text else str(part)[:60]
-    return text
+    shown_parts = are_entries(item["loc"], given)
+    if item["type"] == "missing":
+        shown_parts[-1] = True
+    parts = [part if isinstance(part, int) else str(part)[:60] for part, here in zip(item["loc"], shown_parts) if here]
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
+
+
+def of_best_branches(errors: Sequence[Any], given: Any) -> list[Any]:
+    """The errors, of each union only of the branch that the input fits best; of all branches that know all its keys."""
+    misfits: dict[Location, dict[int | str, Counter[str]]] = {}  # by the place of a union and its branch
+
+    def tags_of(item: Any) -> list[tuple[Location, int | str]]:
+        location = item["loc"][:-1] if item["type"] == "missing" else item["loc"]
+        here = are_entries(location, given)
+        return [(location[:n], part) for n, part in enumerate(location) if not here[n]]
+
+    for item in errors:
+        for place, tag in tags_of(item):
+            found = misfits.setdefault(place, {}).setdefault(tag, Counter())
+            found["type"] += len(item["loc"]) == len(place) + 1 and item["type"] != "missing"
+            found["keys"] += item["type"] in ("extra_forbidden", "missing")
+
+    def fits(place: Location, tag: int | str) -> bool:
+        scores = {tag: (found["type"], found["keys"]) for tag, found in misfits[place].items()}
+        best = min(scores, key=lambda tag: scores[tag])
+        return tag == best or (scores[tag] == scores[best] and not scores[tag][1])
+
+    return [item for item in errors if all(fits(*tag) for tag in tags_of(item))]
 
 
 def innermost(messages: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
@@ -59,7 +87,7 @@ def joined(found: list[str]) -> str:
 
 
 def explain(item: Any, model: type[BaseModel]) -> str:
-    """What is wrong at one place and what is allowed there."""
+    """The error at one place and the values that are allowed there."""
     match item["type"]:
         case "extra_forbidden":
             return unknown("key", str(item["loc"][-1]), known_keys(model, item["loc"][:-1]))
@@ -122,7 +150,7 @@ def kind_of(annotation: Any) -> str | None:
     return None
 
 
-def candidates(model: Any, location: tuple[int | str, ...]) -> list[Any]:
+def candidates(model: Any, location: Location) -> list[Any]:
     """The types that may stand at a place of the model."""
     current = [model]
     for part in location:
@@ -139,11 +167,11 @@ def candidates(model: Any, location: tuple[int | str, ...]) -> list[Any]:
     return current
 
 
-def known_keys(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+def known_keys(model: type[BaseModel], location: Location) -> list[str]:
     """The keys that the entry at a place may have."""
     return [key for annotation in candidates(model, location) for key in getattr(annotation, "model_fields", {})]
 
 
-def tags(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+def tags(model: type[BaseModel], location: Location) -> list[str]:
     """The kinds that the entry at a place may have."""
     return [tag for annotation in candidates(model, location) if (tag := kind_of(annotation))]

@@ -15,7 +15,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
@@ -43,83 +43,48 @@ class Dimension:
     name: str  # "a length"
     unit: str
     pint_unit: str
-    exponents: Mapping[str, int]
-    factors: Mapping[str, float]
     example: str
+    exponents: Mapping[str, int] = field(default_factory=dict)
+    factors: Mapping[str, float] = field(default_factory=dict)
 
     def units(self) -> str:
         """The allowed units, ASCII spellings only."""
         return ", ".join(unit for unit in (*self.exponents, *self.factors) if unit.isascii())
 
     def allowed(self) -> str:
-        """What may be written, for messages and for the reference."""
+        """The allowed numbers and strings, for messages and for the reference."""
         if not self.unit:
             return "a number"
         return f'a number in {self.unit}, or a string such as "{self.example}" with a unit of {self.units()}'
 
 
-LENGTH = Dimension(
-    "a length",
-    "m",
-    "meter",
-    {**scaled("m", "mpnuk"), "cm": -2},
-    {"in": 0.0254, "inch": 0.0254, "mil": 0.0254e-3, "ft": 0.3048},
-    "12.45 mm",
-)
-FREQUENCY = Dimension("a frequency", "Hz", "hertz", scaled("Hz", "kMGT"), {}, "7.5 GHz")
-TIME = Dimension("a time", "s", "second", scaled("s", "munpf"), {}, "10 ns")
-RESISTANCE = Dimension(
-    "a resistance", "ohm", "ohm", {unit: e for ohm in OHM for unit, e in scaled(ohm, "mkM").items()}, {}, "50 ohm"
-)
-INDUCTANCE = Dimension("an inductance", "H", "henry", scaled("H", "munpf"), {}, "1.2 nH")
-CAPACITANCE = Dimension("a capacitance", "F", "farad", scaled("F", "munpf"), {}, "2 pF")
-CURRENT = Dimension("a current", "A", "ampere", scaled("A", "munk"), {}, "1 mA")
-VOLTAGE = Dimension("a voltage", "V", "volt", scaled("V", "munk"), {}, "1 V")
-CONDUCTIVITY = Dimension(
-    "a conductivity", "S/m", "siemens/meter", {"S/m": 0, "mS/m": -3, "S/cm": 2, "kS/m": 3, "MS/m": 6}, {}, "5.8e7 S/m"
-)
-MAGNETIC_CONDUCTIVITY = Dimension(
-    "a magnetic conductivity", "ohm/m", "ohm/meter", {f"{ohm}/m": 0 for ohm in OHM}, {}, "10 ohm/m"
-)
-CURRENT_MOMENT = Dimension("a current moment", "A m", "ampere*meter", {"A m": 0, "A mm": -3, "mA mm": -6}, {}, "1 A m")
-VOLTAGE_MOMENT = Dimension("a voltage moment", "V m", "volt*meter", {"V m": 0, "V mm": -3, "mV mm": -6}, {}, "1 V m")
-SHEET_CURRENT = Dimension("a current per width", "A/m", "ampere/meter", {"A/m": 0, "mA/m": -3, "kA/m": 3}, {}, "1 A/m")
-ELECTRIC_FIELD = Dimension(
-    "an electric field", "V/m", "volt/meter", {"V/m": 0, "mV/m": -3, "kV/m": 3, "MV/m": 6}, {}, "1 V/m"
-)
 DEGREE = math.pi / 180
-ANGLE = Dimension("an angle", "rad", "radian", {"rad": 0, "mrad": -3}, {"deg": DEGREE, "\u00b0": DEGREE}, "30 deg")
-RATE = Dimension(
-    "a rate", "1/s", "1/second", {"1/s": 0, "1/ms": 3, "1/us": 6, "1/ns": 9, "1/ps": 12, "1/fs": 15}, {}, "20 1/ns"
-)
-WAVE_NUMBER = Dimension(
-    "a wave number",
-    "rad/m",
-    "radian/meter",
-    {"rad/m": 0, "1/m": 0, "rad/cm": 2, "1/cm": 2, "rad/mm": 3, "1/mm": 3, "rad/um": 6, "1/um": 6},
-    {},
-    "100 rad/m",
-)
-NUMBER = Dimension("a number", "", "dimensionless", {}, {}, "1.5")
-DIMENSIONS = (
-    LENGTH,
-    FREQUENCY,
-    TIME,
-    RESISTANCE,
-    INDUCTANCE,
-    CAPACITANCE,
-    CURRENT,
-    VOLTAGE,
-    CONDUCTIVITY,
-    MAGNETIC_CONDUCTIVITY,
-    CURRENT_MOMENT,
-    VOLTAGE_MOMENT,
-    SHEET_CURRENT,
-    ELECTRIC_FIELD,
-    ANGLE,
-    WAVE_NUMBER,
-    RATE,
-)
+INCHES = {"in": 0.0254, "inch": 0.0254, "mil": 0.0254e-3, "ft": 0.3048}
+OHMS = {unit: exponent for ohm in OHM for unit, exponent in scaled(ohm, "mkM").items()}
+WAVE_NUMBERS = {"rad/m": 0, "1/m": 0, "rad/cm": 2, "1/cm": 2, "rad/mm": 3, "1/mm": 3, "rad/um": 6, "1/um": 6}
+RATES = {"1/s": 0, "1/ms": 3, "1/us": 6, "1/ns": 9, "1/ps": 12, "1/fs": 15}
+CONDUCTIVITIES = {"S/m": 0, "mS/m": -3, "S/cm": 2, "kS/m": 3, "MS/m": 6}
+LENGTH = Dimension("a length", "m", "meter", "12.45 mm", {**scaled("m", "mpnuk"), "cm": -2}, INCHES)
+FREQUENCY = Dimension("a frequency", "Hz", "hertz", "7.5 GHz", scaled("Hz", "kMGT"))
+TIME = Dimension("a time", "s", "second", "10 ns", scaled("s", "munpf"))
+RESISTANCE = Dimension("a resistance", "ohm", "ohm", "50 ohm", OHMS)
+INDUCTANCE = Dimension("an inductance", "H", "henry", "1.2 nH", scaled("H", "munpf"))
+CAPACITANCE = Dimension("a capacitance", "F", "farad", "2 pF", scaled("F", "munpf"))
+CURRENT = Dimension("a current", "A", "ampere", "1 mA", scaled("A", "munk"))
+VOLTAGE = Dimension("a voltage", "V", "volt", "1 V", scaled("V", "munk"))
+CONDUCTIVITY = Dimension("a conductivity", "S/m", "siemens/meter", "5.8e7 S/m", CONDUCTIVITIES)
+OHMS_PER_METRE = {f"{ohm}/m": 0 for ohm in OHM}
+MAGNETIC_CONDUCTIVITY = Dimension("a magnetic conductivity", "ohm/m", "ohm/meter", "10 ohm/m", OHMS_PER_METRE)
+CURRENT_MOMENT = Dimension("a current moment", "A m", "ampere*meter", "1 A m", {"A m": 0, "A mm": -3, "mA mm": -6})
+VOLTAGE_MOMENT = Dimension("a voltage moment", "V m", "volt*meter", "1 V m", {"V m": 0, "V mm": -3, "mV mm": -6})
+SHEET_CURRENT = Dimension("a current per width", "A/m", "ampere/meter", "1 A/m", {"A/m": 0, "mA/m": -3, "kA/m": 3})
+ELECTRIC_FIELDS = {"V/m": 0, "mV/m": -3, "kV/m": 3, "MV/m": 6}
+ELECTRIC_FIELD = Dimension("an electric field", "V/m", "volt/meter", "1 V/m", ELECTRIC_FIELDS)
+ANGLE = Dimension("an angle", "rad", "radian", "30 deg", {"rad": 0, "mrad": -3}, {"deg": DEGREE, "\u00b0": DEGREE})
+WAVE_NUMBER = Dimension("a wave number", "rad/m", "radian/meter", "100 rad/m", WAVE_NUMBERS)
+RATE = Dimension("a rate", "1/s", "1/second", "20 1/ns", RATES)
+DIMENSIONS = tuple(value for value in list(vars().values()) if isinstance(value, Dimension))
+NUMBER = Dimension("a number", "", "dimensionless", "1.5")
 
 
 @dataclass(frozen=True)
@@ -175,7 +140,7 @@ class Quantity:
         raise ValueError(f"given {shown(value)} ({what}); allowed: {self.dimension.allowed()}")
 
     def wrong_unit(self, text: str, unit: str) -> str:
-        """Why this unit does not do, and which would."""
+        """The message for a unit of another dimension, and the units that are allowed."""
         allowed = f"allowed: {self.dimension.allowed()}"
         if not unit:
             return f"given {shown(text)}, a string without a unit; {allowed}"

@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import readable
+
+
+class Short(ast.NodeTransformer):
+    """Leaves of each `Annotated[X, ...]` of an annotation its `X`."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        return node.slice.elts[0] if ast.unparse(node.value) == "Annotated" else node  # type: ignore[attr-defined]
+
+
+class Alias(str):
+    """A type by the name that the source gives it: printed without quotes."""
+
+    __repr__ = str.__str__
+
+
+class ShortSignature:
+    """Signature of an entry, made when it is read: fields in the order of positional use, types by their names."""
+
+    def __get__(self, instance: object, entry: type[BaseModel]) -> inspect.Signature:
+        named: dict[str, str] = {}
+        for kind in reversed(entry.__mro__):
+            named |= inspect.get_annotations(kind)
+        parameters = []
+        for name, field in entry.model_fields.items():
+            if name == "kind":
+                continue
+            annotation = Alias(ast.unparse(Short().visit(ast.parse(named[name], mode="eval"))))
+            parameter = inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=annotation)
+            parameters.append(parameter if field.is_required() else parameter.replace(default=field.default))
+        return inspect.Signature(parameters, __validate_parameters__=False)  # a field with a default may come first
 
 
 class Schema(BaseModel):
@@ -34,6 +68,21 @@ class Schema(BaseModel):
 
     # pydantic calls an __init__ of one's own for nested entries too, and their errors would lose their places
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        cls.__signature__ = ShortSignature()  # type: ignore[assignment]
+
+    def __dir__(self) -> list[str]:
+        """Fields and public members of the entry, which completion shows, without those of every model of pydantic."""
+        own = (kind for kind in type(self).__mro__ if issubclass(kind, Schema) and kind is not Schema)
+        names = {name for kind in own for name in (*kind.model_fields, *vars(kind))}
+        return sorted(name for name in names if not name.startswith(("_", "model_")))
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        """The fields that were given."""
+        given = (name for name in type(self).model_fields if name in self.model_fields_set and name != "kind")
+        return ((name, getattr(self, name)) for name in given)
 
     def __eq__(self, other: object) -> bool:
         """Equal entries; what an entry has computed and kept since (arrays, often) says nothing about that."""

@@ -11,8 +11,9 @@ def quantity(value: float, unit: str, digits: int = 4) -> str:
     """A number with the unit prefix that reads best: `1.27 ps`, `389 um`."""
     if not math.isfinite(value) or value == 0:
         return f"{value:g} {unit}"
+    value = float(f"{value:.{digits}g}")  # no 1e+03 um where 1 mm is meant
     exponent = min(max(3 * math.floor(math.log10(abs(value) * (1 + 1e-12)) / 3), -15), 12)
-    return f"{value / 10.0**exponent:.{digits}g} {PREFIXES[exponent]}{unit}"
+    return f"{value / 10.0**exponent:.{max(digits, 3)}g} {PREFIXES[exponent]}{unit}"
 
 
 def memory(number_of_bytes: float) -> str:

@@ -1,4 +1,4 @@
-"""What lies at the six faces of the grid: a perfect conductor of either kind, a CPML that swallows what leaves, or the
+"""Boundaries at the six faces of the grid: a perfect conductor of either kind, a CPML that absorbs waves, or the
 opposite face, where the fields repeat from cell to cell.
 
 The CPML (Roden and Gedney 2000) stretches the coordinate, d/dx -> 1/s d/dx, s = kappa + sigma/(alpha + j w eps0),
@@ -8,6 +8,7 @@ inside the outermost cells of the grid; behind it stands a perfect electric cond
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -18,10 +19,11 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import NUMBER as NUMBER_DIMENSION
 from nearfield.entry.quantities import Angle, Conductivity, NonNegativeNumber, Quantity, WaveNumber, Whole, shown
 from nearfield.entry.schema import Schema
-from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.entry.triples import triple
+from nearfield.grid.yee import AXES, SIDES, YeeGrid
 from nearfield.media.surface_media import Conductor
 
-SIDES = ("low", "high")
+FACES = tuple(product(range(3), SIDES))  # (axis, side) of the six
 DEFAULT_ALPHA = 0.08  # alpha at the inner face times eta0 cell; less would reflect slow near fields, more long waves
 ALPHA_ORDER = 2.5  # alpha must be small where sigma is large, or long waves pass; smaller orders serve both less well
 
@@ -88,7 +90,7 @@ class Bloch(Schema):
 
     def over(self, period: float) -> float:
         """The phase (rad) over a period (m)."""
-        return self.phase if self.wave_number is None else self.wave_number * period
+        return (self.phase or 0.0) if self.wave_number is None else self.wave_number * period
 
 
 Face = Literal["pec", "pmc", "periodic"] | Annotated[CPML | Bloch, Field(discriminator="kind")]
@@ -108,7 +110,7 @@ GivenFace = Annotated[Face, BeforeValidator(_face)]
 
 
 class Boundaries(Schema):
-    """What ends the space at each face: `"pec"`, `"pmc"`, a `CPML`; on both faces of an axis `"periodic"` or `Bloch`.
+    """The boundary at each face: `"pec"`, `"pmc"`, a `CPML`; on both faces of an axis `"periodic"` or `Bloch`.
 
     A face is as it is named itself, else as both faces of its axis are named, else as `all`.
 
@@ -134,7 +136,7 @@ class Boundaries(Schema):
     z: GivenFace | None = None
     """Both faces of the z axis that are not named."""
     conductor: Conductor | None = None
-    """What the faces that are "pec" are made of; left out, perfect metal."""
+    """The metal of the faces that are "pec"; left out, perfect metal."""
 
     def face(self, axis: int, side: int | str) -> Face:
         """The boundary of one face; axis 0, 1, 2, side "low" or "high" (or 0, 1)."""
@@ -145,7 +147,7 @@ class Boundaries(Schema):
     @model_validator(mode="after")
     def _both_or_neither(self) -> Boundaries:
         for axis in range(3):
-            low, high = self.face(axis, 0), self.face(axis, 1)
+            low, high = (self.face(axis, side) for side in SIDES)
             if low != high and any(repeats(face) for face in (low, high)):
                 name = AXES[axis]
                 raise ValueError(
@@ -172,24 +174,24 @@ class Boundaries(Schema):
                 return face.over(float(grid.lines[axis][-1] - grid.lines[axis][0]))
             return 0.0 if face == "periodic" else None
 
-        return tuple(phase(axis) for axis in range(3))
+        return triple(phase(axis) for axis in range(3))
 
     def cpml_cells(self, axis: int) -> tuple[int, int]:
         """Cells that the CPML takes at the low and at the high end of an axis (0 for a wall)."""
-        faces = (self.face(axis, 0), self.face(axis, 1))
-        return tuple(face.cells if isinstance(face, CPML) else 0 for face in faces)
+        low, high = (face.cells if isinstance(face := self.face(axis, side), CPML) else 0 for side in SIDES)
+        return low, high
 
     def layers(self, axis: int) -> tuple[CPML | None, CPML | None]:
         """The CPML at the low and the high end of an axis, None for a wall, with a line's frequency shift chosen."""
-        sides = [self.face(other, side) for other in range(3) if other != axis for side in (0, 1)]
+        sides = [self.face(other, side) for other in range(3) if other != axis for side in SIDES]
         guided = not any(isinstance(side, CPML) for side in sides)
-        found = []
-        for face in (self.face(axis, 0), self.face(axis, 1)):
-            layer = face if isinstance(face, CPML) else None
-            if layer is not None and guided and layer.alpha_maximum is None:
-                layer = layer.model_copy(update={"alpha_maximum": 0.0})
-            found.append(layer)
-        return found[0], found[1]
+
+        def layer(face: Face) -> CPML | None:
+            if not isinstance(face, CPML):
+                return None
+            return face.model_copy(update={"alpha_maximum": 0.0}) if guided and face.alpha_maximum is None else face
+
+        return layer(self.face(axis, 0)), layer(self.face(axis, 1))
 
     def interior(self, grid: YeeGrid) -> tuple[tuple[int, int], ...]:
         """First and one past the last cell outside the CPML along each axis. Error: nothing is left."""
@@ -206,12 +208,12 @@ class Boundaries(Schema):
 
 
 def repeats(face: Face) -> bool:
-    """Whether a face is the opposite one, as the fields go."""
+    """Whether fields that leave at a face come in at the opposite one."""
     return face == "periodic" or isinstance(face, Bloch)
 
 
 def described(face: Face) -> str:
-    """A face in a message."""
+    """The name of a face's boundary in messages."""
     return repr(face) if isinstance(face, str) else f"a {type(face).__name__}"
 
 
@@ -247,13 +249,11 @@ def _profile(
 ) -> StretchProfile:
     line = grid.lines[axis]
     kappa, decay, drive = np.ones(at.size), np.zeros(at.size), np.zeros(at.size)
-    slabs = []
-    if low is not None:
-        slabs.append((low, line[low.cells], line[low.cells] - line[0], -1.0))
-    if high is not None:
-        inner = line[-1 - high.cells]
-        slabs.append((high, inner, line[-1] - inner, 1.0))
-    for layer, inner, thickness, outward in slabs:
+    for layer, outward in ((low, -1.0), (high, 1.0)):
+        if layer is None:
+            continue
+        inner, wall = (line[layer.cells], line[0]) if outward < 0 else (line[-1 - layer.cells], line[-1])
+        thickness = abs(wall - inner)
         depth = outward * (at - inner) / thickness
         inside = depth > 1e-9
         u = depth[inside]

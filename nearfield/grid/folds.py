@@ -1,4 +1,4 @@
-"""How samples lie about planes of symmetry: those below a plane are the mirrored ones above it, times a parity."""
+"""Folds at planes of symmetry: samples below a plane are the mirrored ones above it, times a parity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nearfield.grid.yee import YeeGrid, is_half
 
 @dataclass(frozen=True)
 class Fold:
-    """How samples of a component lie along one axis: those below node `middle` are mirrored, times `parity`."""
+    """Samples of a component along one axis: below node `middle` they are mirrored, times `parity`."""
 
     middle: int
     half: bool  # midway between grid lines
@@ -22,7 +22,7 @@ class Fold:
 
     @classmethod
     def of(cls, grid: YeeGrid, component: int, axis: int, active: int) -> Fold:
-        """That of a component; `active` samples the whole holds along the axis."""
+        """The fold of a component along an axis where the whole model has `active` samples."""
         kind, middle = grid.mirrors[axis], grid.cells[axis] // 2
         normal, electric = component % 3 == axis, component % 6 < 3
         even = (normal == electric) == (kind == "electric")
@@ -34,7 +34,7 @@ class Fold:
         return np.where(index >= self.middle, index - self.middle, self.middle - self.half - index)
 
     def sign(self, index) -> np.ndarray:
-        """What a sample is of the one that it is folded onto: 1, -1, or 0 where the half holds none."""
+        """Factor of a sample over the one that it is folded onto: 1, -1, or 0 where the half holds none."""
         below = np.asarray(index) < self.middle
         return np.where(self.folded(index) < self.end, np.where(below, self.parity, 1), 0)
 
@@ -90,7 +90,7 @@ def planes(grid: YeeGrid) -> list[int]:
 def unfolded(
     values: np.ndarray, component: int, lower: Sequence[int], upper: Sequence[int], grid: YeeGrid, active: Sequence[int]
 ) -> np.ndarray:
-    """What was recorded of samples [lower, upper), (leading, x, y, z), with what lies below the planes."""
+    """The recording of samples [lower, upper), (leading, x, y, z), completed below the planes."""
     for axis in planes(grid):
         fold = Fold.of(grid, component, axis, active[axis])
         values = fold.unfolded(values, lower[axis], upper[axis], 1 + axis)

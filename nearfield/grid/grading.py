@@ -9,14 +9,14 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 
-pass
-
-ROUNDS = 10_000
+Sizes = Sequence[float] | np.ndarray  # m
+MOST_LINES = 10**6  # along one axis
+ROUNDS = 10_000  # times that gaps are filled again
 ADVICE = "lower maximum_frequency or cells_per_wavelength, or raise minimum_cell"
 SLACK = 0.8  # exponent: cells grow by ratio**SLACK inside a gap, so that whole numbers of cells find room at its ends
 
 
-def graded_cells(gaps: Sequence[float], wanted: Sequence[float], ratio: float) -> list[np.ndarray]:
+def graded_cells(gaps: Sizes, wanted: Sizes, ratio: float) -> list[np.ndarray]:
     """Cell lengths that fill each gap, none above its wanted length, neighbours (across lines too) within `ratio`.
 
     Gaps whose end cell is too large beside its neighbour are filled again with that end limited; sizes only
@@ -26,17 +26,13 @@ def graded_cells(gaps: Sequence[float], wanted: Sequence[float], ratio: float) -
     growth = ratio**SLACK
     count = len(gaps)
     ends = [[size, size] for size in wanted]
-    cells: list[np.ndarray | None] = [None] * count
-    stale, total = set(range(count)), 0
+    cells = [np.empty(0)] * count
+    stale = set(range(count))
     for _ in range(ROUNDS):
         for number in stale:
-            total -= 0 if cells[number] is None else cells[number].size
-            cells[number] = fill(gaps[number], *ends[number], wanted[number], growth)
-            total += cells[number].size
-            if total >= MOST_LINES:
-                raise ModelError(
-                    f"the automatic grid would have {MOST_LINES:.0e} cells or more along one axis; {ADVICE}"
-                )
+            cells[number] = fill(gaps[number], ends[number][0], ends[number][1], wanted[number], growth)
+        if sum(sizes.size for sizes in cells) >= MOST_LINES:
+            raise ModelError(f"the automatic grid would have {MOST_LINES:,} cells or more along one axis; {ADVICE}")
         stale = set()
         for left in range(count - 1):
             last, first = cells[left][-1], cells[left + 1][0]
@@ -61,7 +57,7 @@ def fill(gap: float, first: float, last: float, wanted: float, growth: float) ->
         if flat > MOST_LINES:
             raise ModelError(
                 f"the automatic grid would have {flat:.3g} cells along one axis, "
-                f"fewer than {MOST_LINES:.0e} are allowed; {ADVICE}"
+                f"fewer than {MOST_LINES:,} are allowed; {ADVICE}"
             )
         sizes = np.concatenate((up, np.full(max(int(np.ceil(flat - 1e-9)), 0), wanted), down[::-1]))
     else:
@@ -78,6 +74,3 @@ def ramp(start: float, wanted: float, growth: float) -> np.ndarray:
     """Sizes from `start` up to but below `wanted`."""
     count = max(int(np.ceil(np.log(wanted / start) / np.log(growth) - 1e-9)), 0) if start < wanted else 0
     return start * growth ** np.arange(count)
-
-
-MOST_LINES = 10**6  # along one axis

@@ -1,4 +1,4 @@
-"""How a user gives the grid: every line, even or graded cells, or what the waves ask for. All become a `YeeGrid`."""
+"""Grids as users give them: every line, even or graded cells, or fitted to the waves. All become a `YeeGrid`."""
 
 from __future__ import annotations
 
@@ -21,24 +21,12 @@ from nearfield.entry.quantities import (
     three,
 )
 from nearfield.entry.schema import Schema
+from nearfield.entry.triples import triple
 from nearfield.grid.grading import MOST_LINES
-from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid, is_half
+from nearfield.grid.yee import AXES, YeeGrid
 
 if TYPE_CHECKING:
     from nearfield.grid.meshing import Meshed
-
-__all__ = [
-    "AXES",
-    "SAMPLE_TOLERANCE",
-    "AnyGrid",
-    "AutoGrid",
-    "GradedGrid",
-    "Grading",
-    "Grid",
-    "UniformGrid",
-    "YeeGrid",
-    "is_half",
-]
 
 MOST_CELLS = 10**10  # 300 GB of single-precision state; more is a slip of the pen
 
@@ -48,9 +36,9 @@ def refuse_cell_count(cells: tuple[int, ...], advice: str) -> None:
     total = float(cells[0]) * float(cells[1]) * float(cells[2])
     text = " x ".join(f"{count:.12g}" for count in cells)
     if not total <= MOST_CELLS:
-        limit = f"at most {MOST_CELLS:.0e} are allowed"
+        limit = f"at most {MOST_CELLS:,} are allowed"
     elif max(cells) >= MOST_LINES:
-        limit = f"fewer than {MOST_LINES:.0e} along one axis are allowed"
+        limit = f"fewer than {MOST_LINES:,} along one axis are allowed"
     else:
         return
     raise ModelError(f"the grid would have {text} = {total:.3g} cells, {limit}; {advice}")
@@ -102,12 +90,13 @@ class Grid(Schema):
 
     def resolve(self, simulation: Meshed | None = None) -> YeeGrid:
         """The Yee grid between these lines; the simulation is not needed."""
-        return YeeGrid(tuple(np.asarray(line, dtype=float) for line in (self.x, self.y, self.z)))
+        return YeeGrid(triple(np.asarray(line, dtype=float) for line in (self.x, self.y, self.z)))
 
 
 def _three(value: Any) -> Any:
-    """One spacing stands for all three axes."""
-    return three(value if isinstance(value, (list, tuple, np.ndarray)) else (value, value, value))
+    """Three values from one that stands for all axes; None stays None."""
+    alone = value is not None and not isinstance(value, (list, tuple, np.ndarray))
+    return value if value is None else three((value, value, value) if alone else value)
 
 
 class UniformGrid(Schema):
@@ -139,7 +128,7 @@ class UniformGrid(Schema):
 
     def resolve(self, simulation: Meshed | None = None) -> YeeGrid:
         """The Yee grid with these cells; the simulation is not needed."""
-        return YeeGrid(tuple(self._line(axis) for axis in range(3)))
+        return YeeGrid(triple(self._line(axis) for axis in range(3)))
 
     def _line(self, axis: int) -> np.ndarray:
         spacing = self.spacing[axis]
@@ -162,7 +151,7 @@ class Grading(Schema):
     size: Lengths
     """Size of the cells (m) at each of the places."""
     cells: Annotated[Whole, Field(ge=1)] | None = None
-    """How many; left out, as few as are nowhere larger than that."""
+    """Number of cells; left out, the least of which none is larger than the given sizes."""
 
     @model_validator(mode="after")
     def _sizes_between_ends(self) -> Grading:
@@ -228,13 +217,7 @@ class GradedGrid(Schema):
 
     def resolve(self, simulation: Meshed | None = None) -> YeeGrid:
         """The Yee grid with these cells; the simulation is not needed."""
-        return YeeGrid(tuple(grading.lines() for grading in (self.x, self.y, self.z)))
-
-
-def _padding(value: Any) -> Any:
-    if value is None:
-        return None
-    return three(value if isinstance(value, (list, tuple, np.ndarray)) else (value, value, value))
+        return YeeGrid(triple(grading.lines() for grading in (self.x, self.y, self.z)))
 
 
 class AutoGrid(Schema):
@@ -257,7 +240,7 @@ class AutoGrid(Schema):
     """Lower corner (m) of the space inside the CPML; left out, from the model."""
     upper: Position | None = None
     """Upper corner (m) of the space inside the CPML; left out, from the model."""
-    padding: Annotated[Spacing | None, BeforeValidator(_padding)] = None
+    padding: Annotated[Spacing | None, BeforeValidator(_three)] = None
     """Space (m) between model and CPML faces: one length or three; left out, half a wavelength in the background."""
     maximum_ratio: Annotated[PositiveNumber, Field(ge=1.1, le=10)] = 1.5
     """Largest ratio between neighbouring cells, 1.1 to 10."""

@@ -19,7 +19,7 @@ def images(shape: Solid, grid: YeeGrid) -> Iterator[Solid]:
     spans = []
     for axis, line in enumerate(grid.lines):
         low, high = (corner[axis] for corner in shape.bounds())
-        covers = shape.constant_along(axis) and low <= line[0] and high >= line[-1]
+        covers = shape._constant_along(axis) and low <= line[0] and high >= line[-1]
         spans.append(range(1) if grid.phases[axis] is None or covers else shifts(low, high, line))
     yield shape
     for cells in product(*spans):

@@ -12,9 +12,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from nearfield.bodies.geometry import Structure, medium_of
+from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Cylinder, Extruded, Wire
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Point, triple
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.grading import ADVICE, graded_cells
 from nearfield.grid.grid import AutoGrid, refuse_cell_count
@@ -29,21 +30,22 @@ WALL, METAL, PORT, EDGE, SOFT = range(5)  # which of two lines too close to each
 
 
 class Meshed(Protocol):
-    """What the automatic grid looks at of a simulation."""
+    """The part of a simulation that the automatic grid is fitted to."""
 
-    structures: tuple[Structure, ...]
     boundaries: Boundaries
     sources: tuple[Any, ...]
     ports: tuple[Any, ...]
     elements: tuple[Any, ...]
     monitors: tuple[Any, ...]
-    media: dict[str, Any]
     background: Medium
+
+    @property
+    def _bodies(self) -> tuple[FilledShape, ...]: ...
 
 
 @dataclass
 class Wishes:
-    """What the model wants along one axis."""
+    """Lines and cell sizes that the model asks for along one axis."""
 
     lines: list[tuple[int, float]] = field(default_factory=list)  # (rank, coordinate)
     thirds: list[tuple[float, int]] = field(default_factory=list)  # (coordinate of a metal edge, +1: metal above it)
@@ -54,22 +56,22 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
     """The Yee grid of an `AutoGrid`, CPML cells included. Errors: no extent, more than 1e10 cells."""
     boundaries = simulation.boundaries if simulation else Boundaries()
     background = simulation.background if simulation else Medium()
-    structures = [(s, medium_of(s, simulation.media)) for s in simulation.structures] if simulation else []
-    media = [background, *(medium for _, medium in structures if isinstance(medium, Medium))]
+    bodies = simulation._bodies if simulation else ()
+    media = [background, *(body.medium for body in bodies if isinstance(body.medium, Medium))]
     finest = min(cell_in(auto, medium) for medium in media)
     closest = auto.minimum_cell or finest / FINEST
     lines = []
     for axis in range(3):
         low, high = extent(auto, simulation, boundaries, background, axis)
         wishes = Wishes([(WALL, low), (WALL, high)], [], [(low, high, cell_in(auto, background))])
-        for structure, medium in structures:
-            wish_structure(wishes, auto, structure.shape, medium, axis, (low, high))
+        for body in bodies:
+            wish_structure(wishes, auto, body.shape, body.medium, axis, (low, high))
         for entry in entries(simulation):
             wish_entry(wishes, entry, axis)
         least = min(closest, high - low)  # both walls stay, however coarse the cells that were asked for
         lines.append(axis_lines(wishes, auto, (low, high), least, boundaries.cpml_cells(axis)))
     refuse_cell_count(tuple(len(line) - 1 for line in lines), ADVICE)
-    return YeeGrid(tuple(lines))
+    return YeeGrid(triple(lines))
 
 
 def cell_in(auto: AutoGrid, medium: Medium) -> float:
@@ -82,17 +84,17 @@ def entries(simulation: Meshed | None) -> tuple:
     return (*simulation.ports, *simulation.elements, *simulation.sources) if simulation else ()
 
 
-def corners_of(entry) -> list[tuple[float, float, float]]:
+def corners_of(entry: Any) -> list[Point]:
     """The corners (m) that say where an entry lies."""
-    names = ("lower", "upper", "start", "end", "position")
-    return [getattr(entry, name) for name in names if getattr(entry, name, None) is not None]
+    corners = (getattr(entry, name, None) for name in ("lower", "upper", "start", "end", "position"))
+    return [corner for corner in corners if corner is not None]
 
 
 def extent(auto: AutoGrid, simulation, boundaries: Boundaries, background: Medium, axis: int) -> tuple[float, float]:
     """The space inside the CPML along an axis (m)."""
     places = []
     if simulation:
-        places = [end[axis] for structure in simulation.structures for end in structure.shape.bounds()]
+        places = [end[axis] for body in simulation._bodies for end in body.shape.bounds()]
         for entry in (*entries(simulation), *simulation.monitors):
             places += [corner[axis] for corner in corners_of(entry)]
     given = [None if corner is None else corner[axis] for corner in (auto.lower, auto.upper)]
@@ -125,11 +127,11 @@ def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, spa
     if isinstance(medium, Medium):
         largest = min(cell_in(auto, medium), (high - low) / CELLS_ACROSS)
         wishes.sizes.append((low, high, largest))
-        wishes.lines += [(EDGE if shape.constant_along(axis) else SOFT, place) for place in (low, high)]
+        wishes.lines += [(EDGE if shape._constant_along(axis) else SOFT, place) for place in (low, high)]
     elif isinstance(shape, Wire):
         wishes.lines += [(METAL, point[axis]) for point in shape.points]
-    elif isinstance(shape, Cylinder) and not shape.constant_along(axis):
-        rank = METAL if any(shape.constant_along(a) for a in range(3)) else SOFT
+    elif isinstance(shape, Cylinder) and not shape._constant_along(axis):
+        rank = METAL if any(shape._constant_along(a) for a in range(3)) else SOFT
         wishes.lines += [(rank, shape.start[axis]), (SOFT, low), (SOFT, high)]
     elif thin == axis:
         taken = [place for _, place in wishes.lines]
@@ -137,18 +139,18 @@ def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, spa
     elif thin is not None and auto.thirds_rule:
         wishes.sizes.append((low, high, (high - low) / CELLS_ACROSS))
         wishes.thirds += [(low, 1), (high, -1)]
-        wishes.lines += [(METAL, place) for place in shape.levels(axis) if low < place < high]
+        wishes.lines += [(METAL, place) for place in shape._levels(axis) if low < place < high]
     else:
-        curved = not shape.constant_along(axis) and not isinstance(shape, Extruded)
+        curved = not shape._constant_along(axis) and not isinstance(shape, Extruded)
         wishes.lines += [(SOFT if curved else METAL, place) for place in (low, high)]
-        wishes.lines += [(METAL, place) for place in shape.levels(axis)]
+        wishes.lines += [(METAL, place) for place in shape._levels(axis)]
 
 
 def thin_axis(shape, limit: float) -> int | None:
     """The one flat axis along which a metal body is thinner than `limit` and narrower than along the others."""
     size = np.subtract(shape.bounds()[1], shape.bounds()[0])
     axis = int(np.argmin(size))
-    thin = shape.constant_along(axis) and size[axis] <= limit and (np.delete(size, axis) > 2.0 * size[axis]).all()
+    thin = shape._constant_along(axis) and size[axis] <= limit and (np.delete(size, axis) > 2.0 * size[axis]).all()
     return axis if thin else None
 
 
@@ -198,7 +200,7 @@ def with_thirds(lines: list[tuple[float, int]], wishes: Wishes, space, closest: 
         if space[0] < edge < space[1]:
             sides.setdefault(edge, set()).add(side)
     walls = [place for place, rank in lines if rank <= METAL]
-    edges = {}
+    edges: dict[float, int] = {}
     for edge, found in sorted(sides.items()):
         crowded = any(abs(edge - other) < closest for other in (*walls, *edges))
         if len(found) == 1 and not crowded:

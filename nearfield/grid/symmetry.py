@@ -10,16 +10,14 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.schema import Schema
-from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.entry.triples import triple
+from nearfield.grid.yee import AXES, SIDES, YeeGrid
 
 if TYPE_CHECKING:
     from nearfield.grid.boundaries import Boundaries
 
-
 Kind = Literal["electric", "magnetic"]
-
-
-ALIKE = 1e-6  # of a cell: lines on both sides of a plane may differ by so much
+ALIKE = 1e-6  # cells by which lines on both sides of a plane may differ
 
 
 class Symmetry(Schema):
@@ -44,7 +42,7 @@ class Symmetry(Schema):
 
     @property
     def kinds(self) -> tuple[Kind | None, Kind | None, Kind | None]:
-        """Those of x, y, z."""
+        """Kinds of the planes across x, y, z."""
         return self.x, self.y, self.z
 
     def __bool__(self) -> bool:
@@ -68,13 +66,12 @@ def symmetric_grid(
             upper = lines[axis][lines[axis] > middle + ALIKE * grid.primary(axis).min()]
             lines[axis] = np.concatenate((2 * middle - upper[::-1], [middle], upper))
         refuse_lines(lines[axis], axis)
-    return replace(grid, lines=tuple(lines), mirrors=tuple(kinds))
+    return replace(grid, lines=triple(lines), mirrors=triple(kinds))
 
 
 def refuse_faces(boundaries: Boundaries, axis: int) -> None:
     """Refuse different boundaries on the two sides of a plane, or ones that repeat."""
-    low, high = boundaries.face(axis, "low"), boundaries.face(axis, "high")
-    name = AXES[axis]
+    (low, high), name = (boundaries.face(axis, side) for side in SIDES), AXES[axis]
     if boundaries.repeat(axis):
         raise ModelError(
             f'symmetry: {name} has a plane and fields that repeat; give the half cell with "pec" or "pmc" on both of '

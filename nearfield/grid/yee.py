@@ -6,17 +6,21 @@ Ex lies at (i+1/2, j, k), Hx at (i, j+1/2, k+1/2); y and z follow by cyclic exch
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
-from nearfield.entry.triples import Triple, triple
+from nearfield.entry.triples import Point, Triple, triple
 
 AXES = "xyz"
+COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")
 SIDES = ("low", "high")  # ends of an axis
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 REACH = 3  # samples past a seam from which may be interpolated
 SAMPLE_TOLERANCE = 1e-6  # cells; a point nearer to a sample than this is taken to be on it
 
@@ -41,7 +45,7 @@ class YeeGrid:
     ((4, 5, 6), (4, 6, 7))
     """
 
-    lines: tuple[np.ndarray, np.ndarray, np.ndarray]
+    lines: Arrays
     phases: tuple[float | None, float | None, float | None] = (None, None, None)
     mirrors: tuple[str | None, str | None, str | None] = (None, None, None)
 
@@ -55,8 +59,8 @@ class YeeGrid:
         return self._primary[axis]
 
     @cached_property
-    def _primary(self) -> tuple[np.ndarray, ...]:
-        return tuple(_lengths(line) for line in self.lines)
+    def _primary(self) -> Arrays:
+        return triple(map(_lengths, self.lines))
 
     def dual(self, axis: int) -> np.ndarray:
         """Distances between cell centres (m), n+1 values, one for each line; half a cell at the two walls."""
@@ -74,25 +78,25 @@ class YeeGrid:
         """The node of the plane of symmetry across each axis, from which on the model is stepped; 0 without one."""
         return triple(n // 2 if kind else 0 for n, kind in zip(self.cells, self.mirrors))
 
-    def in_cell(self, index) -> tuple:
-        """Sample numbers (i, j, k), those past the ends of closed axes by the ones that they repeat."""
-        return tuple(np.mod(part, n) if self.closed(a) else part for a, (part, n) in enumerate(zip(index, self.cells)))
+    def in_cell(self, index: Iterable[Any]) -> tuple[Any, Any, Any]:
+        """Sample numbers (i, j, k); past the ends of closed axes, the numbers of the samples that they repeat."""
+        return triple(np.mod(n, count) if self.closed(a) else n for a, (n, count) in enumerate(zip(index, self.cells)))
 
     def centres(self, axis: int) -> np.ndarray:
         """Coordinates of the cell centres (m), n values."""
         return self._centres[axis]
 
     @cached_property
-    def _centres(self) -> tuple[np.ndarray, ...]:
-        return tuple(0.5 * (line[1:] + line[:-1]) for line in self.lines)
+    def _centres(self) -> Arrays:
+        return triple(0.5 * (line[1:] + line[:-1]) for line in self.lines)
 
-    def component_shape(self, component: int) -> tuple[int, int, int]:
+    def component_shape(self, component: int) -> Triple:
         """Full shape of a component's array, samples on all walls included."""
-        return tuple(n + (not is_half(component, axis)) for axis, n in enumerate(self.cells))
+        return triple(n + (not is_half(component, axis)) for axis, n in enumerate(self.cells))
 
-    def component_axes(self, component: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def component_axes(self, component: int) -> Arrays:
         """The x, y and z coordinates (m) of a component's samples."""
-        return tuple(self.centres(a) if is_half(component, a) else self.lines[a] for a in range(3))
+        return triple(self.centres(a) if is_half(component, a) else self.lines[a] for a in range(3))
 
     def maximum_time_step(self, minimum_index: float = 1.0) -> float:
         """Longest stable time step (s) in media whose refractive index is nowhere below `minimum_index`.
@@ -119,18 +123,13 @@ class YeeGrid:
         above = int(np.clip(np.searchsorted(line, coordinate), 1, line.size - 1))
         return above - int(coordinate - line[above - 1] <= line[above] - coordinate)
 
-    def contains(self, position: tuple[float, float, float]) -> bool:
+    def contains(self, position: Point) -> bool:
         """Whether a point lies in the grid, walls included, with a millionth of a cell to spare."""
-        for axis, coordinate in enumerate(position):
-            line, length = self.lines[axis], self.primary(axis)
-            low, high = line[0] - SAMPLE_TOLERANCE * length[0], line[-1] + SAMPLE_TOLERANCE * length[-1]
-            if not low <= coordinate <= high:
-                return False
-        return True
+        sides = ((line[0], line[-1], self.primary(axis)) for axis, line in enumerate(self.lines))
+        spans = [(low - SAMPLE_TOLERANCE * n[0], high + SAMPLE_TOLERANCE * n[-1]) for low, high, n in sides]
+        return all(low <= at <= high for at, (low, high) in zip(position, spans))
 
-    def interpolation(
-        self, component: int, position: tuple[float, float, float], cubic: bool = False
-    ) -> list[tuple[int, int, int, float]]:
+    def interpolation(self, component: int, position: Point, cubic: bool = False) -> list[tuple[int, int, int, float]]:
         """Nearest samples (i, j, k, weight) of a component about a point: trilinear, exact on a sample.
 
         Up to eight entries whose weights sum to one. Past the outermost samples (half a cell from a wall) the last
@@ -190,6 +189,3 @@ def _cubic(samples: np.ndarray, value: float) -> list[tuple[int, float]]:
     at = samples[first : first + 4]
     weights = [np.prod([(value - q) / (p - q) for q in at if q != p]) for p in at]
     return [(first + n, float(weight)) for n, weight in enumerate(weights)]
-
-
-COMPONENTS = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")

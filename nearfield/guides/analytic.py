@@ -76,7 +76,7 @@ def _rectangular(opening: Opening, mode: ModeName, angle: float) -> tuple[float,
     def value(u: np.ndarray, v: np.ndarray) -> np.ndarray:
         return sign * wave(k[0] * (u - opening.lower[0])) * wave(k[1] * (v - opening.lower[1]))
 
-    return float(np.hypot(*k)), value
+    return float(np.hypot(k[0], k[1])), value
 
 
 def _round(opening: Opening, mode: ModeName, angle: float) -> tuple[float, Callable]:
@@ -92,7 +92,10 @@ def _round(opening: Opening, mode: ModeName, angle: float) -> tuple[float, Calla
     return k, value
 
 
-def _radial(opening: Opening, te: bool, m: int, k: float | np.ndarray, distance: np.ndarray, slope: int) -> np.ndarray:
+Number = float | np.ndarray
+
+
+def _radial(opening: Opening, te: bool, m: int, k: Number, distance: Number, slope: int) -> np.ndarray:
     """The part of the potential along the radius, or its slope over k; zero slope (TE) or value on an inner wall."""
     from scipy.special import jv, jvp, yv, yvp
 
@@ -107,19 +110,17 @@ def _radial(opening: Opening, te: bool, m: int, k: float | np.ndarray, distance:
 
 
 def _zeros(opening: Opening, mode: ModeName) -> list[float]:
-    """The first n cut-offs (1/m) of the modes of order m, by bisection between changes of sign."""
+    """The first n cut-offs (1/m) of the modes of order m, each between two samples of opposite sign."""
+    from scipy.optimize import brentq
+
+    def miss(k: float | np.ndarray) -> float | np.ndarray:
+        return _radial(opening, te, mode.m, k, outer, int(te))
+
     te, outer = mode.family == "TE", opening.radius
     apart = np.pi / (outer - opening.inner)
     step = min(apart, 2.0 / (outer + opening.inner)) / STEPS
     count = int(np.ceil((mode.n + 0.5 * mode.m + 2) * apart / step)) + STEPS * mode.m
     k = step * (np.arange(count) + 0.5)
-    miss = _radial(opening, te, mode.m, k, outer, int(te))
-    found = []
-    for place in np.flatnonzero(np.sign(miss[1:]) * np.sign(miss[:-1]) < 0)[: mode.n]:
-        low, high = k[place], k[place + 1]
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            same = _radial(opening, te, mode.m, middle, outer, int(te)) * miss[place] > 0
-            low, high = (middle, high) if same else (low, middle)
-        found.append(0.5 * (low + high))
-    return found
+    signs = np.sign(miss(k))
+    changes = np.flatnonzero(signs[1:] * signs[:-1] < 0)[: mode.n]
+    return [brentq(miss, k[place], k[place + 1], xtol=1e-15 * step, rtol=1e-15) for place in changes]

@@ -14,7 +14,7 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.guides.modes import Mode, differences, flat_edges, mode_on
-from nearfield.guides.section import Section
+from nearfield.guides.section import Section, linked
 
 ALIKE = 1e-8  # relative: cut-offs that are one
 SPARE = 6  # modes found beyond those asked for
@@ -34,7 +34,8 @@ def counted_mode(section: Section, number: int, who: str) -> Mode:
     order = np.argsort([cutoff for _, cutoff, _ in found], kind="stable")
     family, cutoff, electric = [found[n] for n in by_family(found, order)][number - 1]
     mode = mode_on(section, family, cutoff, electric)
-    return Mode(family, cutoff, section, tuple(pointed(section, mode.electric) * part for part in mode.electric))
+    sign, (along_u, along_v) = pointed(section, mode.electric), mode.electric
+    return Mode(family, cutoff, section, (sign * along_u, sign * along_v))
 
 
 def by_family(found: list, order: np.ndarray) -> list[int]:
@@ -132,21 +133,14 @@ def static_fields(section: Section) -> list[np.ndarray]:
 
 def conductors(section: Section) -> tuple[np.ndarray, int]:
     """Numbers of the conductors that nodes lie on, 0 that around the guide and -1 none, and how many there are."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    dead, number = ~section.live_n, np.arange(section.live_n.size).reshape(section.live_n.shape)
-    over_u, over_v = ~section.live_u & dead[1:] & dead[:-1], ~section.live_v & dead[:, 1:] & dead[:, :-1]
-    one = np.concatenate((number[:-1][over_u], number[:, :-1][over_v]))
-    other = np.concatenate((number[1:][over_u], number[:, 1:][over_v]))
-    links = coo_matrix((np.ones(one.size), (one, other)), shape=(number.size,) * 2)
-    label = connected_components(links, directed=False)[1]
-    found = np.unique(label[dead.ravel()])
+    dead = ~section.live_n
+    joined = linked(~section.live_u & dead[1:] & dead[:-1], ~section.live_v & dead[:, 1:] & dead[:, :-1])
+    label, found = joined.ravel(), np.unique(joined[dead])
     rim = np.ones(section.live_n.shape, bool)
     rim[1:-1, 1:-1] = False
     outer = label[rim.ravel()][0]
     order = [outer, *(n for n in found if n != outer)]
-    numbers = np.full(number.size, -1)
+    numbers = np.full(label.size, -1)
     for place, each in enumerate(order):
         numbers[(label == each) & dead.ravel()] = place
     return numbers, len(order)

@@ -1,4 +1,4 @@
-"""What fills a guide on the grid: the coefficients of every sample of its cross-section."""
+"""The filling of a guide on the grid: the coefficients of every sample of its cross-section."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import triple
 from nearfield.grid.yee import is_half
 from nearfield.guides.window import Place
 from nearfield.lowering.context import Context
+from nearfield.lowering.interpolation import Index
 
 LOSSLESS = 1e-9  # and alike
 
@@ -41,25 +43,25 @@ class Filling:
         return 1.0 / (self.magnetic[2] * self.permeability)
 
 
-def _above(context: Context, component: int, index: tuple) -> list[np.ndarray]:
+def _above(context: Context, component: int, index: Index) -> Index:
     """Places of samples, those below a plane of symmetry mirrored."""
-    index, grid = list(index), context.grid
+    places, grid = list(index), context.grid
     for axis in (axis for axis in range(3) if grid.mirrors[axis]):
-        middle = grid.cells[axis] // 2
-        index[axis] = np.where(index[axis] >= middle, index[axis], 2 * middle - is_half(component, axis) - index[axis])
-    return index
+        middle, place = grid.cells[axis] // 2, places[axis]
+        places[axis] = np.where(place >= middle, place, 2 * middle - is_half(component, axis) - place)
+    return triple(places)
 
 
-def coefficients_at(context: Context, component: int, index: tuple, media=False) -> tuple[np.ndarray, np.ndarray]:
+def coefficients_at(context: Context, component: int, index: Index, media=False) -> tuple[np.ndarray, np.ndarray]:
     """(Ca, Cb) or (Da, Db) between perfect metal, of the media alone if wanted."""
-    place = _above(context, component, index)
+    i, j, k = _above(context, component, index)
     if media:
-        return context.coefficients.media_at(component, *place)
-    return context.coefficients.at(component, *place, perfect=True)
+        return context.coefficients.media_at(component, i, j, k)
+    return context.coefficients.at(component, i, j, k, perfect=True)
 
 
 def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.ndarray) -> Filling:
-    """That of the live E_u, E_v, E_n and cells. Errors: it loses power, or changes along the guide."""
+    """The filling of the live E_u, E_v, E_n and cells. Errors: it loses power, or changes along the guide."""
     (u, v), n, node = place.across, place.axis, place.node
     live_u, live_v, live_n = live
 
@@ -90,16 +92,16 @@ def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.
     if alike:
         free = [cb * permittivity for cb in electric[:2]]
     index = (1.0 / square[0],) * 2 if alike else (1 / square.max(), 1 / square.min())
-    return Filling(electric, magnetic, *free, permittivity, index, alike)
+    return Filling(electric, magnetic, free[0], free[1], permittivity, index, alike)
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:
     return bool(np.abs(one - other).max() <= LOSSLESS * np.abs(one).max())
 
 
-def _drive(context: Context, who: str, component: int, mask: np.ndarray, place: tuple, media: bool) -> np.ndarray:
+def _drive(context: Context, who: str, component: int, mask: np.ndarray, place: Index, media: bool) -> np.ndarray:
     """Cb or Db where the mask is set, 1 elsewhere."""
-    stay, found = coefficients_at(context, component, tuple(part[mask] for part in place), media)
+    stay, found = coefficients_at(context, component, triple(part[mask] for part in place), media)
     if np.abs(stay - 1.0).max(initial=0.0) > LOSSLESS:
         raise ModelError(
             f"{who}: what fills the guide at the port loses power or is dispersive; its modes are those of a "

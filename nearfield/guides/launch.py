@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from nearfield.analysis.guided_line import GuideLine
 from nearfield.entry.constants import VACUUM_SPEED
@@ -60,7 +61,7 @@ class LaunchedMode:
     excitation: str
     end: float
 
-    def march(self, dtype: type) -> LaunchMarch:
+    def march(self, dtype: DTypeLike) -> LaunchMarch:
         """From rest."""
         return LaunchMarch(self, dtype)
 
@@ -68,7 +69,7 @@ class LaunchedMode:
 class LaunchMarch:
     """V and I up to the last step that was asked for, made in the same pieces whoever asks."""
 
-    def __init__(self, wave: LaunchedMode, dtype: type) -> None:
+    def __init__(self, wave: LaunchedMode, dtype: DTypeLike) -> None:
         self.wave, self.dtype = wave, dtype
         self._voltage, self._answer = np.zeros(0), np.zeros(0)  # at 0, dt, ...
         self._current = np.zeros(0)  # at -dt/2, dt/2, ...

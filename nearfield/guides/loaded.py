@@ -110,7 +110,8 @@ def first_waves(equations: Equations, k2: float, count: int, who: str) -> list[W
             f"{who}: among the first {count} modes of this filled guide there are complex waves in the middle of the "
             "band; ports know modes with a real or imaginary wave number. Ask for a lower number, or another band"
         )
-    fields, found = space @ turned[:, np.argsort(-squares.real)].real, []
+    fields = space @ turned[:, np.argsort(-squares.real)].real
+    found: list[np.ndarray] = []
     for group in clusters(np.sort(-squares.real)):
         if len(found) < count:
             found += list(turned_apart(equations, k2, fields[:, group]).T)
@@ -154,7 +155,7 @@ def pointing(equations: Equations, e: np.ndarray) -> np.ndarray:
 
 def whole(section: Section, values: np.ndarray) -> np.ndarray:
     """Values on the live edges as values on all."""
-    live = np.concatenate([mask.ravel() for mask in (section.live_u, section.live_v)])
+    live = np.concatenate([mask.ravel() for mask in section.live])
     found = np.zeros(live.size)
     found[live] = values
     return found

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from nearfield.analysis.loaded_line import LEAST, TAPER, LoadedLine
 
@@ -32,7 +33,7 @@ class LaunchedProfiles:
     end: float
     steps: int
 
-    def march(self, dtype: type) -> ProfilesMarch:
+    def march(self, dtype: DTypeLike) -> ProfilesMarch:
         """From rest."""
         return ProfilesMarch(self, dtype)
 
@@ -40,7 +41,7 @@ class LaunchedProfiles:
 class ProfilesMarch:
     """All signals of a wave, made when the first are asked for."""
 
-    def __init__(self, wave: LaunchedProfiles, dtype: type) -> None:
+    def __init__(self, wave: LaunchedProfiles, dtype: DTypeLike) -> None:
         self.wave, self.dtype = wave, dtype
         self._signals: np.ndarray | None = None
 

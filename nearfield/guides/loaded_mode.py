@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from nearfield.analysis.loaded_line import LoadedLine, chebyshev_points, wave_number
 from nearfield.entry.errors import ModelError
 from nearfield.guides.loaded import Equations, Wave, first_waves, followed, whole
+from nearfield.guides.loaded_launch import LaunchedProfiles
 from nearfield.guides.modes import on_edges
-from nearfield.guides.section import Section
+from nearfield.guides.section import Section, Traces
+from nearfield.plan.excitations import Waveform
 
 POINTS = (5, 9, 17, 33)  # numbers of frequencies at which the mode is found, each those before among them
-SMOOTH = 1e-4  # of a profile: by so much may miss what the frequencies before say; twice as many say it to the square
-ROUGH = 1e-2  # by so much at most
-KEPT = 1e-9  # of the largest: singular values of the profiles that are kept
-HALVINGS = 5  # of the way from one frequency to the next, where a mode changes fast
+SMOOTH = 1e-4  # largest relative error of the previous, halved set of frequencies; that of the last set is its square
+ROUGH = 1e-2  # relative error above which the mode is refused
+LEAST_PROFILE = 1e-9  # singular values of the profiles below it, relative to the largest, are left out
+HALVINGS = 5  # most halvings of the way from one frequency to the next, where a mode changes fast
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,6 @@ class LoadedMode:
     """A mode at `frequencies` (Hz): beta^2 and drive (1/m^2), and what its E and n x H hold of `electric`, `magnetic`.
 
     electric_parts, magnetic_parts: (points, profiles); electric, magnetic: (profiles, live edges).
-    `edges`: component and (i, j, k) of E, component of the H beside it, the sign of that in n x H, area, Cb and Db.
     """
 
     section: Section
@@ -35,12 +37,23 @@ class LoadedMode:
     magnetic_parts: np.ndarray
     electric: np.ndarray
     magnetic: np.ndarray
-    edges: tuple[np.ndarray, ...]
 
     def line(self, cell: float, time_step: float) -> LoadedLine:
-        """The wave of it along a guide with such cells (m)."""
+        """The line of the mode along a guide with cells of this length (m)."""
         parts = self.electric_parts, self.magnetic_parts
         return LoadedLine(self.frequencies, self.squares, self.drives, *parts, cell, time_step)
+
+    @property
+    def traces(self) -> Traces:
+        """Its samples in the plane, and their weights."""
+        edges, shares = self.section.edges, (self.magnetic.T, self.electric.T)
+        received = self.magnetic * edges.area, self.electric * edges.area * edges.turn
+        launched = edges.cb, edges.turn * edges.db
+        return Traces(launched, shares, received)
+
+    def wave(self, line: Any, dual: float, signal: Waveform, steps: int) -> LaunchedProfiles:
+        """The incident wave of the mode with modal voltage `signal`; `steps`: most that run."""
+        return LaunchedProfiles(line, dual, signal.value, signal.excitation, signal.end, steps)
 
     @property
     def pictured(self) -> tuple[np.ndarray, np.ndarray]:
@@ -56,7 +69,8 @@ def loaded_mode(section: Section, number: int, band: tuple[float, float], time_s
     equations = Equations(section)
     middle = float(wave_number(np.array([0.5 * sum(band)]), time_step)[0]) ** 2
     known = {middle: first_waves(equations, middle, number, who)[number - 1]}
-    waves, miss = [], np.inf
+    waves: list[Wave] = []
+    miss = np.inf
     for count in POINTS:
         frequencies, before = chebyshev_points(*band, count, time_step), waves
         try:
@@ -78,7 +92,7 @@ def loaded_mode(section: Section, number: int, band: tuple[float, float], time_s
     numbers = (np.array([getattr(one, name) for one in waves]) for name in ("square", "drive"))
     electric, magnetic = (np.stack([getattr(one, name) for one in waves]) for name in ("electric", "magnetic"))
     parts, profiles = zip(*few([electric, magnetic]))
-    return LoadedMode(section, frequencies, *numbers, *parts, *profiles, _edges(section))
+    return LoadedMode(section, frequencies, *numbers, *parts, *profiles)
 
 
 def found_at(equations: Equations, known: dict[float, Wave], k2: float) -> Wave:
@@ -108,7 +122,7 @@ def missed(equations: Equations, before: list, waves: list, frequencies: np.ndar
 def few(stacks: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Each stack of profiles as (what every one holds of a few, these), of one number for all stacks."""
     split = [np.linalg.svd(stack, full_matrices=False) for stack in stacks]
-    count = max(int(np.sum(sizes > KEPT * sizes[0])) for _, sizes, _ in split)
+    count = max(int(np.sum(sizes > LEAST_PROFILE * sizes[0])) for _, sizes, _ in split)
     return [(left[:, :count] * sizes[:count], right[:count]) for left, sizes, right in split]
 
 
@@ -120,14 +134,3 @@ def stepped(equations: Equations, known: Wave, before: float, k2: float, halving
     between = 0.5 * (before + k2)
     half = stepped(equations, known, before, between, halvings - 1)
     return half and stepped(equations, half, between, k2, halvings - 1)
-
-
-def _edges(section: Section) -> tuple[np.ndarray, ...]:
-    """See `LoadedMode`."""
-    place, filling, parts = section.place, section.filling, []
-    each = zip(place.across, (section.live_u, section.live_v), section.areas, filling.electric, filling.magnetic)
-    for turned, (axis, mask, area, cb, db) in enumerate(each):
-        index = np.stack([number[mask] for number in place.index(axis, place.node)])
-        own, other = (np.full(index.shape[1], number) for number in (axis, 3 + place.across[1 - turned]))
-        parts.append((own, index, other, np.full(own.size, -1.0 if turned else 1.0), area[mask], cb[mask], db[mask]))
-    return tuple(np.concatenate(part, axis=-1) for part in zip(*parts))

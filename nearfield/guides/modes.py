@@ -17,14 +17,18 @@ guides have two modes of a name; where the lattice turns their polarisations, bo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from nearfield.analysis.guided_line import GuideLine
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import triple
 from nearfield.guides.analytic import Opening, potential
+from nearfield.guides.launch import LaunchedMode
 from nearfield.guides.names import ModeName
-from nearfield.guides.section import Section
+from nearfield.guides.section import Section, Traces
+from nearfield.plan.excitations import Waveform
 
 MOST_ITERATIONS = 30
 CONVERGED = 1e-13
@@ -47,7 +51,7 @@ class Mode:
     electric: tuple[np.ndarray, np.ndarray]
 
     def line(self, cell: float, time_step: float) -> GuideLine:
-        """The wave of it along a guide with such cells (m)."""
+        """The line of the mode along a guide with cells of this length (m)."""
         filling = self.section.filling
         return GuideLine(self.family, self.cutoff, cell, time_step, filling.permittivity, filling.permeability)
 
@@ -56,17 +60,23 @@ class Mode:
         """E_u and E_v."""
         return self.electric
 
-    def samples(self) -> tuple[np.ndarray, ...]:
-        """Of each live edge: component, (i, j, k) in the plane, E, component and n x E beside it, area, open part."""
-        place, section, parts = self.section.place, self.section, []
-        live, free = (section.live_u, section.live_v), (section.filling.open_u, section.filling.open_v)
-        each = zip(place.across, self.electric, live, section.areas, free)
-        for turned, (axis, values, mask, area, part) in enumerate(each):
-            index = np.stack([number[mask] for number in place.index(axis, place.node)])
-            beside = values[mask] * (-1.0 if turned else 1.0)  # n x u = v, n x v = -u
-            own, other = (np.full(index.shape[1], number) for number in (axis, 3 + place.across[1 - turned]))
-            parts.append((own, index, values[mask], other, beside, area[mask], part[mask]))
-        return tuple(np.concatenate(part, axis=-1) for part in zip(*parts))
+    @property
+    def values(self) -> np.ndarray:
+        """E on the live edges."""
+        return np.concatenate([part[mask] for part, mask in zip(self.electric, self.section.live)])
+
+    @property
+    def traces(self) -> Traces:
+        """Its samples in the plane, and their weights."""
+        edges, filling, values = self.section.edges, self.section.filling, self.values
+        beside, ones = values * edges.turn, np.ones((values.size, 1))  # n x E
+        launched = 1 / filling.permittivity * edges.free * values, beside / filling.permeability
+        received = (values * edges.area)[None], (beside * edges.area * edges.free)[None]
+        return Traces(launched, (ones, ones), received)
+
+    def wave(self, line: Any, dual: float, signal: Waveform, steps: int) -> LaunchedMode:
+        """The incident wave of the mode with modal voltage `signal`."""
+        return LaunchedMode(line, dual, signal.value, signal.excitation, signal.end)
 
 
 def guide_mode(section: Section, lines: tuple, opening: Opening, name: ModeName, angle: float, who: str) -> Mode:
@@ -91,9 +101,9 @@ def guide_mode(section: Section, lines: tuple, opening: Opening, name: ModeName,
 
 def flat_edges(section: Section) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(area or 0, whether live, open part) of all edges, E_u first."""
-    filling, pairs = section.filling, zip(section.areas, (section.live_u, section.live_v))
-    parts = [area * live for area, live in pairs], (section.live_u, section.live_v), (filling.open_u, filling.open_v)
-    return tuple(np.concatenate([part.ravel() for part in both]) for both in parts)
+    filling, areas = section.filling, [area * live for area, live in zip(section.areas, section.live)]
+    parts = areas, section.live, (filling.open_u, filling.open_v)
+    return triple(np.concatenate([part.ravel() for part in both]) for both in parts)
 
 
 def on_edges(section: Section, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -35,7 +35,7 @@ class ModeName:
 
     @classmethod
     def read(cls, text: Any) -> ModeName:
-        """That of a text; ValueError says what is allowed."""
+        """The mode that a text names; ValueError says what is allowed."""
         if text == "TEM":
             return cls("TEM")
         if isinstance(text, str) and COUNTED.fullmatch(text):

@@ -14,6 +14,7 @@ from nearfield.guides.loaded_mode import LoadedMode, loaded_mode
 from nearfield.guides.modes import Mode, guide_mode
 from nearfield.guides.names import ModeName
 from nearfield.guides.section import MARGIN, Section, guide_section
+from nearfield.guides.terms import PlacedPort
 from nearfield.guides.window import Place
 from nearfield.lowering.context import Context
 from nearfield.machine.transport import agreed
@@ -22,13 +23,13 @@ from nearfield.sources.edges import snapped
 if TYPE_CHECKING:
     from nearfield.guides.port import WaveguidePort
 
-MIRRORED = 1e-6  # of the largest E: by so much a mode may miss its mirror image
+MIRRORED = 1e-6  # most that a mode may differ from its mirror image, relative to its largest E
 
 
 def port_place(context: Context, port: WaveguidePort) -> Place:
     """Its window on the grid. Errors: in or next to a CPML or wall, complex fields, a plane of symmetry along it, a
     reference plane outside the grid."""
-    grid, who, axis = context.grid, port.place, port.along
+    grid, who, axis = context.grid, port._label, port._along
     if context.boundaries.complex_fields:
         raise ModelError(
             f"{who}: a Bloch phase makes the fields complex, and the waves of a port are real; use 'periodic' faces"
@@ -68,37 +69,37 @@ def _refuse_far_plane(line: np.ndarray, port: WaveguidePort) -> None:
     plane, slack = port.reference_plane, SAMPLE_TOLERANCE * (line[1] - line[0])
     if plane is not None and not line[0] - slack <= plane <= line[-1] + slack:
         raise ModelError(
-            f"{port.place}: reference_plane {AXES[port.along]}={plane:.6g} m lies outside the grid, {line[0]:.6g} to "
+            f"{port._label}: reference_plane {AXES[port._along]}={plane:.6g} m lies outside the grid, {line[0]:.6g} to "
             f"{line[-1]:.6g} m; give the coordinate (m) of a plane across this guide, such as a face of what it feeds"
         )
 
 
-def mode_of(context: Context, port: WaveguidePort) -> Mode | LoadedMode:
-    """The port's first mode on the grid, made once, by the first rank: last bits differ between processors."""
-    opening = port.lower, port.upper, port.direction, port.shape, port.inner_radius
+def placed_port(context: Context, port: WaveguidePort) -> PlacedPort:
+    """The port with its first mode, found by the first rank: last bits differ between processors."""
+    place, opening = port_place(context, port), (port.lower, port.upper, port.direction, port.shape, port.inner_radius)
 
-    def made() -> Mode | LoadedMode:
-        place = port_place(context, port)
-        section = context.once(opening, lambda: guide_section(context, port.place, place, port.opening))
-        return _made(context, port, section)
+    def mode() -> Mode | LoadedMode:
+        section = context.once(opening, lambda: guide_section(context, port._label, place, port._opening))
+        return _mode(context, port, section)
 
-    return context.once((opening, port.modes[0]), lambda: agreed(context.ranks, made, at_root=True))
+    found = context.once((opening, port.modes[0]), lambda: agreed(context.ranks, mode, at_root=True))
+    return PlacedPort.of(context, port.modes[0], found, port._sign, port.reference_plane)
 
 
-def _made(context: Context, port: WaveguidePort, section: Section) -> Mode | LoadedMode:
-    place, name = section.place, ModeName.read(port.modes[0])
-    lines = tuple(context.grid.lines[a][low : high + 1] for a, low, high in zip(place.across, place.first, place.last))
-    if port.shape == "any":
-        band = context.minimum_frequency, context.maximum_frequency
-        if section.filling.even:
-            mode = counted_mode(section, name.n, port.place)
-        else:
-            mode = loaded_mode(section, name.n, band, context.time_step, port.place)
-        _refuse_mirrored(context, port, mode)
-        return mode
-    given = AXES.index(name.polarisation) if name.polarisation else min(place.across)
-    angle = 0.5 * np.pi * place.across.index(given)
-    mode = guide_mode(section, lines, port.opening, name, angle, port.place)
+def _mode(context: Context, port: WaveguidePort, section: Section) -> Mode | LoadedMode:
+    place, name, who = section.place, ModeName.read(port.modes[0]), port._label
+    mode: Mode | LoadedMode
+    if port.shape != "any":
+        lines = [context.grid.lines[a][low : high + 1] for a, low, high in zip(place.across, place.first, place.last)]
+        given = AXES.index(name.polarisation) if name.polarisation else min(place.across)
+        angle = 0.5 * np.pi * place.across.index(given)
+        mode = guide_mode(section, tuple(lines), port._opening, name, angle, who)
+    elif section.filling.even:
+        mode = counted_mode(section, name.n, who)
+    else:
+        mode = loaded_mode(
+            section, name.n, (context.minimum_frequency, context.maximum_frequency), context.time_step, who
+        )
     _refuse_mirrored(context, port, mode)
     return mode
 
@@ -115,6 +116,6 @@ def _refuse_mirrored(context: Context, port: WaveguidePort, mode: Mode | LoadedM
             if np.abs(np.flip(part, number) - parity * part).max() > MIRRORED * largest:
                 other = "a magnetic" if kind == "electric" else "an electric"
                 raise ModelError(
-                    f"{port.place}: its mode {port.modes[0]} has no {kind} plane of symmetry across {AXES[axis]}; "
+                    f"{port._label}: its mode {port.modes[0]} has no {kind} plane of symmetry across {AXES[axis]}; "
                     f"{other} one there may fit, another mode, or in a round guide another axis of polarisation"
                 )

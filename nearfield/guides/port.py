@@ -6,26 +6,21 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from nearfield.analysis.guided_line import Line
-from nearfield.analysis.guided_record import recorded
 from nearfield.entry.quantities import Length, Position, PositiveLength
-from nearfield.entry.schema import Schema
 from nearfield.grid.yee import AXES
 from nearfield.guides.analytic import ALIKE, Opening
-from nearfield.guides.loaded_mode import LoadedMode
-from nearfield.guides.modes import Mode
 from nearfield.guides.names import ModeName, Shape, mode_names
-from nearfield.guides.placing import mode_of, port_place
-from nearfield.guides.terms import Frame, launched, received
+from nearfield.guides.placing import placed_port
+from nearfield.guides.terms import PlacedPort
 from nearfield.lowering.context import Context
 from nearfield.plan.recorders import Recording
 from nearfield.plan.term import Term
 from nearfield.records.records import Variables
-from nearfield.sources.edges import Heading, Name, axis_and_sign, ordered
-from nearfield.sources.sources import AnyWaveform
+from nearfield.sources.edges import Heading, Labelled, Name, axis_and_sign, flat_axes, ordered
+from nearfield.sources.waveforms import AnyWaveform
 
 
-class WaveguidePort(Schema):
+class WaveguidePort(Labelled):
     """A port across a guide with metal walls, of any cross-section and lossless filling: one or several of its modes.
 
     The guide runs on behind the port into a CPML. The waveform is the modal voltage (V) of the wave that enters: E =
@@ -58,8 +53,8 @@ class WaveguidePort(Schema):
 
     >>> import nearfield as nf
     >>> port = nf.WaveguidePort("in", (0, 0, "5 mm"), ("22.86 mm", "10.16 mm", "5 mm"), "+z", "TE10")
-    >>> [channel.name for channel in port.channels]
-    ['in']
+    >>> port.modes
+    ('TE10',)
     """
 
     kind: Literal["waveguide"] = "waveguide"
@@ -85,19 +80,19 @@ class WaveguidePort(Schema):
     @model_validator(mode="after")
     def _across_the_guide(self) -> WaveguidePort:
         ordered(self.lower, self.upper)
-        name = AXES[self.along]
-        flat = [AXES[axis] for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        name = AXES[self._along]
+        flat = [AXES[axis] for axis in flat_axes(self.lower, self.upper)]
         if flat != [name]:
             raise ValueError(
                 f"lower {self.lower} and upper {self.upper} agree in {' and '.join(flat) or 'no coordinate'}; a port "
                 f"lies across its guide, so with direction {self.direction!r} let them agree in {name} alone"
             )
-        a, b = self.opening.sides
+        a, b = self._opening.sides
         if self.shape in ("circular", "coaxial") and abs(a - b) > ALIKE * a:
             raise ValueError(f"the square about a {self.shape} guide has sides {a:.6g} and {b:.6g} m; make them equal")
         if (self.inner_radius is None) == (self.shape == "coaxial"):
             raise ValueError('inner_radius goes with shape = "coaxial", and with that alone')
-        if self.inner_radius is not None and not self.inner_radius < self.opening.radius:
+        if self.inner_radius is not None and not self.inner_radius < self._opening.radius:
             raise ValueError(f"inner_radius {self.inner_radius:.6g} m reaches the outer radius {0.5 * a:.6g} m")
         for text in self.modes:
             fault = ModeName.read(text).fault(self.shape, name)
@@ -109,17 +104,12 @@ class WaveguidePort(Schema):
         return self
 
     @property
-    def place(self) -> str:
-        """Name for messages."""
-        return f"WaveguidePort {self.name!r}"
-
-    @property
-    def along(self) -> int:
+    def _along(self) -> int:
         """The guide's axis."""
         return axis_and_sign(self.direction)[0]
 
     @property
-    def sign(self) -> int:
+    def _sign(self) -> int:
         """+1 when the waves into the structure travel towards larger coordinates."""
         return axis_and_sign(self.direction)[1]
 
@@ -129,57 +119,35 @@ class WaveguidePort(Schema):
         return float("nan")
 
     @property
-    def channels(self) -> tuple[WaveguidePort, ...]:
+    def _channels(self) -> tuple[WaveguidePort, ...]:
         """The port as ports of one mode each."""
         if len(self.modes) == 1:
             return (self,)
         return tuple(self.model_copy(update={"name": f"{self.name}:{mode}", "modes": (mode,)}) for mode in self.modes)
 
     @property
-    def opening(self) -> Opening:
+    def _opening(self) -> Opening:
         """The guide's opening."""
-        across = (self.along + 1) % 3, (self.along + 2) % 3
-        lower, upper = (tuple(corner[axis] for axis in across) for corner in (self.lower, self.upper))
+        u, v = (self._along + 1) % 3, (self._along + 2) % 3
+        lower, upper = ((corner[u], corner[v]) for corner in (self.lower, self.upper))
         return Opening(self.shape, lower, upper, self.inner_radius or 0.0)
 
-    def loads(self, grid, time_step: float) -> list:
+    def _loads(self, grid, time_step: float) -> list:
         """It adds nothing to the medium."""
         return []
 
-    def mode(self, context: Context) -> Mode | LoadedMode:
-        """Its first mode, on the grid."""
-        return mode_of(context, self)
+    def _placed(self, context: Context) -> PlacedPort:
+        """Its first mode on the grid, found once for a model."""
+        return context.once(("port", self.name), lambda: placed_port(context, self))
 
-    def line(self, context: Context) -> Line:
-        """The line of its first mode."""
-        return self.mode(context).line(self._frame(context).after, context.time_step)
+    def _terms(self, context: Context) -> list[Term]:
+        """The currents that launch the mode where the port is excited; the sums that record its voltage and current."""
+        placed, signal = self._placed(context), context.waveforms.get(self.name)
+        return [*(placed.launched(context, signal) if signal else ()), *placed.received(context)]
 
-    def terms(self, context: Context) -> list[Term]:
-        """What the engine adds where the port is excited; the modal voltage and current that it records."""
-        mode, frame, found = self.mode(context), self._frame(context), []
-        if self.name in context.waveforms:
-            found = launched(context, mode, self.line(context), frame, context.waveforms[self.name])
-        return [*found, *received(context, mode, frame)]
-
-    def collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) over `time` in the port's plane, `current` (A) over `time_half` (s) half a cell on.
 
-        What turns them into waves (`guided_record`) is kept with them; `cells` lie between the port and its
-        reference plane.
+        The numbers that turn them into waves (`guided_record`) are recorded with them.
         """
-        line, frame = self.line(context), self._frame(context)
-        here = float(context.grid.lines[self.along][port_place(context, self).node])
-        plane = here if self.reference_plane is None else self.reference_plane
-        return recorded(
-            line,
-            recordings,
-            {
-                "mode": self.modes[0],
-                "cutoff_frequency": line.cutoff_frequency,
-                "reference_plane": plane,
-                "cells": self.sign * (plane - here) / frame.after,
-            },
-        )
-
-    def _frame(self, context: Context) -> Frame:
-        return Frame.of(context, self.along, self.sign, port_place(context, self).node)
+        return self._placed(context).record(recordings)

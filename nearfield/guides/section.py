@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import triple
 from nearfield.grid.yee import AXES
 from nearfield.guides.analytic import Opening
 from nearfield.guides.filling import Filling, coefficients_at, filling_of
@@ -19,6 +20,34 @@ from nearfield.guides.window import Place
 from nearfield.lowering.context import Context
 
 MARGIN = 2  # cells of the window beyond the opening: a round hole in metal may take one more
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Live edges: component and (i, j, k) of E, component of the H beside it, the sign of that in n x H, area (m^2),
+    open part, Cb of E and Db of that H."""
+
+    component: np.ndarray
+    index: np.ndarray
+    magnetic: np.ndarray
+    turn: np.ndarray
+    area: np.ndarray
+    free: np.ndarray
+    cb: np.ndarray
+    db: np.ndarray
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Weights of a mode on the live edges of its plane, and on the H beside them.
+
+    `launched`: of the incident H and E that E and H are given; `shares`: (edges, profiles) of each profile in these;
+    `received`: (profiles, edges) of the sums over E and over H.
+    """
+
+    launched: tuple[np.ndarray, np.ndarray]
+    shares: tuple[np.ndarray, np.ndarray]
+    received: tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -35,43 +64,51 @@ class Section:
     filling: Filling
 
     @property
+    def live(self) -> tuple[np.ndarray, np.ndarray]:
+        """Live E_u and E_v."""
+        return self.live_u, self.live_v
+
+    @property
     def areas(self) -> tuple[np.ndarray, np.ndarray]:
         """Part of the plane (m^2) that E_u and E_v stand for."""
         return np.outer(self.primary[0], self.dual[1]), np.outer(self.dual[0], self.primary[1])
 
+    @property
+    def edges(self) -> Edges:
+        """The live edges of the plane, E_u first."""
+        filling, across, parts = self.filling, self.place.across, []
+        free, (cb, db) = (filling.open_u, filling.open_v), (filling.electric, filling.magnetic)
+        for turned, mask in enumerate(self.live):
+            index = np.stack([number[mask] for number in self.place.index(across[turned], self.place.node)])
+            own, other = (np.full(index.shape[1], number) for number in (across[turned], 3 + across[1 - turned]))
+            turn = np.full(own.size, -1.0 if turned else 1.0)  # n x u = v, n x v = -u
+            values = (each[turned][mask] for each in (self.areas, free, cb, db))
+            parts.append((own, index, other, turn, *values))
+        return Edges(*(np.concatenate(part, axis=-1) for part in zip(*parts)))
+
 
 def guide_section(context: Context, who: str, place: Place, opening: Opening) -> Section:
-    """That of the guide which the opening is in. Errors: a lossy filling, a wall with a hole, a step there."""
+    """The guide that the opening is in. Errors: a lossy filling, a wall with a hole, a step there."""
     u, v = place.across
     planes = [_live(context, place, node) for node in (place.node, place.node - 1, place.node + 1)]
     cells = _connected(context, who, place, opening, *planes[0][:2])
     beside = (_beside(cells, 1), _beside(cells, 0), _beside(_beside(cells, 0), 1))
-    masks = [tuple(live & near for live, near in zip(plane, beside)) for plane in planes]
+    masks = [triple(live & near for live, near in zip(plane, beside)) for plane in planes]
     for mask in masks[1:]:
         if any((found != wanted).any() for found, wanted in zip(mask, masks[0])):
             raise ModelError(
                 f"{who}: the guide's cross-section changes within a cell of the port's plane; a port needs an even "
                 "guide, so let it run on for a few cells on both sides of the plane"
             )
-    live_u, live_v, live_n = masks[0]
-    if live_u[:, [0, -1]].any() or live_v[[0, -1], :].any():
+    if masks[0][0][:, [0, -1]].any() or masks[0][1][[0, -1], :].any():
         raise ModelError(
             f"{who}: the guide is not closed by metal around the given rectangle; let `lower` and `upper` be the "
             "corners of its opening, on the metal (of half a guide behind a PMC wall give the whole, with `symmetry`)"
         )
-    spans = [slice(low, high) for low, high in zip(place.first, place.last)]
-    nodes = [slice(low, high + 1) for low, high in zip(place.first, place.last)]
-    grid = context.grid
-    return Section(
-        place,
-        live_u,
-        live_v,
-        live_n,
-        cells,
-        tuple(grid.primary(a)[span] for a, span in zip((u, v), spans)),
-        tuple(grid.dual(a)[span] for a, span in zip((u, v), nodes)),
-        filling_of(context, who, place, masks[0], cells),
-    )
+    grid, spans = context.grid, list(zip((u, v), place.first, place.last))
+    (pu, du), (pv, dv) = ((grid.primary(a)[low:high], grid.dual(a)[low : high + 1]) for a, low, high in spans)
+    filling = filling_of(context, who, place, masks[0], cells)
+    return Section(place, *masks[0], cells, (pu, pv), (du, dv), filling)
 
 
 def ends_as_it_begins(context: Context, who: str, place: Place, opening: Opening, end: int) -> bool:
@@ -85,21 +122,24 @@ def ends_as_it_begins(context: Context, who: str, place: Place, opening: Opening
 def _live(context: Context, place: Place, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where E_u and E_v in the plane of a node, and E_n in the cell between it and the port's, are alive."""
     planes = zip((*place.across, place.axis), (node, node, min(node, place.node)))
-    return tuple(coefficients_at(context, axis, place.index(axis, along))[1] != 0.0 for axis, along in planes)
+    return triple(coefficients_at(context, axis, place.index(axis, along))[1] != 0.0 for axis, along in planes)
+
+
+def linked(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Labels of the parts of an array that hang together by links between neighbours along its two axes."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    number = np.arange(second.shape[0] * first.shape[1]).reshape(second.shape[0], first.shape[1])
+    one = np.concatenate((number[:-1][first], number[:, :-1][second]))
+    other = np.concatenate((number[1:][first], number[:, 1:][second]))
+    links = coo_matrix((np.ones(one.size), (one, other)), shape=(number.size,) * 2)
+    return connected_components(links, directed=False)[1].reshape(number.shape)
 
 
 def _connected(context: Context, who: str, place: Place, opening: Opening, live_u, live_v) -> np.ndarray:
     """The cells of the window that hang together, over live edges, with most of the opening."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    shape = (live_u.shape[0], live_v.shape[1])
-    number = np.arange(shape[0] * shape[1]).reshape(shape)
-    over_u, over_v = live_u[:, 1:-1], live_v[1:-1, :]  # E_u divides neighbours along v
-    one = np.concatenate((number[:, :-1][over_u], number[:-1][over_v]))
-    other = np.concatenate((number[:, 1:][over_u], number[1:][over_v]))
-    links = coo_matrix((np.ones(one.size), (one, other)), shape=(number.size,) * 2)
-    label = connected_components(links, directed=False)[1].reshape(shape)
+    label = linked(live_v[1:-1, :], live_u[:, 1:-1])  # E_u divides neighbours along v
     centres = (context.grid.centres(a)[low:high] for a, low, high in zip(place.across, place.first, place.last))
     inside = opening.holds(*np.meshgrid(*centres, indexing="ij"))
     inside &= live_u[:, 1:] | live_u[:, :-1] | live_v[1:] | live_v[:-1]

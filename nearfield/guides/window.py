@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearfield.entry.triples import triple
 from nearfield.grid.yee import is_half
+from nearfield.lowering.interpolation import Index
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,11 @@ class Place:
         """The axes u and v."""
         return (self.axis + 1) % 3, (self.axis + 2) % 3
 
-    def index(self, component: int, along: int) -> tuple[np.ndarray, ...]:
+    def index(self, component: int, along: int) -> Index:
         """i, j, k of a component's samples in the window, arrays over (u, v); `along`: the number along the guide."""
         ends = [last + (not is_half(component, a)) for a, last in zip(self.across, self.last)]
         mesh = np.meshgrid(*(np.arange(low, high) for low, high in zip(self.first, ends)), indexing="ij")
         index = [np.full(mesh[0].shape, along)] * 3
         for a, values in zip(self.across, mesh):
             index[a] = values
-        return tuple(index)
+        return triple(index)

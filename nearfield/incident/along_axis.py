@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Triple
 from nearfield.grid.boundaries import CPML, cpml_profile
 from nearfield.grid.yee import AXES, YeeGrid
-from nearfield.incident.box import Nodes
+from nearfield.incident.box import Beam
 from nearfield.incident.line import FORWARD, IncidentLine, LinePoles, LineProfile
 from nearfield.lowering.context import Context
 from nearfield.plan.planning import inverse_lengths, unit_length
 
 END = 44  # cells past either end of the line ...
-LAYER = CPML(40, alpha_maximum=0.0)  # ... that the CPML takes
+LAYER = CPML(cells=40, alpha_maximum=0.0)  # ... that the CPML takes
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Column:
     magnetic: np.ndarray
 
 
-def column(context: Context, axis: int, polarised: int, first: Nodes) -> Column:
+def column(context: Context, axis: int, polarised: int, first: Triple) -> Column:
     """Through the box's lower corner, for E along the axis `polarised`."""
     grid = context.grid
     numbers = np.arange(grid.cells[axis] + 1)
@@ -41,44 +41,24 @@ def column(context: Context, axis: int, polarised: int, first: Nodes) -> Column:
     return Column(grid.primary(axis), electric, magnetic)
 
 
-def incident_line(
-    context: Context,
-    who: str,
-    axis: int,
-    direction: int,
-    polarised: int,
-    first: Nodes,
-    last: Nodes,
-    signal: Callable[[np.ndarray], np.ndarray],
-    end: float,
-    excitation: str,
-) -> IncidentLine:
-    """The wave of an axis; `signal(t)` is E (V/m) where it enters the box. Error: the way there is not plain."""
-    grid, found = context.grid, column(context, axis, polarised, first)
+def incident_line(context: Context, beam: Beam, axis: int, polarised: int) -> IncidentLine:
+    """The wave of an axis. Error: the way there is not plain."""
+    grid, found, direction = context.grid, column(context, axis, polarised, beam.first), int(beam.travels[axis])
     low, high = context.boundaries.interior(grid)[axis]
     forward = direction == FORWARD
-    entry = first[axis] if forward else last[axis]
+    entry = beam.first[axis] if forward else beam.last[axis]
     real = (entry, high) if forward else (low, entry)  # nodes of the line that are the grid's
     before = (low + 1, entry) if forward else (entry + 1, high)
-    front = _front(who, axis, found, entry - direction, entry - forward, slice(*before))
+    front = _front(beam.who, axis, found, entry - direction, entry - forward, slice(*before))
     beside = found.cells[entry - 1 if forward else entry]
     rows = [_uniform_row(beside, front, real[1] - real[0]), _model_row(context, axis, found, front, real, forward)]
     profile = _profile(context, *zip(*rows))
     index = 1.0 / float(np.sqrt(front[0][1] * front[1][1]))
     shift = 2 * beside * index / VACUUM_SPEED  # it starts one node before the line's entry, which is one before the box
-    transit = float(np.sum(found.cells)) * index / VACUUM_SPEED
-    offset = END - real[0]
-    return IncidentLine(
-        profile,
-        lambda t: signal(t + shift),
-        context.time_step,
-        direction,
-        entry - direction + offset,
-        first[axis] + offset,
-        last[axis] + offset,
-        excitation,
-        end + transit,
-    )
+    end = beam.end + float(np.sum(found.cells)) * index / VACUUM_SPEED
+    start, first, last = (n + END - real[0] for n in (entry - direction, beam.first[axis], beam.last[axis]))
+    step, excitation = context.time_step, beam.excitation
+    return IncidentLine(profile, lambda t: beam.signal(t + shift), step, direction, start, first, last, excitation, end)
 
 
 def _front(who: str, axis: int, found: Column, node: int, half: int, before: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -104,15 +84,10 @@ def _uniform_row(cell: float, front: tuple[np.ndarray, np.ndarray], count: int) 
 
 
 def _model_row(context: Context, axis: int, found: Column, front: tuple, real: tuple[int, int], forward: bool) -> tuple:
-    """The same in the model: behind a wall there is nothing, behind the last layer more of it."""
+    """That row in the model: behind a wall there is nothing, behind the last layer more of it."""
     begin, stop = real
-    cells = np.concatenate(
-        (
-            np.full(END, found.cells[max(begin - 1, 0) if forward else begin]),
-            found.cells[begin:stop],
-            np.full(END, found.cells[stop - 1 if forward else stop]),
-        )
-    )
+    beyond = (found.cells[max(begin - 1, 0) if forward else begin], found.cells[stop - 1 if forward else stop])
+    cells = np.concatenate((np.full(END, beyond[0]), found.cells[begin:stop], np.full(END, beyond[1])))
     dual = np.concatenate((cells[:1], 0.5 * (cells[1:] + cells[:-1]), cells[-1:]))
     electric, magnetic = (np.zeros((len(parts), cells.size + 1)) for parts in (found.electric, found.magnetic))
     electric[:, END : END + stop - begin + 1] = found.electric[:, begin : stop + 1]
@@ -151,7 +126,8 @@ def _profile(context: Context, cells, dual, electric, magnetic) -> LineProfile:
             inverse, decay, psi_drive = (np.append(values, np.zeros(missing)) for values in columns)
             part.append((stay, drive * scale, inverse, decay, psi_drive))
     poles = (*line_poles(context, False, electric[1]), *line_poles(context, True, magnetic[1]))
-    return LineProfile(*(tuple(np.stack(rows) for rows in zip(*part)) for part in parts), poles)
+    on_nodes, between = (tuple(np.stack(rows) for rows in zip(*part)) for part in parts)
+    return LineProfile(on_nodes, between, poles)
 
 
 def line_poles(context: Context, magnetic: bool, parts: np.ndarray) -> list[LinePoles]:

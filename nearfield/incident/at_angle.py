@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Point, triple
 from nearfield.grid.yee import AXES, is_half
-from nearfield.incident.box import Nodes, Reads
+from nearfield.incident.box import Beam, Reads
 from nearfield.incident.oblique import FINENESS, TAPS, GridWave, ObliqueWave, lagrange, make_combs
 from nearfield.lowering.context import Context
 from nearfield.plan.plan import unit_stride_axis
@@ -20,21 +19,19 @@ LOSSLESS = 1e-12
 NOTHING = 1e-15
 
 
-def even_cells(
-    context: Context, who: str, first: Nodes, last: Nodes, travels: np.ndarray
-) -> tuple[float, float, float]:
+def even_cells(context: Context, beam: Beam) -> Point:
     """The cell lengths about the box. Error: they vary along an axis on which the wave does."""
     found = []
     for axis in range(3):
-        cells = context.grid.primary(axis)[max(0, first[axis] - 1) : last[axis] + 1]
-        if travels[axis] != 0.0 and np.ptp(cells) > EVEN * cells.max():
+        cells = context.grid.primary(axis)[max(0, beam.first[axis] - 1) : beam.last[axis] + 1]
+        if beam.travels[axis] != 0.0 and np.ptp(cells) > EVEN * cells.max():
             raise ModelError(
-                f"{who}: cells about its box vary along {AXES[axis]}, {cells.min():.6g} to {cells.max():.6g} m; a "
+                f"{beam.who}: cells about its box vary along {AXES[axis]}, {cells.min():.6g} to {cells.max():.6g} m; a "
                 "plane wave at an angle to the axes needs even ones, because it is given by their dispersion. Use an "
                 "even grid about the box, or let the wave travel along an axis"
             )
         found.append(float(cells.mean()))
-    return tuple(found)
+    return triple(found)
 
 
 def uniform_medium(who: str, found: list[tuple[Reads, np.ndarray, np.ndarray]]) -> tuple[float, float]:
@@ -52,25 +49,15 @@ def uniform_medium(who: str, found: list[tuple[Reads, np.ndarray, np.ndarray]]) 
 
 
 def oblique_terms(
-    context: Context,
-    who: str,
-    travels: np.ndarray,
-    electric: np.ndarray,
-    first: Nodes,
-    last: Nodes,
-    found: list[tuple[Reads, np.ndarray, np.ndarray]],
-    signal: Callable[[np.ndarray], np.ndarray],
-    end: float,
-    excitation: str,
+    context: Context, beam: Beam, found: list[tuple[Reads, np.ndarray, np.ndarray]]
 ) -> list[IncidentTerm]:
     """The terms of a wave at an angle, for E and for H: samples that lie along rows, and those that end them."""
-    cells = even_cells(context, who, first, last, travels)
-    permittivity, permeability = uniform_medium(who, found)
-    grid_wave = GridWave(cells, context.time_step, travels, electric, permittivity, permeability)
-    corner = [(a if u >= 0 else b) for a, b, u in zip(first, last, travels)]  # met first
-    active = context.coefficients.active
-    unit = unit_stride_axis(tuple(n - first for n, first in zip(active, context.grid.stepped_from)))
-    reach = [u * d * (b - a + 1) for u, d, a, b in zip(travels, cells, first, last)]
+    cells, travels, taps = even_cells(context, beam), beam.travels, TAPS[context.precision]
+    permittivity, permeability = uniform_medium(beam.who, found)
+    grid_wave = GridWave(cells, context.time_step, travels, beam.electric, permittivity, permeability)
+    corner = [(a if u >= 0 else b) for a, b, u in zip(beam.first, beam.last, travels)]  # met first
+    unit = unit_stride_axis(triple(n - first for n, first in zip(context.active, context.grid.stepped_from)))
+    reach = [u * d * (b - a + 1) for u, d, a, b in zip(travels, cells, beam.first, beam.last)]
     slack = sum(abs(u) * d for u, d in zip(travels, cells))
     length = sum(abs(value) for value in reach)
     duration = length * (permittivity * permeability) ** 0.5 / VACUUM_SPEED
@@ -78,25 +65,15 @@ def oblique_terms(
     present = np.abs(grid_wave.components(k)).max(axis=1) > NOTHING  # components that are zero for long waves count too
     terms = []
     for along in (unit, (unit + 2) % 3):  # samples of neighbouring rows at their ends count on like those of a row
-        combs = make_combs(
-            cells, travels, along, (-slack, length + slack), TAPS[context.precision], FINENESS[context.precision]
-        )
+        combs = make_combs(cells, travels, along, (-slack, length + slack), taps, FINENESS[context.precision])
         reads = tuple(c for c in range(6) if present[c] and (along == unit or c % 3 != unit))
-        wave = ObliqueWave(grid_wave, combs, reads, signal, excitation, end + duration)
+        wave = ObliqueWave(grid_wave, combs, reads, beam.signal, beam.excitation, beam.end + duration)
         for across, _, drive in found:
             ends = 3 - across.component % 3 - across.read % 3 == unit  # the face's axis
             kept = present[across.read] & (ends != (along == unit))
-            column, share = places(across, corner, travels, wave, along, TAPS[context.precision])
-            terms.append(
-                IncidentTerm(
-                    across.component[kept],
-                    *across.index[:, kept],
-                    (drive * across.factor)[kept],
-                    column[kept],
-                    share[kept],
-                    wave,
-                )
-            )
+            column, share = places(across, corner, travels, wave, along, taps)
+            weight, (i, j, k) = (drive * across.factor)[kept], across.index[:, kept]
+            terms.append(IncidentTerm(across.component[kept], i, j, k, weight, column[kept], share[kept], wave))
     return [term for term in terms if term.weight.size]
 
 
@@ -105,7 +82,7 @@ def places(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Columns and shares of samples; those that follow each other along the axis `along` have the same shares."""
     cells, combs = wave.wave.cells, wave.combs
-    # what samples along the axis share is kept apart from what grows by whole places
+    # the part that samples along the axis share, and the part that grows by whole places
     elsewhere = np.zeros(across.read.size)
     counted = np.zeros(across.read.size, np.int64)
     for axis in range(3):

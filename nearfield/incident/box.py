@@ -11,24 +11,38 @@ and with the other sign, and Hr[n + 1/2], at a high face. Source: Taflove and Ha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
-from nearfield.grid.boundaries import CPML
+from nearfield.entry.triples import Triple, triple
+from nearfield.grid.boundaries import CPML, FACES, Boundaries
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.context import Context
 from nearfield.sources.edges import snapped
 
-if TYPE_CHECKING:
-    from nearfield.grid.boundaries import Boundaries
 
-Nodes = tuple[int, int, int]
-SIDES = ("low", "high")
+@dataclass(frozen=True)
+class Beam:
+    """A plane wave and its box: corners as nodes, unit vectors, E (V/m) as a `signal(t)` where it enters the box.
+
+    `who`: its label in messages; `along`: the axis that it travels along, None at an angle; the signal is over at `end`
+    (s), in the excitation of that name.
+    """
+
+    who: str
+    first: Triple
+    last: Triple
+    travels: np.ndarray
+    electric: np.ndarray
+    along: int | None
+    signal: Callable[[np.ndarray], np.ndarray]
+    end: float
+    excitation: str
 
 
 @dataclass(frozen=True)
@@ -46,7 +60,7 @@ class Reads:
     factor: np.ndarray
 
 
-def box_nodes(grid: YeeGrid, boundaries: Boundaries, lower, upper, who: str) -> tuple[Nodes, Nodes]:
+def box_nodes(grid: YeeGrid, boundaries: Boundaries, lower, upper, who: str) -> tuple[Triple, Triple]:
     """The box's corners as nodes, below planes of symmetry as above.
 
     Errors: it has no volume, comes too near to a CPML, or does not reach a plane of symmetry.
@@ -63,7 +77,7 @@ def box_nodes(grid: YeeGrid, boundaries: Boundaries, lower, upper, who: str) -> 
                 f"and one cell of scattered field before each CPML: {line[least]:.6g} to {line[most]:.6g} m at most. "
                 "Move its corners"
             )
-    return tuple(low for low, _ in spans), tuple(high for _, high in spans)
+    return triple(low for low, _ in spans), triple(high for _, high in spans)
 
 
 def mirrored(grid: YeeGrid, axis: int, span: tuple[int, int], who: str) -> tuple[int, int]:
@@ -81,38 +95,32 @@ def mirrored(grid: YeeGrid, axis: int, span: tuple[int, int], who: str) -> tuple
     return grid.cells[axis] - high, high
 
 
-def open_faces(grid: YeeGrid, boundaries: Boundaries, first: Nodes, last: Nodes) -> list[tuple[int, str]]:
+def open_faces(grid: YeeGrid, first: Triple, last: Triple) -> list[tuple[int, str]]:
     """(axis, side) of the faces that do not lie on a wall of the domain, past which there is nothing."""
     ends = {"low": (first, (0, 0, 0)), "high": (last, grid.cells)}
-    return [(axis, side) for axis in range(3) for side in SIDES if ends[side][0][axis] != ends[side][1][axis]]
+    return [(axis, side) for axis, side in FACES if ends[side][0][axis] != ends[side][1][axis]]
 
 
-def reads(
-    grid: YeeGrid, time_step: float, first: Nodes, last: Nodes, faces: list[tuple[int, str]], magnetic: bool
-) -> Reads:
+def reads(context: Context, beam: Beam, faces: list[tuple[int, str]], magnetic: bool) -> Reads:
     """All updates of E, or of H, that read across the given faces of the box, face by face."""
-    parts = []
+    grid, parts = context.grid, []
     for q, side in faces:
-        node, sign = (first[q], -1.0) if side == "low" else (last[q], 1.0)
+        node, sign = (beam.first[q], -1.0) if side == "low" else (beam.last[q], 1.0)
         beyond = node - (side == "low")  # number of the half node outside
-        lengths = grid.primary(q)[beyond] if magnetic else grid.dual(q)[node]
+        length = grid.primary(q)[beyond] if magnetic else grid.dual(q)[node]
         for p, r in permutations([axis for axis in range(3) if axis != q]):
             cyclic = 1.0 if (q - p) % 3 == 1 else -1.0
-            ends = [last[axis] + (axis == r and not grid.closed(axis)) for axis in range(3)]
-            spans = [np.arange(low, high) for low, high in zip(first, ends)]
+            ends = [beam.last[axis] + (axis == r and not grid.closed(axis)) for axis in range(3)]
+            spans = [np.arange(low, high) for low, high in zip(beam.first, ends)]
             spans[q] = np.array([node])
             on_face = np.stack([values.ravel() for values in np.meshgrid(*spans, indexing="ij")])
             outside = on_face.copy()
             outside[q] = beyond
-            electric, other = (p, on_face), (3 + r, outside)
-            own, source = (other, electric) if magnetic else (electric, other)
-            factor = sign * cyclic * VACUUM_SPEED * time_step / lengths
-            count = on_face.shape[1]
-            numbers = (np.full(count, value) for value in (own[0], source[0], factor))
-            component, read, factors = numbers
+            own, source = ((p, on_face), (3 + r, outside))[:: -1 if magnetic else 1]
+            factor = sign * cyclic * VACUUM_SPEED * context.time_step / length
+            component, read, factors = (np.full(on_face.shape[1], value) for value in (own[0], source[0], factor))
             parts.append(Reads(component, own[1], read, source[1], factors))
-    join = {name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in vars(parts[0])}
-    return Reads(**join)
+    return Reads(**{name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in vars(parts[0])})
 
 
 def weighted(context: Context, found: Reads) -> tuple[Reads, np.ndarray, np.ndarray]:
@@ -120,20 +128,22 @@ def weighted(context: Context, found: Reads) -> tuple[Reads, np.ndarray, np.ndar
     stay, drive = np.empty(found.factor.size), np.empty(found.factor.size)
     for component in np.unique(found.component):
         own = found.component == component
-        stay[own], drive[own] = context.coefficients.at(int(component), *found.index[:, own])
+        i, j, k = found.index[:, own]
+        stay[own], drive[own] = context.coefficients.at(int(component), i, j, k)
     alive = drive != 0.0
     kept = Reads(**{name: values[..., alive] for name, values in vars(found).items()})
     return kept, stay[alive], drive[alive]
 
 
-def refuse_crossing(context: Context, who: str, first: Nodes, last: Nodes, found: Reads, along: int | None) -> None:
-    """Refuse matter that crosses the faces, where it does not lie in layers across the axis `along` (None: at all).
+def refuse_crossing(context: Context, beam: Beam, found: Reads) -> None:
+    """Refuse matter that crosses the faces, but for layers across the axis that the wave travels along.
 
     Coefficients of equal component and, with layers, equal place along the axis must be equal.
     """
     for component in np.unique(found.component):
         index = found.index[:, found.component == component]
         values = context.coefficients.parts_at(int(component), *index)
+        along = beam.along
         place = np.zeros(index.shape[1], int) if along is None else index[along] - index[along].min()
         walled = on_wall(context, int(component), index)
         reference, free = np.zeros((len(values), place.max() + 1)), np.flatnonzero(~walled)[::-1]
@@ -146,9 +156,9 @@ def refuse_crossing(context: Context, who: str, first: Nodes, last: Nodes, found
             medium = context.coefficients.medium_name(*(int(n) for n in index[:, at]))
             layers = "" if along is None else f" but layers across {AXES[along]} that fill the whole box and beyond"
             raise ModelError(
-                f"{who}: matter ({medium} or what is beside it) crosses a face of its box near ({where}) m, where the "
-                f"incident wave is that of a uniform medium; allowed there: nothing{layers}. Enlarge the box so that "
-                "it holds all scatterers, with a cell to spare"
+                f"{beam.who}: matter ({medium} or what is beside it) crosses a face of its box near ({where}) m, where "
+                f"the incident wave is that of a uniform medium; allowed there: nothing{layers}. Enlarge the box so "
+                "that it holds all scatterers, with a cell to spare"
             )
 
 

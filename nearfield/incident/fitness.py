@@ -1,4 +1,4 @@
-"""What a plane wave cannot be in: complex fields, half a periodic axis, other planes of symmetry, at an angle poles."""
+"""Models that a plane wave does not fit: complex fields, half a periodic axis, other symmetry, at an angle poles."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES
 
 if TYPE_CHECKING:
-    from nearfield.incident.box import Nodes
+    from nearfield.incident.box import Beam
     from nearfield.lowering.context import Context
 
 
-def refuse_unfit(context: Context, who: str, first: Nodes, last: Nodes, along: int | None) -> None:
+def refuse_unfit(context: Context, beam: Beam) -> None:
     """Refuse a model in which the incident wave, along an axis or at an angle, is not what the box's faces add."""
     if context.boundaries.complex_fields:
         raise ModelError(
-            f"{who}: a Bloch phase makes the fields complex, and the incident wave is real; use 'periodic' faces, or "
-            "a CurrentSheet"
+            f"{beam.who}: a Bloch phase makes the fields complex, and the incident wave is real; use 'periodic' faces, "
+            "or a CurrentSheet"
         )
     for axis in range(3):
-        ends = first[axis] == 0, last[axis] == context.grid.cells[axis]
+        ends = beam.first[axis] == 0, beam.last[axis] == context.grid.cells[axis]
         if context.boundaries.face(axis, "low") == "periodic" and ends[0] != ends[1]:
             raise ModelError(
-                f"{who}: its box touches one of the two periodic faces across {AXES[axis]}, which are one; let it span "
-                "the whole axis, or keep a cell from both"
+                f"{beam.who}: its box touches one of the two periodic faces across {AXES[axis]}, which are one; let it "
+                "span the whole axis, or keep a cell from both"
             )
-    if along is None:
-        refuse_dispersive(context, who, first, last)
+    _refuse_asymmetric(context.grid.mirrors, beam)
+    if beam.along is None:
+        _refuse_dispersive(context, beam)
 
 
-def refuse_asymmetric(who: str, mirrors: Sequence[str | None], travels: np.ndarray, electric: np.ndarray) -> None:
+def _refuse_asymmetric(mirrors: Sequence[str | None], beam: Beam) -> None:
     """Refuse planes of symmetry that do not mirror the wave onto itself."""
+    travels, electric = beam.travels, beam.electric
     for axis, kind in enumerate(mirrors):
         if kind is None:
             continue
@@ -45,16 +47,16 @@ def refuse_asymmetric(who: str, mirrors: Sequence[str | None], travels: np.ndarr
         fits = travels[axis] == 0.0 and (electric[axis] == 0.0 or not np.delete(electric, axis).any())
         instead = f'{AXES[axis]} = "{other}" fits it' if fits else "leave the plane out, or choose a direction in it"
         raise ModelError(
-            f"{who}: the plane of symmetry across {AXES[axis]} is {kind}, which this wave is not symmetric about: it "
-            f"must travel along the plane, and {name} be across it (it travels along {travels.tolist()}, with E along "
-            f"{electric.tolist()}); {instead}"
+            f"{beam.who}: the plane of symmetry across {AXES[axis]} is {kind}, which this wave is not symmetric about: "
+            f"it must travel along the plane, and {name} be across it (it travels along {travels.tolist()}, with E "
+            f"along {electric.tolist()}); {instead}"
         )
 
 
-def refuse_dispersive(context: Context, who: str, first: Nodes, last: Nodes) -> None:
+def _refuse_dispersive(context: Context, beam: Beam) -> None:
     """Refuse dispersive media that are not wholly inside the box, a cell from its faces."""
-    lines = context.grid.lines
-    low, high = ([float(line[n + step]) for line, n in zip(lines, nodes)] for nodes, step in ((first, 1), (last, -1)))
+    lines, corners = context.grid.lines, ((beam.first, 1), (beam.last, -1))
+    low, high = ([float(line[n + step]) for line, n in zip(lines, nodes)] for nodes, step in corners)
     for name, medium, bounds in context.coefficients.fillings():
         if isinstance(medium, str) or not medium.dispersive:
             continue
@@ -63,7 +65,7 @@ def refuse_dispersive(context: Context, who: str, first: Nodes, last: Nodes) -> 
         )
         if not inside:
             raise ModelError(
-                f"{who}: the dispersive medium of {name} is not wholly inside its box, a cell from the faces; the "
+                f"{beam.who}: the dispersive medium of {name} is not wholly inside its box, a cell from the faces; the "
                 "incident wave at an angle is that of a medium without poles. Enlarge the box, give constants at the "
                 "frequency of interest, or let the wave travel along an axis"
             )

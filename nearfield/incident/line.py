@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 if TYPE_CHECKING:
     from nearfield.plan.planes import PoleMedium
@@ -35,7 +36,7 @@ class LinePoles:
 
 @dataclass(frozen=True)
 class LineProfile:
-    """What the update needs in each row, (2, nodes): coefficients times c dt/u, inverse lengths, the CPML's numbers.
+    """Numbers of the update in each row, (2, nodes): coefficients times c dt/u, inverse lengths, the CPML's numbers.
 
     `electric`, `magnetic`: (stay, drive, inverse, decay, psi_drive) at the nodes and between them; what lies past
     the last node is zero.
@@ -64,7 +65,7 @@ class IncidentLine:
     excitation: str
     end: float
 
-    def march(self, dtype: type) -> LineMarch:
+    def march(self, dtype: DTypeLike) -> LineMarch:
         """From rest."""
         return LineMarch(self, dtype)
 
@@ -72,35 +73,25 @@ class IncidentLine:
 class LineMarch:
     """The states of an `IncidentLine` after the last step that was asked for."""
 
-    def __init__(self, line: IncidentLine, dtype: type) -> None:
+    def __init__(self, line: IncidentLine, dtype: DTypeLike) -> None:
         self.line, self.dtype = line, dtype
         self._numbers = np.ascontiguousarray([line.profile.electric, line.profile.magnetic], dtype)
-        self._recursions = [
-            (
-                poles,
-                np.concatenate((poles.medium.firsts.ravel(), poles.medium.seconds.ravel())).astype(dtype),
-                poles.at.astype(np.int64),
-                np.ascontiguousarray(poles.cells, dtype),
-            )
-            for poles in line.profile.poles
-        ]
         self._restart()
 
     def _restart(self) -> None:
-        nodes = self._numbers.shape[-1]
+        nodes, dtype = self._numbers.shape[-1], self.dtype
         self.step = 0
-        self._states = np.zeros((2, 2, nodes + 1), self.dtype)  # E and H; row 0, row 1
-        self._psi = np.zeros((2, 2, nodes), self.dtype)
-        self._layers = [
-            (
-                int(poles.medium.magnetic),
-                len(poles.medium.firsts),
-                len(poles.medium.seconds),
-                *constants,
-                np.zeros((poles.medium.states, poles.at.size), self.dtype),
-            )
-            for poles, *constants in self._recursions
-        ]
+        self._states = np.zeros((2, 2, nodes + 1), dtype)  # E and H; row 0, row 1
+        self._psi = np.zeros((2, 2, nodes), dtype)
+        self._layers = [self._layer(poles) for poles in self.line.profile.poles]
+
+    def _layer(self, poles: LinePoles) -> tuple:
+        """A dispersive medium as the core takes it, at rest."""
+        medium, dtype = poles.medium, self.dtype
+        constants = np.concatenate((medium.firsts.ravel(), medium.seconds.ravel())).astype(dtype)
+        numbers = int(medium.magnetic), len(medium.firsts), len(medium.seconds)
+        cells, states = np.ascontiguousarray(poles.cells, dtype), np.zeros((medium.states, poles.at.size), dtype)
+        return *numbers, constants, poles.at.astype(np.int64), cells, states
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
         """See `nearfield.plan.excitations.March`; steps gone by are made again from rest."""
@@ -111,18 +102,8 @@ class LineMarch:
         line, skipped = self.line, first - self.step - 1
         now = np.arange(self.step + 1, first + steps) * line.time_step
         table = np.zeros((2, steps, line.last - line.first + 2), self.dtype)
-        core().march_line(
-            self._numbers,
-            self._states,
-            self._psi,
-            np.ascontiguousarray(line.signal(now), self.dtype),
-            skipped,
-            table,
-            line.entry,
-            line.direction,
-            line.first,
-            line.last,
-            self._layers,
-        )
+        signal = np.ascontiguousarray(line.signal(now), self.dtype)
+        states, nodes = (self._numbers, self._states, self._psi), (line.entry, line.direction, line.first, line.last)
+        core().march_line(*states, signal, skipped, table, *nodes, self._layers)
         self.step = first + steps - 1
         return table if table.any() else None

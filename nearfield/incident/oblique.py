@@ -24,18 +24,19 @@ from functools import cached_property
 from math import erfc
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.machine.topology import available_threads
 
 TAPS = {"single": 6, "double": 10}
 FINENESS = {"single": 3, "double": 4}  # places of the table in the smallest cell, at least
-PASS, STOP = 0.6, 0.95  # of the highest frequency that the grid carries along u: the signal is cut between them
+PASS, STOP = 0.6, 0.95  # band over which the signal is cut, over the highest frequency that the grid carries along u
 STEEP = 6.0  # erfc(6) = 2e-17
 SLOWEST = 3.0  # c over the least group velocity below STOP
 FEWEST = 512  # steps of a block
 TOGETHER = 16  # columns that are made at a time: they stay in cache
-LEAST_COMB = 0.125  # of the smallest cell; along axes on which the wave hardly moves there is no comb
+LEAST_COMB = 0.125  # smallest cells that the wave passes in a cell along an axis, below which there is no comb
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class ObliqueWave:
     excitation: str
     end: float
 
-    def march(self, dtype: type) -> ObliqueMarch:
+    def march(self, dtype: DTypeLike) -> ObliqueMarch:
         """From rest."""
         return ObliqueMarch(self, dtype)
 
@@ -170,7 +171,7 @@ class ObliqueWave:
 
     @cached_property
     def filters(self) -> Filters:
-        """How blocks of steps are made of the signal."""
+        """The filters that make blocks of steps of the signal."""
         return Filters(self)
 
 
@@ -201,7 +202,7 @@ class Filters:
         apart = oblique.combs.teeth * oblique.combs.step  # columns of a comb
         self.turns = np.exp(-1j * np.outer(np.arange(TOGETHER) * apart, self.k))
 
-    def block(self, number: int, dtype: type) -> np.ndarray | None:
+    def block(self, number: int, dtype: DTypeLike) -> np.ndarray | None:
         """Tables (2, steps, columns) of block `number`; H stands half a step before E. None: silent."""
         oblique, dt = self.oblique, self.oblique.wave.time_step
         total = self.before + self.steps + self.after
@@ -231,7 +232,7 @@ class Filters:
 class ObliqueMarch:
     """The blocks of an `ObliqueWave` that were asked for last."""
 
-    def __init__(self, oblique: ObliqueWave, dtype: type) -> None:
+    def __init__(self, oblique: ObliqueWave, dtype: DTypeLike) -> None:
         self.oblique, self.dtype = oblique, dtype
         self._kept: dict[int, np.ndarray | None] = {}
 

@@ -9,17 +9,18 @@ from pydantic import BeforeValidator, model_validator
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import ANGLE, NUMBER, ElectricField, Position, Quantity, shown
-from nearfield.grid.boundaries import Boundaries
+from nearfield.entry.triples import Triple, triple
+from nearfield.grid.boundaries import FACES, Boundaries
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.incident.along_axis import incident_line
 from nearfield.incident.at_angle import oblique_terms
-from nearfield.incident.box import Nodes, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
-from nearfield.incident.fitness import refuse_asymmetric, refuse_unfit
+from nearfield.incident.box import Beam, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
+from nearfield.incident.fitness import refuse_unfit
 from nearfield.lowering.context import Context, Illumination
 from nearfield.plan.terms import IncidentTerm
 from nearfield.sources.edges import Name, ordered
-from nearfield.sources.sources import SOURCES, AnyWaveform, ImpressedCurrent
-from nearfield.sources.waveforms import ContinuousWave
+from nearfield.sources.sources import SOURCES, ImpressedCurrent
+from nearfield.sources.waveforms import AnyWaveform, ContinuousWave
 
 ROUNDING = 1e-12
 
@@ -123,98 +124,75 @@ class PlaneWave(ImpressedCurrent):
         return across / np.linalg.norm(across)
 
     @property
-    def axis_number(self) -> int | None:
+    def _axis_number(self) -> int | None:
         """The axis along which it travels, None at an angle."""
         along = np.flatnonzero(self.travels)
         return int(along[0]) if along.size == 1 else None
 
-    def corners(self, grid: YeeGrid, boundaries: Boundaries) -> tuple[Nodes, Nodes]:
+    def _corner_nodes(self, grid: YeeGrid, boundaries: Boundaries) -> tuple[Triple, Triple]:
         """The corners of its box as nodes."""
-        return box_nodes(grid, boundaries, self.lower, self.upper, self.place)
+        return box_nodes(grid, boundaries, self.lower, self.upper, self._label)
 
-    def edges(self, grid: YeeGrid) -> list:
-        """None of its own; see `corners`."""
-        return []
-
-    def terms(self, context: Context) -> list[IncidentTerm]:
-        """What the engine adds in each step, to E and to H."""
-        first, last = self.corners(context.grid, context.boundaries)
-        refuse_unfit(context, self.place, first, last, self.axis_number)
-        refuse_asymmetric(self.place, context.grid.mirrors, self.travels, self.electric)
-        faces = open_faces(context.grid, context.boundaries, first, last)
-        self._refuse_walls(context, faces)
-        found = []
-        for magnetic in (False, True):
-            across = reads(context.grid, context.time_step, first, last, faces, magnetic)
-            refuse_crossing(context, self.place, first, last, across, self.axis_number)
-            found.append(weighted(context, across))
-        if self.axis_number is not None:
-            return self._along_axis(context, first, last, found)
-        return oblique_terms(
-            context,
-            self.place,
-            self.travels,
-            self.electric,
-            first,
-            last,
-            found,
-            self.signal,
-            self.waveform.end,
-            SOURCES,
-        )
-
-    def signal(self, t: np.ndarray) -> np.ndarray:
+    def _incident(self, t: np.ndarray) -> np.ndarray:
         """E (V/m) where it enters the box."""
         return self.amplitude * self.waveform.value(t)
 
-    def illumination(self, grid: YeeGrid, boundaries: Boundaries, alone: bool) -> Illumination:
-        """What monitors need to know of it."""
-        first, last = self.corners(grid, boundaries)
-        corner = tuple(float(line[a if u >= 0 else b]) for line, a, b, u in zip(grid.lines, first, last, self.travels))
+    def _terms(self, context: Context) -> list[IncidentTerm]:
+        """The incident fields that the engine adds in each step, to E and to H."""
+        corners, vectors = self._corner_nodes(context.grid, context.boundaries), (self.travels, self.electric)
+        end = self.waveform.end
+        beam = Beam(self._label, *corners, *vectors, self._axis_number, self._incident, end, SOURCES)
+        refuse_unfit(context, beam)
+        faces = open_faces(context.grid, *corners)
+        self._refuse_walls(context, faces)
+        found = []
+        for magnetic in (False, True):
+            across = reads(context, beam, faces, magnetic)
+            refuse_crossing(context, beam, across)
+            found.append(weighted(context, across))
+        return (
+            oblique_terms(context, beam, found) if beam.along is None else axis_terms(context, beam, beam.along, found)
+        )
+
+    def _illumination(self, grid: YeeGrid, boundaries: Boundaries, alone: bool) -> Illumination:
+        """The wave as monitors know it."""
+        first, last = self._corner_nodes(grid, boundaries)
+        corner = triple(float(line[a if u >= 0 else b]) for line, a, b, u in zip(grid.lines, first, last, self.travels))
         known = None if isinstance(self.waveform, ContinuousWave) else self.waveform.spectrum
         return Illumination(first, last, self.travels, self.electric, corner, self.amplitude, known, alone)
 
-    def _along_axis(self, context: Context, first: Nodes, last: Nodes, found: list) -> list[IncidentTerm]:
-        axis, electric = self.axis_number, self.electric
-        direction = int(self.travels[axis])
-        polarised = int(np.argmax(np.abs(electric)))
-        line = incident_line(
-            context, self.place, axis, direction, polarised, first, last, self.signal, self.waveform.end, SOURCES
-        )
-        upward = np.zeros(3)
-        upward[axis] = 1.0
-        parts = np.concatenate((electric, np.cross(upward, electric)))  # of the line's E and H in each component
-        terms = []
-        for magnetic, (across, _, drive) in enumerate(found):
-            weight = drive * across.factor * parts[across.read]
-            column = across.source[axis] - first[axis] + (not magnetic)
-            terms.append(term(across, weight, column[:, None], np.ones((weight.size, 1)), line))
-        return [made for made in terms if made.weight.size]
-
     def _refuse_walls(self, context: Context, faces: list[tuple[int, str]]) -> None:
         """Refuse a box that touches walls which its wave does not fit: they would send it back."""
-        for wall_axis in range(3):
-            for side in ("low", "high"):
-                if (wall_axis, side) in faces:
-                    continue
-                wall = context.boundaries.face(wall_axis, side)
-                if wall == "periodic":
-                    fits = self.travels[wall_axis] == 0.0
-                elif wall_axis == self.axis_number:
-                    fits = (self.travels[wall_axis] > 0) == (side == "high")
-                else:
-                    tangential = self.electric if wall == "pec" else np.cross(self.travels, self.electric)
-                    fits = self.travels[wall_axis] == 0.0 and not np.delete(tangential, wall_axis).any()
-                if not fits:
-                    raise ModelError(
-                        f"{self.place}: its box touches the {wall.upper()} wall {AXES[wall_axis]}_{side}, which this "
-                        "wave does not pass along (tangential E is zero on PEC, tangential H on PMC, and what is "
-                        "periodic is the same on both faces). Keep the box a cell from the wall, or choose a wall, "
-                        "direction or polarisation that fits"
-                    )
+        for axis, side in FACES:
+            wall = context.boundaries.face(axis, side)
+            if wall == "periodic":
+                fits = self.travels[axis] == 0.0
+            elif axis == self._axis_number:
+                fits = (self.travels[axis] > 0) == (side == "high")
+            else:
+                tangential = self.electric if wall == "pec" else np.cross(self.travels, self.electric)
+                fits = self.travels[axis] == 0.0 and not np.delete(tangential, axis).any()
+            if not fits and (axis, side) not in faces:
+                raise ModelError(
+                    f"{self._label}: its box touches the {str(wall).upper()} wall {AXES[axis]}_{side}, which this wave "
+                    "does not pass along (tangential E is zero on PEC, tangential H on PMC, and what is periodic is "
+                    "the same on both faces). Keep the box a cell from the wall, or choose a wall, direction or "
+                    "polarisation that fits"
+                )
 
 
-def term(found: Reads, weight: np.ndarray, column: np.ndarray, share: np.ndarray, wave) -> IncidentTerm:
-    """A term of those samples whose weight does not vanish."""
-    kept = weight != 0.0
-    return IncidentTerm(found.component[kept], *found.index[:, kept], weight[kept], column[kept], share[kept], wave)
+def axis_terms(
+    context: Context, beam: Beam, axis: int, found: list[tuple[Reads, np.ndarray, np.ndarray]]
+) -> list[IncidentTerm]:
+    """The terms of a wave along an axis, for E and for H."""
+    line = incident_line(context, beam, axis, int(np.argmax(np.abs(beam.electric))))
+    parts = np.concatenate((beam.electric, np.cross(np.eye(3)[axis], beam.electric)))  # of its E and H, by component
+    terms = []
+    for half, (across, _, drive) in enumerate(found):
+        weight = drive * across.factor * parts[across.read]
+        column = across.source[axis] - beam.first[axis] + (not half)
+        kept = weight != 0.0
+        i, j, k = across.index[:, kept]
+        share = np.ones((i.size, 1))
+        terms.append(IncidentTerm(across.component[kept], i, j, k, weight[kept], column[kept, None], share, line))
+    return [term for term in terms if term.weight.size]

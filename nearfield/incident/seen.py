@@ -1,4 +1,4 @@
-"""What monitors see of a plane wave: total fields in its box, scattered fields outside, its spectrum."""
+"""A plane wave in monitors: total fields in its box, scattered fields outside."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def parts_seen(illumination: Illumination, terms: Sequence[RecordingTerm]) -> st
 def marked(variables: Variables, fields: str) -> Variables:
     """The variables of a monitor, each recorded one with the attribute `fields`."""
 
-    def told(variable: Variable) -> Variable:
+    def noted(variable: Variable) -> Variable:
         return replace(variable, attributes=variable.attributes | {"fields": fields})
 
-    return {name: variable if name in variable.dims else told(variable) for name, variable in variables.items()}
+    return {name: variable if name in variable.dims else noted(variable) for name, variable in variables.items()}
 
 
 def refuse_across(illuminations: tuple[Illumination, ...], who: str, first: Triple, last: Triple) -> None:

@@ -1,1 +1,1 @@
-"""What a source, port or monitor is given when it says itself as terms of a plan."""
+"""Everything that a source, port or monitor is given to express itself as terms of a plan."""

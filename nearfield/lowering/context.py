@@ -1,4 +1,4 @@
-"""What a source, port or monitor is given when it says itself as terms."""
+"""Everything that sources, ports and monitors may use to express themselves as terms of a plan."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from nearfield.entry.triples import Triple
+from nearfield.entry.triples import Point, Triple
 from nearfield.machine.transport import ALONE, Alone
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.planning import active_shape
 from nearfield.records.records import Variable
-from nearfield.records.regions import Nodes
 
 if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
@@ -29,11 +28,11 @@ class Illumination:
     amplitude * spectrum(f) (V/m s).
     """
 
-    first: Nodes
-    last: Nodes
+    first: Triple
+    last: Triple
     travels: np.ndarray
     electric: np.ndarray
-    corner: tuple[float, float, float]
+    corner: Point
     amplitude: float
     spectrum: Callable[[np.ndarray], np.ndarray] | None  # of its signal, s; None: it never ends
     alone: bool  # nothing else drives the same excitation
@@ -50,19 +49,19 @@ class Illumination:
 class Guide(Protocol):
     """A waveguide port as monitors know it: its window (m), its axis and direction, its shape."""
 
-    lower: tuple[float, float, float]
-    upper: tuple[float, float, float]
+    lower: Point
+    upper: Point
     shape: str
 
     @property
-    def along(self) -> int: ...
+    def _along(self) -> int: ...
     @property
-    def sign(self) -> int: ...
+    def _sign(self) -> int: ...
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a source, port or monitor may know when it is lowered."""
+    """Everything that a source, port or monitor may use to express itself as terms."""
 
     grid: YeeGrid
     time_step: float
@@ -74,7 +73,7 @@ class Context:
     waveforms: dict[str, Waveform] = field(default_factory=dict)
     illuminations: tuple[Illumination, ...] = ()  # plane waves of the excitation "sources"
     minimum_frequency: float = 0.0  # Hz; nor below this one
-    ranks: Alone = ALONE  # those that all lower it, in the same order; the first finds what may differ in last bits
+    ranks: Alone = ALONE  # all lower the model, in the same order; the first computes what may differ in last bits
     guides: tuple[Guide, ...] = ()
     found: dict[Any, Any] = field(default_factory=dict)  # see `once`
 
@@ -84,10 +83,11 @@ class Context:
         return active_shape(self.grid, self.boundaries)
 
     def once(self, key: Any, find: Callable[[], Found]) -> Found:
-        """What `find` returns, called the first time that this model asks for `key`."""
+        """The value of `find()`, which is called once for each key of a model."""
         if key not in self.found:
             self.found[key] = find()
-        return self.found[key]
+        value: Found = self.found[key]
+        return value
 
 
 def dft_stride(context: Context, frequencies: np.ndarray) -> int:

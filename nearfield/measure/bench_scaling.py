@@ -61,7 +61,7 @@ def cases(names: Sequence[str], cells: int, steps: int, model: Path, hardware: H
     found = []
     for name in dict.fromkeys(names):
         simulation = box(cells, 1) if name == "box" else load(model)
-        job = job_of_plan(simulation.setup().plan, hardware)
+        job = job_of_plan(simulation._setup().plan, hardware)
         count = steps if name == "box" else max(1, round(steps * cells**3 / job.cells))
         what = ("box", "--cells", str(cells)) if name == "box" else ("model", str(model))
         found.append(Case(name, (*what, "--steps", str(count)), job))

@@ -92,7 +92,7 @@ class Case:
         file = None if self.mode == WHOLE else FieldFile(format=self.format, codec=self.codec, per_domain=by_rank)
         when: dict[str, Any] = {"every": 1}
         if self.fields == "filled":
-            step = simulation.setup().time_step
+            step = simulation._setup().time_step
             when = {"times": [step * number for number in range(self.steps - STEPS + 1, self.steps + 1)]}
         side = self.size * CELL
         cuts = [number * side for number in (range(self.domains + 1) if split else (0, self.domains))]
@@ -119,9 +119,9 @@ def descriptions(setup: Discretization) -> list[Any]:
         found.append(
             file.description(
                 context.grid,
-                item.regions(context),
-                item.positions(context),
-                len(item.steps(context)),
+                item._regions(context),
+                item._positions(context),
+                len(item._steps(context)),
                 context.precision,
                 name,
             )
@@ -145,7 +145,7 @@ def refusal(case: Case, setup: Discretization, folder: Path) -> str | None:
 def measured(case: Case, folder: Path, ranks: Alone) -> dict[str, Any]:
     """Run a case; its three times by rank, its bytes. Nothing is left in the folder. A signal ends it for good."""
     simulation = case.simulation(ranks.size)
-    setup = simulation.setup()
+    setup = simulation._setup()
     if why := ranks.from_root(refusal(case, setup, folder) if ranks.rank == 0 else None):
         return {"refused": why}
     place = folder / "case"

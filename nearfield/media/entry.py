@@ -1,20 +1,20 @@
-"""What the library says of a medium."""
+"""What the library says of a medium, read from the files of `data/`."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.media.formulas import DATA, ELECTRONVOLT, FORMULAS, MICROMETRE
 from nearfield.media.materials import Medium
 
-FITTED = Path(__file__).with_name("fitted.toml")
-GHZ, THZ = 1e9, 1e12
+FITTED = DATA / "fitted.toml"
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class Entry:
     """
 
     name: str
+    family: str
     title: str
     source: str  # authors, journal, year, table
+    checked: str  # what the constants were held against, and what could not be found; empty: against nothing
     valid_band: tuple[float, float]  # Hz
     published: Callable[[np.ndarray], np.ndarray]
-    constants: dict[str, Any] | None = None  # of the medium, where it is exact; None: fitted
-    family: str = ""
-    rows: tuple[float, ...] = ()  # frequencies (Hz) of the source's rows, where it is a table
-    checked: str = ""  # what the constants were held against, and what could not be found; empty: against nothing
+    constants: dict[str, Any] | None  # of the medium, where it is exact; None: fitted
+    rows: tuple[float, ...]  # frequencies (Hz) of the source's rows, where it is a table
 
     @property
     def medium(self) -> Medium:
@@ -52,13 +52,31 @@ class Entry:
         """Largest deviation from the source's formula, relative; 0 where the medium is the formula."""
         return fitted()[self.name]["error"] if self.constants is None else 0.0
 
-    def of(self, family: str) -> Entry:
-        """The same in a family of media."""
-        return replace(self, family=family)
 
-    def held_against(self, what: str) -> Entry:
-        """The same with what its constants were held against."""
-        return replace(self, checked=what)
+def entries_of(family: str) -> Iterator[Entry]:
+    """The media of `data/FAMILY.toml`; what stands above them holds for each that does not say otherwise."""
+    tables = tomllib.loads((DATA / f"{family}.toml").read_text(encoding="utf-8"))
+    media = {name: table for name, table in tables.items() if isinstance(table, dict)}
+    shared = {key: value for key, value in tables.items() if key not in media}
+    for name, own in media.items():
+        given = shared | own
+        title = given.pop("title", name.replace("-", " ").capitalize()) + given.pop("title_note", "")
+        source = given.pop("source") + given.pop("source_note", "")
+        checked, band = given.pop("checked", ""), band_of(given)
+        formula = FORMULAS[given.pop("formula")](**given)
+        band = band or (formula.rows[0], formula.rows[-1])
+        yield Entry(name, family, title, source, checked, band, formula.permittivity, formula.constants, formula.rows)
+
+
+def band_of(given: dict[str, Any]) -> tuple[float, float] | None:
+    """Takes the band out of an entry: Hz, whatever its unit there; None where a table's rows are the band."""
+    if "electronvolts" in given:
+        low, high = given.pop("electronvolts")
+        return low * ELECTRONVOLT, high * ELECTRONVOLT
+    if "micrometres" in given:
+        shortest, longest = given.pop("micrometres")
+        return VACUUM_SPEED / (longest * MICROMETRE), VACUUM_SPEED / (shortest * MICROMETRE)
+    return tuple(given.pop("frequencies", ())) or None
 
 
 @lru_cache(maxsize=1)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.entry import toml_text
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import shown
 from nearfield.entry.quantities import FREQUENCY, LENGTH, Dimension, Quantity
 from nearfield.media.materials import Medium
 from nearfield.media.poles import Debye, Drude, Lorentz
-from nearfield.media.search import Place, Problem, search
+from nearfield.media.search import Problem, search
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,9 +67,7 @@ class MediumFit:
 
     def to_toml(self, name: str = "fitted") -> str:
         """The medium as an entry `[media.NAME]` of a model file."""
-        from nearfield.entry.toml_text import key, plain, table
-
-        return table(f"[media.{key(name)}]", plain(self.medium)) + "\n"
+        return toml_text.table(f"[media.{toml_text.key(name)}]", toml_text.plain(self.medium)) + "\n"
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Table and medium over frequency, with the deviation; written to a .png or .svg where a path is given."""
@@ -115,28 +114,28 @@ def fit_medium(
     kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     if not kinds or not set(kinds) <= set(KINDS):
         raise ModelError(f"kinds: given {list(kinds)!r}; allowed: some of {', '.join(KINDS)}")
-    size, weight = np.abs(table), number("loss_weight", loss_weight)
+    weight = number("loss_weight", loss_weight)
     if not weight > 0.0:
         raise ModelError(f"loss_weight: given {loss_weight}; needs a number above 0")
-    problem = Problem(TWO_PI * axis, table, size, size / weight, limits(infinity), bool(conductivity), kinds)
+    problem = Problem(TWO_PI * axis, table, weight, limits(infinity), bool(conductivity), kinds)
     found = search(problem, count, error)
     medium = Medium(
         permittivity=found.infinity,
         conductivity=found.conductivity,
         name=name,
-        poles=[pole_of(place, x) for place, x in zip(found.places, found.strengths) if x > 0],
+        poles=[pole_of(*row, x) for row, x in zip(found.poles.tolist(), found.strengths.tolist()) if x > 0],
         valid_band=(float(axis[0]), float(axis[-1])),
     )
     return MediumFit(medium, axis, table)
 
 
-def pole_of(place: Place, strength: float) -> Debye | Drude | Lorentz:
+def pole_of(kind: str, rate: float, damping: float, strength: float) -> Debye | Drude | Lorentz:
     """The pole as a medium has it."""
-    if place.kind == "debye":
-        return Debye(float(strength), 1.0 / place.rate)
-    if place.kind == "drude":
-        return Drude(float(np.sqrt(strength)) * place.rate / TWO_PI, place.rate)
-    return Lorentz(float(strength), place.rate / TWO_PI, 0.5 * place.damping * place.rate)
+    if kind == "debye":
+        return Debye(strength, 1.0 / rate)
+    if kind == "drude":
+        return Drude(np.sqrt(strength).item() * rate / TWO_PI, rate)
+    return Lorentz(strength, rate / TWO_PI, 0.5 * damping * rate)
 
 
 def limits(infinity: Any) -> tuple[float, float]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from functools import cached_property
 
 from nearfield.entry.errors import ModelError
-from nearfield.media import boards, glasses, liquids, metals, soils, tissues
-from nearfield.media.entry import Entry
+from nearfield.media.entry import Entry, entries_of
 from nearfield.media.materials import Medium
 
-FAMILIES = (liquids, soils, tissues, boards, metals, glasses)
+FAMILIES = ("liquids", "soils", "tissues", "laminates", "walls", "metals", "glasses")  # files of data/
 
 
 class Library:
@@ -26,8 +26,9 @@ class Library:
     'A. D. Rakic,'
     """
 
-    def __init__(self) -> None:
-        self._entries = {entry.name: entry for family in FAMILIES for entry in family.ENTRIES}
+    @cached_property
+    def _entries(self) -> dict[str, Entry]:
+        return {entry.name: entry for family in FAMILIES for entry in entries_of(family)}
 
     def about(self, name: str) -> Entry:
         """What is known of a medium. Error: ModelError for a name that is not in the library."""

@@ -55,16 +55,16 @@ class Debye(Schema):
         """chi at complex frequencies s (1/s)."""
         return self.strength / (1.0 + s * self.relaxation_time)
 
-    def terms(self) -> Terms:
+    def _terms(self) -> Terms:
         """Pole-residue pairs (1/s): chi = sum residue/(s - pole)."""
         rate = 1.0 / self.relaxation_time
         return ((complex(-rate), complex(self.strength * rate)),)
 
-    def fraction(self, h: float) -> Fraction:
+    def _fraction(self, h: float) -> Fraction:
         """Coefficients of numerator and denominator in x = s h, lowest first."""
         return [self.strength], [1.0, self.relaxation_time / h]
 
-    def step(self, time_step: float) -> PoleStep:
+    def _step(self, time_step: float) -> PoleStep:
         """The pole over one time step (s)."""
         return first_order(-1.0 / self.relaxation_time, self.strength / self.relaxation_time, 0.5 * time_step)
 
@@ -90,16 +90,16 @@ class Drude(Schema):
         """chi at complex frequencies s (1/s)."""
         return self._square / (s * (s + self.collision_frequency))
 
-    def terms(self) -> Terms:
+    def _terms(self) -> Terms:
         """Pole-residue pairs (1/s); the double pole at 0 without collisions is split by a millionth of wp."""
         rate = max(self.collision_frequency, SPLIT * math.sqrt(self._square))
         return ((0j, complex(self._square / rate)), (complex(-rate), complex(-self._square / rate)))
 
-    def fraction(self, h: float) -> Fraction:
+    def _fraction(self, h: float) -> Fraction:
         """Coefficients of numerator and denominator in x = s h, lowest first."""
         return [self._square * h**2], [0.0, self.collision_frequency * h, 1.0]
 
-    def step(self, time_step: float) -> PoleStep:
+    def _step(self, time_step: float) -> PoleStep:
         """The pole over one time step (s): that at 0 needs no state, and nothing is divided by the collision rate."""
         half = 0.5 * time_step
         slow = self.collision_frequency * half
@@ -131,7 +131,7 @@ class Lorentz(Schema):
         """chi at complex frequencies s (1/s)."""
         return self.strength * self._square / (self._square + 2.0 * self.damping * s + s * s)
 
-    def terms(self) -> Terms:
+    def _terms(self) -> Terms:
         """Pole-residue pairs (1/s): one of a conjugate pair, or two real; a double pole is split by a millionth."""
         square = self._square
         apart = cmath.sqrt(self.damping**2 - square)
@@ -140,12 +140,12 @@ class Lorentz(Schema):
         pairs = [(-self.damping + side, self.strength * square / (2.0 * side)) for side in (apart, -apart)]
         return tuple(pairs[:1] if apart.imag else pairs)
 
-    def fraction(self, h: float) -> Fraction:
+    def _fraction(self, h: float) -> Fraction:
         """Coefficients of numerator and denominator in x = s h, lowest first."""
         square = self._square * h**2
         return [self.strength * square], [square, 2.0 * self.damping * h, 1.0]
 
-    def step(self, time_step: float) -> PoleStep:
+    def _step(self, time_step: float) -> PoleStep:
         """The pole over one time step (s), in a form that two real poles, equal ones and a pair share."""
         h, square, damping = 0.5 * time_step, self._square, self.damping
         n = 1.0 + 2.0 * damping * h + square * h**2
@@ -164,7 +164,7 @@ class PoleResidue(Schema):
     A real pole stands for itself, and its residue is real; one at 0 is a conductivity of eps0 residue.
 
     >>> import nearfield as nf
-    >>> nf.PoleResidue(-1e10, 5e10).terms() == nf.Debye(5.0, 1e-10).terms()
+    >>> nf.PoleResidue(-1e10, 5e10).susceptibility(1e9j) == nf.Debye(5.0, 1e-10).susceptibility(1e9j)
     True
     """
 
@@ -193,11 +193,11 @@ class PoleResidue(Schema):
         found = self.residue / (s - self.pole)
         return found + self.residue.conjugate() / (s - self.pole.conjugate()) if self.pole.imag else found
 
-    def terms(self) -> Terms:
+    def _terms(self) -> Terms:
         """The pair itself (1/s)."""
         return ((self.pole, self.residue),)
 
-    def fraction(self, h: float) -> Fraction:
+    def _fraction(self, h: float) -> Fraction:
         """Coefficients of numerator and denominator in x = s h, lowest first."""
         pole, residue = self.pole * h, self.residue * h
         if not pole.imag:
@@ -205,7 +205,7 @@ class PoleResidue(Schema):
         constant = -2.0 * (residue * pole.conjugate()).real
         return [constant, 2.0 * residue.real], [abs(pole) ** 2, -2.0 * pole.real, 1.0]
 
-    def step(self, time_step: float) -> PoleStep:
+    def _step(self, time_step: float) -> PoleStep:
         """The pole over one time step (s)."""
         h = 0.5 * time_step
         if not self.pole.imag:

@@ -40,7 +40,7 @@ class FollowedMetal:
         """The body's signed distance, without its ends on closed axes that it fills."""
         full = [
             self.grid.closed(a)
-            and body.shape.constant_along(a)
+            and body.shape._constant_along(a)
             and body.lower[a] <= line[0] + self.margin
             and body.upper[a] >= line[-1] - self.margin
             for a, line in enumerate(self.grid.lines)
@@ -48,9 +48,9 @@ class FollowedMetal:
 
         def distance(*places: np.ndarray) -> np.ndarray:
             middle = (0.5 * (low + high) for low, high in zip(body.lower, body.upper))
-            return body.shape.signed_distance(*(m if f else at for m, f, at in zip(middle, full, places)))
+            return body.shape._signed_distance(*(m if f else at for m, f, at in zip(middle, full, places)))
 
-        return distance if any(full) else body.shape.signed_distance
+        return distance if any(full) else body.shape._signed_distance
 
     def present(self, low: float, high: float) -> list[int]:
         """Numbers of the bodies that reach between two coordinates along the axis."""

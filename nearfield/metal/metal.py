@@ -46,7 +46,7 @@ def body_of(shape: Solid, kind: str, grid: YeeGrid, interior) -> Body:
     """The structure on the grid's lines."""
     lower, upper = shape.bounds()
     nodes = tuple(
-        (grid.nearest_node(a, lower[a]), grid.nearest_node(a, upper[a])) if shape.constant_along(a) else None
+        (grid.nearest_node(a, lower[a]), grid.nearest_node(a, upper[a])) if shape._constant_along(a) else None
         for a in range(3)
     )
     # a body wholly outside the grid must not collapse onto its wall
@@ -122,7 +122,7 @@ class Metal:
             part.append(cut)
         held = (tests[0] & tests[1] & tests[2])[0]
         if any(pair is None for pair in body.nodes):
-            distance = body.shape.lateral_distance(*at)
+            distance = body.shape._lateral_distance(*at)
             held = held & (distance < -self._margin if strict else distance <= self._allowance(body, ranges, part))[0]
         return tuple(part[1:]), held
 

@@ -93,7 +93,7 @@ class OpenParts:
             body = self.bodies[number]
             margin = self._metal.margin
             through = body.lower[self.axis] <= low - margin and body.upper[self.axis] >= high + margin
-            place = () if through and body.shape.constant_along(self.axis) else tuple(np.ravel(ends).tolist())
+            place = () if through and body.shape._constant_along(self.axis) else tuple(np.ravel(ends).tolist())
             found.append((number, place))
         if not any(self.bodies[number].kind == "pec" for number, _ in found):
             return ()

@@ -158,13 +158,13 @@ def _outlined(shape: Extruded, u: _Halves, v: _Halves, near: np.ndarray) -> np.n
     middle = [0.5 * (half.low + half.high) for half in (u, v)]
     size = [half.high - half.low for half in (u, v)]
     at = middle[0][rows], middle[1][columns]
-    distance = shape.flat_distance(*at)
+    distance = shape._flat_distance(*at)
     found = (distance <= 0.0).astype(float)
     crossed = np.abs(distance) < 0.5 * np.hypot(size[0][rows], size[1][columns])
     steps = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
     p = at[0][crossed][:, None, None] + size[0][rows[crossed]][:, None, None] * steps[:, None]
     q = at[1][crossed][:, None, None] + size[1][columns[crossed]][:, None, None] * steps
-    found[crossed] = (shape.flat_distance(p + 0.0 * q, q + 0.0 * p) <= 0.0).mean(axis=(1, 2))
+    found[crossed] = (shape._flat_distance(p + 0.0 * q, q + 0.0 * p) <= 0.0).mean(axis=(1, 2))
     covered = np.zeros_like(near)
     covered[rows, columns] = found
     return covered

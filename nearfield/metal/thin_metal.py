@@ -56,7 +56,7 @@ def _leg(ends, grid: YeeGrid) -> list[EdgeBox]:
 
 def _core(shape: Cylinder, grid: YeeGrid) -> list[EdgeBox]:
     """A chain of edges along the axis of a cylinder, so that a thin wire of any direction conducts."""
-    inside = [a for a in range(3) if shape.constant_along(a)]
+    inside = [a for a in range(3) if shape._constant_along(a)]
     cell = min(float(grid.primary(a).min()) for a in range(3))
     if not inside and shape.radius > cell:
         return []
@@ -97,7 +97,7 @@ def _plate(shape: Solid, n: int, node: int, grid: YeeGrid) -> list[EdgeBox]:
         return []
     first, second = (grid.centres(a)[low:high] for a, (low, high) in zip((u, v), ranges))
     centres = {n: np.zeros((1, 1)), u: first[:, None], v: second[None, :]}
-    taken = shape.lateral_distance(*(centres[a] for a in range(3))) <= 0.0
+    taken = shape._lateral_distance(*(centres[a] for a in range(3))) <= 0.0
     boxes = []
     for c, other in ((u, 1), (v, 0)):
         widths = [(0, 0), (0, 0)]

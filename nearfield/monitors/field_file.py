@@ -1,14 +1,16 @@
-"""How a snapshot monitor's fields are stored where they go to a file of their own while the run goes on."""
+"""The file of its own to which a snapshot monitor's fields go while the run goes on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from nearfield.entry.quantities import PositiveNumber, Whole
 from nearfield.entry.schema import Schema
+from nearfield.entry.triples import triple
 from nearfield.grid.yee import AXES
 from nearfield.records.records import HALF
 
@@ -54,7 +56,7 @@ class FieldFile(Schema):
     def _storable(self) -> FieldFile:
         from nearfield.formats.description import of_points
 
-        of_points(((), (), ()), 0, **self.storage("single"))  # refuses what does not go together
+        of_points(triple([np.empty(0)] * 3), 0, **self.storage("single"))  # refuses what does not go together
         if self.positions == "yee" and self.at_cells(None):
             raise ValueError(f'format {self.format!r} needs all components at the same points; positions = "cells"')
         if self.per_domain and (self.at_cells(self.positions) or self.sample_every > 1):
@@ -76,13 +78,9 @@ class FieldFile(Schema):
         from nearfield.formats.codecs import Codec
 
         lossy = self.absolute_error is not None or self.relative_error is not None
-        found = {
-            "format": self.format,
-            "precision": self.precision or precision,
-            "codec": Codec.parse(self.codec),
-            "bound": Bound(self.absolute_error, self.relative_error) if lossy else None,
-        }
-        return found
+        bound = Bound(self.absolute_error, self.relative_error) if lossy else None
+        numbers = self.precision or precision
+        return {"format": self.format, "precision": numbers, "codec": Codec.parse(self.codec), "bound": bound}
 
     def description(
         self,
@@ -93,12 +91,12 @@ class FieldFile(Schema):
         precision: str,
         title: str,
     ) -> FieldDescription:
-        """What the file of these regions, with these coordinates of nodes and half nodes, will hold."""
+        """The description of a file of these regions, with these coordinates of nodes and half nodes."""
         from nearfield.formats.description import of_points, of_regions
 
         storage = self.storage(precision) | {"title": title}
         if self.averaged:
             axes = ((positions[axis].array, positions[axis + HALF].array) for axis in AXES)
-            lines = tuple((nodes if nodes.size == 1 else halves)[:: self.sample_every] for nodes, halves in axes)
+            lines = triple((nodes if nodes.size == 1 else halves)[:: self.sample_every] for nodes, halves in axes)
             return of_points(lines, snapshots, tuple(regions), **storage)
         return of_regions(grid, regions, snapshots, **storage).thinned(self.sample_every)

@@ -8,13 +8,13 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.quantities import Position, Times, Whole
+from nearfield.entry.quantities import Times, Whole
 from nearfield.grid.yee import AXES, COMPONENTS
 from nearfield.lowering.context import dft_stride
 from nearfield.monitors.field_file import FieldFile
 from nearfield.monitors.regions import (
+    BoxLike,
     Components,
-    Monitor,
     SomeFrequencies,
     held_region,
     is_held,
@@ -24,29 +24,32 @@ from nearfield.monitors.regions import (
 from nearfield.plan.recorders import DFTBox, Recording, SnapshotBox
 from nearfield.records.records import HALF, Variable, Variables
 from nearfield.records.regions import Region, component_number, frequency_axis, time_axis, unit_of
-from nearfield.sources.edges import Name, ordered, snapped
 
 if TYPE_CHECKING:
     from nearfield.lowering.context import Context
 
 
-class BoxMonitor(Monitor):
+class BoxMonitor(BoxLike):
     """A box or plane of field components."""
 
-    def regions(self, context: Context) -> dict[str, Region]:
+    if TYPE_CHECKING:
+        components: tuple[str, ...] | None
+
+    def _regions(self, context: Context) -> dict[str, Region]:
         """The samples of each component, the box moved to the nearest grid nodes."""
-        spans = snapped(context.grid, self.lower, self.upper, self.place)
-        first, last = (tuple(span[end] for span in spans) for end in (0, 1))
+        first, last = self._corners(context)
         names = self.components or COMPONENTS
         return {name: Region.between(context.grid, component_number(name), first, last) for name in names}
 
-    def positions(self, context: Context) -> Variables:
+    def _held(self, context: Context) -> list[Region]:
+        """The part of each region that the engine holds."""
+        return [held_region(region, context) for region in self._regions(context).values() if is_held(region, context)]
+
+    def _positions(self, context: Context) -> Variables:
         """The coordinates of the box's nodes and half nodes along each axis."""
-        spans = snapped(context.grid, self.lower, self.upper, self.place)
-        first, last = (tuple(span[end] for span in spans) for end in (0, 1))
-        variables = {}
+        variables: Variables = {}
         for number in (0, 1, 3, 4):  # two of E, two of H: every axis both ways
-            variables |= Region.between(context.grid, number, first, last).coordinates(context.grid)
+            variables |= Region.between(context.grid, number, *self._corners(context)).coordinates(context.grid)
         return {name: variables[name] for axis in AXES for name in (axis, axis + HALF)}
 
 
@@ -62,12 +65,6 @@ class Snapshot(BoxMonitor):
     """
 
     kind: Literal["snapshot"] = "snapshot"
-    name: Name
-    """Name in the result."""
-    lower: Position
-    """Corner of the smallest coordinates (m)."""
-    upper: Position
-    """Opposite corner (m)."""
     components: Components | None = None
     """Which components; all six when left out."""
     times: Annotated[Times, Field(min_length=1)] | None = None
@@ -79,7 +76,6 @@ class Snapshot(BoxMonitor):
 
     @model_validator(mode="after")
     def _one_schedule(self) -> Snapshot:
-        ordered(self.lower, self.upper)
         if (self.times is None) == (self.every is None):
             given = "neither" if self.times is None else "both"
             raise ValueError(f"give either times (s) or every (steps); {given} given")
@@ -87,37 +83,37 @@ class Snapshot(BoxMonitor):
             raise ValueError(f"times begin at 0 s, given {min(self.times):.6g} s")
         return self
 
-    def steps(self, context: Context) -> np.ndarray:
+    def _steps(self, context: Context) -> np.ndarray:
         """The steps after which snapshots are taken, sorted."""
         if self.every is not None:
             return np.arange(self.every, context.steps + 1, self.every)
-        steps = np.unique(np.maximum(np.rint(np.asarray(self.times) / context.time_step).astype(np.int64), 1))
+        times = np.asarray(self.times)
+        steps = np.unique(np.maximum(np.rint(times / context.time_step).astype(np.int64), 1))
         if steps[-1] > context.steps:
             end = context.steps * context.time_step
             raise ModelError(
-                f"{self.place}: time {max(self.times):.6g} s lies after the end of the run at {end:.6g} s "
+                f"{self._label}: time {times.max():.6g} s lies after the end of the run at {end:.6g} s "
                 f"({context.steps} steps); ask for an earlier time or run longer"
             )
         return steps
 
-    def terms(self, context: Context) -> list[SnapshotBox]:
+    def _terms(self, context: Context) -> list[SnapshotBox]:
         """One copy of each component."""
-        steps = self.steps(context)
-        held = [held_region(region, context) for region in self.regions(context).values() if is_held(region, context)]
-        kept = self.file is None
-        return [SnapshotBox(region.component, region.lower, region.upper, steps, kept) for region in held]
+        steps, kept = self._steps(context), self.file is None
+        return [SnapshotBox(held.component, held.lower, held.upper, steps, kept) for held in self._held(context)]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The components over time, those taken so far; nothing where they are in a file."""
         if self.file is not None:
             return {}
-        left, variables = iter(recordings), self.positions(context)
-        steps = self.steps(context)[: len(recordings[0].time) if recordings else 0]
-        for name, region in self.regions(context).items():
+        left, variables = iter(recordings), self._positions(context)
+        steps = self._steps(context)[: len(recordings[0].time) if recordings else 0]
+        for name, region in self._regions(context).items():
             half = region.component >= 3
             taken = next(left) if is_held(region, context) else None
             axis = time_axis(taken.time if taken else (steps + 0.5 * half) * context.time_step, half)
-            values = over_open_edges(region, restored(region, taken and taken.values, context, len(steps)), context)
+            values = restored(region, taken.values if taken else None, context, len(steps))
+            values = over_open_edges(region, values, context)
             values = values if context.boundaries.complex_fields else values.real
             variables |= axis
             variables[name] = Variable((*axis, *region.dims), values, {"units": unit_of(region.component)})
@@ -136,34 +132,22 @@ class FieldDFT(BoxMonitor):
     """
 
     kind: Literal["field-dft"] = "field-dft"
-    name: Name
-    """Name in the result."""
-    lower: Position
-    """Corner of the smallest coordinates (m)."""
-    upper: Position
-    """Opposite corner (m)."""
     frequencies: SomeFrequencies
     """Frequencies (Hz)."""
     components: Components | None = None
     """Which components; all six when left out."""
 
-    @model_validator(mode="after")
-    def _in_order(self) -> FieldDFT:
-        ordered(self.lower, self.upper)
-        return self
-
-    def terms(self, context: Context) -> list[DFTBox]:
+    def _terms(self, context: Context) -> list[DFTBox]:
         """One running sum of each component."""
         frequencies = np.asarray(self.frequencies)
         stride = dft_stride(context, frequencies)
-        held = [held_region(region, context) for region in self.regions(context).values() if is_held(region, context)]
-        return [DFTBox(region.component, region.lower, region.upper, frequencies, stride) for region in held]
+        return [DFTBox(held.component, held.lower, held.upper, frequencies, stride) for held in self._held(context)]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The spectra of the components."""
         left = iter(recordings)
-        variables = frequency_axis(np.asarray(self.frequencies)) | self.positions(context)
-        for name, region in self.regions(context).items():
+        variables = frequency_axis(np.asarray(self.frequencies)) | self._positions(context)
+        for name, region in self._regions(context).items():
             values = next(left).values if is_held(region, context) else None
             values = over_open_edges(region, restored(region, values, context, len(self.frequencies)), context)
             attributes = {"units": unit_of(region.component) + " s"}

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Frequency, Position, Whole
+from nearfield.entry.triples import triple
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.interpolation import point_samples
-from nearfield.monitors.regions import Component, Monitor, held_samples
+from nearfield.monitors.regions import BoxLike, Component, Monitor, held_samples
 from nearfield.plan.recorders import Functional, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import component_number, time_axis, unit_of
-from nearfield.sources.edges import Name, ordered, snapped
+from nearfield.sources.edges import Name, flat_axes, snapped
 
 if TYPE_CHECKING:
     from nearfield.lowering.context import Context
@@ -53,14 +54,14 @@ class Probe(Monitor):
             )
         return self
 
-    def terms(self, context: Context) -> list[Functional]:
+    def _terms(self, context: Context) -> list[Functional]:
         """One weighted sum over the nearest samples."""
         component = component_number(self.component)
         index, weight = point_samples(context, component, self.position)
         weight = weight / context.coefficients.open_fraction(component, *index)
         return [held_samples(context, component, list(index), weight, self.stride)]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The component over time."""
         number = component_number(self.component)
         axis = time_axis(recordings[0].time, number >= 3)
@@ -96,28 +97,28 @@ class Voltage(Monitor):
         return self
 
     @property
-    def axis(self) -> int:
+    def _axis(self) -> int:
         """The axis along which the path runs."""
         return next(axis for axis in range(3) if self.start[axis] != self.end[axis])
 
-    def terms(self, context: Context) -> list[Functional]:
+    def _terms(self, context: Context) -> list[Functional]:
         """The sum of E times length over the edges of the path."""
-        axis = self.axis
-        low, high = (tuple(pick(a, b) for a, b in zip(self.start, self.end)) for pick in (min, max))
-        spans = snapped(context.grid, low, high, self.place)
+        axis = self._axis
+        low, high = (triple(map(pick, zip(self.start, self.end))) for pick in (min, max))
+        spans = snapped(context.grid, low, high, self._label)
         along = np.arange(*spans[axis])
         index = [np.full(along.size, span[0]) for span in spans]
         index[axis] = along
         sign = 1.0 if self.end[axis] > self.start[axis] else -1.0
         return [held_samples(context, axis, index, sign * context.grid.primary(axis)[along])]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The voltage over time."""
         axis = time_axis(recordings[0].time)
         return axis | {"voltage": Variable(("time",), recordings[0].values, {"units": "V"})}
 
 
-class Current(Monitor):
+class Current(BoxLike):
     """The current through a rectangle over time (A), positive along the + normal axis: the loop integral of H.
 
     The loop runs half a cell outside the outermost grid nodes in the closed rectangle, so that it takes in every edge
@@ -125,34 +126,35 @@ class Current(Monitor):
     Displacement current is part of it.
 
     >>> import nearfield as nf
-    >>> nf.Current("feed", (-1e-3, -1e-3, 0), (1e-3, 1e-3, 0)).normal
-    2
+    >>> nf.Current("feed", (-1e-3, -1e-3, 0), ("1 mm", "1 mm", 0)).upper
+    (0.001, 0.001, 0.0)
     """
 
     kind: Literal["current"] = "current"
-    name: Name
-    """Name in the result."""
-    lower: Position
-    """Corner of the smallest coordinates (m)."""
     upper: Position
     """Opposite corner (m); equal to `lower` along exactly one axis, the normal."""
 
     @model_validator(mode="after")
-    def _flat(self) -> Current:
-        ordered(self.lower, self.upper)
-        one_flat_axis(self.lower, self.upper)
+    def _flat(self) -> Self:
+        flat = flat_axes(self.lower, self.upper)
+        if len(flat) != 1:
+            equal = " and ".join(AXES[axis] for axis in flat) or "no coordinate"
+            raise ValueError(
+                f"lower {self.lower} and upper {self.upper} agree in {equal}; a rectangle lies across exactly one "
+                "axis, its normal, so let exactly one coordinate agree"
+            )
         return self
 
     @property
-    def normal(self) -> int:
+    def _normal(self) -> int:
         """The axis across the rectangle."""
         return flat_axes(self.lower, self.upper)[0]
 
-    def terms(self, context: Context) -> list[Functional]:
+    def _terms(self, context: Context) -> list[Functional]:
         """H times dual length over the four sides of the loop."""
-        grid, a = context.grid, self.normal
+        grid, a = context.grid, self._normal
         b, c = (a + 1) % 3, (a + 2) % 3
-        snapped(grid, self.lower, self.upper, self.place)
+        snapped(grid, self.lower, self.upper, self._label)
         spans = {axis: enclosed_nodes(grid, axis, self.lower[axis], self.upper[axis]) for axis in (b, c)}
         samples: list[Stretch] = []
         for along, across, sign in ((b, c, 1.0), (c, b, -1.0)):
@@ -163,13 +165,13 @@ class Current(Monitor):
                     samples.append((along + 3, {along: nodes, across: at}, side * grid.dual(along)[nodes]))
         if not samples:
             raise ModelError(
-                f"{self.place}: its rectangle spans the whole grid, so that the loop round it runs in the walls alone "
+                f"{self._label}: its rectangle spans the whole grid, so that the loop round it runs in the walls alone "
                 "and the current is always 0; end it at least a cell inside one of the walls whose current you want"
             )
         planes = plane_weights(grid.centres(a), self.lower[a])
         return [loop_functional(context, a, planes, samples)]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The current over time."""
         axis = time_axis(recordings[0].time, half=True)
         return axis | {"current": Variable(tuple(axis), recordings[0].values, {"units": "A"})}
@@ -183,13 +185,14 @@ def loop_functional(
 ) -> Functional:
     """One sum over several stretches of different components, on one or two planes across the normal."""
     parts = []
-    for component, place, weight in samples:
+    for number, place, values in samples:
         for plane, share in planes:
             at = place | {normal: plane}
-            index = [np.broadcast_to(np.asarray(at[axis]), weight.shape) for axis in range(3)]
-            parts.append(held_samples(context, component, index, share * weight))
-    columns = ("component", "i", "j", "k", "weight")
-    return Functional(*(np.concatenate([getattr(part, column) for part in parts]) for column in columns))
+            index = [np.broadcast_to(np.asarray(at[axis]), values.shape) for axis in range(3)]
+            part = held_samples(context, number, index, share * values)
+            parts.append((part.component, part.i, part.j, part.k, part.weight))
+    component, i, j, k, weight = map(np.concatenate, zip(*parts))
+    return Functional(component, i, j, k, weight)
 
 
 def plane_weights(centres: np.ndarray, coordinate: float) -> list[tuple[int, float]]:
@@ -207,18 +210,3 @@ def enclosed_nodes(grid: YeeGrid, axis: int, low: float, high: float) -> tuple[i
     slack = 1e-6 * float(grid.primary(axis).min())
     first, last = int(np.searchsorted(line, low - slack)), int(np.searchsorted(line, high + slack, "right")) - 1
     return (first, last) if first <= last else (grid.nearest_node(axis, 0.5 * (low + high)),) * 2
-
-
-def flat_axes(lower: tuple[float, ...], upper: tuple[float, ...]) -> list[int]:
-    """The axes along which a box has no extent."""
-    return [axis for axis in range(3) if lower[axis] == upper[axis]]
-
-
-def one_flat_axis(lower: tuple[float, ...], upper: tuple[float, ...]) -> None:
-    """Refuse what is not a rectangle across one axis."""
-    flat = flat_axes(lower, upper)
-    if len(flat) != 1:
-        named = ", ".join(AXES[axis] for axis in flat) or "none"
-        raise ValueError(
-            f"a rectangle has no extent along exactly one axis, its normal; {lower} to {upper} has none along: {named}"
-        )

@@ -15,29 +15,31 @@ from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Angles, Position
+from nearfield.entry.triples import triple
+from nearfield.grid.boundaries import FACES
 from nearfield.grid.yee import AXES
 from nearfield.incident.seen import refuse_across
-from nearfield.monitors.regions import Monitor, SomeFrequencies
+from nearfield.monitors.regions import BoxLike, Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
 from nearfield.plan.recorders import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import Nodes, frequency_axis
-from nearfield.sources.edges import Name, ordered, snapped
+from nearfield.sources.edges import Name, flat_axes
 from nearfield.sources.sources import SOURCES
 
 if TYPE_CHECKING:
     from nearfield.lowering.context import Context
 
 MARGIN = 3  # cells between the default surface and the CPML
+WALLS = ("pec", "pmc")
 SOME = 8  # samples along each side of a face from which the medium is judged
 LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
-GUIDE_EDGE = 1e-6  # of a guide: what lies no further out lies in it
+GUIDE_EDGE = 1e-6  # relative width by which a guide counts as wider, against rounding
 
 
 def wall_faces(context: Context) -> set[tuple[int, str]]:
     """The faces of the domain that are PEC or PMC."""
-    faces = [(axis, side) for axis in range(3) for side in ("low", "high")]
-    return {(axis, side) for axis, side in faces if context.boundaries.face(axis, side) in ("pec", "pmc")}
+    return {(axis, side) for axis, side in FACES if context.boundaries.face(axis, side) in WALLS}
 
 
 def on_walls(context: Context, first: Nodes, last: Nodes) -> set[tuple[int, str]]:
@@ -48,7 +50,7 @@ def on_walls(context: Context, first: Nodes, last: Nodes) -> set[tuple[int, str]
     return walls | {(axis, side) for axis in whole for side in ends}
 
 
-class Flux(Monitor):
+class Flux(BoxLike):
     """The power spectrum through a plane, or net out of a box, 1/2 Re integral (E x H*) . n dS, (frequency,).
 
     Of spectra F(f) = integral F(t) exp(-j 2 pi f t) dt, so in W s^2; `result.per_source()[name]` is the power in watt
@@ -61,12 +63,8 @@ class Flux(Monitor):
     """
 
     kind: Literal["flux"] = "flux"
-    name: Name
-    """Name in the result."""
-    lower: Position
-    """Corner of the smallest coordinates (m), moved to the nearest grid node."""
     upper: Position
-    """Opposite corner (m); equal along one axis for a plane."""
+    """Opposite corner (m); equal along one axis for a plane; both are moved to the nearest grid node."""
     frequencies: SomeFrequencies
     """Frequencies (Hz)."""
     direction: Literal["+", "-"] = "+"
@@ -74,8 +72,7 @@ class Flux(Monitor):
 
     @model_validator(mode="after")
     def _plane_or_box(self) -> Flux:
-        ordered(self.lower, self.upper)
-        flat = [AXES[axis] for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        flat = [AXES[axis] for axis in flat_axes(self.lower, self.upper)]
         if len(flat) > 1:
             raise ValueError(
                 f"flux needs a plane (no extent along one axis) or a box (extent along all), but {self.lower} to "
@@ -83,28 +80,26 @@ class Flux(Monitor):
             )
         return self
 
-    def places(self, context: Context) -> list[FacePlace]:
+    def _places(self, context: Context) -> list[FacePlace]:
         """The faces through which the power is summed."""
-        spans = snapped(context.grid, self.lower, self.upper, self.place)
-        first, last = (tuple(span[end] for span in spans) for end in (0, 1))
-        flat = [axis for axis in range(3) if first[axis] == last[axis]]
-        places = [FacePlace(axis, "plane", first, last) for axis in flat]
+        first, last = self._corners(context)
+        places = [FacePlace(axis, "plane", first, last) for axis in range(3) if first[axis] == last[axis]]
         places = places or closed_box(first, last, on_walls(context, first, last))
         for face in places:
             if not 0 < face.node < context.grid.cells[face.axis]:
                 raise ModelError(
-                    f"{self.place}: its face at {AXES[face.axis]} = {context.grid.lines[face.axis][face.node]:.6g} m "
+                    f"{self._label}: its face at {AXES[face.axis]} = {context.grid.lines[face.axis][face.node]:.6g} m "
                     "lies on the outer wall of the grid, behind which nothing is recorded; move it inside"
                 )
         return places
 
-    def terms(self, context: Context) -> list[DFTBox]:
+    def _terms(self, context: Context) -> list[DFTBox]:
         """Running sums of the tangential fields."""
-        return surface_terms(context, self.places(context), np.asarray(self.frequencies))
+        return surface_terms(context, self._places(context), np.asarray(self.frequencies))
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """`power` in all, and that of each face of a box along its outward normal."""
-        frequencies, places = np.asarray(self.frequencies), self.places(context)
+        frequencies, places = np.asarray(self.frequencies), self._places(context)
         faces = read_faces(surface_variables(context, places, frequencies, iter(recordings)))
         sign = 1.0 if self.direction == "+" else -1.0
         powers = [sign * face_power(face) for face in faces]
@@ -156,31 +151,28 @@ class FarField(Monitor):
                 )
         return self
 
-    def walls(self, context: Context) -> tuple[Wall, ...]:
+    def _walls(self, context: Context) -> tuple[Wall, ...]:
         """The infinite walls about the antenna."""
         found = wall_faces(context)
         for axis in range(3):
             if context.boundaries.repeat(axis):
                 raise ModelError(
-                    f"{self.place}: the fields repeat along {AXES[axis]}, so that the radiating surface has no end and "
-                    "no far field; use a Flux or FieldDFT monitor across the other axes for what leaves the cell"
+                    f"{self._label}: the fields repeat along {AXES[axis]}, so that the radiating surface has no end "
+                    "and no far field; use a Flux or FieldDFT monitor across the other axes for what leaves the cell"
                 )
             if {(axis, "low"), (axis, "high")} <= found:
                 raise ModelError(
-                    f"{self.place}: both {AXES[axis]} walls are PEC or PMC, between which there is no far field; "
+                    f"{self._label}: both {AXES[axis]} walls are PEC or PMC, between which there is no far field; "
                     f"give at least one of {AXES[axis]}_low and {AXES[axis]}_high a CPML"
                 )
-        return tuple(
-            Wall(
-                axis,
-                float(context.grid.lines[axis][0 if side == "low" else -1]),
-                context.boundaries.face(axis, side),
-                1 if side == "low" else -1,
-            )
-            for axis, side in sorted(found)
-        )
+        walls = []
+        for axis, side in sorted(found):
+            end, inward = (0, 1) if side == "low" else (-1, -1)
+            place, kind = float(context.grid.lines[axis][end]), str(context.boundaries.face(axis, side))
+            walls.append(Wall(axis, place, kind, inward))
+        return tuple(walls)
 
-    def box(self, context: Context) -> tuple[Nodes, Nodes]:
+    def _box(self, context: Context) -> tuple[Nodes, Nodes]:
         """The nodes of the surface."""
         grid = context.grid
         interior = context.boundaries.interior(grid)
@@ -193,13 +185,13 @@ class FarField(Monitor):
         for nodes, corner, what in ((first, self.lower, "lower"), (last, self.upper, "upper")):
             if corner is not None:
                 if not grid.contains(corner):
-                    text = f"{self.place}: {what} = {corner} lies outside the grid, {grid.extent_text()}"
+                    text = f"{self._label}: {what} = {corner} lies outside the grid, {grid.extent_text()}"
                     raise ModelError(f"{text}; move it, or leave it out")
                 nodes[:] = [grid.nearest_node(axis, corner[axis]) for axis in range(3)]
-        self.refuse_box(context, first, last, interior)
-        return tuple(first), tuple(last)
+        self._refuse_box(context, first, last, interior)
+        return triple(first), triple(last)
 
-    def refuse_box(
+    def _refuse_box(
         self, context: Context, first: list[int], last: list[int], interior: tuple[tuple[int, int], ...]
     ) -> None:
         """Stop surfaces without volume or in the CPML."""
@@ -207,45 +199,45 @@ class FarField(Monitor):
             line = context.grid.lines[axis]
             span = f"{AXES[axis]} {line[first[axis]]:.6g} to {line[last[axis]]:.6g} m"
             if first[axis] >= last[axis]:
-                raise ModelError(f"{self.place}: its surface has no volume, {span}; give lower < upper along all axes")
+                raise ModelError(f"{self._label}: its surface has no volume, {span}; give lower < upper along all axes")
             if first[axis] < low or last[axis] > stop:
                 raise ModelError(
-                    f"{self.place}: its surface, {span}, reaches into the CPML, where fields are damped; allowed: "
+                    f"{self._label}: its surface, {span}, reaches into the CPML, where fields are damped; allowed: "
                     f"{AXES[axis]} {line[low]:.6g} to {line[stop]:.6g} m. Move it, or leave lower and upper out"
                 )
 
-    def places(self, context: Context) -> list[FacePlace]:
+    def _places(self, context: Context) -> list[FacePlace]:
         """The faces of the surface, those on walls left out."""
-        first, last = self.box(context)
+        first, last = self._box(context)
         return closed_box(first, last, on_walls(context, first, last))
 
-    def angles(self, walls: tuple[Wall, ...]) -> tuple[np.ndarray, np.ndarray]:
+    def _angles(self, walls: tuple[Wall, ...]) -> tuple[np.ndarray, np.ndarray]:
         """The angles asked for, or all that exist."""
         theta, phi = default_angles(walls)
         theta = theta if self.theta is None else np.asarray(self.theta)
         phi = phi if self.phi is None else np.asarray(self.phi)
         return theta, phi
 
-    def terms(self, context: Context) -> list[DFTBox]:
+    def _terms(self, context: Context) -> list[DFTBox]:
         """Running sums of the tangential fields."""
-        walls = self.walls(context)
-        refuse_behind(walls, *self.angles(walls))
-        surrounding(context, self.places(context), walls)  # refuses a lossy one before the run
-        refuse_across(context.illuminations, self.place, *self.box(context))
-        return surface_terms(context, self.places(context), np.asarray(self.frequencies))
+        walls = self._walls(context)
+        refuse_behind(walls, *self._angles(walls))
+        surrounding(context, self._places(context), walls)  # refuses a lossy one before the run
+        refuse_across(context.illuminations, self._label, *self._box(context))
+        return surface_terms(context, self._places(context), np.asarray(self.frequencies))
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
         """The surface's fields and the power through it; `complete` makes the pattern of them."""
-        frequencies, walls = np.asarray(self.frequencies), self.walls(context)
-        places = self.places(context)
+        frequencies, walls = np.asarray(self.frequencies), self._walls(context)
+        places = self._places(context)
         surface = surface_variables(context, places, frequencies, iter(recordings))
         close_guides(context, places, surface)
-        first, last = self.box(context)
+        first, last = self._box(context)
         symmetric = (a for a in range(3) if context.grid.mirrors[a] and first[a] + last[a] == context.grid.cells[a])
         exterior = replace(surrounding(context, places, walls), mirrors=tuple(symmetric))
         notes = {"units": "W s^2", "exterior": exterior_text(exterior)}
         flux = np.sum([face_power(face) for face in read_faces(surface)], axis=0)
-        pairs = zip(("theta", "phi"), self.angles(walls))
+        pairs = zip(("theta", "phi"), self._angles(walls))
         angles = {name: Variable((name,), values, {"units": "rad"}) for name, values in pairs}
         found = surface | angles | {"surface_power": Variable(("frequency",), flux, notes)}
         for light in context.illuminations:
@@ -265,9 +257,9 @@ def close_guides(context: Context, places: list[FacePlace], surface: Variables) 
     Without them the guide's metal closes the surface.
     """
     for place, guide in product(places, context.guides):
-        axis, is_round = guide.along, guide.shape in ("circular", "coaxial")
-        behind = (context.grid.lines[axis][place.node] - guide.lower[axis]) * guide.sign < 0.0
-        if place.axis != axis or place.side != ("low" if guide.sign > 0 else "high") or not behind:
+        axis, is_round = guide._along, guide.shape in ("circular", "coaxial")
+        behind = (context.grid.lines[axis][place.node] - guide.lower[axis]) * guide._sign < 0.0
+        if place.axis != axis or place.side != ("low" if guide._sign > 0 else "high") or not behind:
             continue
         for component in place.components:
             found, squares = surface[place.name(component)], []  # of distances from its middle, over half its width
@@ -296,12 +288,12 @@ def _surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, .
             "the far-field surface lies in a lossy medium, in which nothing reaches the far field; let a lossless "
             "medium surround it (the background is one unless it was given a conductivity), or use a Flux monitor"
         )
-    return Exterior(*(constant for constant, _ in found), walls=walls)
+    return Exterior(found[0][0], found[1][0], walls)
 
 
 def _median_constants(context: Context, places: list[FacePlace], parts: tuple[int, int]) -> tuple[float, float]:
     """(relative constant, loss s) of the middle sample."""
-    values, losses = [], []
+    constants, losses = [], []
     for place in places:
         for number in parts:
             region = place.region(context.grid, place.components[number])
@@ -311,7 +303,7 @@ def _median_constants(context: Context, places: list[FacePlace], parts: tuple[in
             keep, drive = (np.asarray(part, dtype=float) for part in pair)
             alive = drive != 0.0
             loss = (1 - keep[alive]) / (1 + keep[alive])
-            values.append(1 / (drive[alive] * (1 + loss)))
+            constants.append(1 / (drive[alive] * (1 + loss)))
             losses.append(loss)
-    values, losses = np.concatenate(values), np.concatenate(losses)
-    return (round(float(np.median(values)), 9), float(np.median(losses))) if values.size else (1.0, 0.0)
+    values = np.concatenate(constants)
+    return (round(float(np.median(values)), 9), float(np.median(np.concatenate(losses)))) if values.size else (1.0, 0.0)

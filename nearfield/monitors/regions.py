@@ -1,52 +1,73 @@
-"""What the engine holds of a region of samples, and what was recorded of it, put back into the whole region."""
+"""The part of a region of samples that the engine holds, and recordings of it put back into the whole region."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
-from nearfield.entry.quantities import Frequencies, several
-from nearfield.entry.schema import Schema
+from nearfield.entry.quantities import Frequencies, Position, several
+from nearfield.entry.triples import Triple, triple
 from nearfield.grid.folds import unfolded
 from nearfield.plan.recorders import Functional
 from nearfield.plan.turns import lagging
 from nearfield.records.records import Variables
 from nearfield.records.regions import Region
+from nearfield.sources.edges import Labelled, Name, corners, ordered
 
 if TYPE_CHECKING:
     from nearfield.lowering.context import Context
+    from nearfield.lowering.interpolation import Index
 
 Component = Literal["Ex", "Ey", "Ez", "Hx", "Hy", "Hz"]
 Components = Annotated[tuple[Component, ...], BeforeValidator(several), Field(min_length=1)]
 SomeFrequencies = Annotated[Frequencies, Field(min_length=1)]
 
 
-class Monitor(Schema):
-    """What all monitors share: `terms(context)` for the engine, `collect(...)` and `complete(...)` for the result."""
+class Monitor(Labelled):
+    """A monitor: `_terms(context)` for the engine, `_collect(...)` and `complete(...)` for the result."""
 
-    @property
-    def place(self) -> str:
-        """Name for messages."""
-        return f"{type(self).__name__} {self.name!r}"
+    if TYPE_CHECKING:
+        name: str
 
     def complete(self, variables: Variables) -> Variables:
-        """What `collect` gave, with what takes long to derive from it; left out when a run is interrupted."""
+        """The variables, with what takes long to derive from them; left out when a run is interrupted."""
         return variables
+
+
+class BoxLike(Monitor):
+    """A monitor of the samples between two nodes."""
+
+    kind: str
+    name: Name
+    """Name in the result."""
+    lower: Position
+    """Corner of the smallest coordinates (m)."""
+    upper: Position
+    """Opposite corner (m)."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        ordered(self.lower, self.upper)
+        return self
+
+    def _corners(self, context: Context) -> tuple[Triple, Triple]:
+        """Its first and last nodes."""
+        return corners(context.grid, self.lower, self.upper, self._label)
 
 
 def held_region(region: Region, context: Context) -> Region:
     """The part of a region that the engine holds; the rest lies on a high wall where the component is zero.
 
-    What lies on the last line of a closed axis is held on the first one.
+    Samples on the last line of a closed axis are those on the first one.
     """
     lower, upper = list(region.lower), list(np.minimum(region.upper, context.active))
     for axis, last in enumerate(context.grid.cells):
         if context.grid.closed(axis) and region.upper[axis] > last:
             lower[axis] = 0
             upper[axis] = 1 if region.lower[axis] == last else last
-    return Region(region.component, tuple(lower), tuple(int(n) for n in upper))
+    return Region(region.component, triple(lower), triple(int(n) for n in upper))
 
 
 def is_held(region: Region, context: Context) -> bool:
@@ -90,27 +111,27 @@ def over_open_edges(region: Region, values: np.ndarray, context: Context) -> np.
     if not context.coefficients.cuts_edges or region.component >= 3:
         return values
     values = values.copy()
-    index, fraction = cut_edges(region, context)
-    values[:, *index] /= fraction.astype(values.real.dtype)
+    (i, j, k), fraction = cut_edges(region, context)
+    values[:, i, j, k] /= fraction.astype(values.real.dtype)
     return values
 
 
-def cut_edges(region: Region, context: Context) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+def cut_edges(region: Region, context: Context) -> tuple[Index, np.ndarray]:
     """Indices from `lower` on of the samples on edges that conformal metal cuts, and their open fractions."""
     return context.once(("cut edges", region), lambda: _cut_edges(region, context))
 
 
-def _cut_edges(region: Region, context: Context) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+def _cut_edges(region: Region, context: Context) -> tuple[Index, np.ndarray]:
     if not context.coefficients.cuts_edges or region.component >= 3:
-        return (np.empty(0, int),) * 3, np.empty(0)
+        return triple(np.empty(0, int) for _ in range(3)), np.empty(0)
     j, k = (np.arange(a, b) for a, b in zip(region.lower[1:], region.upper[1:]))
-    found = []
+    parts = []
     for n, i in enumerate(range(region.lower[0], region.upper[0])):
-        plane = context.coefficients.open_fraction(region.component, i, j[:, None], k)
+        plane = np.asarray(context.coefficients.open_fraction(region.component, i, j[:, None], k))
         row, column = at = np.nonzero(plane != 1.0)
-        found.append((np.full(row.size, n), row, column, plane[at]))
-    *index, fraction = (np.concatenate(each) for each in zip(*found))
-    return tuple(index), fraction
+        parts.append((np.full(row.size, n), row, column, plane[at]))
+    *index, fraction = (np.concatenate(part) for part in zip(*parts))
+    return triple(index), fraction
 
 
 def held_samples(
@@ -118,7 +139,7 @@ def held_samples(
 ) -> Functional:
     """A weighted sum over samples; those on high walls, where the component is zero, get no weight."""
     active = context.active
-    number, index, weight = lagging(context.grid, np.asarray(component), tuple(index), weight)
-    inside = np.all([np.asarray(part) < n for part, n in zip(index, active)], axis=0)
-    i, j, k = (np.minimum(np.asarray(part, dtype=np.int64), n - 1) for part, n in zip(index, active))
+    number, places, weight = lagging(context.grid, np.asarray(component), tuple(index), weight)
+    inside = np.all([np.asarray(part) < n for part, n in zip(places, active)], axis=0)
+    i, j, k = (np.minimum(np.asarray(part, dtype=np.int64), n - 1) for part, n in zip(places, active))
     return Functional(np.broadcast_to(number, i.shape), i, j, k, np.where(inside, weight, 0.0), stride)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.analysis.faces import time_factor
+from nearfield.entry.triples import triple
+from nearfield.grid.boundaries import FACES
 from nearfield.grid.yee import AXES, COMPONENTS, YeeGrid
 from nearfield.lowering.context import dft_stride
 from nearfield.monitors.regions import held_region, is_held, restored
@@ -25,7 +27,7 @@ from nearfield.records.regions import Nodes, Region, frequency_axis, unit_of
 if TYPE_CHECKING:
     from nearfield.lowering.context import Context
 
-SIDES = {"low": -1, "high": +1, "plane": +1}
+OUTWARD = {"low": -1, "high": +1, "plane": +1}
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class FacePlace:
         """The samples of a tangential component on the plane (E) or on both sides of it (H)."""
         first, last = list(self.first), list(self.last)
         first[self.axis] = last[self.axis] = self.node
-        return Region.between(grid, component, tuple(first), tuple(last))
+        return Region.between(grid, component, triple(first), triple(last))
 
     def name(self, component: int) -> str:
         """Name of the component's record."""
@@ -60,8 +62,7 @@ class FacePlace:
 
 def closed_box(first: Nodes, last: Nodes, absent: set[tuple[int, str]]) -> list[FacePlace]:
     """The faces of a box of nodes, without those that lie on a wall."""
-    sides = [(axis, side) for axis in range(3) for side in ("low", "high")]
-    return [FacePlace(axis, side, first, last) for axis, side in sides if (axis, side) not in absent]
+    return [FacePlace(axis, side, first, last) for axis, side in FACES if (axis, side) not in absent]
 
 
 def surface_terms(context: Context, places: list[FacePlace], frequencies: np.ndarray) -> list[DFTBox]:
@@ -102,7 +103,7 @@ def surface_variables(
             attributes = {
                 "units": unit_of(component) + " s",
                 "axis": AXES[axis],
-                "outward": SIDES[place.side],
+                "outward": OUTWARD[place.side],
                 "position": float(context.grid.lines[axis][place.node]),
                 "cells_beside": [below, above],
                 "time_step": context.time_step,

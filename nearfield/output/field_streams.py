@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from nearfield.monitors.regions import is_held
 from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.start import Started
-from nearfield.plan.recorders import taken_by
+from nearfield.plan.recorders import SnapshotBox, taken_by
 from nearfield.plan.sizes import BYTES_OF
 from nearfield.records.records import PARTS, RunRecord
 from nearfield.records.regions import Region
@@ -63,7 +63,7 @@ class Outlet:
     recorded: list[tuple[slice, ...]] = field(default_factory=list)  # of each: the rest is zero, on a high wall
     block_bytes: int = 0
     blocks: int = LEAST_BLOCKS
-    ring: stream.Writer | None = None
+    ring: stream.Writer = field(init=False, repr=False)  # once the files are to be opened
     waiting: list[int] = field(default_factory=list)  # steps of the blocks that are acquired
 
     def taken(self, step: int) -> int:
@@ -104,7 +104,7 @@ class FieldStreams:
 
     def _folder(self, output: str | Path | None) -> Path:
         if output is None:
-            first = next(iter(self.features.values())).item.place
+            first = next(iter(self.features.values())).item._label
             raise ModelError(
                 f"{first} has a file of its own, but the run has no output; give `output`, or leave "
                 "`file` out to keep the snapshots in memory"
@@ -118,12 +118,12 @@ class FieldStreams:
             file.storage(self.setup.plan.precision)["codec"].refuse_missing()
             if feature.count == 0:
                 raise ModelError(
-                    f"{feature.item.place} has a file, but lies on a wall where all that it records is "
+                    f"{feature.item._label} has a file, but lies on a wall where all that it records is "
                     "zero; leave `file` out, or move it"
                 )
             if self._writers.several and (file.averaged or file.sample_every > 1):
                 raise ModelError(
-                    f"{feature.item.place}: ranks on several hosts write a file each, of Yee positions as they are; "
+                    f"{feature.item._label}: ranks on several hosts write a file each, of Yee positions as they are; "
                     'leave out sample_every and positions = "cells" (formats vtkhdf and ascii need them), or run on '
                     "one host"
                 )
@@ -152,8 +152,8 @@ class FieldStreams:
         context, engine = self.setup.context, self.started.engine
         active, axes = context.active, self._engine.plan.storage_axes
         held = [each for each in stored_regions(feature, context).items() if is_held(each[1], context)]
-        part, local = engine.part, self._engine.plan.recorders
-        found = Outlet(name, np.asarray(feature.item.steps(context)))
+        part, local = engine.part, cast("tuple[SnapshotBox, ...]", self._engine.plan.recorders)
+        found = Outlet(name, np.asarray(feature.item._steps(context)))
         for number, (everywhere, term) in enumerate(zip(part.recorders if part else count(), local)):
             if not feature.first <= everywhere < feature.first + feature.count:
                 continue
@@ -177,7 +177,7 @@ class FieldStreams:
         return self._count(name, step) if step else None
 
     def _count(self, name: str, step: int) -> int:
-        return taken_by(self.features[name].item.steps(self.setup.context), step)
+        return taken_by(self.features[name].item._steps(self.setup.context), step)
 
     def _boxes(self, name: str, parts: list[dict[str, Any]]) -> list[list[Boxes]]:
         """What each rank that sends something of a monitor sends of it."""
@@ -221,7 +221,7 @@ class FieldStreams:
     def _task(self, name: str, pieces: list[dict[str, Any]], keep: int | None) -> dict[str, Any]:
         """What the writer must know of a file, the same for one and for one a domain."""
         feature, context, plan = self.features[name], self.setup.context, self.setup.plan
-        file, steps = feature.item.file, np.asarray(feature.item.steps(context))
+        file, steps = feature.item.file, np.asarray(feature.item._steps(context))
         return {
             **self._whole(name),
             "name": name,
@@ -229,7 +229,7 @@ class FieldStreams:
             "parts": pieces,
             "dtype": np.dtype(plan.dtype).str,
             "regions": {n: {"dims": r.dims, "shape": r.shape} for n, r in stored_regions(feature, context).items()},
-            "positions": {n: v.array.tolist() for n, v in feature.item.positions(context).items()},
+            "positions": {n: v.array.tolist() for n, v in feature.item._positions(context).items()},
             "steps": steps.tolist(),
             "times": [plan.recording_times(half, steps).tolist() for half in (False, True)],
             "averaged": file.averaged,
@@ -287,7 +287,7 @@ class FieldStreams:
         for each in self.ranks.everywhere({outlet.name: outlet.blocks for outlet in self._outlets}):
             for name, blocks in each.items():
                 fewest[name] = min(blocks, fewest.get(name, blocks))
-        steps = {name: np.asarray(each.item.steps(self.setup.context)) for name, each in self.features.items()}
+        steps = {name: np.asarray(each.item._steps(self.setup.context)) for name, each in self.features.items()}
         self._rooms = [Outlet(name, steps[name], blocks=blocks) for name, blocks in fewest.items()]
 
     def room(self, step: int) -> int:
@@ -303,7 +303,9 @@ class FieldStreams:
             outlet.waiting = steps.tolist()
             for recorder, piece, recorded in zip(outlet.recorders, outlet.pieces, outlet.recorded):
                 count = math.prod(piece["shape"]) * self._itemsize
-                flat = [block[piece["at"] : piece["at"] + count].view(self._engine.plan.dtype) for block in blocks]
+                flat: list[np.ndarray] = [
+                    block[piece["at"] : piece["at"] + count].view(self._engine.plan.dtype) for block in blocks
+                ]
                 places = [values.reshape(piece["shape"])[recorded] for values in flat]
                 self._engine.place_snapshots(recorder, places)
         self.stalled += time.perf_counter() - begun
@@ -373,7 +375,7 @@ def features_with_files(setup: Discretization) -> dict[str, Feature]:
 
 def stored_regions(feature: Feature, context: Context) -> dict[str, Region]:
     """What is stored of a monitor: of complex fields all real parts, then all imaginary ones, as recorders come."""
-    found = feature.item.regions(context)
+    found = feature.item._regions(context)
     parts = PARTS if feature.complex_fields else ("",)
     return {name + part: region for part in parts for name, region in found.items()}
 
@@ -384,8 +386,8 @@ def described(setup: Discretization, feature: Feature) -> FieldDescription:
     return item.file.description(
         context.grid,
         stored_regions(feature, context),
-        item.positions(context),
-        len(item.steps(context)),
+        item._positions(context),
+        len(item._steps(context)),
         context.precision,
         " ".join(filter(None, (setup.simulation.title, item.name))),
     )
@@ -399,12 +401,11 @@ def file_sizes(setup: Discretization) -> list[PredictedSize]:
 
 def ring_bytes(setup: Discretization) -> int:
     """Memory of the rings of a run of one rank."""
-    total, recorders = 0, setup.plan.recorders
+    total, recorders = 0, cast("tuple[SnapshotBox, ...]", setup.plan.recorders)
     for feature in features_with_files(setup).values():
         own = recorders[feature.first : feature.first + feature.count]
-        size = sum(math.prod(np.subtract(term.upper, term.lower).tolist()) for term in own)
-        size *= BYTES_OF[setup.plan.precision]
-        total += size * ring_blocks(size, len(feature.item.steps(setup.context)))
+        size = sum(term.samples for term in own) * BYTES_OF[setup.plan.precision]
+        total += size * ring_blocks(size, len(feature.item._steps(setup.context)))
     return total
 
 

@@ -1,4 +1,4 @@
-"""Where to cut one axis so that the slowest domain is as fast as can be, the cuts of the other axes held.
+"""Best cuts of one axis, which make the slowest domain as fast as possible while the other axes stay as they are cut.
 
 The cuts of the other two axes make M columns; a slab [p, q) of the axis costs what its costliest column costs.
 Costs grow with the thickness, so a slab is filled up to a time T by bisection, and the least T for which all slabs
@@ -8,16 +8,21 @@ reach the end is found by bisection again (parametric search; exact for slabs, w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from nearfield.entry.triples import Triple, triple
 from nearfield.parallel.weights import HaloCost, Weights, interpolated
 from nearfield.plan.sizes import LANES
 
 MOST_CANDIDATES = 2_000_000  # positions of cuts times columns that are weighed at once
-CLOSE, ROUGH = 1e-5, 1e-3  # relative widths at which the search for the least time ends: of a few slabs, of many
+CLOSE, ROUGH = 1e-5, 1e-3  # relative width at which the search for the least time ends: up to FEW slabs, more
 FEW = 16  # slabs
-MOST_ROUNDS = 200  # of local moves
+MOST_ROUNDS = 200  # rounds of local moves
+
+
+Index = int | np.ndarray  # numbers of positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,24 +50,25 @@ class Slabs:
         """Slabs."""
         return len(self.ghosts)
 
-    def columns(self, slab: int, p, q) -> np.ndarray:
+    def columns(self, slab: int, p: Index, q: Index) -> np.ndarray:
         """Cost (..., M) of a slab between two positions, given by number, or of each of many pairs."""
         low, high = self.ghosts[slab]
         layers = (self.positions[q] - self.positions[p])[..., None]
         update = (self.ends[high, q] - self.begins[low, p]) / self.speeds[slab]
         update = update + layers * self.side[0] + self.face[0, slab]
         exchange = layers * self.side[1] + self.face[1, slab]
-        return np.maximum(update + (1 - self.hidden) * exchange, exchange)
+        cost: np.ndarray = np.maximum(update + (1 - self.hidden) * exchange, exchange)
+        return cost
 
     def costs(self, cuts: list[int]) -> np.ndarray:
         """Cost (n, M) of all, cut at these positions' numbers."""
         return np.stack([self.columns(slab, cuts[slab], cuts[slab + 1]) for slab in range(self.count)])
 
-    def dearest(self, slab: int, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    def dearest(self, slab: int, p: Index, q: Index) -> Any:
         """Cost of the costliest column of slabs between pairs of positions."""
         return self.columns(slab, p, q).max(axis=-1)
 
-    def first(self, p):
+    def first(self, p: Index) -> Any:
         """The first position at which a slab from p may end."""
         return np.searchsorted(self.positions, self.positions[p] + self.least)
 
@@ -127,9 +133,8 @@ def settled(slabs: Slabs, cuts: list[int]) -> list[int]:
     cuts = list(cuts)
 
     def weighed(number: int, position: int) -> tuple[float, float]:
-        pair = np.concatenate(
-            (slabs.columns(number - 1, cuts[number - 1], position), slabs.columns(number, position, cuts[number + 1]))
-        )
+        before, after = (cuts[number - 1], position), (position, cuts[number + 1])
+        pair = np.concatenate((slabs.columns(number - 1, *before), slabs.columns(number, *after)))
         return round(float(pair.max()), 6), float(np.square(pair).sum())
 
     for _ in range(MOST_ROUNDS):
@@ -150,33 +155,33 @@ class Sides:
     """The lower and the upper face of every slab of an axis, (n, 2) each."""
 
     ghosts: np.ndarray  # whether another rank lies beyond
-    exchange: np.ndarray  # what a sample of it costs, 0 without ghosts
-    message: np.ndarray  # what it costs whatever its size
+    exchange: np.ndarray  # cost of a sample, 0 without ghosts
+    message: np.ndarray  # cost that does not depend on its size
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Domains to be cut: how many along each axis, what each side of them costs, how thin they may be."""
+    """Domains to be cut: their number along each axis, the costs of their sides, their least thickness."""
 
     weights: Weights
     halo: HaloCost
     sides: tuple[Sides, Sides, Sides]  # of x, y, z
     speeds: np.ndarray  # (nx, ny, nz)
-    least: tuple[int, int, int]  # layers of a domain
+    least: Triple  # layers of a domain
 
     @property
-    def counts(self) -> tuple[int, int, int]:
+    def counts(self) -> Triple:
         """Domains along x, y, z."""
-        return tuple(len(sides.ghosts) for sides in self.sides)
+        return triple(len(sides.ghosts) for sides in self.sides)
 
     def allowed(self, axis: int) -> np.ndarray:
-        """Where cuts may lie, both ends included: between blocks of 16 along the rows."""
+        """Allowed positions of cuts, both ends included: between blocks of 16 along the rows."""
         length = self.weights.shape[axis]
         step = LANES if axis == self.weights.storage_axes[2] else 1
         return np.append(np.arange(0, max(1, length - self.least[axis] + 1), step), length)
 
     def faces(self, axis: int) -> np.ndarray:
-        """What a sample of its two faces costs each slab of an axis, within the process and between ranks: (2, n)."""
+        """Cost of a sample of both faces of each slab of an axis, within the process and between ranks: (2, n)."""
         count, place = self.counts[axis], self.weights.storage_axes.index(axis)
         inner = np.array([(n > 0) + (n < count - 1) for n in range(count)])
         sides = self.sides[axis]
@@ -278,7 +283,8 @@ def candidates(allowed: np.ndarray, cuts: np.ndarray, columns: int) -> np.ndarra
         return allowed
     near = np.searchsorted(allowed, cuts)[:, None] + np.arange(-stride, stride + 1)
     near = near.clip(0, len(allowed) - 1).ravel()
-    return allowed[np.unique(np.concatenate((np.arange(0, len(allowed), stride), near)))]
+    some: np.ndarray = allowed[np.unique(np.concatenate((np.arange(0, len(allowed), stride), near)))]
+    return some
 
 
 def others(axis: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Cutting a run into domains for locality units, and sharing them out to ranks: the slowest as fast as can be."""
+"""Domains of a run, and the ranks that own them: the arrangement whose slowest domain is the fastest."""
 
 from __future__ import annotations
 
@@ -7,50 +7,37 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.triples import Triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.parallel.balance import Problem, Sides
 from nearfield.parallel.weights import HaloCost, Weights
-from nearfield.plan.boxes import Arrangement, Box, Grouping, indices
+from nearfield.plan.boxes import Arrangement, Grouping, indices
 from nearfield.plan.sizes import LANES
 
-__all__ = [
-    "Arrangement",
-    "Box",
-    "Decomposition",
-    "Grouping",
-    "Triple",
-    "arrange",
-    "decompose",
-    "decompositions",
-    "fitting",
-    "groupings",
-    "indices",
-    "parse_domains",
-    "rough_time",
-]
-
 MOST_DOMAINS = 10**6
-LEAST_LAYERS = 2  # of a domain
-COMFORT = 2  # a domain with halos should be so many times as thick as they are
-MANY = 16  # domains
-MOST_REFINED, OF_MANY = 12, 4  # arrangements; of many domains only so few
-MOST_RESTARTED, RESTARTS = 2, 8  # of these the best begin again so often, where domains are not many,
-BALANCED = 1.02  # and less in balance
+LEAST_LAYERS = 2  # layers of the thinnest domain
+COMFORT = 2  # thickness of a domain over the depth of its halos, where there is a choice
+MANY = 16  # domains; more get less of a search
+MOST_REFINED, OF_MANY = 12, 4  # arrangements that are refined: up to MANY domains, more
+MOST_RESTARTED, RESTARTS = 2, 8  # best arrangements that begin again, and how often, up to MANY domains
+BALANCED = 1.02  # imbalance below which an arrangement does not begin again
 LINK = HaloCost()
+Speeds = Sequence[float] | None
 
 
 def parse_domains(given: str | int | Triple) -> int | Triple:
     """Domains in all, or along x, y, z, as they are given: `8`, "8" or "2x1x4". Error: anything else."""
-    numbers = re.findall(r"\d+", given) if isinstance(given, str) and re.fullmatch(r"\d+(x\d+x\d+)?", given) else given
-    numbers = [numbers] if isinstance(numbers, int) else numbers
+    numbers: Any = [given] if isinstance(given, int) else given
+    if isinstance(given, str) and re.fullmatch(r"\d+(x\d+x\d+)?", given):
+        numbers = given.split("x")
     if isinstance(numbers, (list, tuple)) and len(numbers) in (1, 3):
-        counts = tuple(int(n) for n in numbers)
-        if all(n > 0 for n in counts) and math.prod(counts) <= MOST_DOMAINS:
-            return counts if len(counts) == 3 else counts[0]
+        counts = [int(n) for n in numbers]
+        if min(counts) > 0 and math.prod(counts) <= MOST_DOMAINS:
+            return triple(counts) if len(counts) == 3 else counts[0]
     raise ModelError(
         f"domains {given!r} are no number and no arrangement; give how many in all (1 to {MOST_DOMAINS:,}), such as 8, "
         "or along x, y and z, such as 2x1x4"
@@ -113,33 +100,14 @@ class Decomposition:
 
 
 def decompose(
-    weights: Weights,
-    domains: int | Triple,
-    ranks: int = 1,
-    speeds: Sequence[float] | None = None,
-    halo: HaloCost = LINK,
+    weights: Weights, domains: int | Triple, ranks: int = 1, speeds: Speeds = None, halo: HaloCost = LINK
 ) -> Decomposition:
     """The fastest of `decompositions`."""
     return decompositions(weights, domains, ranks, speeds, halo)[0]
 
 
-def arrange(
-    weights: Weights,
-    domains: int | Triple,
-    ranks: int = 1,
-    speeds: Sequence[float] | None = None,
-    halo: HaloCost = LINK,
-) -> Arrangement:
-    """The arrangement of the fastest of `decompositions`."""
-    return decompose(weights, domains, ranks, speeds, halo).arrangement
-
-
 def decompositions(
-    weights: Weights,
-    domains: int | Triple,
-    ranks: int = 1,
-    speeds: Sequence[float] | None = None,
-    halo: HaloCost = LINK,
+    weights: Weights, domains: int | Triple, ranks: int = 1, speeds: Speeds = None, halo: HaloCost = LINK
 ) -> list[Decomposition]:
     """Ways to cut a run into domains for so many ranks, the one with the fastest slowest domain first.
 
@@ -156,8 +124,8 @@ def decompositions(
     found: list[tuple[Problem, Decomposition]] = []
     for grouping in promising[: MOST_REFINED if total <= MANY else OF_MANY]:
         shared = even_speeds(grouping) if speeds is None else np.reshape(np.asarray(speeds, float), grouping.counts)
-        least = tuple(thinnest(axis == unit, grouping.ranks[axis] > 1, halo.depth) for axis in range(3))
-        problem = Problem(weights, halo, tuple(sides(grouping, axis, halo) for axis in range(3)), shared, least)
+        least = triple(thinnest(axis == unit, grouping.ranks[axis] > 1, halo.depth) for axis in range(3))
+        problem = Problem(weights, halo, triple(sides(grouping, axis, halo) for axis in range(3)), shared, least)
         found.append((problem, decomposed(problem, grouping, problem.start())))
     found.sort(key=lambda pair: pair[1].slowest)
     best = [again(*pair) for pair in found[:MOST_RESTARTED]] if total <= MANY else []
@@ -167,7 +135,7 @@ def decompositions(
 def decomposed(problem: Problem, grouping: Grouping, start: list[np.ndarray]) -> Decomposition:
     """The decomposition that refinement leads to."""
     cuts = problem.refined(start)
-    return Decomposition(Arrangement(tuple(tuple(ends.tolist()) for ends in cuts)), grouping, problem.costs(cuts))
+    return Decomposition(Arrangement(triple(tuple(ends.tolist()) for ends in cuts)), grouping, problem.costs(cuts))
 
 
 def again(problem: Problem, found: Decomposition) -> Decomposition:
@@ -187,6 +155,9 @@ def even_speeds(grouping: Grouping) -> np.ndarray:
 def fitting(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost) -> list[Grouping]:
     """Groupings that fit: of whole rows and thick domains if there are such, else of thin ones, else of cut rows."""
     unit = weights.storage_axes[2]
+
+    def is_allowed(grouping: Grouping) -> bool:
+        return not any(whole and parts > 1 for whole, parts in zip(weights.unparted, grouping.ranks))
 
     def fits(grouping: Grouping, comfort: int) -> bool:
         return all(
@@ -210,15 +181,9 @@ def fitting(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost)
             refuse_ranks(domains, ranks)
         tiers = [(every, 1)]
     for choices, comfort in tiers:
-        allowed = [grouping for grouping in choices if not parts_what_it_cannot(weights, grouping)]
-        if found := [grouping for grouping in allowed if fits(grouping, comfort)]:
+        if found := [grouping for grouping in choices if is_allowed(grouping) and fits(grouping, comfort)]:
             return found
     raise ModelError(too_many(weights, domains, ranks, halo))
-
-
-def parts_what_it_cannot(weights: Weights, grouping: Grouping) -> bool:
-    """Whether ranks meet along an axis that they cannot share."""
-    return any(whole and parts > 1 for whole, parts in zip(weights.unparted, grouping.ranks))
 
 
 def thinnest(is_unit: bool, with_ghosts: bool, depth: int) -> int:
@@ -228,9 +193,9 @@ def thinnest(is_unit: bool, with_ghosts: bool, depth: int) -> int:
 
 
 def most_domains(weights: Weights, depth: int = 0) -> Triple:
-    """How many domains fit along x, y, z, each with halos so deep (0: without)."""
+    """Number of domains that fit along x, y, z, each with halos so deep (0: without)."""
     unit = weights.storage_axes[2]
-    return tuple(max(1, n // thinnest(axis == unit, depth > 0, depth)) for axis, n in enumerate(weights.shape))
+    return triple(max(1, n // thinnest(axis == unit, depth > 0, depth)) for axis, n in enumerate(weights.shape))
 
 
 def too_many(weights: Weights, domains: int | Triple, ranks: int, halo: HaloCost) -> str:

@@ -1,4 +1,4 @@
-"""How deep halos are to be: what an exchange of so many layers costs, and the depth that suits a run best.
+"""Depth of halos: the cost of an exchange of so many layers, and the depth that suits a run best.
 
 Runs, `nearfield place` and `nearfield predict` price an exchange alike: messages by the latency and the bandwidth of
 their link, of which a part keeps the processor busy and the rest runs under the update; layers that are computed twice
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +25,9 @@ from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan.boxes import Grouping
 from nearfield.plan.plan import Plan
 
-DEPTHS = (1, 2, 4, 8, 16)  # layers that are weighed
-ROUND = 4e-5  # s, of an exchange beside its messages: packing's calls, two more runs of a team; of two ranks here
-SHOWN = 0.05  # of an exchange, at least: among boxes of equal work those with small faces are better
+DEPTHS = (1, 2, 4, 8, 16)  # layers that are compared
+ROUND = 4e-5  # s, an exchange beside its messages: calls of packing, two more runs of a team; two ranks of one machine
+SHOWN = 0.05  # least part of an exchange that no computation hides, so that of equal boxes those with small faces win
 
 
 @dataclass(frozen=True)
@@ -49,20 +50,19 @@ class Tiles:
 
     @classmethod
     def on(cls, plan: Plan, hardware: Hardware, threads: int) -> Tiles:
-        """Those that a run would take on hardware; caches that it does not tell of are this machine's."""
-        rows, here = Rows.of(plan), Machine.here(threads, "avx512")
-        told = {name: size for name in ("l1", "l2", "l3") if (size := getattr(hardware, name))}
-        machine = replace(here, **told)
+        """The tiles that a run would take on hardware; sizes of caches that it lacks are this machine's."""
+        caches = {name: size for name in ("l1", "l2", "l3") if (size := getattr(hardware, name))}
+        rows, machine = Rows.of(plan), replace(Machine.here(threads, "avx512"), **caches)
         return cls.of(choose_tiling(rows, machine), rows, machine)
 
-    def extra(self, lengths: Sequence, sides: Sequence, unit: int, depth: int, overlap: bool):
-        """By what part a step of boxes takes longer for the sake of its halos; lengths and cut sides along x, y, z."""
+    def extra(self, lengths: Sequence[Any], sides: Sequence[Any], unit: int, depth: int, overlap: bool) -> np.ndarray:
+        """Relative increase of a step's time by its halos, for boxes of these lengths and cut sides along x, y, z."""
         slower = self.slower.get(depth, 1.0) - 1.0
-        split, inner = overlap & (np.asarray(sides[unit]) == 0), 1.0
+        split, inner = overlap & (np.asarray(sides[unit]) == 0), np.array(1.0)
         for length, count in zip(lengths, sides):
             split = split & (length > (2 * self.depth + depth) * count)
             inner = inner * (1 - count * np.minimum((depth + self.depth / 2) / length, 0.5))
-        return slower * np.where(split, 1 - inner, 1.0)
+        return np.asarray(slower * np.where(split, 1 - inner, 1.0))
 
 
 def halo_cost(
@@ -83,31 +83,29 @@ def halo_cost(
         return sample * reach * rate, (link.latency + ROUND) * reach / depth * rate
 
     hidden = min(1 - SHOWN, max(0.0, 1 - link.busy * link.bandwidth)) if overlap else 0.0
-    return HaloCost(depth, *price(link), near=near and price(near), ranks_a_host=ranks_a_host, hidden=hidden)
+    return HaloCost(depth, *price(link), near=price(near) if near else None, ranks_a_host=ranks_a_host, hidden=hidden)
 
 
 def cheapest(
     weights: Weights, domains: int | Triple, ranks: int, halos: Sequence[HaloCost], tiles: Tiles, overlap: bool = True
 ) -> HaloCost:
     """The depth that suits alike domains best, of those for which no domain is too thin and no row must be cut."""
-    weighed, unit = [], weights.storage_axes[2]
+    unit, times = weights.storage_axes[2], dict[float, HaloCost]()
     for halo in halos:
         try:
             groupings = fitting(weights, domains, ranks, halo)
         except ModelError:
-            if not weighed:
+            if not times:
                 raise
             break
-        cut = all(grouping.counts[unit] > 1 for grouping in groupings)
-        if cut and weighed and isinstance(domains, int):
+        if times and isinstance(domains, int) and all(grouping.counts[unit] > 1 for grouping in groupings):
             break
-        time = min(alike_time(weights, grouping, halo, tiles, overlap) for grouping in groupings)
-        weighed.append((time, halo.depth, halo))
-    return min(weighed)[2]
+        times.setdefault(min(alike_time(weights, grouping, halo, tiles, overlap) for grouping in groupings), halo)
+    return times[min(times)]
 
 
 def depths_for(plan: Plan, wished: int | None) -> Sequence[int]:
-    """Layers to weigh: those asked for, or all that are usual. Error: too few for a step."""
+    """Depths to compare: the given one, or all usual ones. Error: too few layers for a step."""
     if wished is not None and wished < plan.reach:
         coupled = ': averaging="tensor" reaches over two in a step' if wished else ""
         raise ModelError(f"halos of {wished} layers carry nothing{coupled}; give a depth of {plan.reach} or more")
@@ -115,7 +113,7 @@ def depths_for(plan: Plan, wished: int | None) -> Sequence[int]:
 
 
 def alike_time(weights: Weights, grouping: Grouping, halo: HaloCost, tiles: Tiles, overlap: bool) -> float:
-    """Time of the domain with the dearest faces, were all alike."""
+    """Time of the domain with the most expensive faces, if all domains were alike."""
     lengths = [n / parts for n, parts in zip(weights.shape, grouping.ranks)]
     sides = [min(2, parts - 1) for parts in grouping.ranks]
     extra = tiles.extra(lengths, sides, weights.storage_axes[2], halo.depth, overlap)

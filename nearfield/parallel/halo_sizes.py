@@ -1,11 +1,11 @@
-"""How much the ranks of a decomposition exchange: samples of their faces, bytes, messages."""
+"""Sizes of the exchange between the ranks of a decomposition: samples of their faces, bytes, messages."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from itertools import product
+from itertools import pairwise, product
 
 from nearfield.engines.cpu.pole_sizes import kept_numbers
 from nearfield.parallel.decomposition import Decomposition
@@ -15,12 +15,12 @@ from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import BYTES_OF
 
 TANGENTIAL, HALF, ALL = 2, 3, 6  # components: H of one layer at a face, at an edge; of several layers (halo.py)
-STATES = 4  # of the CPML, a cell and slab
+STATES = 4  # values of the CPML, a cell and slab
 
 
 @dataclass(frozen=True)
 class HaloSize:
-    """What one rank receives; it sends about as much. `messages` go to faces, edges and corners."""
+    """The halo that one rank receives; it sends about as much. `messages` go to faces, edges and corners."""
 
     rank: int
     cells: int
@@ -42,10 +42,8 @@ class HaloSize:
 def halo_sizes(plan: Plan, decomposition: Decomposition, depth: int) -> list[HaloSize]:
     """The exchange of every rank, `depth` layers at once, with edges, corners and the CPML's states in them."""
     whole = decomposition.arrangement.whole
-    return [
-        halo_size(plan, rank, box, whole, depth)
-        for rank, box in enumerate(decomposition.grouping.boxes(decomposition.arrangement))
-    ]
+    boxes = decomposition.grouping.boxes(decomposition.arrangement)
+    return [halo_size(plan, rank, box, whole, depth) for rank, box in enumerate(boxes)]
 
 
 def halo_size(plan: Plan, rank: int, box: Box, whole: Box, depth: int) -> HaloSize:
@@ -67,18 +65,15 @@ def components(depth: int) -> int:
 
 def around(box: Box, held: Box) -> Iterator[tuple[Box, int]]:
     """The parts of the halo, each with the number of axes along which it lies off the box: faces 1, edges 2."""
-    spans = [
-        ((held_low, low), (low, high), (high, held_high))
-        for held_low, low, high, held_high in zip(held.lower, box.lower, box.upper, held.upper)
-    ]
+    spans = [list(pairwise(ends)) for ends in zip(held.lower, box.lower, box.upper, held.upper)]
     for way in product(range(3), repeat=3):
-        ends = [spans[axis][n] for axis, n in enumerate(way)]
-        if way != (1, 1, 1) and all(low < high for low, high in ends):
-            yield Box(*(tuple(end) for end in zip(*ends))), 3 - way.count(1)
+        part = Box.between(spans[axis][n] for axis, n in enumerate(way))
+        if way != (1, 1, 1) and min(part.shape) > 0:
+            yield part, 3 - way.count(1)
 
 
 def received(plan: Plan, layer: Box, off: int, depth: int) -> int:
-    """Values that come for a part of the halo."""
+    """Values that a part of the halo receives."""
     parts = 1 + plan.complex_fields
     if depth == 1:
         return parts * (TANGENTIAL if off == 1 else HALF) * layer.size

@@ -1,4 +1,4 @@
-"""What one rank holds of a plan: its own box and its halos, in coordinates of its own.
+"""The part of a plan that one rank holds: its own box and its halos, in coordinates of its own.
 
 Where ranks meet along an axis that closes on itself, halos reach over its ends: into images of the box, whole periods
 away, as a rank holds them of its neighbours there. With a phase, images are held as their owners have them, not turned,
@@ -11,12 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from operator import add
+from typing import Any
 
 import numpy as np
 
+from nearfield.entry.triples import Triple, triple
 from nearfield.plan.boxes import Box
 from nearfield.plan.plan import Plan
-from nearfield.plan.planes import PolePlane
+from nearfield.plan.planes import Coefficients, PlaneCoefficients, PolePlane
 from nearfield.plan.sizes import LANES
 from nearfield.plan.term import Term
 
@@ -25,26 +28,25 @@ def held_box(own: Box, depth: int, plan: Plan) -> Box:
     """A rank's box with its halos: `depth` layers, along the rows whole blocks of 16."""
     rows = -(-depth // LANES) * LANES
     layers = [(rows, rows) if axis == plan.unit_axis else (depth, depth) for axis in range(3)]
-    rings = parted_rings(own, plan)
-    room = [(-n, 2 * n) if ring else (0, n) for ring, n in zip(rings, plan.active)]
-    return own.grown(layers, Box(*(tuple(ends) for ends in zip(*room))))
+    room = [(-n, 2 * n) if ring else (0, n) for ring, n in zip(parted_rings(own, plan), plan.active)]
+    return own.grown(layers, Box.between(room))
 
 
-def parted_rings(own: Box, plan: Plan) -> tuple[bool, ...]:
+def parted_rings(own: Box, plan: Plan) -> tuple[bool, bool, bool]:
     """Axes that close on themselves and that ranks share."""
-    filled = [(low, high) == (0, n) for low, high, n in zip(own.lower, own.upper, plan.active)]
-    return tuple(phase is not None and not whole for phase, whole in zip(plan.phases, filled))
+    ends = zip(plan.phases, own.lower, own.upper, plan.active)
+    return triple(phase is not None and (low, high) != (0, n) for phase, low, high, n in ends)
 
 
-def image_shifts(own: Box, plan: Plan) -> list[tuple[int, ...]]:
-    """Where images of samples may lie that a rank holds: whole periods along parted rings; none is the first."""
-    spans = [(0, n, -n) if ring else (0,) for ring, n in zip(parted_rings(own, plan), plan.active)]
-    return list(product(*spans))
+def image_shifts(own: Box, plan: Plan) -> list[Triple]:
+    """Shifts of the images that a rank may hold of a sample: whole periods along parted rings, (0, 0, 0) first."""
+    x, y, z = ((0, n, -n) if ring else (0,) for ring, n in zip(parted_rings(own, plan), plan.active))
+    return list(product(x, y, z))
 
 
 @dataclass(frozen=True)
 class AxisPart:
-    """What is held along an axis of `period` samples: `lower` to `upper`, images past its ends included.
+    """The held samples along an axis of `period` samples: `lower` to `upper`, images past its ends included.
 
     Stored in this order; with a `gap`, from the seam on, and what lies before the seam follows from the gap on.
     """
@@ -56,7 +58,7 @@ class AxisPart:
 
     @classmethod
     def of(cls, plan: Plan, axis: int, held: Box) -> AxisPart:
-        """That of a held box: the seam of a phase lies within it where it reaches over an end."""
+        """The part of a held box, which has the seam of a phase within it where it reaches over an end."""
         lower, upper, period = held.lower[axis], held.upper[axis], plan.active[axis]
         gap = upper if lower < 0 else upper - period if upper > period else None
         return cls(lower, upper, period, gap if plan.phases[axis] else None)
@@ -66,8 +68,8 @@ class AxisPart:
         """Samples held."""
         return self.upper - self.lower
 
-    def place(self, samples):
-        """Where samples are stored, which count from `lower` to below `upper`."""
+    def place(self, samples: Any) -> Any:
+        """Places at which samples from `lower` to below `upper` are stored."""
         return (samples - self.lower + (self.gap or 0)) % self.length
 
     def segments(self, first: int, last: int) -> Iterator[tuple[int, int]]:
@@ -82,7 +84,7 @@ class AxisPart:
 
     @cached_property
     def samples(self) -> np.ndarray:
-        """Those of one cell, as they are stored."""
+        """Samples of the first cell that those stored are, or repeat, in their order."""
         return np.concatenate([np.arange(*ends) for ends in self.segments(0, self.length)])
 
 
@@ -96,8 +98,8 @@ class PlanPart:
 
     @cached_property
     def axes(self) -> tuple[AxisPart, AxisPart, AxisPart]:
-        """What is held along each axis."""
-        return tuple(AxisPart.of(self.whole, axis, self.held) for axis in range(3))
+        """The samples held along each axis."""
+        return triple(AxisPart.of(self.whole, axis, self.held) for axis in range(3))
 
     @property
     def own_here(self) -> Box:
@@ -106,29 +108,30 @@ class PlanPart:
 
     def here(self, box: Box) -> Box:
         """A box, on one side of all seams, in the part's coordinates: where it is stored."""
-        lower = tuple(int(axis.place(n)) for axis, n in zip(self.axes, box.lower))
-        return Box(lower, tuple(low + n for low, n in zip(lower, box.shape)))
+        lower = triple(int(axis.place(n)) for axis, n in zip(self.axes, box.lower))
+        return Box(lower, triple(map(add, lower, box.shape)))
 
     def there(self, box: Box) -> Box:
         """A box of the part's coordinates, on one side of all seams, in those of the whole."""
-        return Box(*zip(*(next(axis.segments(*ends)) for axis, *ends in zip(self.axes, box.lower, box.upper))))
+        ends = zip(self.axes, box.lower, box.upper)
+        return Box.between(next(axis.segments(low, high)) for axis, low, high in ends)
 
     @cached_property
     def plan(self) -> Plan:
         """The plan of the held box."""
-        whole, gaps = self.whole, tuple(axis.gap for axis in self.axes)
+        whole, gaps = self.whole, triple(axis.gap for axis in self.axes)
         opened = [ring and gap is None for ring, gap in zip(parted_rings(self.own, whole), gaps)]
         closed = [phase is not None for phase in whole.phases]
         return replace(
             whole,
             active=self.held.shape,
             cpml=tuple(self._slabs(axis) for axis in range(3)),
-            profiles=tuple(p.cut(axis.samples) for p, axis in zip(whole.profiles, self.axes)),
+            profiles=triple(p.cut(axis.samples) for p, axis in zip(whole.profiles, self.axes)),
             coefficients=CoefficientsPart(whole.coefficients, self.axes),
             rows_axis=whole.unit_axis,
             blocks_axis=whole.weighed_axis,
             gaps=gaps,
-            phases=tuple(None if ends else phase for ends, phase in zip(opened, whole.phases)),
+            phases=triple(None if ends else phase for ends, phase in zip(opened, whole.phases)),
             terms=tuple(term for _, term in self._terms),
             coupling=whole.coupling and whole.coupling.part(self.held, closed),
         )
@@ -147,11 +150,11 @@ class PlanPart:
         return own and self.here(own)
 
     def own_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of samples (3, n): numbers (m,) of the rank's own ones, and their places (3, m) in the part."""
+        """Numbers (m,) of the rank's own among samples (3, n), and their places (3, m) in the part."""
         return self._places(index, self.own)
 
     def held_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Likewise of own samples and halos; a sample comes once for each of its periodic images there."""
+        """Numbers and places of own samples and halos; a sample comes once for each of its periodic images there."""
         shifts = [np.array(shift)[:, None] for shift in image_shifts(self.own, self.whole)]
         images = [self._places(index + shift, self.held) for shift in shifts]
         which, places = (np.concatenate(parts, axis=-1) for parts in zip(*images))
@@ -176,66 +179,71 @@ class PlanPart:
 
 
 class CoefficientsPart:
-    """The coefficients of a part, by the interface of `Coefficients` that engines use."""
+    """The `Coefficients` of a part, as far as engines use them."""
 
-    def __init__(self, whole, axes: Sequence[AxisPart]) -> None:
+    def __init__(self, whole: Coefficients, axes: Sequence[AxisPart]) -> None:
         self._whole, self._axes = whole, axes
         self._spans = [list(axis.segments(0, axis.length)) for axis in axes]
 
-    def kept_numbers(self, *index):
-        """What poles keep in a lattice of cells of the part."""
-        return self._whole.kept_numbers(*(axis.samples[i] for axis, i in zip(self._axes, index)))
+    def at(self, component: int, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(Ca, Cb) or (Da, Db) of single samples of the part."""
+        return self._whole.at(component, *triple(axis.samples[n] for axis, n in zip(self._axes, (i, j, k))))
 
-    def planes(self, axis: int):
-        """Planes of the part, which count from its own first one."""
-        before, (b, c) = 0, ((axis + 1) % 3, (axis + 2) % 3)
+    def kept_numbers(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
+        """Numbers that poles keep in each cell of a lattice of the part."""
+        return self._whole.kept_numbers(*triple(axis.samples[n] for axis, n in zip(self._axes, (i, j, k))))
+
+    def planes(
+        self, axis: int, lower: Triple | None = None, upper: Triple | None = None
+    ) -> Iterator[PlaneCoefficients]:
+        """All planes of the part along an axis, numbered from its first one; `lower` and `upper` are left out."""
+        before, across = 0, ((axis + 1) % 3, (axis + 2) % 3)
+        columns = len(self._spans[across[1]])
         for along in self._spans[axis]:
-            pieces = []
-            for spans in product(self._spans[b], self._spans[c]):
-                ends = {axis: along, b: spans[0], c: spans[1]}
-                pieces.append(self._whole.planes(axis, *(tuple(ends[a][end] for a in range(3)) for end in (0, 1))))
-            for start, stop, found in in_step(pieces):
-                columns = len(self._spans[c])
-                electric, magnetic = (
-                    self._joined([getattr(each, name) for each in found], columns) for name in ("electric", "magnetic")
-                )
-                yield replace(
-                    found[0],
-                    start=before + start,
-                    stop=before + stop,
-                    electric=electric,
-                    magnetic=magnetic,
-                    poles=self._joined_poles(found, columns),
+            blocks = []
+            for spans in product(*(self._spans[a] for a in across)):
+                ends = dict(zip((axis, *across), (along, *spans)))
+                first, last = (triple(ends[a][end] for a in range(3)) for end in (0, 1))
+                blocks.append(self._whole.planes(axis, first, last))
+            for start, stop, planes in in_step(blocks):
+                yield PlaneCoefficients(
+                    before + start,
+                    before + stop,
+                    joined([each.electric for each in planes], columns),
+                    joined([each.magnetic for each in planes], columns),
+                    joined_poles(planes, columns),
                 )
             before += along[1] - along[0]
 
-    def _joined_poles(self, found: list, columns: int) -> tuple[PolePlane, ...]:
-        """What poles weigh; nothing where a block knows nothing of a medium."""
-        if len(found) == 1:
-            return found[0].poles
-        joined = []
-        for medium in sorted({pole.medium for each in found for pole in each.poles}):
-            parts = [next((pole for pole in each.poles if pole.medium == medium), None) for each in found]
-            shapes = [each.electric[:, 0].shape for each in found]
-            stay = [part.stay if part else np.ones(shape) for part, shape in zip(parts, shapes)]
-            weight = [part.weight if part else np.zeros(shape) for part, shape in zip(parts, shapes)]
-            joined.append(PolePlane(medium, self._joined(stay, columns), self._joined(weight, columns)))
-        return tuple(joined)
 
-    @staticmethod
-    def _joined(blocks: list[np.ndarray], columns: int) -> np.ndarray:
-        if len(blocks) == 1:
-            return blocks[0]
-        rows = [np.concatenate(blocks[n : n + columns], axis=-1) for n in range(0, len(blocks), columns)]
-        return np.concatenate(rows, axis=-2)
+def joined(blocks: Sequence[np.ndarray], columns: int) -> np.ndarray:
+    """One array of blocks in rows of so many."""
+    if len(blocks) == 1:
+        return blocks[0]
+    rows = [np.concatenate(blocks[n : n + columns], axis=-1) for n in range(0, len(blocks), columns)]
+    return np.concatenate(rows, axis=-2)
 
 
-def in_step(pieces: Sequence[Iterator]) -> Iterator[tuple[int, int, list]]:
-    """(start, stop, what each iterator has there) of several that give the same planes, grouped in their own ways."""
-    now = [next(each) for each in pieces]
+def joined_poles(planes: Sequence[PlaneCoefficients], columns: int) -> tuple[PolePlane, ...]:
+    """The poles of all blocks; they weigh nothing in blocks without their medium."""
+    if len(planes) == 1:
+        return planes[0].poles
+    poles = []
+    for medium in sorted({pole.medium for each in planes for pole in each.poles}):
+        without = [PolePlane(medium, np.ones(s), np.zeros(s)) for s in (each.electric[:, 0].shape for each in planes)]
+        parts = [next((p for p in each.poles if p.medium == medium), none) for each, none in zip(planes, without)]
+        stay, weight = (joined([getattr(part, name) for part in parts], columns) for name in ("stay", "weight"))
+        poles.append(PolePlane(medium, stay, weight))
+    return tuple(poles)
+
+
+def in_step(blocks: Sequence[Iterator[PlaneCoefficients]]) -> Iterator[tuple[int, int, list[PlaneCoefficients]]]:
+    """(start, stop, coefficients of each block) of the same planes, which each block groups in its own way."""
+    now = [next(block) for block in blocks]
     while True:
         start, stop = max(each.start for each in now), min(each.stop for each in now)
         yield start, stop, now
-        now = [next(more, None) if each.stop == stop else each for each, more in zip(now, pieces)]
-        if any(each is None for each in now):
+        following = [next(block, None) if each.stop == stop else each for each, block in zip(now, blocks)]
+        now = [each for each in following if each is not None]
+        if len(now) < len(blocks):
             return

@@ -1,4 +1,4 @@
-"""How every picture looks: colours that colour-blind readers can tell apart, engineering units, titles, files.
+"""The look of every picture: colours that colour-blind readers can tell apart, engineering units, titles, files.
 
 Figures are made through matplotlib's object interface on the Agg canvas: no window, no global state, safe in threads.
 """
@@ -14,6 +14,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from nearfield.entry import wording
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +33,7 @@ PATTERN_MAP = "viridis"
 SIGNED_MAP = "RdBu_r"
 SCREEN_DPI = 150
 
-SETTINGS = {
+SETTINGS: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
     "text.color": INK,
@@ -64,7 +66,7 @@ SETTINGS = {
     "agg.path.chunksize": 20000,
     "text.parse_math": False,
 }
-PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
+MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 def styled(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,21 +83,66 @@ def styled(draw: Callable[..., Any]) -> Callable[..., Any]:
     return drawn
 
 
-def blank(width: float = 8.0, height: float = 4.8, layout: str | None = "constrained") -> Figure:
-    """An empty figure (inches) which spaces its panels itself."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def blank(width: float = 8.0, height: float = 4.8, beside: float = 0.08) -> Figure:
+    """An empty figure (inches) which spaces its panels itself; `beside` them it leaves so much."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(width, height), layout=layout)
-    if layout:
-        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.04, hspace=0.04)
-    FigureCanvasAgg(figure)
+    figure = canvas(width, height)
+    figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=beside, h_pad=0.08, wspace=0.04, hspace=0.04))
     return figure
 
 
 def canvas(width: float, height: float) -> Figure:
     """An empty figure (inches) whose panels are placed by hand, with `panel`."""
-    return blank(width, height, layout=None)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def chart(width: float = 8.0, height: float = 4.8) -> tuple[Figure, Axes]:
+    """An empty figure (inches) of one panel."""
+    figure = blank(width, height)
+    return figure, figure.subplots()
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """Colour and dashes of a curve by its number."""
+    return {"color": COLOURS[number % 6], "linestyle": DASHES[number % 6]}
+
+
+def name_axes(axes: Axes, x: str, y: str, legend: Any = None, labelpad: float | None = None) -> None:
+    """Labels of both axes, and a legend at a place such as "upper left"."""
+    axes.set_xlabel(x, labelpad=labelpad)
+    axes.set_ylabel(y, labelpad=labelpad)
+    if legend:
+        axes.legend(loc=legend)
+
+
+def name_bars(axes: Axes, names: Sequence[str], y: str) -> None:
+    """Names below groups of bars at 0, 1, 2, ... and the label of their heights."""
+    axes.set_xticks(range(len(names)), names)
+    axes.set_ylabel(y)
+    axes.grid(axis="x", visible=False)
+
+
+def logarithmic(axes: Axes, base: int, across: Callable[[float], str], up: Callable[[float], str]) -> None:
+    """Both axes logarithmic, the horizontal one with this base, their major ticks with these texts."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.set_xscale("log", base=base)
+    axes.set_yscale("log")
+    for axis, text in ((axes.xaxis, across), (axes.yaxis, up)):
+        axis.set_major_formatter(FuncFormatter(lambda value, _, text=text: text(value)))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def beside(axes: Axes, place: tuple[float, float], text: str, offset: tuple[float, float], **options: Any) -> None:
+    """A text so many points away from a place of the data."""
+    options = {"fontsize": 8.5, "color": INK, **options}
+    axes.annotate(text, place, xytext=offset, textcoords="offset points", **options)
 
 
 def panel(figure: Figure, left: float, top: float, width: float, height: float, **options: Any) -> Axes:
@@ -105,8 +152,8 @@ def panel(figure: Figure, left: float, top: float, width: float, height: float, 
     return figure.add_axes(box, **options)
 
 
-def headline(figure: Figure, title: str, subtitle: str = "") -> None:
-    """The picture's title, left, bold, with one line of facts below it; in a picture placed by hand 0.7 inch high."""
+def headline(figure: Figure, title: str, subtitle: str = "") -> Figure:
+    """The picture with a bold title and a line of facts, 0.7 inch high where panels are placed by hand."""
     width = figure.get_figwidth()
     title, subtitle = clipped(title, int(width * 9.5)), clipped(subtitle, int(width * 14))
     left = 0.12 / width
@@ -117,6 +164,7 @@ def headline(figure: Figure, title: str, subtitle: str = "") -> None:
     if subtitle:
         top = 1 - 0.36 / height
         figure.text(left, top, subtitle, ha="left", va="top", fontsize=9.5, color=FAINT)
+    return figure
 
 
 def panel_title(axes: Axes, text: str, length: int = 60) -> None:
@@ -146,7 +194,7 @@ def prefix_of(largest: float) -> tuple[float, str]:
         return 1.0, ""
     exponent = 3 * math.floor(math.log10(abs(largest) * (1 + 1e-9)) / 3)
     exponent = min(max(exponent, -15), 12)
-    return 10.0**-exponent, PREFIXES[exponent]
+    return 10.0**-exponent, wording.PREFIXES[exponent].replace("u", "µ")
 
 
 def axis_prefix(largest: float) -> tuple[float, str]:
@@ -161,10 +209,8 @@ def signed(value: float, digits: int = 1) -> str:
 
 def quantity(value: float, unit: str, digits: int = 4) -> str:
     """A number for a label: `7.5 GHz`, `1.27 ps`."""
-    if not math.isfinite(value):
-        return f"{value} {unit}"
-    factor, prefix = prefix_of(value)
-    return f"{value * factor:.{digits}g} {prefix}{unit}".strip()
+    text = wording.quantity(value, unit, digits).strip()
+    return text.replace(f" u{unit}", f" µ{unit}")
 
 
 def finite_extremes(values: Any) -> tuple[float, float] | None:

@@ -1,4 +1,4 @@
-"""Boxes of samples: the domains that a run is cut into, and whose they are.
+"""Boxes of samples: the domains that a run is cut into, and the ranks that own them.
 
 Coordinates are global sample indices along x, y, z, half-open; domains and ranks are numbered with z fastest.
 """
@@ -6,7 +6,7 @@ Coordinates are global sample indices along x, y, z, half-open; domains and rank
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from operator import add
@@ -23,6 +23,12 @@ class Box:
     lower: Triple
     upper: Triple
 
+    @classmethod
+    def between(cls, ends: Iterable[Sequence[int]]) -> Box:
+        """The box from (low, high) along x, y and z."""
+        lower, upper = zip(*ends)
+        return cls(triple(lower), triple(upper))
+
     @property
     def shape(self) -> Triple:
         """Samples along x, y, z."""
@@ -34,29 +40,29 @@ class Box:
         return math.prod(self.shape)
 
     def intersection(self, other: Box) -> Box | None:
-        """What both hold; None where that is nothing."""
+        """The samples of both boxes; None without any."""
         lower = triple(map(max, self.lower, other.lower))
         upper = triple(map(min, self.upper, other.upper))
         return Box(lower, upper) if all(low < high for low, high in zip(lower, upper)) else None
 
     def moved(self, by: Sequence[int]) -> Box:
-        """The box somewhere else."""
+        """The box, shifted by so many samples."""
         lower, upper = (triple(map(add, end, by)) for end in (self.lower, self.upper))
         return Box(lower, upper)
 
     def grown(self, by: Growth, within: Box) -> Box:
         """The box with so many layers more on each side, as far as `within` reaches."""
         layers = [(by, by)] * 3 if isinstance(by, int) else by
-        lower = triple(max(low - more, end) for low, (more, _), end in zip(self.lower, layers, within.lower))
-        upper = triple(min(high + more, end) for high, (_, more), end in zip(self.upper, layers, within.upper))
-        return Box(lower, upper)
+        lower = (max(low - more, end) for low, (more, _), end in zip(self.lower, layers, within.lower))
+        upper = (min(high + more, end) for high, (_, more), end in zip(self.upper, layers, within.upper))
+        return Box(triple(lower), triple(upper))
 
     def sides(self, other: Box) -> Triple:
         """Along each axis, whether another box lies below this one (-1), above (1), or neither (0)."""
         return triple((other.lower[n] >= self.upper[n]) - (other.upper[n] <= self.lower[n]) for n in range(3))
 
     def slices(self, origin: Triple = (0, 0, 0)) -> tuple[slice, slice, slice]:
-        """Where the box lies in an array whose first sample is `origin`."""
+        """Slices of the box in an array whose first sample is `origin`."""
         return triple(slice(low - o, high - o) for low, high, o in zip(self.lower, self.upper, origin))
 
 
@@ -78,8 +84,7 @@ class Arrangement:
 
     def box(self, index: Triple) -> Box:
         """The domain with this index along x, y, z."""
-        lower, upper = (triple(cuts[n + end] for cuts, n in zip(self.cuts, index)) for end in (0, 1))
-        return Box(lower, upper)
+        return Box.between(cuts[n : n + 2] for cuts, n in zip(self.cuts, index))
 
     def boxes(self) -> list[Box]:
         """All domains in order."""
@@ -117,9 +122,8 @@ class Grouping:
 
     def box(self, rank: int, arrangement: Arrangement) -> Box:
         """The samples that a rank owns."""
-        ends = zip(*self._spans(rank))
-        lower, upper = (triple(cuts[n] for cuts, n in zip(arrangement.cuts, end)) for end in ends)
-        return Box(lower, upper)
+        spans = zip(arrangement.cuts, self._spans(rank))
+        return Box.between((cuts[low], cuts[high]) for cuts, (low, high) in spans)
 
     def boxes(self, arrangement: Arrangement) -> list[Box]:
         """The samples of all ranks in order."""

@@ -59,7 +59,8 @@ class CouplingTerm:
         """
 
         def here(places: np.ndarray) -> np.ndarray:
-            return np.all((places >= held.lower) & (places < held.upper) | closed, axis=1)
+            inside = (places >= np.array(held.lower)) & (places < np.array(held.upper))
+            return np.asarray((inside | np.array(closed)).all(axis=1))
 
         outside = np.concatenate(([0], np.cumsum(~here(self.tap_at))))[self.first]
         which = np.flatnonzero(here(self.at) & (np.diff(outside) == 0))

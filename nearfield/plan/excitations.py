@@ -1,4 +1,4 @@
-"""What drives terms over time: waveforms of currents and circuits, and tables of incident waves.
+"""Excitations of terms over time: waveforms of currents and circuits, and tables of incident waves.
 
 Inside a total-field box fields are total, outside scattered. Where the update of a sample reads across the box's face,
 the value lacks the incident field, or has it too much; `IncidentTerm` corrects that right after the update.
@@ -24,7 +24,7 @@ class Waveform:
 
 
 class March(Protocol):
-    """An incident field on its way: tables for steps in their order."""
+    """An incident field as it travels: tables for steps in their order."""
 
     def tables(self, first: int, steps: int) -> np.ndarray | None:
         """(2, steps, columns): the magnetic field (as eta0 H) that E samples read in steps first, first + 1, ..., at
@@ -35,8 +35,13 @@ class March(Protocol):
 class IncidentWave(Protocol):
     """An incident field, of one excitation."""
 
-    excitation: str
-    end: float  # s; later it counts as off
+    @property
+    def excitation(self) -> str: ...
+
+    @property
+    def end(self) -> float:
+        """Time (s) from which on it counts as off."""
+        ...
 
     def march(self, dtype: type) -> March:
         """From step 1 on, in the precision of the fields."""
@@ -44,7 +49,7 @@ class IncidentWave(Protocol):
 
 
 class Marches:
-    """The marches of several incident waves, for one engine; they set out when somebody asks for tables."""
+    """The marches of several incident waves, for one engine; they begin with the first table."""
 
     def __init__(self, waves: tuple[IncidentWave, ...], dtype: type) -> None:
         self._waves, self._dtype = waves, dtype
@@ -54,6 +59,6 @@ class Marches:
         return [wave.march(self._dtype) for wave in self._waves]
 
     def tables(self, first: int, steps: int, excitation: str) -> list[np.ndarray | None]:
-        """Tables of steps first, first + 1, ..., one for each wave; None for those that are silent."""
+        """Tables of steps first, first + 1, ..., one for each wave; None for silent ones."""
         waves = zip(self._waves, self._begun)
         return [march.tables(first, steps) if wave.excitation == excitation else None for wave, march in waves]

@@ -1,4 +1,4 @@
-"""What an engine is given for one domain: plain numbers, no media, no antennas, no files.
+"""The input of an engine for one domain: plain numbers, no media, no antennas, no files.
 
 Indices are global Yee indices (i, j, k) of a component. Engines store H as eta0 H.
 """
@@ -28,7 +28,7 @@ ROW_LENGTHS = (128, 400)  # cells that suit rows
 
 @dataclass(frozen=True)
 class AxisProfile:
-    """What the update needs along one axis, one float64 value a sample of the active range.
+    """Lengths and CPML factors of the update along one axis, one float64 value a sample of the active range.
 
     inverse_dual: u / (kappa dual length) at the nodes; inverse_primary: u / (kappa cell length), zero past the last
     cell; on an axis that closes on itself the first dual length reaches over the seam; u is the plan's unit length, so
@@ -52,7 +52,7 @@ class AxisProfile:
 class Plan:
     """One domain, ready for an engine: shapes, profiles, coefficients and terms; all global axes, float64.
 
-    `active` is the range of samples that the engine holds of every component: the cells, and one more along an axis
+    `active` is the number of samples that the engine stores of every component: the cells, and one more along an axis
     whose upper wall is PMC. Samples past it are zero for good.
 
     `phases`: the angle (rad) by which the fields lag over an axis that closes on itself, F(n) = F(0) exp(-j phase), and
@@ -68,10 +68,10 @@ class Plan:
     time_step: float
     precision: str  # "single" | "double"
     terms: tuple[Term, ...] = ()
-    scale: float = 1.0  # c dt / u: what Cb and Db are multiplied by, since the profiles are lengths over u
+    scale: float = 1.0  # c dt / u, factor of Cb and Db, since the profiles are lengths over u
     rows_axis: int | None = None  # the axis of unit stride, where it is not this plan's own choice
-    blocks_axis: int | None = None  # that along which energy is summed in blocks of 16 cells, likewise
-    pole_media: tuple[PoleMedium, ...] = ()  # by number
+    blocks_axis: int | None = None  # the axis along which energy is summed in blocks of 16 cells, likewise
+    pole_media: tuple[PoleMedium, ...] = ()  # dispersive media, by number
     phases: tuple[float | None, float | None, float | None] = (None, None, None)
     complex_fields: bool = False
     gaps: tuple[int | None, int | None, int | None] = (None, None, None)
@@ -93,7 +93,7 @@ class Plan:
 
     @property
     def weighed_axis(self) -> int:
-        """The axis of the blocks of 16 cells that energy is summed in: one for any storage, for the same bits."""
+        """The axis of the blocks of 16 cells in which energy is summed; it does not depend on storage, nor do bits."""
         return unit_stride_axis(self.active) if self.blocks_axis is None else self.blocks_axis
 
     @property

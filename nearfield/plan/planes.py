@@ -1,4 +1,4 @@
-"""Coefficients as engines ask for them: planes along an axis, single samples, what poles keep."""
+"""Update coefficients as engines read them: planes along an axis, single samples, states of poles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nearfield.entry.triples import Triple
 
 class Coefficients(Protocol):
     """Update coefficients of a plan's samples, as engines and cost models ask for them; nothing of the whole grid's
-    size is kept. Arrays are float64, indices global.
+    size is stored. Arrays are float64, indices global.
     """
 
     def planes(
@@ -25,12 +25,12 @@ class Coefficients(Protocol):
         """(Ca, Cb) or (Da, Db) of single samples; not valid for E on an electric plane of symmetry."""
 
     def kept_numbers(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """How many numbers the poles of dispersive media keep in each cell of a lattice."""
+        """Numbers that the poles of dispersive media keep in each cell of a lattice."""
 
 
 @dataclass(frozen=True)
 class PoleMedium:
-    """What a dispersive medium remembers in each sample where it weighs anything, of E (or H, where it is magnetic).
+    """The states of a dispersive medium in each sample where its weight is not zero, of E (or H, where it is magnetic).
 
     Just before the update, with e for E as it is before the first medium acts,
         E <- stay E - weight (sum of all T)
@@ -51,7 +51,7 @@ class PoleMedium:
 
 @dataclass(frozen=True)
 class PolePlane:
-    """What a medium does in planes alike: its number, and (3, nb, nc) float64 for x, y, z of its half step."""
+    """A dispersive medium in equal planes: its number, and (3, nb, nc) float64 for x, y, z of its half step."""
 
     medium: int
     stay: np.ndarray
@@ -60,10 +60,10 @@ class PolePlane:
 
 @dataclass(frozen=True)
 class PlaneCoefficients:
-    """Planes start to stop along an axis, all alike.
+    """Equal planes, from start to stop, along an axis.
 
     electric, magnetic: (3, 2, nb, nc) float64: component x, y, z; Ca or Da, then Cb or Db; nb, nc active samples
-    along the two cyclically next axes. poles: what dispersive media weigh, where they weigh anything.
+    along the two cyclically next axes. poles: weights of dispersive media, where they are not zero.
     """
 
     start: int

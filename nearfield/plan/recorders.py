@@ -15,7 +15,7 @@ from nearfield.plan.term import IMAGINARY, Cut, Prices, SampledTerm, Term
 if TYPE_CHECKING:
     from nearfield.grid.folds import Folds
 
-KEPT_SAMPLES = 8  # of a running Fourier transform, at most as many as frequencies, core/cpu/operations.hpp
+KEPT_SAMPLES = 8  # samples in time that a transform collects, at most one a frequency: core/cpu/operations/
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,10 @@ class Functional(SampledTerm):
     """
 
     component: np.ndarray
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
     weight: np.ndarray
     stride: int = 1
-    place: np.ndarray | None = None  # of each sample in the whole sum, where this is a part of one ...
-    terms: int | None = None  # ... of so many
+    place: np.ndarray | None = None  # number of each sample in the whole sum, where this is a part of one
+    terms: int | None = None  # samples of the whole sum
 
     recorded = True
     sample_arrays = ("component", "weight")
@@ -65,7 +62,8 @@ class Functional(SampledTerm):
         return replace(self, component=component, weight=np.where(real, self.weight, -self.weight))
 
     def moved_numbers(self, steps: int) -> float:
-        return 0.0  # few samples, which stay in a cache
+        """Numbers to and from memory a step: none, since few samples stay in a cache."""
+        return 0.0
 
     def recorded_bytes(self, steps: int, number_bytes: int) -> int:
         return 8 * (steps // self.stride)
@@ -74,6 +72,7 @@ class Functional(SampledTerm):
         return prices.edge * len(self.i) / self.stride / box.size
 
 
+@dataclass(frozen=True)
 class BoxTerm(Term):
     """A recording of one component over index ranges [lower, upper)."""
 
@@ -98,34 +97,27 @@ class BoxTerm(Term):
 
     def part(self, cut: Cut) -> Self | None:
         box = cut.own_box(self.box)
-        return replace(self, lower=box.lower, upper=box.upper) if box else None  # type: ignore[type-var]
+        return replace(self, lower=box.lower, upper=box.upper) if box else None
 
     def folded(self, folds: Folds) -> Self:
         """The box of the samples that are recorded for those below the planes too."""
         lower, upper = list(self.lower), list(self.upper)
         for axis in folds.axes:
             lower[axis], upper[axis] = folds.of(self.component, axis).span(lower[axis], upper[axis])
-        return replace(self, lower=triple(lower), upper=triple(upper))  # type: ignore[type-var]
+        return replace(self, lower=triple(lower), upper=triple(upper))
 
     def imaginary(self) -> Self:
         """The recording of the component's imaginary part."""
-        return replace(self, component=self.component + IMAGINARY)  # type: ignore[type-var]
+        return replace(self, component=self.component + IMAGINARY)
 
     def memory_bytes(self, steps: int, number_bytes: int) -> int:
         return self.recorded_bytes(steps, number_bytes)
-
-    def moved_numbers(self, steps: int) -> float:
-        """Numbers to and from memory a step, where nothing stays in a cache."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class DFTBox(BoxTerm):
     """Running Fourier sum of one component over index ranges [lower, upper): dt stride sum F(t) exp(-j 2 pi f t)."""
 
-    component: int
-    lower: Triple
-    upper: Triple
     frequencies: np.ndarray
     stride: int = 1
 
@@ -139,6 +131,7 @@ class DFTBox(BoxTerm):
         return self.recorded_bytes(steps, number_bytes) + number_bytes * (waiting + phasors)
 
     def moved_numbers(self, steps: int) -> float:
+        """Numbers to and from memory a step: sums are read and written."""
         return 4.0 * self.samples * len(self.frequencies) / self.stride
 
     def cost(self, prices: Prices, box: Box, unit: int) -> float:
@@ -150,23 +143,22 @@ class DFTBox(BoxTerm):
 class SnapshotBox(BoxTerm):
     """Copies of one component over index ranges [lower, upper) after the given steps (sorted, counted from 1).
 
-    Those that are not `kept` go where the engine is told before each block of steps (`CpuEngine.place_snapshots`).
+    Copies that are not `kept` go to memory that the caller gives before each block of steps
+    (`CpuEngine.place_snapshots`).
     """
 
-    component: int
-    lower: Triple
-    upper: Triple
     steps: np.ndarray
     kept: bool = True
 
     def taken(self, step: int) -> int:
-        """How many are kept after a step."""
+        """Copies that are kept after a step."""
         return taken_by(self.steps, step) if self.kept else 0
 
     def recorded_bytes(self, steps: int, number_bytes: int) -> int:
         return number_bytes * self.samples * self.taken(steps)
 
     def moved_numbers(self, steps: int) -> float:
+        """Numbers to and from memory a step."""
         return self.samples * np.count_nonzero(np.asarray(self.steps) <= steps) / steps
 
     def cost(self, prices: Prices, box: Box, unit: int) -> float:
@@ -182,7 +174,7 @@ def recorders(terms: Iterable[Term]) -> tuple[RecordingTerm, ...]:
 
 
 def taken_by(steps: np.ndarray, step: int) -> int:
-    """How many snapshots of these steps (sorted) there are after a step."""
+    """Number of snapshots of these steps (sorted) that are taken up to a step."""
     return int(np.searchsorted(steps, step, side="right"))
 
 

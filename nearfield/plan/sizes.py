@@ -1,4 +1,4 @@
-"""What a run will cost: memory, traffic, output and time, from shapes alone, before any field is allocated."""
+"""Memory, traffic and output of a run, from shapes alone, before any field is allocated."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def traffic_bytes_per_cell(cells: Triple, cpml: tuple[tuple[int, int], ...], pre
 
 
 def term_bytes(terms: Iterable[Term], steps: int, precision: str) -> tuple[int, int]:
-    """Memory of all terms and what they leave in the output, bytes."""
+    """Bytes of memory and of output of all terms."""
     terms, size = list(terms), BYTES_OF[precision]
     memory = sum(term.memory_bytes(steps, size) for term in terms)
     return memory, sum(term.recorded_bytes(steps, size) for term in terms)

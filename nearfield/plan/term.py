@@ -1,4 +1,4 @@
-"""Base classes of the terms of a plan: what a rank, a half model and a cost model ask of any term.
+"""Base classes of the terms of a plan: their part in a rank, their fold at planes of symmetry, their bytes and cost.
 
 Component numbers are 0..5 = Ex Ey Ez Hx Hy Hz, 6..11 their imaginary parts where fields are complex.
 """
@@ -29,15 +29,15 @@ class Cut(Protocol):
         """The rank's own samples of a box, in coordinates of the part."""
 
     def own_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of samples (3, n): numbers (m,) of the rank's own ones, and their places (3, m) in the part."""
+        """Numbers (m,) of the rank's own among samples (3, n), and their places (3, m) in the part."""
 
     def held_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Likewise of own samples and halos; a sample comes once for each of its periodic images there."""
+        """Numbers and places of own samples and halos; a sample comes once for each of its periodic images there."""
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Costs of what acts beside the update, in updates of a vacuum cell."""
+    """Costs of terms, in updates of a vacuum cell."""
 
     frequency: float  # a sample and frequency of a running transform
     visit: float  # a row of a running transform
@@ -45,7 +45,7 @@ class Prices:
     edge: float  # an edge's current, circuit or sample of a sum
 
 
-class Term:
+class Term(Protocol):
     """Something that happens in rows besides the update."""
 
     recorded: ClassVar[bool] = False  # whether it makes a recording
@@ -64,15 +64,12 @@ class Term:
     @property
     def corners(self) -> tuple[np.ndarray, np.ndarray]:
         """First and last samples, (3, n) each, of its n boxes or single samples."""
-        raise NotImplementedError
 
     def part(self, cut: Cut) -> Self | None:
         """The term in a rank's part of the plan; None where nothing of it lies there."""
-        raise NotImplementedError
 
     def folded(self, folds: Folds) -> Self | None:
         """The term in the model above the planes of symmetry; None where nothing of it lies there."""
-        raise NotImplementedError
 
     def recorded_bytes(self, steps: int, number_bytes: int) -> int:
         """Output of so many steps: series in double, boxes in numbers of the fields' size."""
@@ -80,11 +77,9 @@ class Term:
 
     def memory_bytes(self, steps: int, number_bytes: int) -> int:
         """Memory for so many steps, its recording included."""
-        raise NotImplementedError
 
     def cost(self, prices: Prices, box: Box, unit: int) -> float:
         """Cost of a step for each sample of its `loaded_box`, with rows along the axis `unit`."""
-        raise NotImplementedError
 
     def loaded_box(self, active: Triple) -> Box | None:
         """The box of active samples over which its cost is spread; None where it has none."""
@@ -93,10 +88,12 @@ class Term:
         return box if all(n > 0 for n in box.shape) else None
 
 
+@dataclass(frozen=True)
 class SampledTerm(Term):
     """A term of single samples (i, j, k)."""
 
     sample_arrays: ClassVar[Sequence[str]]  # fields that hold a value a sample, or one for all
+    component: int | np.ndarray
     i: np.ndarray
     j: np.ndarray
     k: np.ndarray
@@ -114,25 +111,21 @@ class SampledTerm(Term):
         """Some samples, by number, at other places (i, j, k); None without any."""
         if not which.size:
             return None
-        count = np.size(self.i)
-
-        def part(values: np.ndarray) -> np.ndarray:
-            values = np.asarray(values)
-            one_each = values.shape[:1] == (count,)
-            return values[which] if one_each else np.broadcast_to(values, (which.size, *values.shape))
-
-        changes |= {name: part(getattr(self, name)) for name in self.sample_arrays}
-        return replace(self, **dict(zip("ijk", at)), **changes)  # type: ignore[type-var]
+        for name in self.sample_arrays:
+            values = np.asarray(getattr(self, name))
+            one_each = values.shape[:1] == (np.size(self.i),)
+            changes[name] = values[which] if one_each else np.broadcast_to(values, (which.size, *values.shape))
+        return replace(self, **dict(zip("ijk", at)), **changes)
 
     def part(self, cut: Cut) -> Self | None:
         return self.chosen(*cut.held_samples(self.index))
 
     def folded(self, folds: Folds) -> Self | None:
-        index, here = [np.asarray(part) for part in (self.i, self.j, self.k)], np.ones(np.shape(self.i), bool)
+        here = np.ones(np.size(self.i), bool)
         for axis in folds.axes:
-            here &= folds.acts(self.component, axis, index[axis])
-            index[axis] = index[axis] - folds.start[axis]
-        return self.chosen(np.flatnonzero(here), [part[here] for part in index])
+            here &= folds.acts(self.component, axis, self.index[axis])
+        above = self.index - np.array(folds.start)[:, None]
+        return self.chosen(np.flatnonzero(here), above[:, here])
 
     def memory_bytes(self, steps: int, number_bytes: int) -> int:
         return self.recorded_bytes(steps, number_bytes) + SAMPLE_BYTES * len(self.i)

@@ -19,9 +19,6 @@ class CurrentTerm(SampledTerm):
     """
 
     component: int
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
     weight: np.ndarray
     waveform: Waveform
 
@@ -49,9 +46,6 @@ class CircuitTerm(SampledTerm):
     """
 
     component: int
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
     admittance: np.ndarray
     voltage_factor: np.ndarray
     feedback: np.ndarray
@@ -79,9 +73,6 @@ class IncidentTerm(SampledTerm):
     """
 
     component: np.ndarray
-    i: np.ndarray
-    j: np.ndarray
-    k: np.ndarray
     weight: np.ndarray
     column: np.ndarray
     share: np.ndarray
@@ -95,7 +86,8 @@ class IncidentTerm(SampledTerm):
 
     def memory_bytes(self, steps: int, number_bytes: int) -> int:
         """Taps of every sample; less where rows share theirs."""
-        return (16 + (4 + number_bytes) * (1 + self.column.shape[1])) * len(self.i)
+        taps: int = self.column.shape[1]
+        return (16 + (4 + number_bytes) * (1 + taps)) * len(self.i)
 
     def loaded_box(self, active: Triple) -> None:
         """None: the cost is under 3 % of the rate."""

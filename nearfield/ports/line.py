@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearfield.entry.triples import Point
 from nearfield.grid.yee import YeeGrid
 from nearfield.lowering.context import Context
 from nearfield.plan.recorders import Functional
@@ -11,7 +12,7 @@ from nearfield.ports.lumped import functional
 from nearfield.sources.edges import EdgeBlock
 
 
-def line_voltage(context: Context, block: EdgeBlock, along: int, node: int, middle: tuple[float, ...]) -> Functional:
+def line_voltage(context: Context, block: EdgeBlock, along: int, node: int, middle: Point) -> Functional:
     """V (V) from ground to strip, -sum E length, at the strip's middle in the plane of grid line `node`.
 
     `block` is the feeding sheet, whose rows of edges reach from ground to strip. A middle between two grid lines takes
@@ -19,10 +20,11 @@ def line_voltage(context: Context, block: EdgeBlock, along: int, node: int, midd
     """
     grid, axis = context.grid, block.component
     across = 3 - axis - along
-    rows = np.unique((block.i, block.j, block.k)[axis])
+    rows = np.unique(block.index[axis])
     shares: dict[int, float] = {}
-    for entry in grid.interpolation(axis, middle):
-        shares[entry[across]] = shares.get(entry[across], 0.0) + entry[3]
+    for *place, share in grid.interpolation(axis, middle):
+        number = int(place[across])
+        shares[number] = shares.get(number, 0.0) + share
     index = np.full((3, len(shares) * rows.size), node)
     index[axis] = np.tile(rows, len(shares))
     index[across] = np.repeat(list(shares), rows.size)
@@ -35,13 +37,12 @@ def line_current(context: Context, block: EdgeBlock, along: int, node: int, sign
     grid = context.grid
     centre, plane = grid.centres(along), grid.lines[along][node]
     upper = float((plane - centre[node - 1]) / (centre[node] - centre[node - 1]))
-    nodes = (block.i, block.j, block.k)
+    nodes = block.index
     spans = [(int(part.min()), int(part.max())) for part in nodes]
     strip = int(nodes[block.component].max()) + 1
     spans[block.component] = (strip, strip)
-    parts = [
-        loop_round(grid, along, half, spans, sign * share) for half, share in ((node - 1, 1.0 - upper), (node, upper))
-    ]
+    halves = (node - 1, 1.0 - upper), (node, upper)
+    parts = [loop_round(grid, along, half, spans, sign * share) for half, share in halves]
     component, index, weight = (np.concatenate(column, axis=-1) for column in zip(*parts))
     return functional(context, component, index, weight)
 
@@ -55,19 +56,16 @@ def loop_round(
     Returns component (n,), index (3, n), weight (n,).
     """
     first, second = (along + 1) % 3, (along + 2) % 3
-    component: list[int] = []
-    index: list[list[int]] = []
-    weight: list[float] = []
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     # + H_second past the high side of `first`, - before its low side; the other pair with the opposite signs
     for crossed, tangent, sign in ((first, second, 1.0), (second, first, -1.0)):
         low, high = spans[crossed]
         for outside, side in ((high, sign), (low - 1, -sign)):
             if not 0 <= outside < grid.cells[crossed]:
                 continue
-            for node in range(spans[tangent][0], spans[tangent][1] + 1):
-                place = [half] * 3
-                place[crossed], place[tangent] = outside, node
-                component.append(3 + tangent)
-                index.append(place)
-                weight.append(scale * side * float(grid.dual(tangent)[node]))
-    return np.array(component), np.array(index).T, np.array(weight)
+            nodes = np.arange(spans[tangent][0], spans[tangent][1] + 1)
+            place = np.full((3, nodes.size), half)
+            place[crossed], place[tangent] = outside, nodes
+            parts.append((np.full(nodes.size, 3 + tangent), place, scale * side * grid.dual(tangent)[nodes]))
+    component, index, weight = (np.concatenate(column, axis=-1) for column in zip(*parts))
+    return component, index, weight

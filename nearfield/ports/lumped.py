@@ -15,9 +15,10 @@ from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VAC
 from nearfield.lowering.context import Context
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.recorders import Functional
-from nearfield.plan.terms import CircuitTerm, CurrentTerm
+from nearfield.plan.term import Term
+from nearfield.plan.terms import CircuitTerm
 from nearfield.plan.turns import lagging
-from nearfield.ports.circuits import Circuit
+from nearfield.ports.circuits import Circuit, DiscreteBranch
 from nearfield.sources.edges import EdgeBlock
 from nearfield.sources.sources import current_term
 
@@ -31,39 +32,38 @@ def edge_loads(circuit: Circuit, block: EdgeBlock) -> list[EdgeLoad]:
     return [EdgeLoad(block.component, block.i, block.j, block.k, conductivity, permittivity)]
 
 
-def circuit_terms(
-    context: Context, circuit: Circuit, block: EdgeBlock, waveform: Waveform | None
-) -> list[CurrentTerm | CircuitTerm]:
+def circuit_terms(context: Context, circuit: Circuit, block: EdgeBlock, waveform: Waveform | None) -> list[Term]:
     """The source's current and the branch with states; the waveform is the source's voltage (V), upper terminal +."""
-    terms: list[CurrentTerm | CircuitTerm] = []
+    terms: list[Term] = []
     if waveform is not None and circuit.sourced == "conductance":
         density = circuit.conductance * block.share / block.area
-        terms += current_term(context, block.component, (block.i, block.j, block.k), density, waveform)
+        terms += current_term(context, block.component, block.index, density, waveform)
     if circuit.branch is not None:
-        terms.append(branch_term(context, circuit, block, waveform if circuit.sourced == "branch" else None))
+        source = waveform if circuit.sourced == "branch" else None
+        terms.append(branch_term(context, circuit.branch.discretised(context.time_step), block, source))
     return terms
 
 
-def branch_term(context: Context, circuit: Circuit, block: EdgeBlock, waveform: Waveform | None) -> CircuitTerm:
+def branch_term(context: Context, branch: DiscreteBranch, block: EdgeBlock, waveform: Waveform | None) -> CircuitTerm:
     """The series branch, one column each edge; in metal its feedback is zero and the edge stays dead."""
-    branch = circuit.branch.discretised(context.time_step)
-    _, drive = context.coefficients.at(block.component, block.i, block.j, block.k)
-    held = np.asarray(drive) != 0.0
-    share_over_part = (block.share / block.part)[held]
+    drive = np.asarray(context.coefficients.at(block.component, block.i, block.j, block.k)[1])
+    alive = drive != 0.0
+    share_over_part = (block.share / block.part)[alive]
     count = share_over_part.size
     admittance = branch.admittance * share_over_part
-    voltage_factor = 0.5 * block.length[held]
-    feedback = np.asarray(drive)[held] * VACUUM_IMPEDANCE * VACUUM_SPEED * context.time_step / block.area[held]
+    voltage_factor = 0.5 * block.length[alive]
+    feedback = drive[alive] * VACUUM_IMPEDANCE * VACUUM_SPEED * context.time_step / block.area[alive]
+    i, j, k = (part[alive] for part in block.index)
     return CircuitTerm(
         component=block.component,
-        i=block.i[held],
-        j=block.j[held],
-        k=block.k[held],
+        i=i,
+        j=j,
+        k=k,
         admittance=admittance,
         voltage_factor=voltage_factor,
         feedback=feedback,
         inverse=1.0 / (1.0 + feedback * admittance * voltage_factor),
-        drive=-block.part[held] if waveform is not None else np.zeros(count),
+        drive=-block.part[alive] if waveform is not None else np.zeros(count),
         output=np.tile(branch.output, (count, 1)),
         input=np.outer(share_over_part, branch.input),
         transition=np.tile(branch.transition, (count, 1, 1)),
@@ -76,14 +76,13 @@ def functional(context: Context, component: np.ndarray, index: np.ndarray, weigh
 
     `index` has shape (3, n), one row an axis.
     """
-    component, index, weight = lagging(context.grid, component, tuple(index), weight)
-    index = np.stack(index)
-    held = (index < np.array(context.active)[:, None]).all(axis=0)
-    i, j, k = index[:, held]
-    return Functional(component[held], i, j, k, weight[held])
+    component, places, weight = lagging(context.grid, component, tuple(index), weight)
+    inside = (np.stack(places) < np.array(context.active)[:, None]).all(axis=0)
+    i, j, k = (place[inside] for place in places)
+    return Functional(component[inside], i, j, k, weight[inside])
 
 
 def voltage_functional(context: Context, block: EdgeBlock) -> Functional:
     """The block's voltage (V), upper terminal against lower: the mean over its columns of -sum E length."""
-    index = np.stack((block.i, block.j, block.k))
-    return functional(context, np.full(block.i.size, block.component), index, -block.share * block.length)
+    component, weight = np.full(block.i.size, block.component), -block.share * block.length
+    return functional(context, component, np.stack(block.index), weight)

@@ -7,14 +7,15 @@ With the reference impedance Z (ohm, real) the waves are a = (V + Z I)/(2 sqrt(Z
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
 
+from nearfield.coefficients.edge_loads import EdgeLoad
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Length, Position, PositiveCapacitance, PositiveInductance, PositiveResistance
-from nearfield.entry.schema import Schema
+from nearfield.entry.triples import Point, triple
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.context import Context
 from nearfield.plan.excitations import Waveform
@@ -24,24 +25,29 @@ from nearfield.ports.circuits import Circuit, Connection, two_pole
 from nearfield.ports.line import line_current, line_voltage
 from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
 from nearfield.records.records import HALF, Variable, Variables
-from nearfield.sources.edges import EdgeBlock, Heading, Name, axis_and_sign, edge_block, ordered
-from nearfield.sources.sources import AnyWaveform, Axis
+from nearfield.sources.edges import EdgeBlock, Heading, Name, OnEdges, axis_and_sign, edge_block, ordered
+from nearfield.sources.sources import Axis
+from nearfield.sources.waveforms import AnyWaveform
 
 
-class TwoPole(Schema):
-    """What ports and elements share: a circuit in the edges between two corners."""
+class TwoPole(OnEdges):
+    """A circuit in the edges between two corners."""
 
-    def circuit(self) -> Circuit:
+    if TYPE_CHECKING:
+        lower: Point
+        upper: Point
+        axis: Axis
+        resistance: float | None
+        inductance: float | None
+        capacitance: float | None
+        connection: Connection
+
+    def _circuit(self) -> Circuit:
         """Its circuit."""
-        raise NotImplementedError
-
-    @property
-    def place(self) -> str:
-        """Name for messages."""
-        return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__
+        return two_pole(self.resistance, self.inductance, self.capacitance, self.connection)
 
     @model_validator(mode="after")
-    def _has_length(self) -> TwoPole:
+    def _has_length(self) -> Self:
         ordered(self.lower, self.upper)
         axis = AXES.index(self.axis)
         if self.lower[axis] == self.upper[axis]:
@@ -51,18 +57,13 @@ class TwoPole(Schema):
             )
         return self
 
-    def block(self, grid: YeeGrid) -> EdgeBlock:
+    def _block(self, grid: YeeGrid) -> EdgeBlock:
         """Its edges."""
-        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self.place)
+        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self._label)
 
-    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """The samples that carry it: (component, i, j, k)."""
-        block = self.block(grid)
-        return [(block.component, block.i, block.j, block.k)]
-
-    def loads(self, grid: YeeGrid, time_step: float) -> list:
-        """What it adds to the medium of its edges (`EdgeLoad`), before the coefficients are made."""
-        return edge_loads(self.circuit(), self.block(grid))
+    def _loads(self, grid: YeeGrid, time_step: float) -> list[EdgeLoad]:
+        """Loads that it adds to the medium of its edges, before the coefficients are made."""
+        return edge_loads(self._circuit(), self._block(grid))
 
 
 class LumpedElement(TwoPole):
@@ -90,7 +91,7 @@ class LumpedElement(TwoPole):
     capacitance: PositiveCapacitance | None = None
     """Capacitance (F), beside that of the cells themselves."""
     connection: Connection = "series"
-    """How the three are joined."""
+    """Whether resistance, inductance and capacitance lie in series or in parallel."""
     name: Name | None = None
     """Name for messages."""
 
@@ -100,20 +101,22 @@ class LumpedElement(TwoPole):
             raise ValueError("no resistance, inductance or capacitance given; give at least one, or use metal")
         return self
 
-    def circuit(self) -> Circuit:
-        """Its circuit."""
-        return two_pole(self.resistance, self.inductance, self.capacitance, self.connection)
-
-    def terms(self, context: Context) -> list[Term]:
-        """What the engine steps with the fields."""
-        return circuit_terms(context, self.circuit(), self.block(context.grid), None)
+    def _terms(self, context: Context) -> list[Term]:
+        """Terms that the engine steps with the fields."""
+        return circuit_terms(context, self._circuit(), self._block(context.grid), None)
 
 
 class Port(TwoPole):
-    """What ports share: a source, a reference impedance."""
+    """A circuit with a source and a reference impedance."""
+
+    if TYPE_CHECKING:
+        name: str
+        resistance: float
+        reference_impedance: float | None
+        waveform: AnyWaveform | None
 
     @property
-    def channels(self) -> tuple[Port, ...]:
+    def _channels(self) -> tuple[Self, ...]:
         """The port as ports of one wave each: itself."""
         return (self,)
 
@@ -122,24 +125,27 @@ class Port(TwoPole):
         """Reference impedance (ohm) of its waves."""
         return self.resistance if self.reference_impedance is None else self.reference_impedance
 
-    def source(self, context: Context) -> Waveform | None:
+    def _source(self, context: Context) -> Waveform | None:
         """The source's voltage, None for a passive termination."""
         if self.name in context.waveforms or self.waveform is None:
             return context.waveforms.get(self.name)
         return Waveform(self.waveform.value, self.name, self.waveform.end)
 
-    def terminal(
-        self, context: Context, recording: Recording, excitation: str, time_name: str, prefix: str
-    ) -> Variables:
+    def _driven(self, context: Context) -> tuple[EdgeBlock, list[Term]]:
+        """Its edges, and what the engine steps with the fields there."""
+        block = self._block(context.grid)
+        return block, circuit_terms(context, self._circuit(), block, self._source(context))
+
+    def _terminal(self, context: Context, recording: Recording, excitation: str, end: str, prefix: str) -> Variables:
         """V and I at the circuit's terminals at (m - 1/2) dt, from the voltage recorded at whole steps."""
-        step = context.time_step
+        step, time_name = context.time_step, "time" + end
         voltage = np.asarray(recording.values, dtype=float)
         time = np.asarray(recording.time, dtype=float) - 0.5 * step
-        waveform = self.source(context)
+        waveform = self._source(context)
         driven = waveform is not None and waveform.excitation == excitation
-        source = waveform.value(time) if driven else np.zeros(time.size)
+        source = waveform.value(time) if waveform and driven else np.zeros(time.size)
         mean = 0.5 * (voltage + np.concatenate(([0.0], voltage[:-1])))
-        current = self.circuit().current(voltage, source, step)
+        current = self._circuit().current(voltage, source, step)
         return {
             time_name: Variable((time_name,), time, {"units": "s"}),
             f"{prefix}voltage": Variable((time_name,), mean, {"units": "V"}),
@@ -176,25 +182,20 @@ class LumpedPort(Port):
     capacitance: PositiveCapacitance | None = None
     """Capacitance (F) of the port."""
     connection: Connection = "series"
-    """How the three are joined."""
+    """Whether resistance, inductance and capacitance lie in series or in parallel."""
     reference_impedance: PositiveResistance | None = None
     """Reference impedance (ohm) of its waves; left out, the resistance."""
     waveform: AnyWaveform | None = None
     """Source voltage (V); left out, the simulation's waveform."""
 
-    def circuit(self) -> Circuit:
-        """Its circuit."""
-        return two_pole(self.resistance, self.inductance, self.capacitance, self.connection)
+    def _terms(self, context: Context) -> list[Term]:
+        """Terms that the engine steps with the fields, and the recorded voltage."""
+        block, terms = self._driven(context)
+        return [*terms, voltage_functional(context, block)]
 
-    def terms(self, context: Context) -> list[Term]:
-        """What the engine steps with the fields, and the recorded voltage."""
-        block = self.block(context.grid)
-        circuit = circuit_terms(context, self.circuit(), block, self.source(context))
-        return [*circuit, voltage_functional(context, block)]
-
-    def collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) and `current` (A) over `time` (s) of the run in which the named excitation was on."""
-        return self.terminal(context, recordings[0], excitation, "time", "")
+        return self._terminal(context, recordings[0], excitation, "", "")
 
 
 class MicrostripPort(Port):
@@ -234,18 +235,18 @@ class MicrostripPort(Port):
     """Source voltage (V); left out, the simulation's waveform."""
 
     @property
-    def along(self) -> int:
+    def _along(self) -> int:
         """The line's axis."""
         return axis_and_sign(self.propagation)[0]
 
     @property
-    def sign(self) -> int:
+    def _sign(self) -> int:
         """+1 when the waves into the structure travel towards larger coordinates."""
         return axis_and_sign(self.propagation)[1]
 
     @model_validator(mode="after")
     def _across_the_line(self) -> MicrostripPort:
-        along, axis = self.along, AXES.index(self.axis)
+        along, axis = self._along, AXES.index(self.axis)
         name = AXES[along]
         if along == axis:
             raise ValueError(f"propagation {self.propagation!r} runs along axis {self.axis!r}; it must lie across")
@@ -254,56 +255,55 @@ class MicrostripPort(Port):
         across = 3 - along - axis
         if self.lower[across] == self.upper[across]:
             raise ValueError(f"the feeding sheet has no width along {AXES[across]}; let it span the strip's width")
-        if (self.reference_plane - self.lower[along]) * self.sign <= 0.0:
+        if (self.reference_plane - self.lower[along]) * self._sign <= 0.0:
             raise ValueError(
                 f"reference_plane {name}={self.reference_plane:.6g} m does not lie in the direction {self.propagation} "
                 f"of the sheet at {name}={self.lower[along]:.6g} m; move it into the line or turn the propagation"
             )
         return self
 
-    def circuit(self) -> Circuit:
+    def _circuit(self) -> Circuit:
         """Its circuit."""
         return two_pole(self.resistance, None, None, "series")
 
-    def plane_node(self, grid: YeeGrid) -> int:
+    def _plane_node(self, grid: YeeGrid) -> int:
         """Grid line of the reference plane; refused at a wall or on the sheet."""
-        node = grid.nearest_node(self.along, self.reference_plane)
-        sheet = grid.nearest_node(self.along, self.lower[self.along])
-        low, high = sheet * (self.sign > 0), sheet if self.sign < 0 else grid.cells[self.along]
+        node = grid.nearest_node(self._along, self.reference_plane)
+        sheet = grid.nearest_node(self._along, self.lower[self._along])
+        low, high = sheet * (self._sign > 0), sheet if self._sign < 0 else grid.cells[self._along]
         if not low < node < high:
             raise ModelError(
-                f"{self.place}: reference_plane {AXES[self.along]}={self.reference_plane:.6g} m falls on the sheet "
+                f"{self._label}: reference_plane {AXES[self._along]}={self.reference_plane:.6g} m falls on the sheet "
                 "or on the grid's wall; move it at least one cell into the line"
             )
         return node
 
-    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """The samples that carry the sheet: (component, i, j, k); refuses a misplaced reference plane on the way."""
-        self.plane_node(grid)
-        return super().edges(grid)
+    def _block(self, grid: YeeGrid) -> EdgeBlock:
+        """The edges of the sheet; refuses a misplaced reference plane on the way."""
+        self._plane_node(grid)
+        return super()._block(grid)
 
-    def terms(self, context: Context) -> list[Term]:
-        """What the engine steps with the fields, and the recorded voltage and current."""
-        block = self.block(context.grid)
-        circuit = circuit_terms(context, self.circuit(), block, self.source(context))
-        node = self.plane_node(context.grid)
-        middle = tuple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
-        voltage = line_voltage(context, block, self.along, node, middle)
-        current = line_current(context, block, self.along, node, self.sign)
-        return [*circuit, voltage, current, voltage_functional(context, block)]
+    def _terms(self, context: Context) -> list[Term]:
+        """Terms that the engine steps with the fields, and the recorded voltage and current."""
+        block, terms = self._driven(context)
+        node = self._plane_node(context.grid)
+        middle = triple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
+        voltage = line_voltage(context, block, self._along, node, middle)
+        current = line_current(context, block, self._along, node, self._sign)
+        return [*terms, voltage, current, voltage_functional(context, block)]
 
-    def collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
+    def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) over `time` and `current` (A) over `time_half` (s) at the reference plane.
 
         `terminal_voltage` and `terminal_current` over `time_terminal` are those of the feeding sheet, where what the
         source gives is known exactly: between sheet and plane the line itself radiates.
         """
         voltage, current, sheet = recordings
-        where = {"reference_plane": float(context.grid.lines[self.along][self.plane_node(context.grid)])}
+        where = {"reference_plane": float(context.grid.lines[self._along][self._plane_node(context.grid)])}
         return {
             "time": Variable(("time",), voltage.time, {"units": "s"}),
             "voltage": Variable(("time",), voltage.values, {"units": "V", **where}),
             "time" + HALF: Variable(("time" + HALF,), current.time, {"units": "s"}),
             "current": Variable(("time" + HALF,), current.values, {"units": "A", **where}),
-            **self.terminal(context, sheet, excitation, "time_terminal", "terminal_"),
+            **self._terminal(context, sheet, excitation, "_terminal", "terminal_"),
         }

@@ -1,1 +1,1 @@
-"""How long a step takes on another machine."""
+"""Predictions of the time of a step on another machine."""

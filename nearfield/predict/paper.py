@@ -7,11 +7,13 @@ calibrated to one point; everything else follows. Their code exchanges one layer
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from nearfield.entry.triples import triple
 from nearfield.machine.hardware import Hardware, Unit, from_synthetic
 from nearfield.machine.profile import Profile, profile_of
 from nearfield.parallel.weights import Weights
@@ -67,9 +69,8 @@ class Paper:
 
     def job(self, case: str = "box", cells: Sequence[int] | None = None) -> Job:
         """The hollow box or the antenna; rows cost nothing to begin, since nothing is known of their code."""
-        cells = tuple(cells or self.data[case]["cells"])
-        uniform = Weights.uniform(cells)
-        return Job(Weights(cells, uniform.storage_axes, uniform.edges, uniform.values, row=0.0), int(prod(cells)))
+        cells = triple(cells or self.data[case]["cells"])
+        return Job(replace(Weights.uniform(cells), row=0.0), math.prod(cells))
 
     def step(
         self,
@@ -83,13 +84,13 @@ class Paper:
         """One step: slabs across the case's axis, a rank a unit."""
         job, cluster = self.job(case, cells), Cluster(self.hardware, hosts, self.profile)
         placed = place(cluster, scheme, memory, units)
-        counts = [1, 1, 1]
-        counts[self.data[case]["axis"]] = len(placed.speeds) * hosts
-        return predict(job, cluster, placed, BLOCKING, [even(job.shape, tuple(counts))])
+        along, ranks = self.data[case]["axis"], len(placed.speeds) * hosts
+        counts = triple(ranks if axis == along else 1 for axis in range(3))
+        return predict(job, cluster, placed, BLOCKING, [even(job.shape, counts)])
 
     def minutes(self, found: Prediction) -> float:
         """Time of all steps of the antenna."""
-        return found.step * self.data["antenna"]["steps"] / MINUTE
+        return float(found.step * self.data["antenna"]["steps"] / MINUTE)
 
     def points(self) -> list[Point]:
         """Every published number with its prediction, and the reason where they are more than 10 % apart."""
@@ -100,18 +101,9 @@ class Paper:
             timed = "minutes" in given
             predicted = self.minutes(step) if timed else step.mcells_per_second
             published = given["minutes"] if timed else given["value"]
-            off = abs(predicted / published - 1) > AGREES
-            found.append(
-                Point(
-                    given["figure"],
-                    given["what"],
-                    given["hosts"],
-                    "min" if timed else "Mcells/s",
-                    published,
-                    predicted,
-                    given["why"] if off else "",
-                )
-            )
+            why = given["why"] if abs(predicted / published - 1) > AGREES else ""
+            where = (given["figure"], given["what"], given["hosts"], "min" if timed else "Mcells/s")
+            found.append(Point(*where, published, predicted, why))
         return found
 
     def efficiencies(self) -> tuple[float, float]:
@@ -125,10 +117,8 @@ class Paper:
         cores = [core for pair in zip(*(unit.cores for unit in self.hardware.packages())) for core in pair]
         units = [Unit((core,), (self.hardware.cores[core].numa,)) for core in cores]
         counts = range(1, 2 * len(units) + 1)
-        rates = [
-            self.step("core", 1, units=[units[n % len(units)] for n in range(count)]).mcells_per_second
-            for count in counts
-        ]
+        in_turn = ([units[n % len(units)] for n in range(count)] for count in counts)
+        rates = [self.step("core", 1, units=some).mcells_per_second for some in in_turn]
         return Curve("a thread a process", tuple(map(float, counts)), tuple(rates))
 
     def over_nodes(self, label: str, scheme: str, memory: str = "first-touch") -> Curve:
@@ -171,9 +161,3 @@ class Paper:
         cluster, job = Cluster(self.hardware, hosts, self.profile), self.job()
         core, cpu = (predict(job, cluster, place(cluster, scheme), BLOCKING) for scheme in ("core", "socket"))
         return [*found, ("boxes of 500^3, cut along two or three axes", core.mcells_per_second / cpu.mcells_per_second)]
-
-
-def prod(cells: Sequence[int]) -> int:
-    """Cells in all."""
-    x, y, z = cells
-    return x * y * z

@@ -1,4 +1,4 @@
-"""How long a step will take on a cluster, for every binding scheme and exchange: step_time.py.
+"""Time of a step on a cluster, for every binding scheme and exchange, by the model of step_time.py.
 
 Where all cells cost alike the boxes are cut evenly, else balanced as `nearfield place` balances them.
 """
@@ -11,12 +11,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.triples import Triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.machine.hardware import Hardware, Unit
 from nearfield.parallel.decomposition import decompositions, fitting, rough_time
-from nearfield.parallel.halo_depth import halo_cost
+from nearfield.parallel.halo_depth import Tiles, halo_cost
+from nearfield.parallel.weights import Weights
 from nearfield.plan.boxes import Arrangement
 from nearfield.plan.plan import Plan
+from nearfield.plan.sizes import BYTES_OF
 from nearfield.predict.step_time import Boxes, Cluster, Exchange, Job, Placed, Prediction, place
 
 MOST_RANKS = 100_000
@@ -33,11 +35,9 @@ def predict(
 
     `arrangements` to choose from; those of `arranged` where none are given. Error: none gives every rank a box.
     """
-    found = (
-        Boxes(job, cluster, placed, each).predict(exchange)
-        for each in arrangements or arranged(job, cluster, placed, exchange)
-    )
-    return min(found, key=lambda each: (each.step, each.halo, each.host_bytes))
+    choices = arrangements or arranged(job, cluster, placed, exchange)
+    predictions = (Boxes(job, cluster, placed, each).predict(exchange) for each in choices)
+    return min(predictions, key=lambda each: (each.step, each.halo, each.host_bytes))
 
 
 def arranged(job: Job, cluster: Cluster, placed: Placed, exchange: Exchange = LAYER) -> list[Arrangement]:
@@ -57,8 +57,8 @@ def arranged(job: Job, cluster: Cluster, placed: Placed, exchange: Exchange = LA
 
 def even(shape: Triple, counts: Triple) -> Arrangement:
     """Cuts after equal numbers of samples, as nearly as whole samples allow."""
-    cuts = [tuple(n * length // count for n in range(count + 1)) for length, count in zip(shape, counts)]
-    return Arrangement(tuple(cuts))
+    ends = zip(shape, counts)
+    return Arrangement(triple(tuple(n * length // count for n in range(count + 1)) for length, count in ends))
 
 
 def predict_all(
@@ -68,7 +68,8 @@ def predict_all(
 
     `ranks` on each host take the units of the scheme in turn; left out, one rank a unit.
     """
-    found, cut = [], {}  # schemes of equal units share the search
+    found: list[Prediction] = []
+    cut: dict[tuple[tuple[float, ...], bool], list[Arrangement]] = {}  # schemes of equal units share the search
     for scheme in schemes:
         placed = place(cluster, scheme, memory, in_turn(cluster.hardware.units(scheme), ranks))
         alone = len(placed.speeds) * cluster.hosts == 1
@@ -102,13 +103,5 @@ def best(predictions: Iterable[Prediction]) -> list[Prediction]:
 
 def job_of_plan(plan: Plan, hardware: Hardware) -> Job:
     """The samples of a plan, what each costs, and the tiles on the cores of a NUMA node."""
-    from nearfield.parallel.halo_depth import Tiles
-    from nearfield.parallel.plan_weights import plan_weights
-    from nearfield.plan.sizes import BYTES_OF
-
-    return Job(
-        plan_weights(plan),
-        math.prod(plan.cells),
-        BYTES_OF[plan.precision],
-        Tiles.on(plan, hardware, len(hardware.numa[0].cores) or 1),
-    )
+    tiles = Tiles.on(plan, hardware, len(hardware.numa[0].cores) or 1)
+    return Job(Weights.of(plan), math.prod(plan.cells), BYTES_OF[plan.precision], tiles)

@@ -1,4 +1,4 @@
-"""How long a step will take on a cluster, for every binding scheme: a pure function of hardware, profile and job.
+"""Time of a step on a cluster, for every binding scheme: a pure function of hardware, profile and job.
 
 A rank owns a box and updates it at the rate of its cores: cores of one NUMA node share what the profile says of it, and
 pages on another node slow them by share / remote bandwidth. Faces between ranks exchange, each way,
@@ -14,6 +14,7 @@ box that is too thin, is made in shallow tiles. The slowest rank sets the pace. 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -21,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.entry.triples import Triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.machine.profile import Profile
 from nearfield.parallel.halo_depth import Tiles
 from nearfield.parallel.halo_sizes import components
-from nearfield.parallel.weights import Weights
+from nearfield.parallel.weights import Weights, across
 from nearfield.plan.boxes import Arrangement
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ if TYPE_CHECKING:
 
 COPIES = 4  # words through memory for each word that two processes of one NUMA node exchange: read and written, twice
 PROBED_BYTES = 4  # a number: rates of profiles are of single precision, double moves twice the bytes
-TIE = 1e-9  # of ranks equally slow, the one whose exchange is longest is shown
+TIE = 1e-9  # weight of the exchange's time, so that of equally slow ranks the one with the longest exchange is shown
 LOCAL_POLICIES = ("first-touch", "bind")  # every page on the node of the thread that updates it
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is advanced: samples along x, y, z, what they cost, bytes of a number, cells counted in Mcells/s."""
+    """The work of a run: samples along x, y, z, their costs, bytes of a number, cells counted in Mcells/s."""
 
     weights: Weights
     cells: int
@@ -58,13 +59,13 @@ class Job:
 
     @classmethod
     def box(cls, cells: Triple, number_bytes: int = 4) -> Job:
-        """A hollow box with walls that conduct."""
-        return cls(Weights.uniform(tuple(cells)), int(np.prod(cells)), number_bytes)
+        """A box of vacuum with conducting walls."""
+        return cls(Weights.uniform(triple(cells)), math.prod(cells), number_bytes)
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Equal hosts and what is known of their speed."""
+    """Equal hosts and the profile of their speed."""
 
     hardware: Hardware
     hosts: int
@@ -73,7 +74,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Exchange:
-    """How halos pass: layers (and steps between two exchanges), and whether the interior is updated meanwhile."""
+    """An exchange of halos: layers (and steps between two exchanges), and whether the interior is updated meanwhile."""
 
     name: str
     depth: int = 1
@@ -181,7 +182,7 @@ class Boxes:
             depth,
             compute.size,
             self.placed.threads,
-            tuple(self.counts),
+            self.counts,
             step,
             float(compute[slowest]),
             float(halo[slowest]),
@@ -196,12 +197,11 @@ class Boxes:
         )
 
     def extra(self, exchange: Exchange) -> np.ndarray:
-        """By what part a step takes longer in tiles that suit the halos."""
+        """Relative increase of a step's time by tiles that suit the halos."""
         lengths, sides = [], []
         for axis, (low, high, length) in enumerate(zip(self.lower, self.upper, self.job.shape)):
-            shape = [-1 if a == axis else 1 for a in range(3)]
-            lengths.append((high - low).reshape(shape))
-            sides.append(((low > 0) * 1 + (high < length)).reshape(shape))
+            lengths.append(across(axis, high - low))
+            sides.append(across(axis, (low > 0) * 1 + (high < length)))
         unit = self.job.weights.storage_axes[2]
         return self.job.tiles.extra(lengths, sides, unit, exchange.depth, exchange.overlap)
 
@@ -218,13 +218,8 @@ class Boxes:
             inner = np.minimum(low + layers * (low > 0), high)
             lower.append(inner)
             upper.append(np.maximum(high - layers * (high < length), inner))
-        return np.where(self.volume(lower, upper) > 0, self.job.weights.work(lower, upper), 0.0)
-
-    @staticmethod
-    def volume(lower: Sequence[np.ndarray], upper: Sequence[np.ndarray]) -> np.ndarray:
-        """Samples of boxes with these bounds."""
-        x, y, z = (high - low for low, high in zip(lower, upper))
-        return x[:, None, None] * y[:, None] * z
+        samples = volume([high - low for low, high in zip(lower, upper)])
+        return np.where(samples > 0, self.job.weights.work(lower, upper), 0.0)
 
     def halo(self, depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
         """Seconds of exchange, the processor's part, messages of every rank a step; bytes that leave a host."""
@@ -232,16 +227,16 @@ class Boxes:
         seconds, busy, messages, copied, leaving = np.zeros((5, *self.counts))
         for axis, size in enumerate(self.face_bytes(depth)):
             for side in (-1, 1):
-                kinds = self.neighbours(axis, side)
-                for where, is_here in kinds.items():
+                for where, is_here in self.neighbours(axis, side).items():
+                    link = profile.link(where)
                     messages += is_here / depth
-                    seconds += is_here * profile.link(where).latency / depth
-                    busy += is_here * size * profile.link(where).busy
+                    seconds += is_here * link.latency / depth
+                    busy += is_here * size * link.busy
                     if where == "hosts":
                         leaving += is_here * size
                     else:
                         copied += is_here * size
-                        seconds += is_here * size / profile.link(where).bandwidth
+                        seconds += is_here * size / link.bandwidth
         seconds = np.maximum(seconds, self.memory_seconds(copied))
         of_host = np.bincount(self.host.ravel(), leaving.ravel())
         seconds += np.where(leaving > 0, of_host[self.host] / profile.link("hosts").bandwidth, 0.0)
@@ -253,27 +248,34 @@ class Boxes:
         if triad is None or not triad.numa:
             return np.zeros(self.counts)
         node = self.host * (max(self.placed.numa) + 1) + self.numa
-        return COPIES * np.bincount(node.ravel(), copied.ravel())[node] / (np.mean(triad.numa) * 1e9) * (copied > 0)
+        moved = COPIES * np.bincount(node.ravel(), copied.ravel())[node]
+        return np.asarray(moved / (np.mean(triad.numa) * 1e9) * (copied > 0))
 
     def face_bytes(self, depth: int) -> Iterable[np.ndarray]:
         """Bytes a step through one face across each axis: one layer, or `depth` with the corners of earlier axes."""
         lengths = [high - low for low, high in zip(self.lower, self.upper)]
         grown = list(lengths)
         for axis in range(3):
-            others = [np.ones_like(n) if a == axis else n for a, n in enumerate(grown)]
-            area = others[0][:, None, None] * others[1][:, None] * others[2]
+            area = volume([np.ones_like(n) if a == axis else n for a, n in enumerate(grown)])
             yield components(depth) * area * self.job.number_bytes
             cut = 1 * (self.lower[axis] > 0) + (self.upper[axis] < self.job.shape[axis])
             grown[axis] = lengths[axis] + (depth * cut if depth > 1 else 0)
 
     def neighbours(self, axis: int, side: int) -> dict[str, np.ndarray]:
-        """Which ranks have a neighbour on one side, by the kind of link that leads to it."""
+        """Whether ranks have a neighbour on one side, by the kind of link that leads to it."""
         other_host, other_numa = (np.roll(array, -side, axis) for array in (self.host, self.numa))
         index = np.arange(self.counts[axis]) + side
-        inside = ((index >= 0) & (index < self.counts[axis])).reshape([-1 if a == axis else 1 for a in range(3)])
+        inside = across(axis, (index >= 0) & (index < self.counts[axis]))
         same_host = other_host == self.host
         return {
             "numa": inside & same_host & (other_numa == self.numa),
             "across": inside & same_host & (other_numa != self.numa),
             "hosts": inside & ~same_host,
         }
+
+
+def volume(lengths: Sequence[np.ndarray]) -> np.ndarray:
+    """Samples of boxes with these lengths along x, y, z."""
+    x, y, z = lengths
+    samples: np.ndarray = x[:, None, None] * y[:, None] * z
+    return samples

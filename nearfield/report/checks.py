@@ -1,4 +1,4 @@
-"""What a result must satisfy whatever the model: each check has a limit, what was found, and a verdict."""
+"""Checks of any result, whatever the model: each has a limit, a value, and a verdict."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.network import decibels
+
 if TYPE_CHECKING:
     from nearfield.results import Result
 
-MOST_REFLECTION = 1.02  # of a passive structure; 2 % are left to a run that was cut off and to the mesh
-RECIPROCITY = 0.02  # of the largest transmission
-POWER_DIFFERENCE = 0.05  # between the pattern's integral and the power through the surface
+MOST_REFLECTION = 1.02  # of a passive structure; 2 % for a truncated signal and for the mesh
+RECIPROCITY = 0.02  # largest |Sij - Sji|
+POWER_DIFFERENCE = 0.05  # relative, between the pattern's integral and the power through the surface
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,10 @@ def check_rows(result: Result, given: Any = ()) -> list[CheckRow]:
 
 
 def _listed(checks: Any) -> list[Any]:
-    if isinstance(checks, Mapping):
-        return [
-            {"quantity": name, **(entry if isinstance(entry, Mapping) else {"passed": entry})}
-            for name, entry in checks.items()
-        ]
-    return list(checks or [])
+    if not isinstance(checks, Mapping):
+        return list(checks or [])
+    entries = {name: entry if isinstance(entry, Mapping) else {"passed": entry} for name, entry in checks.items()}
+    return [{"quantity": name, **entry} for name, entry in entries.items()]
 
 
 def _row(entry: Any) -> CheckRow:
@@ -78,59 +78,45 @@ def _ending(result: Result) -> Iterator[CheckRow]:
         ratio = run.get("energy_ratio")
         if isinstance(ratio, (int, float)) and ratio > 0 and np.isfinite(ratio):
             decayed = True if run.get("ended") == "decayed" else None
-            yield CheckRow(
-                f"field energy left, {name}",
-                "below the wanted decay" if decayed else "not asked for",
-                f"{10 * np.log10(ratio):.0f} dB",
-                decayed,
-            )
+            expected = "below the wanted decay" if decayed else "no limit set"
+            yield CheckRow(f"field energy left, {name}", expected, f"{0.5 * decibels(ratio):.0f} dB", decayed)
+
+
+def _largest(values: np.ndarray) -> float:
+    """The largest finite value; NaN without any."""
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if finite.size else float("nan")
 
 
 def _passivity(result: Result) -> Iterator[CheckRow]:
-    if not result.record.sparameters:
-        return
-    values = np.abs(result.sparameters.values)
-    for number, source in enumerate(result.sparameters.source.values):
-        norm = np.sqrt(np.sum(values[:, :, number] ** 2, axis=1))
-        finite = norm[np.isfinite(norm)]
-        largest = float(finite.max()) if finite.size else float("nan")
-        yield CheckRow(
-            f"power out over power in, {source} driven: square root",
-            f"passive: at most {MOST_REFLECTION}",
-            f"{largest:.4f}",
-            bool(largest <= MOST_REFLECTION),
-        )
+    if result.record.sparameters:
+        for name in result.sparameters.source.values:
+            waves = np.abs(result.sparameters.sel(source=name).values)
+            largest = _largest(np.sqrt(np.sum(waves**2, axis=1)))
+            quantity = f"largest sqrt(power out / power in), port {name} driven"
+            passed = bool(largest <= MOST_REFLECTION)
+            yield CheckRow(quantity, f"passive: at most {MOST_REFLECTION}", f"{largest:.4f}", passed)
 
 
 def _reciprocity(result: Result) -> Iterator[CheckRow]:
-    if not result.record.sparameters:
-        return
-    parameters = result.sparameters
-    sources = [name for name in parameters.source.values if name in parameters.to.values]
-    if len(sources) < 2:
-        return
-    matrix = parameters.sel(to=sources, source=sources).values
-    with np.errstate(invalid="ignore"):
-        difference = np.abs(matrix - np.swapaxes(matrix, 1, 2)).max(axis=(1, 2))
-    finite = difference[np.isfinite(difference)]
-    largest = float(finite.max()) if finite.size else float("nan")
-    yield CheckRow(
-        "reciprocity, largest |Sij - Sji|", f"at most {RECIPROCITY}", f"{largest:.4f}", bool(largest <= RECIPROCITY)
-    )
+    parameters = result.sparameters if result.record.sparameters else None
+    sources = [] if parameters is None else [name for name in parameters.source.values if name in parameters.to.values]
+    if parameters is not None and len(sources) > 1:
+        matrix = parameters.sel(to=sources, source=sources).values
+        with np.errstate(invalid="ignore"):
+            largest = _largest(np.abs(matrix - np.swapaxes(matrix, 1, 2)).max(axis=(1, 2)))
+        passed = bool(largest <= RECIPROCITY)
+        yield CheckRow("reciprocity, largest |Sij - Sji|", f"at most {RECIPROCITY}", f"{largest:.4f}", passed)
 
 
 def _radiation(result: Result) -> Iterator[CheckRow]:
     for excitation in result.excitations:
-        for name, monitor in result.excitation(excitation).record.monitors.items():
-            if monitor.kind != "far-field":
-                continue
-            far_field = result.excitation(excitation)[name]
-            pattern, surface = far_field.radiated_power.values, far_field.surface_power.values
+        run = result.excitation(excitation)
+        for name in [name for name, monitor in run.record.monitors.items() if monitor.kind == "far-field"]:
+            pattern, surface = run[name].radiated_power.values, run[name].surface_power.values
             with np.errstate(divide="ignore", invalid="ignore"):
-                difference = np.abs(pattern / surface - 1)
-            finite = difference[np.isfinite(difference)]
-            if finite.size:
-                largest = float(finite.max())
+                largest = _largest(np.abs(pattern / surface - 1))
+            if np.isfinite(largest):
                 # a feed line or a board that leaves the surface carries power of its own: no fault of the pattern
                 yield CheckRow(
                     f"{name}, {excitation} driven: power of the pattern against that through the surface",

@@ -1,4 +1,4 @@
-"""The radar cross-section of what a plane wave hits: bistatic in the wave's two planes, and monostatic."""
+"""The radar cross-section of a model in a plane wave: bistatic in the wave's two planes, and monostatic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.analysis.cross_sections import decibels
+from nearfield.analysis.network import decibels
 from nearfield.pictures.style import COLOURS, DASHES, blank, headline, panel_title, picked, quantity, styled
 from nearfield.report.plots import case_title
 
@@ -37,7 +37,7 @@ def cross_section_figure(result: Result, name: str) -> Figure | None:
     for plane, (label, across) in enumerate((("E-plane", electric), ("H-plane", np.cross(travels, electric)))):
         ways = np.outer(np.cos(angle), travels) + np.outer(np.sin(angle), across)
         theta, phi = np.arctan2(np.hypot(ways[:, 0], ways[:, 1]), ways[:, 2]), np.arctan2(ways[:, 1], ways[:, 0])
-        values = decibels(bistatic(far_field, theta, phi))
+        values = 0.5 * decibels(bistatic(far_field, theta, phi))
         top = max(top, float(values[shown].max()))
         for number, at in enumerate(shown):
             text = quantity(float(far_field.frequencies[at]), "Hz") + f", {label}"
@@ -49,12 +49,11 @@ def cross_section_figure(result: Result, name: str) -> Figure | None:
     panels[0].legend(fontsize=8)
     panel_title(panels[0], "Bistatic")
     if several:
-        back = decibels(far_field.monostatic_cross_section.values)
+        back = 0.5 * decibels(far_field.monostatic_cross_section.values)
         panels[1].plot(far_field.frequencies / 1e9, back, "o-", markersize=3)
         panels[1].set(xlabel="frequency (GHz)", ylabel="dBsm")
         panel_title(panels[1], "Monostatic")
-    headline(figure, case_title(result, "Radar cross-section"), f"monitor {name}")
-    return figure
+    return headline(figure, case_title(result, "Radar cross-section"), f"monitor {name}")
 
 
 def bistatic(far_field, theta: np.ndarray, phi: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What an antenna engineer reads off a far field: peak, polarisation, E- and H-plane cuts, beamwidths."""
+"""Peak, polarisation, E- and H-plane cuts and beamwidths of a far field."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from nearfield.analysis.network import decibels
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,15 @@ class Cut:
 
 def patterns(far_field: Any) -> list[Pattern]:
     """The pattern at each frequency that radiates; frequencies without radiation are left out."""
-    directivity = np.asarray(far_field.directivity.values, dtype=float)
-    theta, phi = (np.asarray(far_field.directivity[name].values, dtype=float) for name in ("theta", "phi"))
-    frequencies = np.asarray(far_field.directivity.frequency.values, dtype=float)
+    directivity = far_field.directivity
+    theta, phi, frequencies = (np.asarray(directivity[name].values, float) for name in ("theta", "phi", "frequency"))
     fields = far_field.e_theta.values, far_field.e_phi.values
-    phi, directivity = closed(phi, directivity)
+    phi, samples = closed(phi, np.asarray(directivity.values, float))
     found = []
-    for number, frequency in enumerate(frequencies):
-        values = directivity[number]
+    for number, (frequency, values) in enumerate(zip(frequencies, samples)):
         if not (np.isfinite(values) & (values > 0)).any():
             continue
-        with np.errstate(divide="ignore", invalid="ignore"):
-            dbi = np.where(values > 0, 10 * np.log10(np.maximum(values, 1e-30)), -300.0)
+        dbi = np.where(values > 0, 0.5 * decibels(np.maximum(values, 1e-30)), -300.0)
         dbi = np.where(np.isfinite(values), dbi, np.nan)
         near = dbi >= np.nanmax(dbi) - 0.02  # of equal maxima (a dipole's ring) the first phi, then the first theta
         column = int(np.flatnonzero(near.any(axis=0))[0])
@@ -95,39 +94,34 @@ def polarisation(theta: float, phi: float, e_theta: complex, e_phi: complex) -> 
     """Major axis (Cartesian) and axial ratio (1 circular, infinite linear) of the polarisation ellipse."""
     field = np.array([e_theta, e_phi])
     turned = field * np.exp(-0.5j * np.angle(np.sum(field**2)))
-    along_theta = np.array([math.cos(theta) * math.cos(phi), math.cos(theta) * math.sin(phi), -math.sin(theta)])
     along_phi = np.array([-math.sin(phi), math.cos(phi), 0.0])
     minor = float(np.linalg.norm(turned.imag))
     ratio = float(np.linalg.norm(turned.real)) / minor if minor > 0 else math.inf
-    return turned.real[0] * along_theta + turned.real[1] * along_phi, ratio
+    return turned.real[0] * along_theta(theta, phi) + turned.real[1] * along_phi, ratio
+
+
+def along_theta(theta: float, phi: float) -> np.ndarray:
+    """Unit vector (Cartesian) of growing theta."""
+    return np.array([math.cos(theta) * math.cos(phi), math.cos(theta) * math.sin(phi), -math.sin(theta)])
 
 
 def cuts(pattern: Pattern) -> list[Cut]:
     """Two cuts through (or near) the peak: E- and H-plane where the polarisation is clear, else principal planes."""
     theta, phi = pattern.direction
-    linear = pattern.axial_ratio > 2.0
-    if abs(theta - math.pi / 2) < math.radians(30) and pattern.phi.size > 2 and pattern.theta.max() > math.pi / 2:
-        vertical = abs(pattern.major[2]) ** 2 > 0.5 * float(np.sum(pattern.major**2))
-        names = ("E-plane", "H-plane") if vertical else ("H-plane", "E-plane")
-        found = [
-            meridian(pattern, phi, names[0] if linear else ""),
-            azimuth(pattern, math.pi / 2, names[1] if linear else ""),
-        ]
+    electric, magnetic = ("E-plane", "H-plane") if pattern.axial_ratio > 2.0 else ("", "")
+    half_power, right_angle = 0.5 * float(np.sum(pattern.major**2)), math.pi / 2
+    if abs(theta - right_angle) < math.radians(30) and pattern.phi.size > 2 and pattern.theta.max() > right_angle:
+        vertical = abs(pattern.major[2]) ** 2 > half_power
+        names = (electric, magnetic) if vertical else (magnetic, electric)
+        found = [meridian(pattern, phi, names[0]), azimuth(pattern, right_angle, names[1])]
     elif math.sin(theta) > math.sin(math.radians(20)):
-        upright = np.array([math.cos(theta) * math.cos(phi), math.cos(theta) * math.sin(phi), -math.sin(theta)])
-        along = float(upright @ pattern.major) ** 2 > 0.5 * float(np.sum(pattern.major**2))
-        found = [
-            meridian(pattern, phi, ("E-plane" if along else "H-plane") if linear else ""),
-            meridian(pattern, phi + math.pi / 2, ""),
-        ]
+        along = float(along_theta(theta, phi) @ pattern.major) ** 2 > half_power
+        found = [meridian(pattern, phi, electric if along else magnetic), meridian(pattern, phi + right_angle, "")]
     else:
-        plane = math.atan2(pattern.major[1], pattern.major[0]) if linear else 0.0
-        if abs(plane - round(plane / (math.pi / 2)) * math.pi / 2) < math.radians(20):
-            plane = round(plane / (math.pi / 2)) * math.pi / 2
-        found = [
-            meridian(pattern, plane, "E-plane" if linear else ""),
-            meridian(pattern, plane + math.pi / 2, "H-plane" if linear else ""),
-        ]
+        plane = math.atan2(pattern.major[1], pattern.major[0]) if electric else 0.0
+        if abs(plane - round(plane / right_angle) * right_angle) < math.radians(20):
+            plane = round(plane / right_angle) * right_angle
+        found = [meridian(pattern, plane, electric), meridian(pattern, plane + right_angle, magnetic)]
     return [cut for cut in found if cut is not None and cut.angle.size > 1]
 
 
@@ -155,12 +149,15 @@ def meridian(pattern: Pattern, phi: float, name: str) -> Cut | None:
     if not angle:
         return None
     shown = round(math.degrees(pattern.phi[near] if near is not None else pattern.phi[far] - math.pi)) % 180
-    label = f"φ = {shown}°"
-    return Cut(f"{name}, {label}" if name else label, "meridian", np.concatenate(angle), np.concatenate(level))
+    return Cut(named(name, f"φ = {shown}°"), "meridian", np.concatenate(angle), np.concatenate(level))
 
 
-def azimuth(pattern: Pattern, theta: float, name: str) -> Cut | None:
+def azimuth(pattern: Pattern, theta: float, name: str) -> Cut:
     """The cut of constant theta."""
     row = int(np.argmin(np.abs(pattern.theta - theta)))
-    label = f"θ = {math.degrees(pattern.theta[row]):.0f}°"
-    return Cut(f"{name}, {label}" if name else label, "azimuth", pattern.phi, pattern.dbi[row])
+    return Cut(named(name, f"θ = {math.degrees(pattern.theta[row]):.0f}°"), "azimuth", pattern.phi, pattern.dbi[row])
+
+
+def named(name: str, label: str) -> str:
+    """`E-plane, φ = 0°`; the label alone without a name."""
+    return f"{name}, {label}" if name else label

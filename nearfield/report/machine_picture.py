@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from nearfield.entry.wording import counted
 from nearfield.entry.wording import memory as binary
 from nearfield.machine.hardware import Hardware
 from nearfield.machine.launchers import ranges
@@ -19,24 +20,9 @@ if TYPE_CHECKING:
 
 SMALL = 32  # cores; above, equal siblings share a line
 MOST_DISTANCES = 16  # NUMA nodes whose distances are printed
-NAMES = {
-    "machine": "machine",
-    "group": "group",
-    "package": "package",
-    "die": "die",
-    "core": "core",
-    "pu": "processor",
-    "numa": "NUMA node",
-} | {cache: cache.upper() for cache in CACHES}
-FILL = {
-    "machine": "#FFFFFF",
-    "group": "#F1F3F5",
-    "package": "#E3ECF4",
-    "die": "#DCE6EF",
-    "core": "#0072B2",
-    "pu": "#0072B2",
-    "numa": "#E9C46A",
-} | dict.fromkeys(CACHES, "#CFE3D8")
+NAMES = {"pu": "processor", "numa": "NUMA node"} | {cache: cache.upper() for cache in CACHES}  # others: the kind
+FILL = {"machine": "#FFFFFF", "group": "#F1F3F5", "package": "#E3ECF4", "die": "#DCE6EF", "numa": "#E9C46A"}
+FILL |= {"core": "#0072B2", "pu": "#0072B2"} | dict.fromkeys(CACHES, "#CFE3D8")
 
 
 def size(number_of_bytes: int) -> str:
@@ -51,9 +37,8 @@ def size(number_of_bytes: int) -> str:
 def text(hardware: Hardware) -> str:
     """The tree, an object a line; memory stands with the object that it is local to."""
     root = hardware.tree()
-    title = " · ".join(
-        ["SIMULATED machine" if hardware.simulated else "machine", *(described(node, True) for node in root.memory)]
-    )
+    name = "SIMULATED machine" if hardware.simulated else "machine"
+    title = " · ".join([name, *(described(node, True) for node in root.memory)])
     lines = branch(root.children, 1, len(hardware.cores) > SMALL, False)
     return "\n".join([title, *lines, *distance_lines(hardware)])
 
@@ -63,13 +48,9 @@ def branch(things: Sequence[Object], depth: int, fold: bool, folded: bool) -> It
 
     `folded`: these stand for others too, so that their numbers say nothing.
     """
-    runs: list[list[Object]] = []
-    for thing in things:
-        if runs and (fold or single(thing)) and shape(runs[-1][0]) == shape(thing):
-            runs[-1].append(thing)
-        else:
-            runs.append([thing])
-    for run in runs:
+    numbered = enumerate(things)
+    for _, same in groupby(numbered, lambda each: (shape(each[1]), 0 if fold or single(each[1]) else each[0])):
+        run = [thing for _, thing in same]
         chain = [run[0]]
         while len(chain[-1].children) == 1 and chain[-1].children[0].kind != "pu":
             chain.append(chain[-1].children[0])
@@ -84,7 +65,7 @@ def single(thing: Object) -> bool:
 
 
 def title_of(run: Sequence[Object], chain: Sequence[Object], folded: bool) -> str:
-    """What a line says: how many of what, what each of them holds, and the processors of them all."""
+    """A line's text: number, names and contents of the objects, and the processors of them all."""
     numbered = len(run) == 1 and not folded
     parts = [described(part, numbered) for thing in chain for part in (thing, *thing.memory)]
     threads = len(chain[-1].children)
@@ -99,11 +80,11 @@ def described(thing: Object, numbered: bool = False) -> str:
     """Name, number and size of an object."""
     number = f" {thing.number}" if numbered and thing.number >= 0 and thing.kind in ("package", "die", "numa") else ""
     known = f" {size(thing.size)}" if thing.size else ""
-    return f"{NAMES[thing.kind]}{number}{known}"
+    return f"{NAMES.get(thing.kind, thing.kind)}{number}{known}"
 
 
 def shape(thing: Object) -> tuple:
-    """What makes two objects equal: all but their numbers."""
+    """A key that two objects share where they are equal but for their numbers."""
     return (
         thing.kind,
         thing.size,
@@ -120,9 +101,9 @@ def distance_lines(hardware: Hardware) -> list[str]:
     if len(table) > MOST_DISTANCES:
         far = [value for one, row in enumerate(table) for other, value in enumerate(row) if one != other]
         return ["", f"distances between NUMA nodes: {min(far):g} to {max(far):g}, own node {table[0][0]:g}"]
-    rows = [" ".join(f"{value:5g}" for value in row) for row in table]
     head = " ".join(f"{node.os_index:5d}" for node in hardware.numa)
-    return ["", f"distances  {head}", *(f"  node {node.os_index:3d} {row}" for node, row in zip(hardware.numa, rows))]
+    rows = zip(hardware.numa, (" ".join(f"{value:5g}" for value in row) for row in table))
+    return ["", f"distances  {head}", *(f"  node {node.os_index:3d} {row}" for node, row in rows)]
 
 
 @dataclass
@@ -175,27 +156,16 @@ def picture(hardware: Hardware) -> Figure:
             middle = (left + part.width / 2, corner[1] + BANK * 0.42)
             write(axes, *middle, described(node, True), scale, part.width, BANK)
         label(axes, hardware, left, top, part, scale)
+    edges: dict[str, Any] = {"edgecolor": "#7B8794", "linewidth": min(0.8, scale / 60)}
     for order, (kind, shapes) in enumerate(patches.items()):
-        axes.add_collection(
-            PatchCollection(
-                shapes, facecolor=FILL[kind], edgecolor="#7B8794", linewidth=min(0.8, scale / 60), zorder=order / 100
-            )
-        )
+        axes.add_collection(PatchCollection(shapes, facecolor=FILL[kind], zorder=order / 100, **edges))
     axes.set(xlim=(-GAP, box.width + GAP), ylim=(box.height + GAP, -GAP), aspect="equal")
     axes.set_axis_off()
-    counts = {
-        "package": hardware.packages(),
-        "NUMA node": hardware.numa,
-        "core": hardware.cores,
-        "processor": hardware.processors,
-    }
+    counts = {"package": hardware.packages(), "NUMA node": hardware.numa, "core": hardware.cores}
+    counts |= {"processor": hardware.processors}
     title = f"{'SIMULATED: ' if hardware.simulated else ''}{hardware.name.strip(chr(34))}"
-    headline(
-        figure,
-        clipped(title, int(8 * width)),
-        ", ".join(f"{len(things)} {name}{'s' * (len(things) != 1)}" for name, things in counts.items()),
-    )
-    return figure
+    facts = ", ".join(counted(len(things), name) for name, things in counts.items())
+    return headline(figure, clipped(title, int(8 * width)), facts)
 
 
 def placed(box: Box, left: float, top: float) -> Iterable[tuple[float, float, Box]]:
@@ -207,12 +177,11 @@ def placed(box: Box, left: float, top: float) -> Iterable[tuple[float, float, Bo
 
 def label(axes, hardware: Hardware, left: float, top: float, box: Box, scale: float) -> None:
     """The name of a box, where there is room for it."""
-    thing = box.thing
+    thing, x = box.thing, left + box.width / 2
     if thing.kind in ("core", "pu"):
-        middle = (left + box.width / 2, top + box.height / 2)
-        write(axes, *middle, ranges(thing.processors()), scale, box.width, 0.8, "white")
+        write(axes, x, top + box.height / 2, ranges(thing.processors()), scale, box.width, 0.8, "white")
     else:
-        write(axes, left + box.width / 2, top + NAME * 0.52, described(thing, True), scale, box.width, NAME)
+        write(axes, x, top + NAME * 0.52, described(thing, True), scale, box.width, NAME)
 
 
 def write(axes, x: float, y: float, words: str, scale: float, width: float, height: float, colour: str = INK) -> None:

@@ -11,17 +11,7 @@ import numpy as np
 from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import write_whole
 from nearfield.entry.wording import counted
-from nearfield.pictures.style import (
-    COLOURS,
-    FAINT,
-    blank,
-    headline,
-    panel_title,
-    png_bytes,
-    prefix_of,
-    quantity,
-    styled,
-)
+from nearfield.pictures import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,43 +20,40 @@ if TYPE_CHECKING:
     from nearfield.media.fit import MediumFit
 
 CURVE_POINTS = 600
-TOO_SMALL = 1e-12  # of the largest: no loss at all
+TOO_SMALL = 1e-12  # ratio to the largest value, below which a medium counts as lossless
 
 
-@styled
+@style.styled
 def fit_figure(fit: MediumFit) -> Figure:
     """Permittivity and loss of table and medium, and the relative deviation, over frequency."""
-    figure = blank(8.4, 6.4)
+    figure = style.blank(8.4, 6.4)
     upper, middle, lower = figure.subplots(3, 1, sharex=True, height_ratios=(3, 3, 2))
-    factor, prefix = prefix_of(fit.frequencies[-1])
+    factor, prefix = style.prefix_of(fit.frequencies[-1])
     axis = np.geomspace(fit.frequencies[0], fit.frequencies[-1], CURVE_POINTS)
     curve = fit.medium.relative_permittivity(axis)
     beside(upper, factor * fit.frequencies, fit.table.real, factor * axis, curve.real)
     beside(middle, factor * fit.frequencies, -fit.table.imag, factor * axis, -curve.imag)
-    panel_title(upper, "Relative permittivity, real part")
-    panel_title(middle, "Relative permittivity, loss (minus the imaginary part)")
+    style.panel_title(upper, "Relative permittivity, real part")
+    style.panel_title(middle, "Relative permittivity, loss (minus the imaginary part)")
     upper.legend(loc="best")
-    lower.plot(factor * fit.frequencies, 100 * fit.deviation, "o-", color=COLOURS[1], markersize=3)
+    lower.plot(factor * fit.frequencies, 100 * fit.deviation, "o-", color=style.COLOURS[1], markersize=3)
     lower.set_ylim(bottom=0)
-    panel_title(lower, "Deviation, % of abs(permittivity)")
+    style.panel_title(lower, "Deviation, % of abs(permittivity)")
     if fit.frequencies[-1] > 8 * fit.frequencies[0]:
         lower.set_xscale("log")
         lower.xaxis.set_major_formatter("{x:g}")
     lower.set_xlabel(f"Frequency ({prefix}Hz)")
     medium = fit.medium
-    rms, most, worst = 100 * fit.rms_error, 100 * fit.largest_error, quantity(fit.largest_error_at, "Hz")
-    headline(
-        figure,
-        f"{medium.name or 'Fitted medium'} · {counted(len(medium.poles), 'pole')}",
-        f"deviation {rms:.3g} % rms, {most:.3g} % at most, at {worst}; passive at every frequency",
-    )
-    return figure
+    rms, most, worst = 100 * fit.rms_error, 100 * fit.largest_error, style.quantity(fit.largest_error_at, "Hz")
+    title = f"{medium.name or 'Fitted medium'} · {counted(len(medium.poles), 'pole')}"
+    note = f"deviation {rms:.3g} % rms, {most:.3g} % at most, at {worst}; passive at every frequency"
+    return style.headline(figure, title, note)
 
 
 def beside(axes: Axes, x: np.ndarray, table: np.ndarray, fine: np.ndarray, curve: np.ndarray) -> None:
     """The table's points over the medium's line, over decades where they span some."""
-    axes.plot(fine, curve, color=COLOURS[0], label="fitted")
-    axes.plot(x, table, "o", markersize=3.5, color=FAINT, markerfacecolor="none", label="table")
+    axes.plot(fine, curve, color=style.COLOURS[0], label="fitted")
+    axes.plot(x, table, "o", markersize=3.5, color=style.FAINT, markerfacecolor="none", label="table")
     positive = table[table > TOO_SMALL * np.abs(table).max(initial=1e-300)]
     if positive.size == table.size and positive.max() > 30 * positive.min() and (curve > 0).all():
         axes.set_yscale("log")
@@ -79,7 +66,7 @@ def save(figure: Figure, path: Path) -> None:
     if ending not in (".png", ".svg"):
         raise ModelError(f"{path}: given the ending {ending!r}; allowed: .png or .svg")
     if ending == ".png":
-        write_whole(path, png_bytes(figure))
+        write_whole(path, style.png_bytes(figure))
         return
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})

@@ -1,4 +1,4 @@
-"""What `nearfield bench output` measured, as the five figures of the paper on output (docs/literature.md)."""
+"""The five figures of the paper on output (docs/literature.md), of times that `nearfield bench output` measured."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.measure.advice import PER_DOMAIN, SAMPLE, SERVER, line_of
-from nearfield.pictures.style import COLOURS, DASHES, INK, blank, headline, notice, panel_title, quantity, styled
+from nearfield.entry.wording import counted
+from nearfield.measure.advice import PER_DOMAIN, SAMPLE, SERVER, Line, line_of
+from nearfield.pictures import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,18 +33,13 @@ def pictures(found: dict[str, Any]) -> dict[str, Figure]:
 
 
 def titled(figure: Figure, title: str, found: dict[str, Any]) -> Figure:
-    """With what it is of."""
-    headline(
-        figure,
-        title,
-        f"{found['processor']}; {found['recorded_steps']} steps of {found['fields']} fields, mean "
-        f"and standard deviation of {found['rounds']} rounds",
-    )
-    return figure
+    """The figure with its title and the measurement's conditions."""
+    what = f"{found['recorded_steps']} steps of {found['fields']} fields, mean and standard deviation"
+    return style.headline(figure, title, f"{found['processor']}; {what} of {found['rounds']} rounds")
 
 
 def codec_shown(found: dict[str, Any]) -> str:
-    """That of the HDF5 curves: zlib, as published, where it was measured."""
+    """Codec of the HDF5 curves: zlib, as published, where it was measured."""
     codecs = [row["codec"] for row in found["cases"] if row["format"] == "hdf5" and row["mode"] in MODES]
     return next((codec for codec in codecs if codec.startswith("zlib")), codecs[0] if codecs else "none")
 
@@ -59,12 +55,10 @@ def rows_of(found: dict[str, Any], form: str, mode: str, codec: str = "none") ->
     return sorted(mine, key=lambda row: (row["domains"], row["size"]))
 
 
-def line_for(found: dict[str, Any], form: str, mode: str, codec: str = "none", what: str = "seconds"):
-    """The fitted line; None where there is none."""
-    for each in found["fits"]:
-        if (each["format"], each["codec"], each["mode"]) == (form, codec, mode):
-            return line_of(each[what])
-    return None
+def line_for(found: dict[str, Any], form: str, mode: str, codec: str = "none") -> Line | None:
+    """The fitted line of the times; None where there is none."""
+    lines = {(each["format"], each["codec"], each["mode"]): each["seconds"] for each in found["fits"]}
+    return line_of(lines[form, codec, mode]) if (form, codec, mode) in lines else None
 
 
 def domains_of(rows: Iterable[dict[str, Any]]) -> list[int]:
@@ -74,26 +68,27 @@ def domains_of(rows: Iterable[dict[str, Any]]) -> list[int]:
 
 def two_panels(title: str, found: dict[str, Any]) -> tuple[Figure, Sequence[Axes]]:
     """A panel for each mode."""
-    figure = blank(10.4, 4.8)
+    figure = style.blank(10.4, 4.8)
     panels = figure.subplots(1, 2, sharey=True)
     for axes, name in zip(panels, MODES.values()):
-        panel_title(axes, name)
+        style.panel_title(axes, name)
     return titled(figure, title, found), panels
-
-
-def counted(domains: int) -> str:
-    """ "2 domains"."""
-    return f"{domains} domain{'s' * (domains > 1)}"
 
 
 def measured(axes: Axes, rows: Sequence[dict[str, Any]], x: Sequence[float], number: int, label: str) -> None:
     """Means with their standard deviations."""
     mean = np.array([row["output"]["mean"] for row in rows])
     spread = mean * [row["output"]["spread"] for row in rows]
-    axes.errorbar(x, mean, spread, fmt=MARKERS[number % 6], color=COLOURS[number % 6], capsize=2, label=label)
+    axes.errorbar(x, mean, spread, fmt=MARKERS[number % 6], color=style.COLOURS[number % 6], capsize=2, label=label)
 
 
-@styled
+def times_of(line: Line | None, domains: int, points: np.ndarray, found: dict[str, Any]) -> np.ndarray:
+    """Fitted seconds and their errors, two rows, for numbers of points in all."""
+    assert line is not None
+    return np.array([line.at(domains, n * SAMPLE * found["recorded_steps"]) for n in points]).T
+
+
+@style.styled
 def hdf5_fits(found: dict[str, Any]) -> Figure:
     """Fig. 1: seconds over the points of a domain, measured and fitted, a colour a number of domains."""
     codec = codec_shown(found)
@@ -102,26 +97,18 @@ def hdf5_fits(found: dict[str, Any]) -> Figure:
         rows, line = rows_of(found, "hdf5", mode, codec), line_for(found, "hdf5", mode, codec)
         for number, domains in enumerate(domains_of(rows)):
             mine = [row for row in rows if row["domains"] == domains]
-            measured(axes, mine, [row["size"] ** 3 for row in mine], number, counted(domains))
+            measured(axes, mine, [row["size"] ** 3 for row in mine], number, counted(domains, "domain"))
             if line:
                 points = np.geomspace(mine[0]["size"] ** 3, mine[-1]["size"] ** 3, 60)
-                value, error = np.array(
-                    [line.at(domains, n * domains * SAMPLE * found["recorded_steps"]) for n in points]
-                ).T
-                axes.plot(points, value, color=COLOURS[number % 6])
-                axes.fill_between(
-                    points,
-                    np.maximum(value - error, 1e-6),
-                    value + error,
-                    color=COLOURS[number % 6],
-                    alpha=0.12,
-                    linewidth=0,
-                )
+                value, error = times_of(line, domains, domains * points, found)
+                colour, lower = style.COLOURS[number % 6], np.maximum(value - error, 1e-6)
+                axes.plot(points, value, color=colour)
+                axes.fill_between(points, lower, value + error, color=colour, alpha=0.12, linewidth=0)
         finish(axes, rows, "Points of a domain", "Output time (s)")
     return figure
 
 
-@styled
+@style.styled
 def hdf5_times(found: dict[str, Any]) -> Figure:
     """Fig. 2: the fitted time over all points, carried on to many domains (dashed: not measured)."""
     codec = codec_shown(found)
@@ -129,21 +116,16 @@ def hdf5_times(found: dict[str, Any]) -> Figure:
     for axes, mode in zip(panels, MODES):
         rows, line = rows_of(found, "hdf5", mode, codec), line_for(found, "hdf5", mode, codec)
         counts = domains_of(rows)
-        for number, domains in enumerate([*counts, *BEYOND] if line else []):
+        for number, domains in enumerate([*counts, *BEYOND]) if line else ():
             points = np.geomspace(1e3, 1e9, 80)
-            value = [line.at(domains, n * SAMPLE * found["recorded_steps"])[0] for n in points]
-            axes.plot(
-                points,
-                value,
-                linestyle=DASHES[0] if domains in counts else DASHES[1],
-                color=COLOURS[number % 6],
-                label=counted(domains),
-            )
+            colour, dashes = style.COLOURS[number % 6], style.DASHES[0 if domains in counts else 1]
+            seconds, label = times_of(line, domains, points, found)[0], counted(domains, "domain")
+            axes.plot(points, seconds, linestyle=dashes, color=colour, label=label)
         finish(axes, rows and line, "Points in all", "Output time (s)")
     return figure
 
 
-@styled
+@style.styled
 def plain_times(found: dict[str, Any]) -> Figure:
     """Fig. 3: text and raw binary over all points, beside the computation of the same steps."""
     figure, panels = two_panels("Fig. 3: time of text and raw binary output, and of the computation", found)
@@ -153,105 +135,68 @@ def plain_times(found: dict[str, Any]) -> Figure:
             rows, line = rows_of(found, form, mode), line_for(found, form, mode)
             shown += rows
             measured(axes, rows, [row["points"] for row in rows], number, form)
-            for domains in domains_of(rows) if line else []:
+            for domains in domains_of(rows) if line else ():
                 mine = [row["points"] for row in rows if row["domains"] == domains]
                 points = np.geomspace(min(mine), max(mine), 60)
-                axes.plot(
-                    points,
-                    [line.at(domains, n * SAMPLE * found["recorded_steps"])[0] for n in points],
-                    color=COLOURS[number],
-                    linewidth=1.2,
-                )
+                axes.plot(points, times_of(line, domains, points, found)[0], color=style.COLOURS[number], linewidth=1.2)
         if shown:
             rows = sorted((row for row in shown if row["format"] == shown[-1]["format"]), key=lambda row: row["points"])
-            axes.plot(
-                [row["points"] for row in rows],
-                [row["compute"]["mean"] for row in rows],
-                color=INK,
-                marker=".",
-                linestyle=DASHES[2],
-                label="computation",
-            )
+            x, y = [row["points"] for row in rows], [row["compute"]["mean"] for row in rows]
+            axes.plot(x, y, color=style.INK, marker=".", linestyle=style.DASHES[2], label="computation")
         finish(axes, shown, "Points in all", "Time (s)")
     return figure
 
 
-@styled
+@style.styled
 def file_sizes(found: dict[str, Any]) -> Figure:
     """Fig. 4: bytes over all points; symbols measured, lines as predicted before the runs where that is exact."""
-    figure = blank(7.6, 4.8)
-    axes = figure.subplots()
+    figure, axes = style.chart(7.6, 4.8)
     kinds = dict.fromkeys((row["format"], row["codec"]) for row in found["cases"] if row["mode"] == SERVER)
     rows: list[dict[str, Any]] = []
     for number, (form, codec) in enumerate(kinds):
         rows = sorted(rows_of(found, form, SERVER, codec), key=lambda row: row["points"])
         points = [row["points"] for row in rows]
-        axes.plot(
-            points,
-            [row["bytes"] / 1e6 for row in rows],
-            MARKERS[number % 6],
-            color=COLOURS[number % 6],
-            label=f"{form}{'' if codec == 'none' else ' ' + codec}",
-        )
+        colour, label = style.COLOURS[number % 6], f"{form}{'' if codec == 'none' else ' ' + codec}"
+        axes.plot(points, [row["bytes"] / 1e6 for row in rows], MARKERS[number % 6], color=colour, label=label)
         exact = all(row["predicted_exact"] for row in rows)
-        axes.plot(
-            points,
-            [row["predicted_bytes" if exact else "bytes"] / 1e6 for row in rows],
-            linewidth=1,
-            color=COLOURS[number % 6],
-            linestyle=DASHES[0] if exact else DASHES[2],
-        )
+        sizes = [row["predicted_bytes" if exact else "bytes"] / 1e6 for row in rows]
+        axes.plot(points, sizes, linewidth=1, color=colour, linestyle=style.DASHES[0 if exact else 2])
     finish(axes, rows, "Points in all", "File (MB)")
     return titled(figure, "Fig. 4: size of the file; full lines as predicted", found)
 
 
-@styled
+@style.styled
 def ratios(found: dict[str, Any]) -> Figure:
     """Fig. 5: times relative to text over the size as text; below 1 in the right panel HDF5 beats raw binary."""
     codec = codec_shown(found)
-    lines = {
-        form: line_for(found, form, SERVER, codec if form == "hdf5" else "none") for form in ("ascii", "binary", "hdf5")
-    }
-    figure = blank(10.4, 4.8)
+    codecs = {"ascii": "none", "binary": "none", "hdf5": codec}
+    lines = {form: line_for(found, form, SERVER, kind) for form, kind in codecs.items()}
+    figure = style.blank(10.4, 4.8)
     left, right = figure.subplots(1, 2)
-    panel_title(left, "relative to text")
-    panel_title(right, f"HDF5 {codec} / raw binary; below 1 HDF5 is faster")
+    style.panel_title(left, "relative to text")
+    style.panel_title(right, f"HDF5 {codec} / raw binary; below 1 HDF5 is faster")
     samples = np.geomspace(1e5, 1e12, 120)
     text = samples / SAMPLE * ASCII_A_POINT
     counts = [*domains_of(found["cases"]), *BEYOND]
     for number, domains in enumerate(counts):
         time = {form: np.array([line.at(domains, n)[0] for n in samples]) for form, line in lines.items() if line}
-        for form, dash in (("binary", DASHES[1]), ("hdf5", DASHES[0])):
+        colour = style.COLOURS[number % 6]
+        for form, dash in (("binary", style.DASHES[1]), ("hdf5", style.DASHES[0])):
             if form in time and "ascii" in time:
-                left.plot(
-                    text,
-                    time[form] / time["ascii"],
-                    color=COLOURS[number % 6],
-                    linestyle=dash,
-                    label=form if domains == counts[0] else None,
-                )
+                label = form if domains == counts[0] else None
+                left.plot(text, time[form] / time["ascii"], color=colour, linestyle=dash, label=label)
         if {"hdf5", "binary"} <= set(time):
-            right.plot(text, time["hdf5"] / time["binary"], color=COLOURS[number % 6], label=counted(domains))
-    right.axhline(1, color=INK, linewidth=1)
+            right.plot(text, time["hdf5"] / time["binary"], color=colour, label=counted(domains, "domain"))
+    right.axhline(1, color=style.INK, linewidth=1)
     for axes, forms in ((left, ("ascii", "binary")), (right, ("hdf5", "binary"))):
         finish(axes, all(lines[form] for form in forms), "Size as text (bytes)", "Ratio of output times")
     return titled(figure, "Fig. 5: raw binary and HDF5 against text, one file", found)
 
 
 def finish(axes: Axes, shown: Any, across: str, up: str) -> None:
-    """Logarithmic axes with their names, or a word where nothing was fitted."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    """Name the axes, both logarithmic; a notice where nothing was fitted."""
+    style.logarithmic(axes, 10, lambda value: style.quantity(value, "", 3), "{:g}".format)
     axes.margins(y=0.12)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: quantity(value, "", 3)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
-    if shown:
-        axes.legend(loc="best")
-    else:
-        notice(axes, "not measured, or no fit")
+    style.name_axes(axes, across, up, "best" if shown else None)
+    if not shown:
+        style.notice(axes, "not measured, or no fit")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.network import decibels
 from nearfield.pictures.style import inline_svg, png_bytes, quantity, signed
 from nearfield.report.checks import CheckRow
 from nearfield.report.cuts import patterns
@@ -22,38 +22,29 @@ if TYPE_CHECKING:
     from nearfield.results import Result
 
 MOST_ROWS = 24
+PORT_QUANTITIES = ("gain_dbi", "realized_gain_dbi", "radiation_efficiency")
 STATUS_WORDS = {
     "done": "The run ended as it should.",
     "diverged": "The fields grew without bound: nothing here may be trusted.",
     "interrupted": "The run was interrupted: spectra and patterns are of what was recorded until then.",
     "failed": "The run failed under way: results are incomplete.",
 }
-GENERAL = (
-    ("nearfield", "Nearfield"),
-    ("commit", "commit"),
-    ("started", "started (UTC)"),
-    ("processor", "processor"),
-    ("cores", "cores"),
-    ("system", "system"),
-    ("python", "Python"),
-    ("numpy", "NumPy"),
-    ("h5py", "h5py"),
-)
-NUMERICAL = (
-    ("cells", "cells"),
-    ("shape", "cells along x, y, z"),
-    ("time_step", "time step"),
-    ("precision", "precision"),
-    ("engine", "engine"),
-    ("isa", "instruction set"),
-    ("threads", "threads"),
-    ("schedule", "schedule"),
-    ("unit_stride_axis", "unit-stride axis"),
-    ("bytes", "memory"),
-    ("bytes_per_cell", "bytes per cell"),
-    ("palette_blocks", "coefficient palette blocks"),
-    ("setup_seconds", "set-up time"),
-)
+GENERAL = ("nearfield", "commit", "started", "processor", "cores", "system", "python", "numpy", "h5py")
+SIZES = ("bytes", "bytes_per_cell", "palette_blocks", "setup_seconds")
+ENGINE = ("time_step", "precision", "engine", "isa", "threads", "schedule", "unit_stride_axis")
+NUMERICAL = ("cells", "shape", *ENGINE, *SIZES)
+LABELS = {
+    "nearfield": "Nearfield",
+    "started": "started (UTC)",
+    "python": "Python",
+    "numpy": "NumPy",
+    "shape": "cells along x, y, z",
+    "isa": "instruction set",
+    "unit_stride_axis": "unit-stride axis",
+    "bytes": "memory",
+    "palette_blocks": "coefficient palette blocks",
+    "setup_seconds": "set-up time",
+}
 ELSEWHERE = ("warnings", "runs", "checks", "divergence")
 SECONDS = ("setup_seconds", "time_step", "seconds", "simulated_time")
 
@@ -82,7 +73,7 @@ class Picture:
 
 @dataclass
 class Content:
-    """What the page is made of, besides the result itself."""
+    """Parts of the page besides the result itself."""
 
     pictures: Sequence[Picture]
     checks: Sequence[CheckRow] = ()
@@ -94,35 +85,25 @@ def render(result: Result, content: Content) -> str:
     """The page as text."""
     import jinja2
 
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("nearfield.report", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
+    loader = jinja2.PackageLoader("nearfield.report", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, **blocks)
     return environment.get_template("report.html").render(
+        result=result,
+        content=content,
         title=result.title.strip() or "Untitled model",
-        status=result.status,
         status_words=STATUS_WORDS.get(result.status, ""),
-        divergence=result.facts.get("divergence", ""),
-        warnings=[str(warning) for warning in result.facts.get("warnings") or []],
-        remarks=content.remarks,
-        tiles=tiles(result),
-        checks=content.checks,
         failed=sum(row.passed is False for row in content.checks),
-        pictures=content.pictures,
-        tables=content.tables,
+        tiles=tiles(result),
         far_field=far_field_rows(result),
         runs=run_rows(result),
         facts=fact_groups(result.facts),
         media=media_rows(result.media),
-        model=result.model_text,
     )
 
 
 def answers(result: Result) -> list[tuple[str, str]]:
-    """What an antenna engineer asks first, where the run can say it: (number, what it is)."""
+    """Return loss, directivity and efficiency, as far as the run has them: (number, what it is)."""
     found = []
     if result.record.sparameters:
         parameters = result.sparameters
@@ -130,8 +111,8 @@ def answers(result: Result) -> list[tuple[str, str]]:
             level = np.abs(parameters.values[:, 0, 0])
             if np.isfinite(level).any():
                 best = int(np.nanargmin(level))
-                depth = 20 * math.log10(max(level[best], 1e-20))
-                where = _frequency(parameters.frequency.values[best])
+                depth = float(decibels(max(level[best], 1e-20)))
+                where = quantity(float(parameters.frequency.values[best]), "Hz")
                 found.append((f"{signed(depth)} dB", f"lowest |S11|, at {where}"))
     for row in far_field_rows(result)[:1]:
         found.append((row["directivity"], f"directivity at {row['frequency']}"))
@@ -145,21 +126,19 @@ def tiles(result: Result) -> list[tuple[str, str]]:
     found = answers(result)
     runs = [run for run in result.facts.get("runs", {}).values() if isinstance(run, Mapping)]
     if isinstance(result.facts.get("cells"), (int, float)):
-        found.append((_count(result.facts["cells"]), "cells"))
+        cells = result.facts["cells"]
+        found.append((f"{cells / 1e6:.3g} million" if cells >= 1e6 else grouped(cells), "cells"))
     if runs:
-        found.append((f"{sum(run.get('steps', 0) for run in runs):,}".replace(",", "\u202f"), "steps"))
+        found.append((grouped(sum(run.get("steps", 0) for run in runs)), "steps"))
         seconds = sum(float(run.get("seconds", 0.0)) for run in runs)
         found.append((f"{seconds:.3g} s", "in the time loop"))
         found.append((f"{max(float(run.get('mcells_per_second', 0)) for run in runs):.4g}", "million cells per second"))
     return found
 
 
-def _count(number: float) -> str:
-    return f"{number / 1e6:.3g} million" if number >= 1e6 else f"{number:,.0f}".replace(",", "\u202f")
-
-
-def _frequency(value: float) -> str:
-    return quantity(float(value), "Hz")
+def grouped(number: float) -> str:
+    """A whole number, its thousands apart."""
+    return f"{number:,.0f}".replace(",", "\u202f")
 
 
 def far_field_rows(result: Result) -> list[dict[str, str]]:
@@ -174,79 +153,74 @@ def far_field_rows(result: Result) -> list[dict[str, str]]:
 
 def _far_field_rows(far_field: Any, excitation: str, name: str) -> list[dict[str, str]]:
     frequencies = [float(value) for value in far_field.directivity.frequency.values]
-    peaks = {key: _peaks(far_field, key) for key in ("gain_dbi", "realized_gain_dbi")}
-    efficiency = _optional(far_field, "radiation_efficiency")
+    gain, realized, efficiency = (_peaks(far_field, key) for key in PORT_QUANTITIES)
     rows = []
     for pattern in patterns(far_field)[:MOST_ROWS]:
         at = frequencies.index(pattern.frequency)
         theta, phi = np.degrees(pattern.direction)
-        ratio = 20 * math.log10(max(pattern.axial_ratio, 1.0)) if math.isfinite(pattern.axial_ratio) else math.inf
+        ratio = float(decibels(max(pattern.axial_ratio, 1.0)))
         rows.append(
             {
                 "monitor": name,
                 "excitation": excitation,
-                "frequency": _frequency(pattern.frequency),
+                "frequency": quantity(pattern.frequency, "Hz"),
                 "directivity": f"{signed(pattern.maximum, 2)} dBi",
                 "direction": f"θ {theta:.0f}°, φ {phi:.0f}°",
-                "gain": _dbi(peaks["gain_dbi"], at),
-                "realized_gain": _dbi(peaks["realized_gain_dbi"], at),
-                "efficiency": f"{100 * efficiency[at]:.1f} %" if _finite(efficiency, at) else "",
+                "gain": _dbi(gain[at]),
+                "realized_gain": _dbi(realized[at]),
+                "efficiency": f"{100 * efficiency[at]:.1f} %" if np.isfinite(efficiency[at]) else "",
                 "axial_ratio": "linear" if ratio > 60 else f"{ratio:.1f} dB",
             }
         )
     return rows
 
 
-def _optional(far_field: Any, name: str) -> np.ndarray | None:
-    """A quantity that needs a port, or None where the excitation is not one."""
+def _peaks(far_field: Any, name: str) -> np.ndarray:
+    """Largest value at each frequency of a quantity that needs a port; NaN where the excitation is not one."""
     from nearfield.entry.errors import NearfieldError
 
     try:
-        return np.asarray(getattr(far_field, name).values)
+        values = np.asarray(getattr(far_field, name).values)
     except NearfieldError:
-        return None
+        return np.full(far_field.directivity.frequency.size, np.nan)
+    return np.max(np.nan_to_num(values, nan=-np.inf).reshape(len(values), -1), axis=1)
 
 
-def _peaks(far_field: Any, name: str) -> np.ndarray | None:
-    values = _optional(far_field, name)
-    return None if values is None else np.max(np.nan_to_num(values, nan=-np.inf), axis=(1, 2))
-
-
-def _finite(values: np.ndarray | None, at: int) -> bool:
-    return values is not None and bool(np.isfinite(values[at]))
-
-
-def _dbi(values: np.ndarray | None, at: int) -> str:
-    return f"{signed(float(values[at]), 2)} dBi" if values is not None and np.isfinite(values[at]) else ""
+def _dbi(value: float) -> str:
+    return f"{signed(float(value), 2)} dBi" if np.isfinite(value) else ""
 
 
 def run_rows(result: Result) -> list[dict[str, str]]:
-    """How each excitation went."""
-    rows = []
-    for name, run in result.facts.get("runs", {}).items():
-        rows.append({key: _value(key, value) for key, value in run.items()} | {"excitation": name})
+    """A row of facts for each excitation."""
+    runs = result.facts.get("runs", {}).items()
+    rows = [{key: _value(key, value) for key, value in run.items()} | {"excitation": name} for name, run in runs]
     columns = dict.fromkeys(key for row in rows for key in row)
     return [{key: row.get(key, "") for key in columns} for row in rows]
 
 
 def fact_groups(facts: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
     """The run facts in three lists, what is not known by name in the last."""
-    known = {key for key, _ in (*GENERAL, *NUMERICAL)} | set(ELSEWHERE)
-    others = [(key.replace("_", " "), _value(key, value)) for key, value in facts.items() if key not in known]
-    groups = [
-        ("Machine and versions", [(label, _value(key, facts[key])) for key, label in GENERAL if key in facts]),
-        ("Discretisation and engine", [(label, _value(key, facts[key])) for key, label in NUMERICAL if key in facts]),
-        ("Further facts", others),
-    ]
-    return [(heading, rows) for heading, rows in groups if rows]
+    others = [key for key in facts if key not in (*GENERAL, *NUMERICAL, *ELSEWHERE)]
+    groups = {"Machine and versions": GENERAL, "Discretisation and engine": NUMERICAL, "Further facts": others}
+    rows = {
+        heading: [(LABELS.get(key, key.replace("_", " ")), _value(key, facts[key])) for key in keys if key in facts]
+        for heading, keys in groups.items()
+    }
+    return [(heading, found) for heading, found in rows.items() if found]
 
 
 def _value(key: str, value: Any) -> str:
     """A fact as text with its unit."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: ""}[value]
+    if key == "placement":
+        places = (f"rank {rank} on {own['host']}: {own['header']}" for rank, own in enumerate(value))
+        return "; ".join(", ".join(place.splitlines()) for place in places)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name.replace('_', ' ')} {_value(name, entry)}" for name, entry in value.items())
     if isinstance(value, (list, tuple)):
-        return " × ".join(map(str, value)) if key == "shape" else ", ".join(map(str, value))
+        nested = any(isinstance(entry, (list, tuple, Mapping)) for entry in value)
+        return ("; " if nested else " × " if key == "shape" else ", ").join(_value("", entry) for entry in value)
     if not isinstance(value, (int, float)):
         return str(value)
     if key in SECONDS:
@@ -254,8 +228,8 @@ def _value(key: str, value: Any) -> str:
     if key == "bytes":
         return f"{value / 2**20:,.1f} MiB"
     if key == "energy_ratio":
-        return f"{10 * math.log10(value):.1f} dB" if value > 0 else str(value)
-    return f"{value:,}".replace(",", "\u202f") if isinstance(value, int) else f"{value:.5g}"
+        return f"{0.5 * decibels(value):.1f} dB" if value > 0 else str(value)
+    return grouped(value) if isinstance(value, int) else f"{value:.5g}"
 
 
 def media_rows(media: Mapping[str, Mapping[str, Any]]) -> list[dict[str, str]]:

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.pictures.style import (
-    COLOURS,
-    FAINT,
-    INK,
-    PATTERN_MAP,
-    RULE,
-    blank,
-    canvas,
-    headline,
-    notice,
-    panel,
-    picked,
-    quantity,
-    signed,
-    styled,
-)
+from nearfield.pictures import style
 from nearfield.report.cuts import Cut, Pattern, cuts, patterns
 from nearfield.report.plots import case_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
     from nearfield.results import Result
@@ -36,7 +22,7 @@ DYNAMIC_RANGE = 40.0  # dB below the peak; fainter lobes are lost in the cells' 
 MOST_FREQUENCIES = 3
 
 
-@styled
+@style.styled
 def far_field_figure(result: Result, name: str) -> Figure | None:
     """Cuts and map of one far-field monitor, a row for each frequency (at most three), first excitation."""
     far_field = result[name]
@@ -45,7 +31,7 @@ def far_field_figure(result: Result, name: str) -> Figure | None:
     recorded = int(far_field.directivity.frequency.size)
     if not every:
         return _silence(result, note)
-    shown = [every[position] for position in picked(len(every), MOST_FREQUENCIES)]
+    shown = [every[position] for position in style.picked(len(every), MOST_FREQUENCIES)]
     if recorded > len(shown):
         note += f"  ·  {len(shown)} of {recorded} frequencies shown"
     sections = [cuts(pattern) for pattern in shown]
@@ -54,42 +40,34 @@ def far_field_figure(result: Result, name: str) -> Figure | None:
     side = 3.2  # inches of a full circle
     row_height = 3.75 if half else side + 1.25
     columns = [4.6 if half and kind == "meridian" else side for kind in kinds]
-    figure = canvas(sum(columns) + 0.9 * len(columns) + (5.0 if half else 5.9) * mapped, 0.85 + row_height * len(shown))
+    width = sum(columns) + 0.9 * len(columns) + (5.0 if half else 5.9) * mapped
+    figure = style.canvas(width, 0.85 + row_height * len(shown))
     ceiling = 5 * math.ceil((max(pattern.maximum for pattern in shown) + 0.01) / 5)
     for row, (pattern, found) in enumerate(zip(shown, sections)):
         top, left = 1.3 + row_height * row, 0.5
         for kind, width in zip(kinds, columns):
             wedge = half and kind == "meridian"  # its axes are a square of which the middle half is drawn
-            axes = panel(figure, left, top - 1.1 if wedge else top, width, width, projection="polar")
+            axes = style.panel(figure, left, top - 1.1 if wedge else top, width, width, projection="polar")
             _polar(axes, [cut for cut in found if cut.kind == kind], kind, ceiling, half)
-            figure.text(
-                left / figure.get_figwidth(),
-                1 - (top - 0.32) / figure.get_figheight(),
-                _panel_name(pattern, kind, len(kinds)),
-                fontsize=10,
-                fontweight="bold",
-                va="bottom",
-            )
+            place = left / figure.get_figwidth(), 1 - (top - 0.32) / figure.get_figheight()
+            figure.text(*place, _panel_name(pattern, kind, len(kinds)), fontsize=10, fontweight="bold", va="bottom")
             left += width + 0.9
         if mapped and half:
-            _disc(figure, panel(figure, left + 0.35, top + 0.2, 2.5, 2.5, projection="polar"), pattern, ceiling)
+            _disc(figure, style.panel(figure, left + 0.35, top + 0.2, 2.5, 2.5, projection="polar"), pattern, ceiling)
         elif mapped:
-            _map(figure, panel(figure, left + 0.1, top, 4.4, side), pattern, ceiling)
-    headline(figure, case_title(result, "Directivity"), note)
-    return figure
+            _map(figure, style.panel(figure, left + 0.1, top, 4.4, side), pattern, ceiling)
+    return style.headline(figure, case_title(result, "Directivity"), note)
 
 
 def _silence(result: Result, note: str) -> Figure:
-    figure = blank(8.0, 2.4)
-    axes = figure.subplots()
+    figure, axes = style.chart(8.0, 2.4)
     axes.set_axis_off()
-    notice(axes, "No radiated power at any recorded frequency, so there is no pattern.")
-    headline(figure, case_title(result, "Far field"), note)
-    return figure
+    style.notice(axes, "No radiated power at any recorded frequency, so there is no pattern.")
+    return style.headline(figure, case_title(result, "Far field"), note)
 
 
 def _panel_name(pattern: Pattern, kind: str, kinds: int) -> str:
-    text = f"{quantity(pattern.frequency, 'Hz')}, dBi"
+    text = f"{style.quantity(pattern.frequency, 'Hz')}, dBi"
     return text if kinds == 1 else f"{text} over {'θ' if kind == 'meridian' else 'φ'}"
 
 
@@ -98,35 +76,29 @@ def half_space(pattern: Pattern) -> bool:
     return bool(pattern.theta.max() <= math.pi / 2 + 0.02 and pattern.phi.size > 2)
 
 
-def _polar(axes: Axes, found: list[Cut], kind: str, ceiling: float, half: bool) -> None:
+def _polar(axes: Any, found: list[Cut], kind: str, ceiling: float, half: bool) -> None:
     floor = ceiling - DYNAMIC_RANGE
     for cut in found:
         second = bool(axes.lines)
         level = np.where(np.isfinite(cut.dbi), np.maximum(cut.dbi, floor), np.nan)
         width = cut.beamwidth if kind == "meridian" else None
         label = cut.name + (f"  (half-power width {math.degrees(width):.0f}°)" if width else "")
-        axes.plot(
-            cut.angle,
-            level,
-            color=COLOURS[1 if second else 0],
-            linestyle=(0, (5, 2)) if second else "-",
-            linewidth=2.0,
-            label=label,
-        )
+        dashes: Any = (0, (5, 2)) if second else "-"
+        axes.plot(cut.angle, level, color=style.COLOURS[second], linestyle=dashes, linewidth=2.0, label=label)
     _polar_frame(axes, kind, half)
     axes.set_rlim(floor, ceiling)
     axes.set_rticks(np.arange(floor + 10.0, ceiling + 1.0, 10.0))
-    axes.tick_params(axis="y", labelsize=8, labelcolor=FAINT)
+    axes.tick_params(axis="y", labelsize=8, labelcolor=style.FAINT)
     axes.tick_params(axis="x", labelsize=9, pad=2)
-    axes.spines["polar"].set_color(RULE)
+    axes.spines["polar"].set_color(style.RULE)
     if found:
         below = 0.19 if half and kind == "meridian" else -0.08
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, below), fontsize=8.5)
     else:
-        notice(axes, "no cut recorded")
+        style.notice(axes, "no cut recorded")
 
 
-def _polar_frame(axes: Axes, kind: str, half: bool) -> None:
+def _polar_frame(axes: Any, kind: str, half: bool) -> None:
     """Theta: zero on top, growing to both sides. Phi: zero on the right, as on paper."""
     if kind == "azimuth":
         axes.set_xticks(np.radians(np.arange(0, 360, 30)))
@@ -137,32 +109,19 @@ def _polar_frame(axes: Axes, kind: str, half: bool) -> None:
     angles = np.arange(-90, 91, 30) if half else np.arange(0, 360, 30)
     if half:
         axes.set_thetalim(-math.pi / 2, math.pi / 2)
-    axes.set_xticks(np.radians(angles))
-    axes.set_xticklabels([f"{abs(angle) if angle <= 180 else 360 - angle}°" for angle in angles])
+    axes.set_xticks(np.radians(angles), [f"{abs(angle) if angle <= 180 else 360 - angle}°" for angle in angles])
     axes.set_rlabel_position(-90 if half else 75)
 
 
-def _disc(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
+def _disc(figure: Figure, axes: Any, pattern: Pattern, ceiling: float) -> None:
     """The upper half space seen from above: phi round the disc, theta from its centre to its rim."""
-    theta, phi = np.degrees(pattern.theta), pattern.phi
-    level = np.maximum(np.nan_to_num(pattern.dbi, nan=-300.0), ceiling - DYNAMIC_RANGE)
-    mesh = axes.pcolormesh(
-        phi,
-        theta,
-        level,
-        cmap=PATTERN_MAP,
-        vmin=ceiling - DYNAMIC_RANGE,
-        vmax=ceiling,
-        shading="gouraud",
-        rasterized=True,
-    )
-    _half_power(axes, phi, theta, level, pattern)
+    mesh = _mesh(axes, pattern.phi, np.degrees(pattern.theta), pattern, ceiling)
     _mark(axes, pattern.direction[1], math.degrees(pattern.direction[0]))
     axes.set_rlim(0, 90)
     axes.set_rticks([30, 60, 90], labels=["θ = 30°", "60°", "90°"], fontsize=8, color="white")
     axes.set_rlabel_position(22)
-    axes.set_xticks(np.radians(np.arange(0, 360, 45)))
-    axes.set_xticklabels(["φ = 0°", *(f"{angle}°" for angle in range(45, 360, 45))], fontsize=9)
+    names = ["φ = 0°", *(f"{angle}°" for angle in range(45, 360, 45))]
+    axes.set_xticks(np.radians(np.arange(0, 360, 45)), names, fontsize=9)
     axes.tick_params(axis="x", pad=7)
     axes.grid(True, color="white", alpha=0.35, linewidth=0.7)
     axes.spines["polar"].set_visible(False)
@@ -172,18 +131,7 @@ def _disc(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
 def _map(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
     """All directions, theta downward from the pole and phi to the right."""
     phi, theta = np.degrees(pattern.phi), np.degrees(pattern.theta)
-    level = np.maximum(np.nan_to_num(pattern.dbi, nan=-300.0), ceiling - DYNAMIC_RANGE)
-    mesh = axes.pcolormesh(
-        phi,
-        theta,
-        level,
-        cmap=PATTERN_MAP,
-        vmin=ceiling - DYNAMIC_RANGE,
-        vmax=ceiling,
-        shading="gouraud",
-        rasterized=True,
-    )
-    _half_power(axes, phi, theta, level, pattern)
+    mesh = _mesh(axes, phi, theta, pattern, ceiling)
     _mark(axes, math.degrees(pattern.direction[1]), math.degrees(pattern.direction[0]))
     axes.grid(False)
     axes.set_ylim(theta.max(), theta.min())
@@ -191,32 +139,36 @@ def _map(figure: Figure, axes: Axes, pattern: Pattern, ceiling: float) -> None:
     for setter, extent in ((axes.set_xticks, phi), (axes.set_yticks, theta)):
         span = float(np.ptp(extent))
         setter(np.arange(math.ceil(extent.min()), extent.max() + 1, 60 if span > 200 else 30 if span > 100 else 15))
-    axes.set_xlabel("φ (°)")
-    axes.set_ylabel("θ (°)")
+    style.name_axes(axes, "φ (°)", "θ (°)")
     _peak_and_bar(figure, axes, mesh, pattern)
 
 
-def _half_power(axes: Axes, phi: np.ndarray, theta: np.ndarray, level: np.ndarray, pattern: Pattern) -> None:
+def _mesh(axes: Axes, phi: np.ndarray, theta: np.ndarray, pattern: Pattern, ceiling: float) -> QuadMesh:
+    """Directivity as colours, with the line of half power."""
+    floor = ceiling - DYNAMIC_RANGE
+    level = np.maximum(np.nan_to_num(pattern.dbi, nan=-300.0), floor)
+    colours: dict[str, Any] = {"cmap": style.PATTERN_MAP, "vmin": floor, "vmax": ceiling}
+    mesh = axes.pcolormesh(phi, theta, level, **colours, shading="gouraud", rasterized=True)
     if min(level.shape) > 2:
-        axes.contour(
-            phi, theta, level, levels=[pattern.maximum - 3.0103], colors="white", linewidths=1.2, linestyles="solid"
-        )
+        half_power: dict[str, Any] = {"levels": [pattern.maximum - 3.0103], "linestyles": "solid"}
+        axes.contour(phi, theta, level, **half_power, colors="white", linewidths=1.2)
+    return mesh
 
 
 def _mark(axes: Axes, across: float, along: float) -> None:
-    for size, width, colour in ((13, 3.0, "white"), (11, 1.3, INK)):
+    for size, width, colour in ((13, 3.0, "white"), (11, 1.3, style.INK)):
         axes.plot(across, along, marker="+", markersize=size, markeredgewidth=width, color=colour, clip_on=False)
 
 
-def _peak_and_bar(figure: Figure, axes: Axes, mesh: object, pattern: Pattern) -> None:
+def _peak_and_bar(figure: Figure, axes: Axes, mesh: QuadMesh, pattern: Pattern) -> None:
     theta, phi = np.degrees(pattern.direction)
     place = f"θ = {theta:.0f}°" + (f", φ = {phi:.0f}°" if 0.5 < theta < 179.5 else "")
-    title = f"Peak {signed(pattern.maximum, 2)} dBi at {place}"
+    title = f"Peak {style.signed(pattern.maximum, 2)} dBi at {place}"
     width, height = figure.get_size_inches()
     box = axes.get_position()
     above = box.y1 + (0.52 if half_space(pattern) else 0.32) / height
     figure.text(box.x0, above, title, fontsize=10, fontweight="bold", va="bottom")
     gap = 0.75 if half_space(pattern) else 0.15
     bar = figure.colorbar(mesh, cax=figure.add_axes((box.x1 + gap / width, box.y0, 0.13 / width, box.height)))
-    bar.set_label("Directivity (dBi), half power white", color=INK)
+    bar.set_label("Directivity (dBi), half power white", color=style.INK)
     bar.outline.set_visible(False)

@@ -6,23 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.pictures.style import (
-    COLOURS,
-    DASHES,
-    FAINT,
-    INK,
-    axis_prefix,
-    blank,
-    clipped,
-    finite_extremes,
-    headline,
-    listed,
-    notice,
-    panel_title,
-    quantity,
-    signed,
-    styled,
-)
+from nearfield.analysis.network import decibels
+from nearfield.pictures import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,11 +19,10 @@ MOST_PORTS = 6
 LOWEST_DB = -80.0
 
 
-def decibels(values: np.ndarray) -> np.ndarray:
-    """20 log10 |values|; zero becomes -400, what is not finite stays a gap."""
-    magnitude = np.abs(np.asarray(values))
-    level = 20 * np.log10(np.maximum(magnitude, 1e-20))
-    return np.where(np.isfinite(magnitude), level, np.nan)
+def level(waves: np.ndarray) -> np.ndarray:
+    """Waves in dB; zero becomes -400, what is not finite stays a gap."""
+    magnitude = np.abs(np.asarray(waves))
+    return np.where(np.isfinite(magnitude), decibels(np.maximum(magnitude, 1e-20)), np.nan)
 
 
 def case_title(result: Result, what: str) -> str:
@@ -46,7 +30,7 @@ def case_title(result: Result, what: str) -> str:
     return f"{what} · {result.title}" if result.title.strip() else what
 
 
-@styled
+@style.styled
 def return_loss(result: Result) -> Figure | None:
     """S-parameters in dB over frequency; one panel for each port that was driven, at most six."""
     if not result.record.sparameters:
@@ -58,33 +42,29 @@ def return_loss(result: Result) -> Figure | None:
     shown = sources[:MOST_PORTS]
     columns = 1 if len(shown) == 1 else 3 if len(shown) > 4 else 2
     rows = -(-len(shown) // columns)
-    figure = blank(8.0 if columns == 1 else 4.9 * columns, 4.8 if rows == 1 else 3.5 * rows + 0.5)
+    figure = style.blank(8.0 if columns == 1 else 4.9 * columns, 4.8 if rows == 1 else 3.5 * rows + 0.5)
     panels = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
     frequency = parameters.frequency.values
-    factor, prefix = axis_prefix(float(np.max(np.abs(frequency))))
+    factor, prefix = style.axis_prefix(float(np.max(np.abs(frequency))))
     for axes, source in zip(panels, shown):
         _scattering(axes, parameters, source, frequency * factor)
         axes.set_xlabel(f"Frequency ({prefix}Hz)")
         if len(shown) > 1:
-            panel_title(axes, f"Port {source} driven", 40)
+            style.panel_title(axes, f"Port {source} driven", 40)
     for axes in panels[len(shown) :]:
         axes.set_axis_off()
     for axes in panels[::columns]:
         axes.set_ylabel("|S11| (dB)" if parameters.to.size == 1 else "|S| (dB)")
     _decibel_limits(panels[0], parameters.sel(source=shown).values)
     if len(sources) == 1 and parameters.to.size == 1:
-        _mark_dips(panels[0], frequency, factor, decibels(parameters.values[:, 0, 0]))
-    headline(
-        figure,
-        case_title(result, "Return loss" if len(sources) == 1 else "S-parameters"),
-        _scattering_facts(result, sources),
-    )
-    return figure
+        _mark_dips(panels[0], frequency, factor, level(parameters.values[:, 0, 0]))
+    title = case_title(result, "Return loss" if len(sources) == 1 else "S-parameters")
+    return style.headline(figure, title, _scattering_facts(result, sources))
 
 
 def _scattering_facts(result: Result, sources: list[str]) -> str:
     impedances = result.reference_impedances
-    facts = [f"port: {sources[0]}" if len(sources) == 1 else f"ports: {listed(sources, 4)}"]
+    facts = [f"port: {sources[0]}" if len(sources) == 1 else f"ports: {style.listed(sources, 4)}"]
     values = sorted({value for value in impedances.values() if np.isfinite(value)})
     if len(values) == 1:
         facts.append(f"reference impedance {values[0]:.4g} Ω")
@@ -101,69 +81,51 @@ def _scattering(axes: Axes, parameters: Any, source: str, frequency: np.ndarray)
     number = {str(name): position + 1 for position, name in enumerate(parameters.to.values)}
     empty = True
     for name in names:
-        level = decibels(parameters.sel(to=name, source=source).values)
-        colour = COLOURS[(number[name] - 1) % len(COLOURS)]
-        dash = DASHES[0] if name == source else DASHES[(number[name] - 1) % len(DASHES)]
+        values = level(parameters.sel(to=name, source=source).values)
+        reflected = {"linestyle": "-", "linewidth": 2.0} if name == source else {"linewidth": 1.6}
         label = f"S{number[name]}{number[source]}" if max(number.values()) < 10 else f"S{number[name]},{number[source]}"
         if label != f"S{name}{source}":
-            label += " " + clipped(f"({name})", 16)
-        marker = "o" if np.isfinite(level).sum() < 30 else ""
-        width = 2.0 if name == source else 1.6
-        axes.plot(
-            frequency, level, color=colour, linestyle=dash, linewidth=width, marker=marker, markersize=5, label=label
-        )
-        empty = empty and not np.isfinite(level).any()
-    axes.axhline(-10.0, color=FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+            label += " " + style.clipped(f"({name})", 16)
+        marker = "o" if np.isfinite(values).sum() < 30 else ""
+        look = style.line_style(number[name] - 1) | reflected
+        axes.plot(frequency, values, **look, marker=marker, markersize=5, label=label)
+        empty = empty and not np.isfinite(values).any()
+    axes.axhline(-10.0, color=style.FAINT, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     if empty:
-        notice(axes, "no finite value")
+        style.notice(axes, "no finite value")
     elif len(names) > 1:
-        axes.legend(
-            loc="lower right",
-            fontsize=8,
-            ncols=2 if len(names) > 3 else 1,
-            columnspacing=1.0,
-            frameon=True,
-            framealpha=0.85,
-            edgecolor="none",
-        )
+        frame = {"frameon": True, "framealpha": 0.85, "edgecolor": "none"}
+        axes.legend(loc="lower right", fontsize=8, ncols=1 + (len(names) > 3), columnspacing=1.0, **frame)
     if frequency.size > 1:
         axes.set_xlim(frequency.min(), frequency.max())
 
 
 def _decibel_limits(axes: Axes, values: np.ndarray) -> None:
-    extremes = finite_extremes(decibels(values)) or (-30.0, 0.0)
+    extremes = style.finite_extremes(level(values)) or (-30.0, 0.0)
     lowest = 5 * np.floor((max(extremes[0], LOWEST_DB) - 3.0) / 5)
     highest = max(0.0, min(5 * np.ceil((extremes[1] - 0.5) / 5), 40.0))
     axes.set_ylim(min(lowest, -20.0, highest - 20.0), highest + 1.0)
 
 
-def _mark_dips(axes: Axes, frequency: np.ndarray, factor: float, level: np.ndarray) -> None:
+def _mark_dips(axes: Axes, frequency: np.ndarray, factor: float, values: np.ndarray) -> None:
     """Name the (at most four deepest) minima below -10 dB and shade where the port is matched to -10 dB."""
     with np.errstate(invalid="ignore"):
-        matched = level <= -10.0
-    axes.fill_between(
-        frequency * factor, -10.0, level, where=matched, interpolate=True, color=COLOURS[0], alpha=0.10, linewidth=0
-    )
-    inner = matched[1:-1] & (level[1:-1] <= level[:-2]) & (level[1:-1] < level[2:])
+        matched = values <= -10.0
+    shade: dict[str, Any] = {"color": style.COLOURS[0], "alpha": 0.10, "linewidth": 0}
+    axes.fill_between(frequency * factor, -10.0, values, where=matched, interpolate=True, **shade)
+    inner = matched[1:-1] & (values[1:-1] <= values[:-2]) & (values[1:-1] < values[2:])
     dips = np.flatnonzero(inner) + 1
-    kept: list[int] = []
-    for dip in dips[np.argsort(level[dips])]:
-        apart = all(abs(frequency[dip] - frequency[other]) > 0.04 * np.ptp(frequency) for other in kept)
-        if apart and len(kept) < 4:
-            kept.append(int(dip))
+    marked: list[int] = []
+    for dip in dips[np.argsort(values[dips])]:
+        apart = all(abs(frequency[dip] - frequency[other]) > 0.04 * np.ptp(frequency) for other in marked)
+        if apart and len(marked) < 4:
+            marked.append(int(dip))
     lowest = axes.get_ylim()[0]
-    for dip in kept:
-        x, y = frequency[dip] * factor, max(level[dip], lowest)
+    for dip in marked:
+        x, y = frequency[dip] * factor, max(values[dip], lowest)
         right = frequency[dip] > frequency[0] + 0.85 * np.ptp(frequency)
-        axes.plot(x, y, marker="o", markersize=5.5, color=COLOURS[0], markeredgecolor="white", zorder=5)
-        axes.annotate(
-            f"{quantity(frequency[dip], 'Hz', 4)}\n{signed(level[dip])} dB",
-            (x, y),
-            fontsize=8.5,
-            color=INK,
-            xytext=(-7 if right else 7, 1),
-            textcoords="offset points",
-            ha="right" if right else "left",
-            va="bottom" if y < 0.9 * lowest else "center",
-            bbox={"fc": "white", "ec": "none", "alpha": 0.75, "pad": 1.0},
-        )
+        axes.plot(x, y, marker="o", markersize=5.5, color=style.COLOURS[0], markeredgecolor="white", zorder=5)
+        text = f"{style.quantity(frequency[dip], 'Hz', 4)}\n{style.signed(values[dip])} dB"
+        sides = {"ha": "right" if right else "left", "va": "bottom" if y < 0.9 * lowest else "center"}
+        box = {"fc": "white", "ec": "none", "alpha": 0.75, "pad": 1.0}
+        style.beside(axes, (x, y), text, (-7 if right else 7, 1), **sides, bbox=box)

@@ -1,4 +1,4 @@
-"""What rings in a recorded signal: its spectrum once the source has ended, with the modes marked and listed."""
+"""Resonances in a recorded signal: its spectrum once the source has ended, with the modes marked and listed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.network import decibels
 from nearfield.analysis.resonances import read_band, resonances, samples_of
 from nearfield.entry.errors import NearfieldError
-from nearfield.pictures.style import COLOURS, INK, blank, headline, notice, prefix_of, quantity, styled
+from nearfield.pictures.style import COLOURS, beside, chart, headline, name_axes, notice, prefix_of, quantity, styled
 from nearfield.report.plots import case_title
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from nearfield.discretization.model import Model
     from nearfield.results import Result
 
-PADDING = 8  # times the signal's length, with zeros: smooth peaks
-LOWEST = -160.0  # dB of the largest value in the band: rounding
+PADDING = 8  # length with zeros over the length of the signal; more makes peaks smoother
+LOWEST = -160.0  # dB below the largest value in the band; less is rounding
 MOST_NAMED = 8  # modes with their Q in the picture
 MOST_ROWS = 40
 
@@ -40,7 +41,8 @@ class Ringing:
 def asked_for(simulation: Model | None) -> dict[str, tuple[float, float]]:
     """The probes of a model that name a band for resonances, with it (Hz)."""
     monitors = simulation.monitors if simulation is not None else ()
-    return {each.name: each.resonances for each in monitors if getattr(each, "resonances", None)}
+    bands = {each.name: getattr(each, "resonances", None) for each in monitors}
+    return {name: band for name, band in bands.items() if band}
 
 
 def ringing(result: Result, probe: str, band: tuple[Any, Any]) -> Ringing:
@@ -53,26 +55,25 @@ def ringing(result: Result, probe: str, band: tuple[Any, Any]) -> Ringing:
     frequency = np.fft.rfftfreq(size, step)
     inside = (frequency >= low) & (frequency <= high)
     spectrum = spectrum[inside]
-    level = 20 * np.log10(np.maximum(spectrum, 1e-300) / max(spectrum.max(initial=0.0), 1e-300))
+    level = decibels(np.maximum(spectrum, 1e-300) / max(spectrum.max(initial=0.0), 1e-300))
     return Ringing(probe, (low, high), modes, frequency[inside], np.maximum(level, LOWEST))
 
 
 def ringings(result: Result, bands: Mapping[str, tuple[float, float]], remarks: list[str]) -> list[Ringing]:
-    """What rings at each of these probes; a remark of those that cannot be looked at."""
+    """The resonances at each of these probes; a remark for each probe that has no usable signal."""
     found = []
     for probe, band in bands.items():
         try:
             found.append(ringing(result, probe, band))
         except NearfieldError as error:
-            remarks.append(f"Resonances at {probe} could not be looked for: {error}")
+            remarks.append(f"Resonances at {probe} could not be found: {error}")
     return found
 
 
 @styled
 def resonance_figure(result: Result, rings: Ringing) -> Figure:
-    """The spectrum of what rings after the source, each mode a line."""
-    figure = blank(8.0, 4.2)
-    axes = figure.subplots()
+    """The spectrum of the signal after the source has ended, each mode a line."""
+    figure, axes = chart(8.0, 4.2)
     factor, prefix = prefix_of(rings.band[1])
     axes.plot(factor * rings.frequency, rings.level, color=COLOURS[0], linewidth=1.4)
     modes = rings.modes
@@ -81,26 +82,15 @@ def resonance_figure(result: Result, rings: Ringing) -> Figure:
         axes.axvline(factor * at, color=COLOURS[1], linewidth=0.9, zorder=0)
         if number in strongest:
             text = f"Q {quality:.3g}" if np.isfinite(quality) else "no loss"
-            axes.annotate(
-                text,
-                (factor * at, 1.0),
-                xycoords=("data", "axes fraction"),
-                xytext=(2, -2),
-                color=INK,
-                textcoords="offset points",
-                rotation=90,
-                va="top",
-                fontsize=8,
-            )
+            coordinates = {"xycoords": ("data", "axes fraction"), "rotation": 90, "va": "top"}
+            beside(axes, (factor * at, 1.0), text, (2, -2), fontsize=8, **coordinates)
     if not modes.sizes["mode"]:
-        notice(axes, "no resonance stands out of the noise")
+        notice(axes, "no resonance exceeds the noise")
     axes.set_xlim(factor * rings.band[0], factor * rings.band[1])
     axes.set_ylim(max(LOWEST, float(rings.level.min(initial=0.0))) - 3.0, 12.0)
-    axes.set_xlabel(f"Frequency ({prefix}Hz)")
-    axes.set_ylabel("Spectrum (dB of its largest value)")
+    name_axes(axes, f"Frequency ({prefix}Hz)", "Spectrum (dB of its largest value)")
     note = f"probe {rings.probe} from {quantity(modes.attrs['time_origin'], 's')} on, Hann window; lines: modes"
-    headline(figure, case_title(result, "Resonances"), note)
-    return figure
+    return headline(figure, case_title(result, "Resonances"), note)
 
 
 def rows(modes: xarray.Dataset) -> list[dict[str, str]]:

@@ -1,18 +1,16 @@
-"""What `nearfield bench scaling` measured, beside what was predicted."""
+"""Rates that `nearfield bench scaling` measured, beside the predicted ones."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.pictures.style import COLOURS, INK, blank, headline, notice, panel_title, styled
+from nearfield.pictures.style import COLOURS, INK, MARKERS, blank, headline, name_bars, notice, panel_title, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 @styled
@@ -48,28 +46,17 @@ def one_case(axes: Axes, points: list[dict]) -> None:
         rate, lowest, highest = (
             np.array([point[name] for point in mine]) for name in ("mcells_per_second", "lowest", "highest")
         )
-        axes.errorbar(
-            place,
-            rate,
-            (rate - lowest, highest - rate),
-            fmt=MARKERS[number % 6],
-            markersize=5,
-            capsize=2,
-            color=COLOURS[number % 6],
-            label=scheme,
-        )
+        marks: dict[str, Any] = {
+            "fmt": MARKERS[number % 6],
+            "markersize": 5,
+            "capsize": 2,
+            "color": COLOURS[number % 6],
+        }
+        axes.errorbar(place, rate, (rate - lowest, highest - rate), **marks, label=scheme)
         predicted = [point["predicted_mcells_per_second"] or np.nan for point in mine]
-        axes.hlines(
-            predicted,
-            place - 0.45 * step,
-            place + 0.45 * step,
-            color=INK,
-            linewidth=1.4,
-            label="predicted" if number == len(schemes) - 1 else None,
-        )
-    axes.set_xticks(range(len(combinations)), [f"{ranks} x {threads}" for ranks, threads in combinations])
+        label = "predicted" if number == len(schemes) - 1 else ""
+        axes.hlines(predicted, place - 0.45 * step, place + 0.45 * step, color=INK, linewidth=1.4, label=label)
+    name_bars(axes, [f"{ranks} x {threads}" for ranks, threads in combinations], "Mcells/s")
     axes.set_xlabel("Ranks x threads of each")
-    axes.set_ylabel("Mcells/s")
     axes.set_ylim(0, 1.3 * axes.get_ylim()[1])
-    axes.grid(axis="x", visible=False)
     axes.legend(loc="upper left", ncols=4, columnspacing=1.0, handletextpad=0.3)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from nearfield.discretization.model import Model
     from nearfield.grid.yee import YeeGrid
 
-AXES = "xyz"
 PIXELS = 1000  # along the longer side of a cut
 BACKGROUND = -1
 Stroke = tuple[tuple[float, float], tuple[float, float]]
@@ -40,23 +39,18 @@ class Section:
 
 def media_names(simulation: Model) -> list[str]:
     """Every medium of the structures once, as a reader knows it; what strings name comes as written."""
-    names = []
-    for structure in simulation.structures:
-        name = medium_name(simulation, structure)
-        if name not in names:
-            names.append(name)
-    return names
+    return list(dict.fromkeys(medium_name(simulation, structure) for structure in simulation.structures))
 
 
 def medium_name(simulation: Model, structure: Structure) -> str:
     """The medium as a reader knows it: "PEC", its name, or its numbers."""
-    medium = structure.medium
-    if isinstance(medium, str):
-        if medium in ("pec", "pmc"):
-            return medium.upper()
-        entry = simulation.media[medium]
-        return medium if entry.name in (None, medium) else entry.label()
-    return medium.label()
+    medium: Any = structure.medium
+    if not isinstance(medium, str):
+        return medium.label()
+    if medium in ("pec", "pmc"):
+        return medium.upper()
+    entry = simulation.media[medium]
+    return medium if entry.name in (None, medium) else entry.label()
 
 
 def section(simulation: Model, grid: YeeGrid, axis: int, position: float, across: int, up: int) -> Section:
@@ -73,18 +67,17 @@ def section(simulation: Model, grid: YeeGrid, axis: int, position: float, across
         number = names.index(medium_name(simulation, structure))
         if structure.shape.kind == "wire":
             _add_wire(cut, structure.shape, grid)
-        elif flat_axis(structure.shape) in (None, axis):
-            _fill(cut, structure.shape, grid, number)
+        elif (flat := flat_axis(structure.shape)) is None or flat == axis:
+            _fill(cut, structure.shape, grid, number, flat)
         else:
-            _add_sheet(cut, structure.shape, grid)
+            _add_sheet(cut, structure.shape, grid, flat)
     return cut
 
 
 def flat_axis(shape: Any) -> int | None:
     """The axis along which a shape has no extent, None for a solid."""
     lower, upper = shape.bounds()
-    flat = [axis for axis in range(3) if lower[axis] == upper[axis]]
-    return flat[0] if flat else None
+    return next((axis for axis in range(3) if lower[axis] == upper[axis]), None)
 
 
 def snapped(grid: YeeGrid, axis: int, coordinate: float) -> float:
@@ -97,10 +90,9 @@ def _near(cut: Section, grid: YeeGrid, coordinate: float) -> bool:
     return grid.nearest_node(cut.axis, coordinate) == grid.nearest_node(cut.axis, cut.position)
 
 
-def _fill(cut: Section, shape: Any, grid: YeeGrid, number: int) -> None:
-    """Give the pixels inside the shape its medium; only those within its bounds are asked."""
+def _fill(cut: Section, shape: Any, grid: YeeGrid, number: int, flat: int | None) -> None:
+    """Give the pixels inside the shape its medium; only those within its bounds are tested."""
     lower, upper = shape.bounds()
-    flat = flat_axis(shape)
     height = cut.position
     if flat is not None:
         if not _near(cut, grid, lower[flat]):
@@ -108,9 +100,8 @@ def _fill(cut: Section, shape: Any, grid: YeeGrid, number: int) -> None:
         height = lower[flat]
     elif not lower[cut.axis] <= height <= upper[cut.axis]:
         return
-    first = [np.searchsorted(samples, lower[side]) for samples, side in ((cut.columns, cut.across), (cut.rows, cut.up))]
-    last = [np.searchsorted(samples, upper[side]) for samples, side in ((cut.columns, cut.across), (cut.rows, cut.up))]
-    window = (slice(first[1], last[1]), slice(first[0], last[0]))
+    sides = ((cut.rows, cut.up), (cut.columns, cut.across))
+    window = tuple(slice(*np.searchsorted(samples, (lower[side], upper[side]))) for samples, side in sides)
     place: list[Any] = [height] * 3
     place[cut.across] = cut.columns[None, window[1]]
     place[cut.up] = cut.rows[window[0], None]
@@ -118,9 +109,8 @@ def _fill(cut: Section, shape: Any, grid: YeeGrid, number: int) -> None:
         cut.index[window][np.broadcast_to(shape.contains(*place), cut.index[window].shape)] = number
 
 
-def _add_sheet(cut: Section, shape: Any, grid: YeeGrid) -> None:
+def _add_sheet(cut: Section, shape: Any, grid: YeeGrid, flat: int) -> None:
     """Metal without thickness, cut across: strokes along the runs of pixels that lie on it."""
-    flat = flat_axis(shape)
     along, samples = (cut.up, cut.rows) if flat == cut.across else (cut.across, cut.columns)
     lower, upper = shape.bounds()
     place: list[Any] = [0.0] * 3
@@ -148,30 +138,19 @@ def _add_wire(cut: Section, shape: Any, grid: YeeGrid) -> None:
 
 
 def cut_positions(simulation: Model, grid: YeeGrid) -> tuple[float, float, float]:
-    """Where three cuts show most: at the largest metal sheet across an axis, else through the first feed."""
-    inner = [grid.lines[axis][[low, -1 - high]] for axis, (low, high) in enumerate(_layers(simulation, grid))]
-    feed = _feed(simulation)
-    positions = []
-    for axis in range(3):
-        sheet = _largest_sheet(simulation, axis, inner[axis])
-        middle = _middle(simulation, axis, inner[axis])
-        wanted = sheet if sheet is not None else feed[axis] if feed is not None else middle
-        positions.append(snapped(grid, axis, float(np.clip(wanted, *inner[axis]))))
-    return tuple(positions)
+    """Positions of three cuts: at the largest metal sheet across an axis, else through the first feed."""
+    first, second, third = (_cut_position(simulation, grid, axis) for axis in range(3))
+    return first, second, third
 
 
-def _layers(simulation: Model, grid: YeeGrid) -> list[tuple[int, int]]:
-    """Cells of the CPML at both ends of each axis, none where they would fill the axis."""
-    layers = [simulation.boundaries.cpml_cells(axis) for axis in range(3)]
-    return [(low, high) if low + high < count else (0, 0) for (low, high), count in zip(layers, grid.cells)]
-
-
-def _feed(simulation: Model) -> tuple[float, ...] | None:
-    """The middle of the first port or source."""
-    for item in (*simulation.ports, *simulation.sources):
-        place = corners(item)
-        return tuple(0.5 * (a + b) for a, b in zip(*place)) if place else None
-    return None
+def _cut_position(simulation: Model, grid: YeeGrid, axis: int) -> float:
+    low, high = simulation.boundaries.cpml_cells(axis)  # not counted where they would fill the axis
+    inner = grid.lines[axis][[low, -1 - high] if low + high < grid.cells[axis] else [0, -1]]
+    wanted = _largest_sheet(simulation, axis, inner)
+    if wanted is None:
+        feed = next((corners(item) for item in (*simulation.ports, *simulation.sources)), None)
+        wanted = 0.5 * (feed[0][axis] + feed[1][axis]) if feed else _middle(simulation, axis, inner)
+    return snapped(grid, axis, float(np.clip(wanted, *inner)))
 
 
 def corners(item: Any) -> tuple[tuple[float, ...], tuple[float, ...]] | None:

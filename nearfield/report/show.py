@@ -25,17 +25,13 @@ MOST_PATTERNS = 4
 
 
 def show(
-    result: Result,
-    folder: str | Path,
-    model: Model | None = None,
-    checks: Sequence[Any] = (),
-    rings: Sequence[Ringing] = (),
+    result: Result, folder: str | Path, model: Model | None = None, checks: Any = (), rings: Sequence[Ringing] = ()
 ) -> list[Path]:
     """Draw a result into a folder; returns the files written: those of FILES for which there are data, and the page.
 
     `model`: the simulation, read from the result's own text when left out. `checks`: comparisons to put into the page,
     see `nearfield.report.checks.check_rows`; those in `result.facts["checks"]` are taken in any case. `rings`:
-    what rings at probes, shown before that at the probes whose entry in the model names a band.
+    resonances at probes, shown before those of the probes whose entry in the model names a band.
 
     Errors: `RunFailed` when the folder cannot be written. A picture that cannot be drawn is named in the page.
     """

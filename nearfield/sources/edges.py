@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import StringConstraints
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.schema import Schema
+from nearfield.entry.triples import Point, Triple, triple
 from nearfield.grid.yee import AXES, YeeGrid, is_half
+
+Edges = tuple[int, np.ndarray, np.ndarray, np.ndarray]  # component, i, j, k
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[^/\x00-\x1f]+$")]
 Heading = Literal["+x", "-x", "+y", "-y", "+z", "-z"]
@@ -37,6 +41,36 @@ class EdgeBlock:
         """Length (m) of the block along its edges."""
         return float(self.length[0] / self.part[0])
 
+    @property
+    def index(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """i, j and k of the edges."""
+        return self.i, self.j, self.k
+
+
+class Labelled(Schema):
+    """An entry that has a name for messages, or none."""
+
+    if TYPE_CHECKING:
+        name: str | None
+
+    @property
+    def _label(self) -> str:
+        """Name for messages."""
+        return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__
+
+
+class OnEdges(Labelled):
+    """An entry on a block of edges."""
+
+    def _block(self, grid: YeeGrid) -> EdgeBlock:
+        """Its edges."""
+        raise NotImplementedError
+
+    def _edges(self, grid: YeeGrid) -> list[Edges]:
+        """The samples that carry it."""
+        block = self._block(grid)
+        return [(block.component, *block.index)]
+
 
 def dual_area(grid: YeeGrid, component: int, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Area (m^2) of the face that a sample's own direction pierces: dual face for E, primary face for H."""
@@ -56,12 +90,12 @@ def sample_length(grid: YeeGrid, component: int, i: np.ndarray, j: np.ndarray, k
 
 
 def widths_inside(grid: YeeGrid, axis: int, low: int, high: int) -> np.ndarray:
-    """What grid lines low..high own of the span between them (m): half a cell each at its ends, dual lengths inside."""
+    """Lengths (m) that grid lines low..high own of the span between them: half a cell at its ends, dual inside."""
     primary = grid.primary(axis)[low:high]
     return 0.5 * (np.append(primary, 0.0) + np.append(0.0, primary))
 
 
-def snapped(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[float, ...], what: str) -> list[tuple[int, int]]:
+def snapped(grid: YeeGrid, lower: Point, upper: Point, what: str) -> list[tuple[int, int]]:
     """Nearest grid lines of two corners, low and high along each axis; an extent that is given must not vanish."""
     for corner in (lower, upper):
         if not grid.contains(corner):
@@ -78,7 +112,13 @@ def snapped(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[float, ...], w
     return spans
 
 
-def edge_block(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[float, ...], axis: int, what: str) -> EdgeBlock:
+def corners(grid: YeeGrid, lower: Point, upper: Point, what: str) -> tuple[Triple, Triple]:
+    """The nodes of two corners, snapped to grid lines."""
+    spans = snapped(grid, lower, upper, what)
+    return triple(low for low, _ in spans), triple(high for _, high in spans)
+
+
+def edge_block(grid: YeeGrid, lower: Point, upper: Point, axis: int, what: str) -> EdgeBlock:
     """The edges along `axis` between two corners, snapped to grid lines; `what` names the owner in messages.
 
     Columns at the rim of a sheet stand for half a cell: a uniform current density then flows in exactly the width
@@ -104,7 +144,12 @@ def axis_and_sign(heading: Heading) -> tuple[int, int]:
     return AXES.index(heading[1]), 1 if heading[0] == "+" else -1
 
 
-def ordered(lower: tuple[float, ...], upper: tuple[float, ...]) -> None:
+def flat_axes(lower: Point, upper: Point) -> list[int]:
+    """The axes along which a box has no extent."""
+    return [axis for axis in range(3) if lower[axis] == upper[axis]]
+
+
+def ordered(lower: Point, upper: Point) -> None:
     """Refuse corners that are not lower <= upper along each axis."""
     for axis in range(3):
         if lower[axis] > upper[axis]:

@@ -7,46 +7,54 @@ J = p/(the cell's volume).
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.entry.quantities import Current, CurrentMoment, Position, SheetCurrent, VoltageMoment
-from nearfield.entry.schema import Schema
+from nearfield.entry.triples import Point, triple
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.context import Context
-from nearfield.lowering.interpolation import point_samples
+from nearfield.lowering.interpolation import Index, point_samples
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.term import IMAGINARY
 from nearfield.plan.terms import CurrentTerm
 from nearfield.plan.turns import turned
-from nearfield.sources.edges import EdgeBlock, Name, dual_area, edge_block, ordered, sample_length
-from nearfield.sources.waveforms import ContinuousWave, Gaussian, GaussianDerivative, ModulatedGaussian, Ricker, Samples
+from nearfield.sources.edges import (
+    EdgeBlock,
+    Edges,
+    Labelled,
+    Name,
+    OnEdges,
+    dual_area,
+    edge_block,
+    flat_axes,
+    ordered,
+    sample_length,
+)
+from nearfield.sources.waveforms import AnyWaveform
 
-AnyWaveform = Annotated[
-    Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
-]
 Axis = Literal["x", "y", "z"]
 SOURCES = "sources"  # the excitation in which all impressed currents flow
 
 
 def current_term(
-    context: Context, component: int, index: tuple[np.ndarray, ...], density: np.ndarray, waveform: Waveform
+    context: Context, component: int, index: Index, density: np.ndarray, waveform: Waveform
 ) -> list[CurrentTerm]:
     """A current density (A/m^2 or V/m^2 per unit of the waveform) in samples; those in metal are left out.
 
     Past a seam with a phase it flows in this cell as much earlier, with a real and an imaginary part.
     """
-    index, angle = turned(context.grid, index)
-    _, factor = context.coefficients.at(component, *index)  # Cb or Db
+    (i, j, k), angle = turned(context.grid, index)
+    _, factor = context.coefficients.at(component, i, j, k)  # Cb or Db
     scale = VACUUM_IMPEDANCE if component < 3 else 1.0
     weight = -np.asarray(factor, dtype=float) * scale * VACUUM_SPEED * context.time_step * density
     alive = weight != 0.0
     if not alive.any():
         return []
-    i, j, k = (np.asarray(part)[alive] for part in index)
+    i, j, k = (np.asarray(part)[alive] for part in (i, j, k))
     weight, angle = weight[alive], angle[alive]
     if not angle.any():
         return [CurrentTerm(component, i, j, k, weight, waveform)]
@@ -54,8 +62,8 @@ def current_term(
     return [CurrentTerm(part, i, j, k, share, waveform) for part, share in parts]
 
 
-def spread(context: Context, component: int, position: tuple[float, ...]) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Samples about a point and what a unit moment there is as a density (1/m^3) in each.
+def spread(context: Context, component: int, position: Point) -> tuple[Index, np.ndarray]:
+    """Samples about a point and a unit moment there as a density (1/m^3) in each.
 
     The shares are those by which a field is interpolated to the point, so that the power the current delivers is that
     of the field at its place.
@@ -65,41 +73,50 @@ def spread(context: Context, component: int, position: tuple[float, ...]) -> tup
     return index, share / (volume * context.coefficients.open_fraction(component, *index))
 
 
-def nearest_samples(grid: YeeGrid, component: int, position: tuple[float, ...]) -> tuple[np.ndarray, ...]:
+def nearest_samples(grid: YeeGrid, component: int, position: Point) -> Index:
     """The samples that enclose a point: i, j, k."""
-    entries = grid.interpolation(component, position)
-    return grid.in_cell(tuple(np.array([entry[part] for entry in entries], dtype=np.int64) for part in range(3)))
+    i, j, k, _ = np.array(grid.interpolation(component, position)).T.astype(np.int64)
+    return triple(grid.in_cell((i, j, k)))
 
 
-class ImpressedCurrent(Schema):
-    """What all sources share."""
+class ImpressedCurrent(Labelled):
+    """A source with a signal, in the excitation "sources"."""
 
-    def signal(self) -> Waveform:
+    if TYPE_CHECKING:
+        waveform: AnyWaveform
+
+    def _signal(self) -> Waveform:
         """The column of source amplitudes that this current follows."""
         return Waveform(self.waveform.value, SOURCES, self.waveform.end)
 
-    @property
-    def place(self) -> str:
-        """Name for messages."""
-        return f"{type(self).__name__} {self.name!r}" if self.name else type(self).__name__
-
 
 class PointLike(ImpressedCurrent):
-    """What the currents of a moment at a point share."""
+    """A current of given moment at a point, along an axis."""
+
+    kind: str
+    position: Position
+    """Where it flows (m)."""
+    axis: Axis
+    """Direction."""
+    waveform: AnyWaveform
+    """Its signal."""
+    moment: float
+    name: Name | None = None
+    """Name for messages."""
 
     @property
     def _component(self) -> int:
-        """That of E, or of H where it is magnetic, which it adds to."""
+        """The component of E, or of H where it is magnetic, which it adds to."""
         return AXES.index(self.axis) + 3 * (self.kind == "magnetic-point-current")
 
-    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """The samples that carry it: (component, i, j, k)."""
+    def _edges(self, grid: YeeGrid) -> list[Edges]:
+        """The samples that carry it."""
         return [(self._component, *nearest_samples(grid, self._component, self.position))]
 
-    def terms(self, context: Context) -> list[CurrentTerm]:
-        """What the engine adds in each step."""
+    def _terms(self, context: Context) -> list[CurrentTerm]:
+        """The current that the engine adds in each step."""
         index, density = spread(context, self._component, self.position)
-        return current_term(context, self._component, index, self.moment * density, self.signal())
+        return current_term(context, self._component, index, self.moment * density, self._signal())
 
 
 class PointCurrent(PointLike):
@@ -115,16 +132,8 @@ class PointCurrent(PointLike):
     """
 
     kind: Literal["point-current"] = "point-current"
-    position: Position
-    """Where it flows (m)."""
-    axis: Axis
-    """Direction."""
-    waveform: AnyWaveform
-    """Its signal."""
     moment: CurrentMoment = 1.0
     """Current times length (A m) at waveform value 1."""
-    name: Name | None = None
-    """Name for messages."""
 
 
 class MagneticPointCurrent(PointLike):
@@ -139,19 +148,11 @@ class MagneticPointCurrent(PointLike):
     """
 
     kind: Literal["magnetic-point-current"] = "magnetic-point-current"
-    position: Position
-    """Where it flows (m)."""
-    axis: Axis
-    """Direction."""
-    waveform: AnyWaveform
-    """Its signal."""
     moment: VoltageMoment = 1.0
     """Magnetic current times length (V m) at waveform value 1."""
-    name: Name | None = None
-    """Name for messages."""
 
 
-class LineCurrent(ImpressedCurrent):
+class LineCurrent(OnEdges, ImpressedCurrent):
     """A current filament between two points on a line along an axis, snapped to grid edges.
 
     The current (A) flows from `start` to `end`; where it ends in free space it leaves the charges that continuity asks
@@ -184,26 +185,20 @@ class LineCurrent(ImpressedCurrent):
             )
         return self
 
-    def block(self, grid: YeeGrid) -> EdgeBlock:
+    def _block(self, grid: YeeGrid) -> EdgeBlock:
         """Its edges."""
         axis = next(axis for axis in range(3) if self.start[axis] != self.end[axis])
-        lower, upper = (tuple(map(pick, zip(self.start, self.end))) for pick in (min, max))
-        return edge_block(grid, lower, upper, axis, self.place)
+        lower, upper = (triple(map(pick, zip(self.start, self.end))) for pick in (min, max))
+        return edge_block(grid, lower, upper, axis, self._label)
 
-    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """The samples that carry it: (component, i, j, k)."""
-        block = self.block(grid)
-        return [(block.component, block.i, block.j, block.k)]
-
-    def terms(self, context: Context) -> list[CurrentTerm]:
-        """What the engine adds in each step."""
-        block = self.block(context.grid)
+    def _terms(self, context: Context) -> list[CurrentTerm]:
+        """The current that the engine adds in each step."""
+        block = self._block(context.grid)
         sign = 1.0 if self.end[block.component] > self.start[block.component] else -1.0
-        index = (block.i, block.j, block.k)
-        return current_term(context, block.component, index, sign * self.current / block.area, self.signal())
+        return current_term(context, block.component, block.index, sign * self.current / block.area, self._signal())
 
 
-class CurrentSheet(ImpressedCurrent):
+class CurrentSheet(OnEdges, ImpressedCurrent):
     """A uniform surface current over a rectangle, along one of its sides, snapped to grid edges.
 
     A density K (A/m) over an infinite sheet radiates E = -eta K/2 to each side. Each edge carries K times the width it
@@ -231,7 +226,7 @@ class CurrentSheet(ImpressedCurrent):
     @model_validator(mode="after")
     def _rectangle(self) -> CurrentSheet:
         ordered(self.lower, self.upper)
-        flat = [AXES[axis] for axis in range(3) if self.lower[axis] == self.upper[axis]]
+        flat = [AXES[axis] for axis in flat_axes(self.lower, self.upper)]
         if len(flat) != 1:
             raise ValueError(
                 f"lower {self.lower} and upper {self.upper} agree in {' and '.join(flat) or 'no coordinate'}; a sheet "
@@ -241,17 +236,12 @@ class CurrentSheet(ImpressedCurrent):
             raise ValueError(f"axis {self.axis!r} is normal to the sheet; the current must flow in its plane")
         return self
 
-    def block(self, grid: YeeGrid) -> EdgeBlock:
+    def _block(self, grid: YeeGrid) -> EdgeBlock:
         """Its edges."""
-        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self.place)
+        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self._label)
 
-    def edges(self, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """The samples that carry it: (component, i, j, k)."""
-        block = self.block(grid)
-        return [(block.component, block.i, block.j, block.k)]
-
-    def terms(self, context: Context) -> list[CurrentTerm]:
-        """What the engine adds in each step."""
-        block = self.block(context.grid)
+    def _terms(self, context: Context) -> list[CurrentTerm]:
+        """The current that the engine adds in each step."""
+        block = self._block(context.grid)
         density = self.density * block.width / block.area
-        return current_term(context, block.component, (block.i, block.j, block.k), density, self.signal())
+        return current_term(context, block.component, block.index, density, self._signal())

@@ -7,32 +7,29 @@ nothing to its spectrum that single precision could see.
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from nearfield.entry.quantities import Angle, NonNegativeTime, Number, PositiveFrequency, PositiveNumber
 from nearfield.entry.schema import Schema
 from nearfield.sources.sampled import Samples
 
-__all__ = ["ContinuousWave", "Gaussian", "GaussianDerivative", "ModulatedGaussian", "Pulse", "Ricker", "Samples"]
-
 EDGE_WIDTH = math.sqrt(math.log(10.0)) / math.pi  # f width at which exp(-(pi f width)^2) = 0.1, -20 dB
-NEGLIGIBLE_WIDTH = math.sqrt(math.log(1000.0)) / math.pi  # the same for 0.001, -60 dB
-DERIVATIVE_EDGES = (0.06076515, 2.76375688)  # x at which x exp((1 - x^2)/2) = 0.1
-DERIVATIVE_NEGLIGIBLE = 4.20576043  # the same for 0.001
-RICKER_EDGES = (0.19550254, 2.21127117)  # x at which x^2 exp(1 - x^2) = 0.1
-RICKER_NEGLIGIBLE = 3.19897069  # the same for 0.001
+NEGLIGIBLE_WIDTH = math.sqrt(math.log(1000.0)) / math.pi  # f width at which it is 0.001, -60 dB
 
 
 class Pulse(Schema):
-    """What all pulses share: their value in time, the band they fill, their spectrum.
+    """A pulse: its value in time, the band it fills, its spectrum.
 
     s(t) = amplitude shape((t - centre)/width) for 0 <= t <= end = centre + reach width.
     """
 
     reach: ClassVar[float] = 4.3  # exp(-4.3^2) = 1e-8
+    if TYPE_CHECKING:
+        amplitude: float
+        delay: float | None
 
     @property
     def width(self) -> float:
@@ -49,7 +46,7 @@ class Pulse(Schema):
         """Above this frequency (Hz) the spectrum is more than 60 dB below its peak."""
         raise NotImplementedError
 
-    def shape(self, x: np.ndarray) -> np.ndarray:
+    def _shape(self, x: np.ndarray) -> np.ndarray:
         """The pulse of unit peak at x = (t - centre)/width."""
         raise NotImplementedError
 
@@ -68,7 +65,7 @@ class Pulse(Schema):
         t = np.asarray(t, dtype=float)
         alive = (t >= 0.0) & (t <= self.end)
         inside = np.where(alive, (t - self.centre) / self.width, 0.0)
-        return np.where(alive, self.amplitude * self.shape(inside), 0.0)
+        return np.where(alive, self.amplitude * self._shape(inside), 0.0)
 
     def spectrum(self, frequencies: np.ndarray) -> np.ndarray:
         """The signal's Fourier integral, integral s(t) exp(-j 2 pi f t) dt: complex, in seconds times its unit."""
@@ -112,11 +109,43 @@ class Gaussian(Pulse):
     def highest_frequency(self) -> float:
         return NEGLIGIBLE_WIDTH / self.width
 
-    def shape(self, x: np.ndarray) -> np.ndarray:
+    def _shape(self, x: np.ndarray) -> np.ndarray:
         return np.exp(-(x**2))
 
 
-class GaussianDerivative(Pulse):
+class Peaked(Pulse):
+    """A pulse whose spectrum peaks at `frequency`; its width in time is 1/(rate frequency)."""
+
+    rate: ClassVar[float]
+    edges: ClassVar[tuple[float, float]]  # of the band, over `frequency`: x at which the spectrum is 0.1 of its peak
+    negligible: ClassVar[float]  # x at which it is 0.001 of its peak
+    kind: str
+    frequency: PositiveFrequency
+    """Frequency of the spectrum's peak (Hz)."""
+    amplitude: Number = 1.0
+    """Peak value; a factor on the source's own strength (volts at a port)."""
+    delay: NonNegativeTime | None = None
+    """Time of the peak (s); left out, `reach` widths."""
+
+    @property
+    def width(self) -> float:
+        return 1.0 / (self.rate * self.frequency)
+
+    @property
+    def band(self) -> tuple[float, float]:
+        return self.frequency * self.edges[0], self.frequency * self.edges[1]
+
+    @property
+    def maximum_frequency(self) -> float:
+        """Upper edge of the useful band (Hz)."""
+        return self.band[1]
+
+    @property
+    def highest_frequency(self) -> float:
+        return self.frequency * self.negligible
+
+
+class GaussianDerivative(Peaked):
     """The derivative of a Gaussian: its spectrum f exp(-f^2/(2 frequency^2)) peaks at `frequency` and is zero at 0.
 
     s(t) = -amplitude x exp((1 - x^2)/2), x = 2 pi frequency (t - delay): first positive, then negative. Useful from
@@ -128,36 +157,18 @@ class GaussianDerivative(Pulse):
     """
 
     reach: ClassVar[float] = 6.5  # 6.5 exp((1 - 6.5^2)/2) = 7e-9
+    rate: ClassVar[float] = 2.0 * math.pi
+    edges: ClassVar[tuple[float, float]] = (0.06076515, 2.76375688)  # of x exp((1 - x^2)/2)
+    negligible: ClassVar[float] = 4.20576043
     kind: Literal["gaussian-derivative"] = "gaussian-derivative"
-    frequency: PositiveFrequency
-    """Frequency of the spectrum's peak (Hz)."""
-    amplitude: Number = 1.0
-    """Peak value; a factor on the source's own strength (volts at a port)."""
     delay: NonNegativeTime | None = None
     """Time of the zero crossing (s); left out, 6.5/(2 pi frequency)."""
 
-    @property
-    def width(self) -> float:
-        return 1.0 / (2.0 * math.pi * self.frequency)
-
-    @property
-    def band(self) -> tuple[float, float]:
-        return self.frequency * DERIVATIVE_EDGES[0], self.frequency * DERIVATIVE_EDGES[1]
-
-    @property
-    def maximum_frequency(self) -> float:
-        """Upper edge of the useful band (Hz)."""
-        return self.band[1]
-
-    @property
-    def highest_frequency(self) -> float:
-        return self.frequency * DERIVATIVE_NEGLIGIBLE
-
-    def shape(self, x: np.ndarray) -> np.ndarray:
+    def _shape(self, x: np.ndarray) -> np.ndarray:
         return -x * np.exp(0.5 * (1.0 - x**2))
 
 
-class Ricker(Pulse):
+class Ricker(Peaked):
     """The Ricker wavelet: its spectrum f^2 exp(-f^2/frequency^2) peaks at `frequency` and is zero at 0.
 
     s(t) = amplitude (1 - 2 x^2) exp(-x^2), x = pi frequency (t - delay), the second derivative of a Gaussian. Useful
@@ -169,32 +180,14 @@ class Ricker(Pulse):
     """
 
     reach: ClassVar[float] = 4.8  # 2 4.8^2 exp(-4.8^2) = 5e-9
+    rate: ClassVar[float] = math.pi
+    edges: ClassVar[tuple[float, float]] = (0.19550254, 2.21127117)  # of x^2 exp(1 - x^2)
+    negligible: ClassVar[float] = 3.19897069
     kind: Literal["ricker"] = "ricker"
-    frequency: PositiveFrequency
-    """Frequency of the spectrum's peak (Hz)."""
-    amplitude: Number = 1.0
-    """Peak value; a factor on the source's own strength (volts at a port)."""
     delay: NonNegativeTime | None = None
     """Time of the peak (s); left out, 4.8/(pi frequency)."""
 
-    @property
-    def width(self) -> float:
-        return 1.0 / (math.pi * self.frequency)
-
-    @property
-    def band(self) -> tuple[float, float]:
-        return self.frequency * RICKER_EDGES[0], self.frequency * RICKER_EDGES[1]
-
-    @property
-    def maximum_frequency(self) -> float:
-        """Upper edge of the useful band (Hz)."""
-        return self.band[1]
-
-    @property
-    def highest_frequency(self) -> float:
-        return self.frequency * RICKER_NEGLIGIBLE
-
-    def shape(self, x: np.ndarray) -> np.ndarray:
+    def _shape(self, x: np.ndarray) -> np.ndarray:
         return (1.0 - 2.0 * x**2) * np.exp(-(x**2))
 
 
@@ -245,7 +238,7 @@ class ModulatedGaussian(Pulse):
     def highest_frequency(self) -> float:
         return self.frequency + NEGLIGIBLE_WIDTH / self.width
 
-    def shape(self, x: np.ndarray) -> np.ndarray:
+    def _shape(self, x: np.ndarray) -> np.ndarray:
         return np.exp(-(x**2)) * np.cos(2.0 * math.pi * self.frequency * self.width * x)
 
 
@@ -295,3 +288,8 @@ class ContinuousWave(Schema):
         t = np.asarray(t, dtype=float)
         ramp = 0.5 - 0.5 * np.cos(math.pi * np.clip(t * self.frequency / self.ramp_cycles, 0.0, 1.0))
         return self.amplitude * ramp * np.cos(2.0 * math.pi * self.frequency * t + self.phase)
+
+
+AnyWaveform = Annotated[
+    Gaussian | GaussianDerivative | ModulatedGaussian | Ricker | ContinuousWave | Samples, Field(discriminator="kind")
+]

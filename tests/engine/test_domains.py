@@ -146,5 +146,5 @@ def test_a_processor_that_is_not_there_is_refused():
 
 def test_a_simulation_says_how_many_domains_it_has():
     sim = nf.Simulation(nf.Grid.uniform(1e-3, (20, 20, 20)), boundaries=nf.Boundaries(nf.PEC), steps=1)
-    plan = sim.setup().plan
+    plan = sim._setup().plan
     assert CpuEngine(plan, 2, domains=arrangement(plan, (2, 2, 1))).facts()["domains"] == 4

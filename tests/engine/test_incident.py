@@ -48,7 +48,7 @@ def at_an_angle(direction, polarisation):
 def test_a_plane_wave_along_an_axis_has_the_oracles_bits(engine_name, case, precision):
     slab = nf.Structure(nf.Box((-1, -1, 15e-3), (1, 1, 20e-3)), nf.Medium(3.0, conductivity=0.2))
     model = simulation(*CASES[case], precision, layers=[slab] if "layers" in case else [])
-    engine, _ = assert_agrees(engine_name, model.setup().plan, blocks=(23, 17), start=False)
+    engine, _ = assert_agrees(engine_name, model._setup().plan, blocks=(23, 17), start=False)
     assert max(np.abs(engine.state(component)).max() for component in range(6)) > 0.1
 
 
@@ -63,7 +63,7 @@ DISPERSIVE = [
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_a_plane_wave_onto_dispersive_layers_has_the_oracles_bits(engine_name, precision):
-    plan = simulation("+z", (1.0, 0.5, 0.0), precision, layers=DISPERSIVE).setup().plan
+    plan = simulation("+z", (1.0, 0.5, 0.0), precision, layers=DISPERSIVE)._setup().plan
     assert [len(plan.waves[0].profile.poles), len(plan.pole_media)] == [3, 3]
     engine, _ = assert_agrees(engine_name, plan, blocks=(23, 17), start=False)
     assert max(np.abs(engine.state(component)).max() for component in range(6)) > 0.1
@@ -72,7 +72,7 @@ def test_a_plane_wave_onto_dispersive_layers_has_the_oracles_bits(engine_name, p
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_poles_on_the_line_follow_the_formulas_of_their_medium(precision):
     """One step of the line, spelled out: what poles leave of a random field where nothing else acts."""
-    wave = simulation("+z", "x", "double", layers=DISPERSIVE).setup().plan.waves[0]
+    wave = simulation("+z", "x", "double", layers=DISPERSIVE)._setup().plan.waves[0]
     march, rng = wave.march(precision), np.random.default_rng(3)
     march._states[:, 1], march._numbers[:, 1:] = rng.uniform(-1, 1, march._states[:, 1].shape), 0.0
     march._numbers[:, 0] = 1.0
@@ -93,7 +93,7 @@ def test_poles_on_the_line_follow_the_formulas_of_their_medium(precision):
 
 @pytest.mark.parametrize("counts, threads", [((2, 1, 1), 2), ((1, 2, 2), 3), ((3, 2, 1), 1)])
 def test_a_plane_wave_has_the_same_bits_in_any_domains(counts, threads):
-    plan = simulation("+z", (1.0, 1.0, 0.0), "single", layers=DISPERSIVE).setup().plan
+    plan = simulation("+z", (1.0, 1.0, 0.0), "single", layers=DISPERSIVE)._setup().plan
     oracle = ReferenceEngine(plan)
     oracle.advance(25)
     for tiling in (STEPWISE, Tiling(4, 3), Tiling(5, 4, 2)):
@@ -105,7 +105,7 @@ def test_a_plane_wave_has_the_same_bits_in_any_domains(counts, threads):
 
 @pytest.mark.parametrize("direction", [("60 deg", "40 deg"), ("120 deg", "200 deg"), (1.0, 0.0, 1.0), (0.0, -1.0, 2.0)])
 def test_a_wave_at_an_angle_has_the_same_bits_in_any_domains(direction):
-    plan = at_an_angle(direction, (0.3, 1.0, 0.0)).setup().plan
+    plan = at_an_angle(direction, (0.3, 1.0, 0.0))._setup().plan
     oracle = ReferenceEngine(plan)
     oracle.advance(25)
     for tiling, counts in ((STEPWISE, (1, 1, 1)), (Tiling(4, 3), (1, 2, 2)), (Tiling(5, 4, 2), (2, 1, 1))):
@@ -125,7 +125,7 @@ def test_two_waves_about_boxes_wider_than_a_window_have_the_oracles_bits(other):
     )
     grid, walls = nf.Grid.uniform(1e-3, cells), nf.Boundaries(all=nf.CPML(2))
     model = nf.Simulation(grid=grid, boundaries=walls, sources=waves, precision="single", steps=12)
-    plan = model.setup().plan
+    plan = model._setup().plan
     oracle = ReferenceEngine(plan)
     oracle.advance(12)
     for tiling, counts in ((STEPWISE, (1, 1, 1)), (Tiling(4, 16), (1, 2, 1)), (Tiling(3, 20), (1, 1, 2))):
@@ -181,7 +181,7 @@ def test_amounts_that_all_differ_may_be_too_many_for_a_table(engine_name):
 
 
 def test_blocks_of_any_length_and_a_new_start_give_the_same_tables():
-    wave = simulation("+z", "x", "single", layers=DISPERSIVE).setup().plan.waves[0]
+    wave = simulation("+z", "x", "single", layers=DISPERSIVE)._setup().plan.waves[0]
     whole = wave.march(np.float32).tables(1, 40)
     march = wave.march(np.float32)
     for first, steps in ((1, 7), (8, 20), (30, 11), (3, 5)):  # one step is left out, and then it goes back
@@ -191,13 +191,13 @@ def test_blocks_of_any_length_and_a_new_start_give_the_same_tables():
 @pytest.mark.parametrize("direction, polarisation", [("+z", "x"), (("60 deg", "40 deg"), "30 deg")])
 def test_a_plane_wave_goes_on_from_a_checkpoint_with_the_same_bits(engine_name, direction, polarisation, tmp_path):
     layers = DISPERSIVE if direction == "+z" else ()
-    plan = at_an_angle(direction, polarisation).model_copy(update={"structures": layers}).setup().plan
+    plan = at_an_angle(direction, polarisation).model_copy(update={"structures": layers})._setup().plan
     assert_goes_on(engine_name, plan, (9, 6), (8, 5), 3, tmp_path)
 
 
 def test_a_wave_of_another_excitation_is_silent(engine_name):
     engine, _ = assert_agrees(
-        engine_name, simulation("+z", "x", "single").setup().plan, start=False, excitation="another"
+        engine_name, simulation("+z", "x", "single")._setup().plan, start=False, excitation="another"
     )
     assert not any(engine.state(component).any() for component in range(6))
 
@@ -219,7 +219,7 @@ def test_a_mirrored_plane_wave_has_the_oracles_bits_in_every_schedule_and_domain
         symmetry=nf.Symmetry(**symmetry),
         precision=precision,
     )
-    plan = model.setup().plan
+    plan = model._setup().plan
     _, oracle = assert_agrees(engine_name, plan, blocks=(13, 17), start=False)
     assert max(np.abs(oracle.state(component)).max() for component in range(6)) > 0.1
     engine = CpuEngine(plan, 2, tiling=Tiling(5, 4, 2), domains=arrangement(plan, (1, 1, 2)))

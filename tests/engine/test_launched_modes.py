@@ -39,7 +39,7 @@ def plan(precision: str, loaded: bool = False, **more):
             waveform=nf.ModulatedGaussian(*((24e9, 10e9, 1.0, 40e-12) if loaded else (35e9, 30e9))),
             **more,
         )
-        .setup()
+        ._setup()
         .plan
     )
 

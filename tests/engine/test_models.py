@@ -93,14 +93,14 @@ EXCITED = (("sources", "single"), ("one", "double"), ("two", "single"))
     ],
 )
 def test_a_model_of_everything_agrees_with_the_oracle(engine_name, excitation, by, precision):
-    plan = rich_model(by, precision, excitations=("sources", "one", "two")).setup().plan
+    plan = rich_model(by, precision, excitations=("sources", "one", "two"))._setup().plan
     assert plan.unit_axis == by
     assert_model_agrees(engine_name, plan, excitation)
 
 
 @pytest.mark.parametrize("by", range(3))
 def test_coefficients_are_the_same_by_planes_along_any_axis_and_dense(by):
-    plan = rich_model(by, "double").setup().plan
+    plan = rich_model(by, "double")._setup().plan
     update, poles = dense(plan)
     for component in range(6):
         for found, expected in zip(update[component], plan.coefficients.dense(component)):
@@ -115,7 +115,7 @@ def test_coefficients_are_the_same_by_planes_along_any_axis_and_dense(by):
 
 def test_the_solver_gives_the_fields_in_si_units_and_full_shapes():
     sim = rich_model(0, "double")
-    solver, plan = nf.Solver(sim, threads=2), sim.setup().plan
+    solver, plan = nf.Solver(sim, threads=2), sim._setup().plan
     oracle = ReferenceEngine(plan)
     solver.advance(6)
     oracle.advance(6)

@@ -11,6 +11,7 @@ from nearfield.cli import main
 from nearfield.entry.constants import VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.entry.toml_text import dumps
 from nearfield.model_file import loads
+from scripts.fit_library import fit
 
 ROUNDED = 2e-6  # of constants kept to seven digits
 
@@ -225,3 +226,9 @@ def test_the_command_lists_all_and_describes_one(capsys):
     assert "A. D. Rakic" in (text := capsys.readouterr().out) and "[media.gold]" in text
     assert main(["media", "gald"]) == 2
     assert "did you mean 'gold'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["skin-dry", "ro4003c", "wood", "silver-visible"])
+def test_a_fit_made_again_is_as_near_its_source_as_the_one_kept(name):
+    entry = nf.library.about(name)
+    assert fit(entry).largest_error <= entry.error

@@ -88,8 +88,8 @@ void policies() {
     report_share("interleave: domain 1 on node 1", spread[1], 1, 50);
 }
 
-// Memory that an engine gave back must not come again with its pages where they lay: heaps keep up to 32 MiB, and blocks
-// smaller than any that was given back.
+// Memory that an engine gave back must not come again with its pages where they lay: heaps keep up to 32 MiB, and
+// blocks smaller than any that was given back.
 void one_after_the_other() {
     const long planes = (8 << 20) / plane_bytes;
     for (const long times : {2, 1, 1}) engine(everywhere, 2, MemoryPolicy::bind, {{1}, {0}}, times * planes);
@@ -116,7 +116,8 @@ void rings() {
         bind_this_thread({2 * (1 - node)});
         const auto made = ring::Segment::make("/shared/check", {8, 1 << 20, "{}", false, MemoryPolicy::bind, {node}});
         const std::string name = std::to_string(node);
-        report_share("ring bound to node " + name + ", made on the other: on node " + name, made->pages(1000000), node, 100);
+        report_share("ring bound to node " + name + ", made on the other: on node " + name, made->pages(1000000), node,
+                     100);
     }
     const auto made = ring::Segment::make("/shared/check", {8, 1 << 20, "{}", false, MemoryPolicy::interleave, {0, 1}});
     report_share("ring interleaved: half on node 1", made->pages(1000000), 1, 50);

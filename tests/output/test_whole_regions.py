@@ -101,7 +101,7 @@ def test_edges_that_metal_cuts_are_found_once_for_all_excitations(tmp_path):
     simulation = model("cut", (EVERYTHING,), (("plain",),), steps=8, ports=[port], waveform=nf.Gaussian(30e9))
     counts = []
     for excitations in (("sources",), ("sources", "feed")):
-        setup, asked = simulation.model_copy(update={"excitations": excitations}).setup(), []
+        setup, asked = simulation.model_copy(update={"excitations": excitations})._setup(), []
         known = setup.coefficients.open_fraction
         setup.coefficients.open_fraction = lambda *at, known=known, asked=asked: (asked.append(at), known(*at))[1]
         run(setup.simulation, RunOptions(1, tmp_path / f"{len(counts)}.h5"), setup)
@@ -111,7 +111,7 @@ def test_edges_that_metal_cuts_are_found_once_for_all_excitations(tmp_path):
 
 def _with_files(simulation: nf.Simulation) -> list:
     """The predicted size of each monitor's file, None of those in memory."""
-    sizes = iter(file_sizes(simulation.setup()))
+    sizes = iter(file_sizes(simulation._setup()))
     return [next(sizes) if monitor.file else None for monitor in simulation.monitors]
 
 
@@ -149,4 +149,4 @@ def test_a_run_goes_on_in_its_files(tmp_path):
 def test_rings_hold_what_is_stepped_alone():
     eighth = model("eighth", [EVERYTHING], [("plain",)])
     whole = eighth.model_copy(update={"symmetry": nf.Symmetry()})
-    assert ring_bytes(eighth.setup()) < 0.25 * ring_bytes(whole.setup())  # (5 x 6 x 7)/(9 x 11 x 13) and less
+    assert ring_bytes(eighth._setup()) < 0.25 * ring_bytes(whole._setup())  # (5 x 6 x 7)/(9 x 11 x 13) and less

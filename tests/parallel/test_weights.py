@@ -103,7 +103,7 @@ def test_lossy_media_and_curved_surfaces_weigh_more_than_plain_ones():
     side = 48 * CELL
 
     def of(*structures, **entries):
-        return mean(vacuum(48, 10, "single", structures=structures, sources=(), **entries).setup().plan)
+        return mean(vacuum(48, 10, "single", structures=structures, sources=(), **entries)._setup().plan)
 
     ball = nf.Sphere((side / 2,) * 3, 0.4 * side)
     plain, lossy = (of(Structure(ball, nf.Medium(3.0, conductivity=loss))) for loss in (0.0, 0.1))
@@ -114,7 +114,7 @@ def test_lossy_media_and_curved_surfaces_weigh_more_than_plain_ones():
 
 def test_metal_costs_nothing_more():
     block = Structure(nf.Box((0, 0, 0), (48 * CELL,) * 3), "pec")
-    assert mean(box(48, 1, structures=[block], sources=()).setup().plan) == 1.0
+    assert mean(box(48, 1, structures=[block], sources=())._setup().plan) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_metal_costs_nothing_more():
     ],
 )
 def test_the_weights_give_the_rates_that_were_measured(model, measured, lowest, highest):
-    weights = Weights.of(model(200, 200, "single").setup().plan)
+    weights = Weights.of(model(200, 200, "single")._setup().plan)
     rows = weights.row * 200**2
     share = (200**3 + rows) / (weights.total + rows)
     # runs of those files spread so far among themselves; weights were measured apart, on another day
@@ -136,6 +136,6 @@ def test_the_weights_give_the_rates_that_were_measured(model, measured, lowest, 
 
 
 def test_a_large_model_is_weighed_without_an_array_of_its_size():
-    plan = box(700, 1, "cpml", sources=()).setup().plan
+    plan = box(700, 1, "cpml", sources=())._setup().plan
     weights = Weights.of(plan)
     assert weights.values.size < 30**3 and weights.total > 700**3

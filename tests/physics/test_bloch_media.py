@@ -55,7 +55,7 @@ def test_a_wave_in_a_bloch_cell_rings_at_the_roots_of_the_dispersion_relation(na
         steps=4000,
         precision="double",
     )
-    time_step, k = simulation.setup().time_step, phase / (CELLS * CELL)
+    time_step, k = simulation._setup().time_step, phase / (CELLS * CELL)
     modes = nf.resonances(simulation.run(threads=1), (3e9, 26e9), probe="p", smallest_q=2.0)
     every = 2 * np.pi * modes.frequency.values + 1j * modes.decay_rate.values
     found = [w for w in every if abs(w / root(medium, k, w, time_step) - 1) < 1e-9]  # others: of k and whole turns

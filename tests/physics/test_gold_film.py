@@ -41,7 +41,7 @@ def test_what_passes_returns_and_stays_follows_the_airy_sum(thickness):
 
 def test_the_model_file_is_the_python_model():
     file, python = nf.load(ROOT / "examples" / "gold_film.toml"), model()
-    for ours, theirs in zip(file.setup().grid.lines, python.setup().grid.lines):
+    for ours, theirs in zip(file._setup().grid.lines, python._setup().grid.lines):
         assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-15)
     assert np.allclose(file.structures[0].shape.bounds(), python.structures[0].shape.bounds(), atol=1e-15)
     f = VACUUM_SPEED / WAVELENGTHS

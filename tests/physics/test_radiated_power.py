@@ -23,7 +23,7 @@ def test_power_is_that_in_space_within_a_percent(permittivity):
 @pytest.mark.parametrize("permittivity", MEDIA)
 def test_power_is_that_of_the_lattice(permittivity):
     """5e-4: twice the -75 dB that the CPML may send back onto the source, and single precision."""
-    factor = lattice_factor(FREQUENCY, permittivity, simulation(permittivity, (FREQUENCY,)).setup().time_step)
+    factor = lattice_factor(FREQUENCY, permittivity, simulation(permittivity, (FREQUENCY,))._setup().time_step)
     assert through(permittivity)["small"] == pytest.approx(factor * radiated(FREQUENCY, permittivity), rel=5e-4)
 
 

@@ -49,7 +49,7 @@ def test_the_distance_is_that_of_the_nearest_facet_near_the_surface_and_never_mo
     corners, triangles = icosphere(2)
     surface, sphere = ClosedSurface(corners, triangles), nf.Sphere((0, 0, 0), 1.0)
     points = np.random.default_rng(SEED).uniform(-1.5, 1.5, (3, 20_000))
-    found, true = np.abs(surface.distance(*points)), np.abs(sphere.signed_distance(*points))
+    found, true = np.abs(surface.distance(*points)), np.abs(sphere._signed_distance(*points))
     sag = 1.0 - np.linalg.norm(corners[triangles].mean(axis=1), axis=1).min()  # of the facets under the sphere
     assert (found <= true + sag).all()
     near = true < 0.02

@@ -17,7 +17,7 @@ def test_a_layer_holds_what_its_boxes_hold(layout):
     x, y = np.random.default_rng(SEED).uniform(0, 7e-6, (2, 5000))
     inside = boxes[0].contains(x, y, 1e-7) | boxes[1].contains(x, y, 1e-7)
     assert np.array_equal(shape.contains(x, y, 1e-7), inside) and not shape.contains(x, y, 3e-7).any()
-    assert shape.levels(0) == [1e-6, 3.5e-6, 5e-6, 6e-6]
+    assert shape._levels(0) == [1e-6, 3.5e-6, 5e-6, 6e-6]
     first, second = nf.gds(layout, 2, 0, "0.22 um")
     assert {polygon.bounds() for polygon in (first, second)} == {box.bounds() for box in boxes}
 

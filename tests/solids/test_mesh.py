@@ -10,6 +10,7 @@ from solids_made import CUBE, CUBE_TRIANGLES, SEED, coefficients, icosphere, uni
 
 import nearfield as nf
 from nearfield.bodies.closed_surface import volume
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.interfaces import narrowness
 from nearfield.grid.boundaries import Boundaries
@@ -22,14 +23,14 @@ def test_an_icosphere_fills_the_cells_of_the_sphere():
     sphere, grid = nf.Sphere((0.006, 0.006, 0.006), 5.2e-3), uniform(12, 1e-3)
     x, y, z = (grid.centres(axis).reshape([-1 if a == axis else 1 for a in range(3)]) for axis in range(3))
     sag = 5.2e-3 * (1.0 - np.linalg.norm(corners[triangles].mean(axis=1), axis=1).min())
-    clear = np.abs(sphere.signed_distance(x, y, z)) > sag
+    clear = np.abs(sphere._signed_distance(x, y, z)) > sag
     assert clear.mean() > 0.98
     assert np.array_equal(mesh.contains(x, y, z)[clear], sphere.contains(x, y, z)[clear])
     found, right = (coefficients([nf.Structure(shape, Medium(4.0))], grid) for shape in (mesh, sphere))
     # a share of a grid line's cell changes 1/eps_r by three times itself at most, where the layer of mixtures is narrow
     # by 1/narrowness more, and by twice what that of the cell does; the gap is as deep as the sag
     most = 3 / narrowness(np.array(0.5), np.array(4.0))
-    gap = 4 / 3 * np.pi * 5.2e-3**3 - volume(mesh.surface.corners, mesh.surface.triangles)
+    gap = 4 / 3 * np.pi * 5.2e-3**3 - volume(mesh._surface.corners, mesh._surface.triangles)
     for one, other in zip(found, right):
         assert np.abs(one - other).max() < most * 2 * np.sqrt(3) * sag / 1e-3
         assert np.abs(one - other).mean() < most * gap / 0.012**3
@@ -51,7 +52,7 @@ def test_a_mesh_is_turned_about_x_then_y_then_z_and_then_moved():
     long, quarter = CUBE * (1, 2, 3), "90 deg"
     mesh = nf.Mesh(vertices=long, triangles=CUBE_TRIANGLES, rotation=(quarter, 0, quarter), offset=(1, 0, 0))
     assert mesh.bounds() == ((1.0, 0.0, 0.0), (4.0, 1.0, 2.0))  # (x, y, z) -> (x, -z, y) -> (z, x, y)
-    assert mesh.levels(0) == [1.0, 4.0] and mesh.levels(2) == [0.0, 2.0]
+    assert mesh._levels(0) == [1.0, 4.0] and mesh._levels(2) == [0.0, 2.0]
 
 
 def test_coefficients_of_a_mesh_are_those_of_its_place_alone():
@@ -59,7 +60,7 @@ def test_coefficients_of_a_mesh_are_those_of_its_place_alone():
     corners, triangles = icosphere(2)
     mesh = nf.Mesh(vertices=corners, triangles=triangles, scale=4.1e-3, offset=(6e-3, 5.5e-3, 6.2e-3))
     boundaries, grid = Boundaries(all="pec"), uniform(12, 1e-3)
-    made = Coefficients(grid, [nf.Structure(mesh, Medium(4.0))], {}, Medium(), boundaries, 1e-13)
+    made = Coefficients(grid, filled_shapes([nf.Structure(mesh, Medium(4.0))]), Medium(), boundaries, 1e-13)
     whole = np.stack([np.stack(made.dense(component)) for component in range(3)])  # component, part, x, y, z
     for lower, upper in (((3, 4, 2), (9, 12, 11)), ((0, 5, 5), (12, 6, 12)), ((4, 0, 6), (5, 12, 7))):
         window = tuple(slice(low, high) for low, high in zip(lower, upper))
@@ -73,7 +74,7 @@ def test_files_hold_the_solid_that_was_written(suffix, tmp_path):
     file = write(tmp_path / f"cube.{suffix}", CUBE * (12.45, 0.3, 7.0), CUBE_TRIANGLES)
     mesh = nf.Mesh(file, "mm")
     assert mesh.bounds() == ((0.0, 0.0, 0.0), (12.45 / 1000, 0.3 / 1000, 7.0 / 1000))  # single precision in STL
-    assert len(mesh.surface.corners) == 8 and mesh.surface.triangles.shape == (12, 3)
+    assert len(mesh._surface.corners) == 8 and mesh._surface.triangles.shape == (12, 3)
 
 
 BROKEN = {

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 
 SEED = 4
@@ -43,7 +44,7 @@ def test_the_distance_is_a_bound_everywhere_and_exact_at_the_surface():
     x, y, z = np.random.default_rng(SEED).uniform(-0.2, 1.2, (3, 50_000))
     out = np.stack((np.hypot(x - 0.45, y - 0.5) - 0.25, np.abs(z - 0.5) - 0.3))
     true = np.minimum(out.max(axis=0), 0.0) + np.hypot(*np.maximum(out, 0.0))
-    found = rod().signed_distance(x, y, z)
+    found = rod()._signed_distance(x, y, z)
     assert (np.sign(found) == np.sign(true)).all() and (np.abs(found) <= np.abs(true) * (1 + 1e-9)).all()
     near = np.abs(true) < 5e-4
     assert near.sum() > 20
@@ -77,7 +78,7 @@ def coefficients(structure, cells):
     """In a unit cube; the step is short, so that no face is too small for it."""
     grid = nf.Grid.uniform(1 / cells, (cells, cells, cells)).resolve()
     step = 1e-3 * grid.maximum_time_step()
-    return Coefficients(grid, [structure], {}, nf.Medium(), nf.Boundaries(all=nf.PEC), step, (), "conformal")
+    return Coefficients(grid, filled_shapes([structure]), nf.Medium(), nf.Boundaries(all=nf.PEC), step, (), "conformal")
 
 
 @pytest.mark.parametrize("medium", [nf.PEC, nf.Medium(4.0)], ids=["conformal metal", "dielectric"])
@@ -101,9 +102,9 @@ def test_open_areas_above_a_cone_add_up_to_what_its_circles_leave():
 
 
 def test_flat_rings_want_grid_lines_and_cut_media():
-    assert rod().levels(2) == rod().faces(2) == pytest.approx([0.2, 0.8])
-    assert rod().levels(0) == [] == cone().levels(1)
-    assert cone().levels(0) == [0.2]
+    assert rod()._levels(2) == rod()._faces(2) == pytest.approx([0.2, 0.8])
+    assert rod()._levels(0) == [] == cone()._levels(1)
+    assert cone()._levels(0) == [0.2]
 
 
 def test_a_profile_comes_from_tables_with_units():

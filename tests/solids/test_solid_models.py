@@ -98,7 +98,7 @@ def test_a_mesh_that_leaves_a_periodic_cell_comes_in_at_the_other_side():
     boxes = nf.Box((7e-3, 3e-3, 3e-3), (9e-3, 5e-3, 5e-3))
     found, right = (
         nf.Simulation(grid, [nf.Structure(shape, "pec")], boundaries=nf.Boundaries(all="periodic"), steps=1)
-        .setup()
+        ._setup()
         .coefficients
         for shape in (mesh, boxes)
     )

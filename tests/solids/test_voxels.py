@@ -39,7 +39,7 @@ def test_the_distance_of_voxels_is_that_of_the_nearest_box_of_the_other_kind():
     numbers = np.random.default_rng(SEED).integers(0, 2, (5, 5, 5))
     voxels = nf.Voxels(array=numbers, spacing=1.0)
     points = np.random.default_rng(SEED).uniform(-0.9, 5.9, (3, 3000))
-    found, inside = voxels.signed_distance(*points), voxels.contains(*points)
+    found, inside = voxels._signed_distance(*points), voxels.contains(*points)
     padded = np.pad(numbers, 1)
     true = np.full(points.shape[1], np.inf)
     for index in np.ndindex(padded.shape):
@@ -81,7 +81,7 @@ def test_hdf5_voxels_are_read_by_the_name_of_their_data_set(tmp_path):
     file = str(tmp_path / "head.h5")
     with h5py.File(file, "w") as made:
         made["tissue/ids"], made["tissue/doses"], made["names"] = np.eye(3, dtype=int)[None], np.ones((2, 2, 2)), [1]
-    assert nf.Voxels(file, 1e-3, dataset="tissue/ids").counts == {0: 6, 1: 3}
+    assert nf.Voxels(file, 1e-3, dataset="tissue/ids")._counts == {0: 6, 1: 3}
     with pytest.raises(nf.ModelError, match="2 data sets over three axes"):
         nf.Voxels(file, 1e-3)
     with pytest.raises(nf.ModelError, match="no data set 'ids'"):

@@ -1,6 +1,6 @@
 // A writer and several readers of one ring, as threads on one mapping, so that a thread sanitizer sees every access:
-// random stalls, all three policies, readers that come and go. Prints what passed; exits with 1 at the first wrong byte.
-// `scripts/sanitize` builds and runs it.
+// random stalls, all three policies, readers that come and go. Prints what passed; exits with 1 at the first wrong
+// byte. `scripts/sanitize` builds and runs it.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -39,7 +39,8 @@ void check(const Segment& segment, const Block& block) {
 }
 
 // Receives until the end, or `life` blocks and comes again; holds up to two blocks at a time.
-void read(const std::shared_ptr<Segment>& segment, Policy policy, unsigned seed, std::uint64_t life, std::atomic<std::uint64_t>& count) {
+void read(const std::shared_ptr<Segment>& segment, Policy policy, unsigned seed, std::uint64_t life,
+          std::atomic<std::uint64_t>& count) {
     std::minstd_rand random(seed);
     for (bool ended = false; !ended;) {
         std::unique_ptr<Reader> reader;
@@ -89,10 +90,14 @@ void write(Writer& writer, std::uint64_t blocks, unsigned seed) {
 
 int main(int argc, char** argv) {
     const std::uint64_t blocks = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20000;
-    const std::string folder = std::getenv("NEARFIELD_SHARED_MEMORY") ? std::getenv("NEARFIELD_SHARED_MEMORY") : "/dev/shm";
-    const auto segment = Segment::make(folder + "/stress", {slots_of_ring, words * sizeof(std::uint64_t), "{}", true, nearfield::MemoryPolicy::off, {}});
+    const std::string folder =
+        std::getenv("NEARFIELD_SHARED_MEMORY") ? std::getenv("NEARFIELD_SHARED_MEMORY") : "/dev/shm";
+    const auto segment =
+        Segment::make(folder + "/stress",
+                      {slots_of_ring, words * sizeof(std::uint64_t), "{}", true, nearfield::MemoryPolicy::off, {}});
     Writer writer(segment);
-    constexpr Policy policies[] = {Policy::block, Policy::block, Policy::drop_oldest, Policy::drop_newest, Policy::block, Policy::drop_oldest};
+    constexpr Policy policies[] = {Policy::block,       Policy::block, Policy::drop_oldest,
+                                   Policy::drop_newest, Policy::block, Policy::drop_oldest};
     std::atomic<std::uint64_t> counts[std::size(policies)] = {};
     std::vector<std::thread> team;
     for (std::size_t n = 0; n < std::size(policies); ++n)
@@ -101,7 +106,8 @@ int main(int argc, char** argv) {
     write(writer, blocks, 99);
     for (std::thread& each : team) each.join();
     for (std::size_t n = 0; n < std::size(policies); ++n)
-        std::printf("reader %zu: %llu of %llu blocks\n", n, static_cast<unsigned long long>(counts[n].load()), static_cast<unsigned long long>(blocks));
+        std::printf("reader %zu: %llu of %llu blocks\n", n, static_cast<unsigned long long>(counts[n].load()),
+                    static_cast<unsigned long long>(blocks));
     if (counts[0] != blocks || counts[1] != blocks) complain("blocks were lost", blocks);
     return wrong;
 }

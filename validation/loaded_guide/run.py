@@ -68,14 +68,14 @@ def ridge_cutoff(cell: float) -> float:
         boundaries=nf.Boundaries(nf.PEC),
         waveform=nf.ModulatedGaussian(8e9, 4e9),
     )
-    return port.mode(model.setup().context).cutoff
+    return port._placed(model._setup().context).mode.cutoff
 
 
 def leak() -> float:
     """Largest E behind the port over the largest of all, dB, before anything comes back from the far end."""
     model = slab_guide(length=330, decay=None, steps=820, excitations=("in",))
     corners = [tuple(line[end] for line in model.grid.resolve().lines) for end in (0, -1)]
-    last = (model.steps - 1) * model.setup().time_step
+    last = (model.steps - 1) * model._setup().time_step
     window = nf.Snapshot("all", *corners, "Ey", times=[last * n / 8 for n in range(3, 9)])
     field = np.abs(model.model_copy(update={"monitors": (window,)}).run(threads=2)["all"]["Ey"])
     return 20 * math.log10(field.sel(z=slice(None, 19.5 * 0.635e-3)).max() / field.max())
@@ -88,7 +88,7 @@ def main() -> None:
     errors = {}
     for cell in (0.635e-3, 0.3175e-3):
         model = slab_guide(cell, 40)
-        line = model.ports[0].line(model.setup().context)
+        line = model.ports[0]._placed(model._setup().context).line
         errors[cell] = -np.angle(line.per_cell(frequencies)) / cell / exact - 1
         case.at_most(
             f"slab, {1e3 * cell:.4g} mm cells: error of beta, 8 to 12 GHz",
@@ -97,7 +97,7 @@ def main() -> None:
         )
     s = slab_guide().run(threads=2).sparameters.sel(frequency=slice(*BAND))
     model = slab_guide()
-    line = model.ports[0].line(model.setup().context)
+    line = model.ports[0]._placed(model._setup().context).line
     phase = s.sel(to="out", source="in").values / line.per_cell(s.frequency.values) ** 50
     case.at_most("slab: phase from port to port beside the line's", 1e-3, float(np.abs(phase - 1).max()))
     back = 20 * math.log10(np.abs(s.sel(to="in", source="in")).max())

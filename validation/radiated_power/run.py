@@ -71,7 +71,7 @@ def main() -> None:
     frequencies = tuple(np.linspace(0.4e9, 1.6e9, 25))
     media = {"vacuum": 1.0, "eps_r 2.25": 2.25}
     spectra = {name: powers(value, frequencies) for name, value in media.items()}
-    steps = {name: simulation(value, (FREQUENCY,)).setup().time_step for name, value in media.items()}
+    steps = {name: simulation(value, (FREQUENCY,))._setup().time_step for name, value in media.items()}
     small = {name: float(boxes["small"].sel(frequency=FREQUENCY)) for name, boxes in spectra.items()}
     for name, value in media.items():
         large = float(spectra[name]["large"].sel(frequency=FREQUENCY))

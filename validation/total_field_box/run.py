@@ -29,7 +29,7 @@ def leak(direction, polarisation, waveform, precision: str) -> np.ndarray:
     low, high = EDGE * CELL, (CELLS - EDGE) * CELL
     wave = nf.PlaneWave((low,) * 3, (high,) * 3, direction, polarisation, waveform)
     model = nf.Simulation(grid=nf.Grid.uniform(CELL, (CELLS,) * 3), sources=[wave], steps=STEPS, precision=precision)
-    engine, inside, outside = ENGINES["cpu"](model.setup().plan), 0.0, []
+    engine, inside, outside = ENGINES["cpu"](model._setup().plan), 0.0, []
     for _ in range(STEPS // 10):
         engine.advance(10)
         largest = 0.0

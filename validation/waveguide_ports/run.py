@@ -39,7 +39,7 @@ def leak(precision: str) -> float:
     steps, cells = 900, 1000
     pulse = nf.ModulatedGaussian(9e9, 8e9)
     long = model(pulse, cells, precision=precision, decay=None, steps=steps, excitations=("in",))
-    moment = (steps - 1) * long.setup().time_step
+    moment = (steps - 1) * long._setup().time_step
     window = nf.Snapshot("all", (0, 0, 0), (WIDTH, HEIGHT, cells * STEP), "Ey", times=[moment])
     field = np.abs(long.model_copy(update={"monitors": (window,)}).run(threads=2)["all"]["Ey"])
     return 20 * math.log10(field.sel(z=slice(None, (FIRST - 0.5) * STEP)).max() / field.max())

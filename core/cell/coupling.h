@@ -1,0 +1,21 @@
+// The off-diagonal part of an inverse permittivity at one sample of E: what D of other components, hence H around it,
+// adds (nearfield/plan/plan.py, CouplingTerm),
+//     E <- E + sum of weight[n] H[offset[n]],   offsets from the sample itself, in one array of records.
+// Taps go to four sums by turns, which need not wait for each other.
+#pragma once
+
+#include "cell.h"
+
+namespace nearfield::cell {
+
+template <class Real, class Offset>
+NEARFIELD_CELL Real coupled(const Real* sample, const Real* weight, const Offset* offset, long taps) {
+    Real sums[4] = {};
+    long n = 0;
+    for (; n + 4 <= taps; n += 4)
+        for (int m = 0; m < 4; ++m) sums[m] += weight[n + m] * sample[offset[n + m]];
+    for (int m = 0; n < taps; ++n, ++m) sums[m] += weight[n] * sample[offset[n]];
+    return *sample + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+}
+
+}  // namespace nearfield::cell

@@ -1,0 +1,104 @@
+"""Tables of what `nearfield probe` measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nearfield.commands.tables import columns
+from nearfield.entry.wording import counted
+from nearfield.machine.profile import WHERE
+from nearfield.measure.probe_stream import LOOPS
+
+BETWEEN = WHERE | {"processes": "between processes that the system may move"}
+SECONDS = ("min", "median", "max")
+
+
+def stream_text(found: dict[str, Any]) -> str:
+    """STREAM's table a NUMA node, and all together."""
+    blocks = [f"STREAM, best of {found['passes']}; {found['rule']}"]
+    groups = {"one core": found["core"], **{f"node {each['node']}": each for each in found["nodes"]}}
+    if len(found["nodes"]) > 1:
+        groups["all"] = found["all"]
+    for name, each in groups.items():
+        lines = [["function", "best MB/s", "min s", "median s", "max s", "spread"]]
+        for loop in LOOPS:
+            seconds = each[loop]["seconds"]
+            times = (f"{seconds[which]:.6f}" for which in SECONDS)
+            rate = f"{1e3 * each[loop]['best_gb_per_second']:.1f}"
+            lines.append([loop, rate, *times, f"{100 * seconds['spread']:.1f} %"])
+        size = each["array_bytes"] / 1e6
+        blocks.append(f"{name}: {each['placement']}; each array {size:.0f} MB\n{columns(lines)}")
+    blocks.append(f"triad of all over the sum of the nodes: {100 * found['share_of_sum']:.0f} %")
+    return "\n\n".join(blocks)
+
+
+def scale_text(found: dict[str, Any]) -> str:
+    """The triad over numbers of cores."""
+    lines = [["cores", "NUMA nodes", "best MB/s", "over 1 core", "min s", "median s", "max s", "placement"]]
+    for point in found["points"]:
+        rate, gain = f"{1e3 * point['best_gb_per_second']:.0f}", f"{point['over_first']:.2f}"
+        seconds = (f"{point['seconds'][which]:.6f}" for which in SECONDS)
+        lines.append([str(point["cores"]), str(point["numa_nodes"]), rate, gain, *seconds, point["placement"]])
+    return f"triad over cores, best of {found['passes']}; {found['rule']}\n{columns(lines)}"
+
+
+def latency_text(found: dict[str, Any]) -> str:
+    """Both matrices, median with least and most."""
+    blocks, head = [], ["cores of node \\ memory of node", *map(str, found["columns"])]
+    how = f"median (least..most) of {found['passes']}, {found['bytes'] / 2**20:.0f} MiB"
+    matrices = {"read bandwidth, GB/s": ("bandwidth_gb_per_second", 1), "latency of a load, ns": ("latency_ns", 0)}
+    for title, (name, digits) in matrices.items():
+        lines = [[str(node), *(cell(each, digits) for each in row)] for node, row in zip(found["rows"], found[name])]
+        blocks.append(f"{title}: {how}\n{columns([head, *lines])}")
+    return "\n\n".join([*blocks, "\n".join(dict.fromkeys(found["placements"]))])
+
+
+def cell(spread: dict[str, float], digits: int) -> str:
+    """ "21.0 (20.1..21.4)"."""
+    return f"{spread['median']:.{digits}f} ({spread['min']:.{digits}f}..{spread['max']:.{digits}f})"
+
+
+def mpi_text(found: dict[str, Any]) -> str:
+    """A table a pair: size, half a round trip, bandwidth one way and both ways; then the fit."""
+    blocks = [f"messages through mpi4py over {found['library']}; MB = 10^6 B, a window of {found['window']} messages"]
+    for pair in found["pairs"]:
+        lines = [["Size", "Latency (us)", "min", "max", "Bandwidth (MB/s)", "Bidirectional (MB/s)"]]
+        for row in pair["sizes"]:
+            times = (f"{1e6 * row['latency'][name]:.2f}" for name in ("median", "min", "max"))
+            rates = (f"{row[name]['median'] / 1e6:.2f}" for name in ("bandwidth", "bidirectional"))
+            lines.append([str(row["bytes"]), *times, *rates])
+        line = pair["fit"]
+        blocks.append(
+            f"# {BETWEEN[pair['where']]}: {pair['binding']}\n{columns(lines)}\n"
+            f"fit: latency {1e6 * line['latency']:.2f} +- {1e6 * line['latency_error']:.2f} us, "
+            f"bandwidth {line['bandwidth'] / 1e6:.0f} +- {line['bandwidth_error'] / 1e6:.0f} MB/s; "
+            f"the processor spends {1e9 * line['busy']:.2g} ns a byte"
+        )
+    return "\n\n".join(blocks)
+
+
+def update_text(found: dict[str, Any]) -> str:
+    """Rates of the update by walls and cores."""
+    lines = [["walls", "Mcells/s", "min", "max", "placement"]]
+    for boundary, each in found["boundaries"].items():
+        for unit in (each["core"], each["numa"]):
+            rates = (f"{unit['mcells_per_second'][which]:.0f}" for which in ("median", "min", "max"))
+            lines.append([boundary.upper(), *rates, f"{unit['placement']}, {unit['isa']}"])
+    head = f"update of a box of {found['cells']}^3 cells, {found['precision']} precision"
+    return f"{head}, median of {found['passes']} runs of {found['steps']} steps\n{columns(lines)}"
+
+
+TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {"stream": stream_text, "scale": scale_text}
+TEXTS |= {"latency": latency_text, "mpi": mpi_text, "fdtd": update_text}
+
+
+def readable(answer: dict[str, Any]) -> str:
+    """A block of lines a part."""
+    simulated = "  SIMULATED: made-up numbers, nothing was measured" if answer["simulated"] else ""
+    nodes = counted(answer["numa_nodes"], "NUMA node")
+    text = [f"machine: {answer['machine']}, {answer['cores']} cores, {nodes}{simulated}"]
+    text += [write(answer[part]) for part, write in TEXTS.items() if part in answer]
+    if "profile" in answer:
+        text.append("kept as this machine's profile, for check, place and predict")
+    return "\n\n".join(text)
