@@ -67,7 +67,7 @@ class Solver:
     def field(self, name: str) -> np.ndarray:
         """A copy of one component, full Yee shape, V/m or A/m."""
         component = self._component(name)
-        values = np.zeros(self.grid.component_shape(component), self._setup.plan.dtype)
+        values: np.ndarray = np.zeros(self.grid.component_shape(component), self._setup.plan.dtype)
         view, part = self._active(component)
         values[part] = view * (1 / VACUUM_IMPEDANCE if component >= 3 else 1.0) / self._fraction(component, view.shape)
         return values

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from nearfield.entry.triples import Triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.plan.boxes import Box
 from nearfield.plan.plan import Plan
 from nearfield.plan.recorders import Recording, SnapshotBox
@@ -95,166 +95,146 @@ class AxisSamples(Protocol):
 
 
 class Part(Protocol):
-    """Place of a rank's engine in the whole run: its samples along each axis, its boxes in global coordinates."""
+    """Place of a rank's engine in the whole run.
+
+    axes: its samples along x, y, z. recorders: number of each of its recorders among the plan's. there: a box of the
+    engine in coordinates of the whole run.
+    """
 
     @property
     def axes(self) -> Sequence[AxisSamples]: ...
+    @property
+    def recorders(self) -> Sequence[int]: ...
     def there(self, box: Box) -> Box: ...
 
 
 @runtime_checkable
 class Engine(Protocol):
-    """Advances a plan, alone or as all ranks together. H is eta0 H wherever a component is read or written."""
+    """Advances a plan, alone or as all ranks together. H is eta0 H wherever a component is read or written.
+
+    own: the part of the plan's box that is not a halo. step: steps made since the start or the last reset.
+    local: the engine of this process, itself or the rank's own. part: its place in the run; None: it has all of it.
+    shared_sums: samples so far of functionals whose terms lie on several ranks, by recorder; on rank 0 alone.
+
+    facts: at least isa, threads, bytes, palette_blocks, schedule, tile_depth and step.
+    advance: make `steps` steps; None when `stop()` was true under way, and recordings alone are valid.
+    reset: set fields, states, recorders and the step to zero.
+    gathered: one component in its active shape. set_state: write it before the first step, the same on all ranks.
+    recordings: one for each recording term in the plan's order, SI units. Ranks other than 0 get None of either.
+    """
 
     plan: Plan
 
     @property
-    def own(self) -> Box:
-        """The part of the plan's box that is not a halo."""
-
+    def own(self) -> Box: ...
     @property
-    def step(self) -> int:
-        """Steps made since the start or the last reset."""
-
+    def step(self) -> int: ...
     @property
-    def local(self) -> LocalEngine:
-        """The engine of this process: itself, or the rank's own."""
-
+    def local(self) -> LocalEngine: ...
     @property
-    def part(self) -> Part | None:
-        """Place of the local engine in the run; None: it has all of it."""
-
+    def part(self) -> Part | None: ...
     @property
-    def overlap(self) -> str | None:
-        """How messages overlap with steps; None: there are none."""
-
-    @property
-    def recorders(self) -> Sequence[int]:
-        """Number among the plan's recording terms of each recorder of the local engine."""
-
-    @property
-    def shared_sums(self) -> dict[int, list[np.ndarray]]:
-        """Samples so far of functionals whose terms lie on several ranks, by recorder; on rank 0 alone."""
-
-    def facts(self) -> dict[str, Any]:
-        """At least isa, threads, bytes, palette_blocks, schedule, tile_depth and step."""
-
-    def advance(self, steps: int, excitation: str = ..., weigh: bool = ..., stop: Stop | None = ...) -> Block | None:
-        """Make `steps` steps; None when `stop()` became true under way, and recordings alone are valid."""
-
-    def reset(self) -> None:
-        """Set fields, states, recorders and the step to zero."""
-
-    def gathered(self, component: int) -> np.ndarray | None:
-        """One component in its active shape; None on ranks other than 0."""
-
-    def set_state(self, component: int, values: np.ndarray) -> None:
-        """Write one component, active shape, before the first step; all ranks give the same."""
-
-    def recordings(self) -> list[Recording] | None:
-        """One for each recording term in the plan's order, SI units; None on ranks other than 0."""
+    def shared_sums(self) -> dict[int, list[np.ndarray]]: ...
+    def facts(self) -> dict[str, Any]: ...
+    def advance(
+        self, steps: int, excitation: str = ..., weigh: bool = ..., stop: Stop | None = ...
+    ) -> Block | None: ...
+    def reset(self) -> None: ...
+    def gathered(self, component: int) -> np.ndarray | None: ...
+    def set_state(self, component: int, values: np.ndarray) -> None: ...
+    def recordings(self) -> list[Recording] | None: ...
 
 
 @runtime_checkable
 class Saved(Protocol):
-    """Gives every state by name and takes it back, so that an engine goes on where another one stopped."""
+    """Gives every state by name and takes it back, so that an engine goes on where another one stopped.
+
+    named_states: fields, states of CPML and of dispersive media, halos included.
+    circuits: (component, i, j, k) of each circuit's edge; circuit_states: their memories (edges, 2), a copy.
+    accumulated: sums and samples of each recorder as the engine adds them up; axes x, y, z come last.
+    resume: set the step and these recordings (None: nothing); states become zero, for the caller to write.
+    """
 
     @property
-    def circuits(self) -> Sequence[tuple[int, int, int, int]]:
-        """(component, i, j, k) of each circuit's edge."""
-
-    def named_states(self) -> Iterator[NamedState]:
-        """Fields, states of CPML and of dispersive media, halos included."""
-
-    def circuit_states(self) -> np.ndarray:
-        """Memories (edges, 2) of the circuits, a copy."""
-
-    def set_circuit_states(self, states: np.ndarray) -> None:
-        """Write all of them."""
-
-    def accumulated(self) -> Iterator[np.ndarray]:
-        """Sums and samples of each recorder as the engine adds them up; axes x, y, z come last."""
-
-    def resume(self, step: int, accumulated: Sequence[np.ndarray | None]) -> None:
-        """Set the step and these recordings (None: nothing); states become zero, for the caller to write."""
+    def circuits(self) -> Sequence[tuple[int, int, int, int]]: ...
+    def named_states(self) -> Iterator[NamedState]: ...
+    def circuit_states(self) -> np.ndarray: ...
+    def set_circuit_states(self, states: np.ndarray) -> None: ...
+    def accumulated(self) -> Iterator[np.ndarray]: ...
+    def resume(self, step: int, accumulated: Sequence[np.ndarray | None]) -> None: ...
 
 
 @runtime_checkable
 class Streams(Protocol):
-    """Records snapshots into memory that the caller gives."""
+    """Records snapshots into memory of the caller.
 
-    def snapshot_shape(self, term: SnapshotBox) -> Triple:
-        """Extents of a snapshot along the plan's storage axes."""
+    place_snapshots: arrays for the snapshots that a recorder takes in the next block of steps, in V/m and A/m; their
+    shape is `snapshot_shape`, the extents along the plan's storage axes, their last axis is contiguous.
+    """
 
-    def place_snapshots(self, recorder: int, places: list[np.ndarray]) -> None:
-        """Arrays of that shape for the snapshots of the next block, last axis contiguous; V/m and A/m."""
+    def snapshot_shape(self, term: SnapshotBox) -> Triple: ...
+    def place_snapshots(self, recorder: int, places: list[np.ndarray]) -> None: ...
 
 
 @runtime_checkable
 class Halves(Protocol):
-    """Makes a block of steps region by region, and exchanges halos between regions."""
+    """Makes a block of steps region by region, and exchanges halos between regions.
 
-    def begin(self, steps: int, excitation: str, weigh: bool, tables: Tables | None = None) -> None:
-        """Begin a block of steps."""
+    begin: begin a block of steps, with these tables where they are known.
+    run: make steps [first, last) of the block in a region; False when `stop()`, asked every so many ms, is true.
+    refreshed: halos were written, and are valid after so many steps of the block.
+    end: end the block; gives the samples of each functional, and the digits of the energy sum (`energy_of`).
+    message: a buffer for these faces; engines agree on its bytes where their plans have the same storage axes.
+    """
 
+    def begin(self, steps: int, excitation: str, weigh: bool, tables: Tables | None = None) -> None: ...
     def run(
         self, first: int, last: int, sides: Sides | None = None, stop: Stop | None = None, milliseconds: float = 100
-    ) -> bool:
-        """Make steps [first, last) of the block in a region; False when `stop()`, asked every so many ms, is true."""
-
-    def refreshed(self, steps: int) -> None:
-        """Halos were written: they are valid after so many steps of the block."""
-
-    def end(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """End the block: samples of each functional, and the digits of the energy sum (`energy_of`)."""
-
-    def message(self, faces: Sequence[Face]) -> Message:
-        """A buffer for these faces; two engines agree on its bytes where their plans have the same storage axes."""
+    ) -> bool: ...
+    def refreshed(self, steps: int) -> None: ...
+    def end(self) -> tuple[list[np.ndarray], np.ndarray]: ...
+    def message(self, faces: Sequence[Face]) -> Message: ...
 
 
 class LocalEngine(Engine, Saved, Streams, Protocol):
-    """An engine in one process."""
+    """An engine in one process.
 
-    def state(self, component: int) -> np.ndarray:
-        """Writable view of one component in its active shape."""
+    state: a writable view of one component in its active shape. pages: of each domain, pages on each NUMA node, of
+    `sample` looked at, and the number of all.
+    """
 
-    def pages(self, sample: int) -> Sequence[tuple[list[int], int]]:
-        """Of each domain: pages on each NUMA node, of `sample` looked at, and the number of all."""
+    def state(self, component: int) -> np.ndarray: ...
+    def pages(self, sample: int) -> Sequence[tuple[list[int], int]]: ...
 
 
 class Undivided(ABC):
-    """Base of local engines: members of `Engine` for an engine that has its plan to itself."""
+    """Base of local engines: members of the protocols for an engine that has its plan to itself."""
 
     plan: Plan
     part: Part | None = None
-    overlap: str | None = None
 
     @property
     def local(self) -> Self:
-        """This engine."""
         return self
 
     @property
-    def recorders(self) -> Sequence[int]:
-        """All recorders of the plan."""
-        return range(len(self.plan.recorders))
-
-    @property
     def shared_sums(self) -> dict[int, list[np.ndarray]]:
-        """No functional is shared."""
         return {}
 
     @abstractmethod
-    def state(self, component: int) -> np.ndarray:
-        """Writable view of one component in its active shape, axes x, y, z; H as eta0 H."""
+    def state(self, component: int) -> np.ndarray: ...
 
     def gathered(self, component: int) -> np.ndarray:
-        """One component in its active shape, a view."""
         return self.state(component)
 
     def set_state(self, component: int, values: np.ndarray) -> None:
-        """Write one component, active shape."""
         self.state(component)[...] = values
+
+    def snapshot_shape(self, term: SnapshotBox) -> Triple:
+        return triple(term.box.shape[axis] for axis in self.plan.storage_axes)
+
+    def pages(self, sample: int) -> Sequence[tuple[list[int], int]]:
+        return []
 
 
 def energy_of(digits: np.ndarray) -> float:

@@ -130,10 +130,15 @@ def measured(simulation: Simulation, boundary: str, steps: int, *spread: Any) ->
     timed.seconds(WARM_UP)  # ranks begin together
     seconds = max(timed.started.ranks.everywhere(timed.seconds(steps)))
     return {
-        **{"cells": timed.cells, "steps": steps, "boundary": boundary, "precision": simulation.precision},
+        "cells": timed.cells,
+        "steps": steps,
+        "boundary": boundary,
+        "precision": simulation.precision,
         **timed.facts(),
-        **{"tile_choice": timed.choice.how, "predicted_gain": timed.choice.predicted_gain},
-        **{"seconds": seconds, "mcells_per_second": timed.cells * steps / seconds / 1e6},
+        "tile_choice": timed.choice.how,
+        "predicted_gain": timed.choice.facts()["predicted_gain"],
+        "seconds": seconds,
+        "mcells_per_second": timed.cells * steps / seconds / 1e6,
         **timed.started.facts(),
         "rank_seconds": timed.started.seconds(),
         "warnings": list(timed.started.binding.warnings),

@@ -14,8 +14,9 @@ import os
 import shutil
 import time
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,7 +36,7 @@ from nearfield.monitors.regions import is_held
 from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.start import Started
-from nearfield.plan.recorders import taken_by
+from nearfield.plan.recorders import SnapshotBox, taken_by
 from nearfield.plan.sizes import BYTES_OF
 from nearfield.records.records import PARTS, RunRecord
 from nearfield.records.regions import Region
@@ -62,7 +63,7 @@ class Outlet:
     recorded: list[tuple[slice, ...]] = field(default_factory=list)  # of each: the rest is zero, on a high wall
     block_bytes: int = 0
     blocks: int = LEAST_BLOCKS
-    ring: stream.Writer | None = None
+    ring: stream.Writer = field(init=False, repr=False)  # once the files are to be opened
     waiting: list[int] = field(default_factory=list)  # steps of the blocks that are acquired
 
     def taken(self, step: int) -> int:
@@ -151,9 +152,9 @@ class FieldStreams:
         context, engine = self.setup.context, self.started.engine
         active, axes = context.active, self._engine.plan.storage_axes
         held = [each for each in stored_regions(feature, context).items() if is_held(each[1], context)]
-        part, local = engine.part, self._engine.plan.recorders
+        part, local = engine.part, cast("tuple[SnapshotBox, ...]", self._engine.plan.recorders)
         found = Outlet(name, np.asarray(feature.item._steps(context)))
-        for number, (everywhere, term) in enumerate(zip(engine.recorders, local)):
+        for number, (everywhere, term) in enumerate(zip(part.recorders if part else count(), local)):
             if not feature.first <= everywhere < feature.first + feature.count:
                 continue
             name, region = held[everywhere - feature.first]
@@ -302,7 +303,9 @@ class FieldStreams:
             outlet.waiting = steps.tolist()
             for recorder, piece, recorded in zip(outlet.recorders, outlet.pieces, outlet.recorded):
                 count = math.prod(piece["shape"]) * self._itemsize
-                flat = [block[piece["at"] : piece["at"] + count].view(self._engine.plan.dtype) for block in blocks]
+                flat: list[np.ndarray] = [
+                    block[piece["at"] : piece["at"] + count].view(self._engine.plan.dtype) for block in blocks
+                ]
                 places = [values.reshape(piece["shape"])[recorded] for values in flat]
                 self._engine.place_snapshots(recorder, places)
         self.stalled += time.perf_counter() - begun
@@ -398,11 +401,10 @@ def file_sizes(setup: Discretization) -> list[PredictedSize]:
 
 def ring_bytes(setup: Discretization) -> int:
     """Memory of the rings of a run of one rank."""
-    total, recorders = 0, setup.plan.recorders
+    total, recorders = 0, cast("tuple[SnapshotBox, ...]", setup.plan.recorders)
     for feature in features_with_files(setup).values():
         own = recorders[feature.first : feature.first + feature.count]
-        size = sum(math.prod(np.subtract(term.upper, term.lower).tolist()) for term in own)
-        size *= BYTES_OF[setup.plan.precision]
+        size = sum(term.samples for term in own) * BYTES_OF[setup.plan.precision]
         total += size * ring_blocks(size, len(feature.item._steps(setup.context)))
     return total
 

@@ -98,8 +98,8 @@ def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
         try:
             code: int = launched.wait()
         finally:
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
+            for handled, handler in handlers.items():
+                signal.signal(handled, handler)
     if code in (0, 1, 2, 3, 4, 75, 130):
         return code
     number = -code if code < 0 else code - 128 if code > 128 else code

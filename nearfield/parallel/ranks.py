@@ -74,22 +74,14 @@ class RankEngine:
 
     @property
     def own(self) -> Box:
-        """This rank's box of the plan."""
         return self.part.own
 
     @property
-    def recorders(self) -> list[int]:
-        """Number among the plan's recording terms of each recorder of this rank."""
-        return self._recorded.numbers
-
-    @property
     def shared_sums(self) -> dict[int, list[np.ndarray]]:
-        """Samples so far of the sums that ranks share, by recorder of the plan; on rank 0 alone."""
         return self._recorded.sums
 
     @property
     def step(self) -> int:
-        """Steps made since the start or the last reset."""
         return self.local.step
 
     def facts(self) -> dict[str, Any]:
@@ -214,7 +206,6 @@ class RankEngine:
         self.seconds["wait"] += time.perf_counter() - begun
 
     def reset(self) -> None:
-        """Set everything to zero, on all ranks."""
         if self._coming:
             self._wait()
             self._coming = False
@@ -224,11 +215,9 @@ class RankEngine:
     # ---- fields and recordings
 
     def set_state(self, component: int, values: np.ndarray) -> None:
-        """Write one component, active shape, before the first step after a reset; all ranks the same."""
         self.local.set_state(component, values[np.ix_(*(axis.samples for axis in self.part.axes))])
 
     def gathered(self, component: int) -> np.ndarray | None:
-        """One component, active shape, H as eta0 H."""
         pieces = self.ranks.gathered(self.local.state(component)[self.part.own_here.slices()].copy())
         if pieces is None:
             return None
@@ -238,7 +227,6 @@ class RankEngine:
         return whole
 
     def recordings(self) -> list[Recording] | None:
-        """One for each recording term of the plan, SI units."""
         return self._recorded.joined(self.local.recordings() or [])
 
 

@@ -18,8 +18,7 @@ class RankRecorders:
     """The recorders of a plan on ranks that own these boxes; all ranks call the same methods in the same order."""
 
     def __init__(self, plan: Plan, ranks: Ranks, part: PlanPart, boxes: Sequence[Box]) -> None:
-        self._plan, self._ranks, self._boxes = plan, ranks, boxes
-        self.numbers = part.recorders
+        self._plan, self._ranks, self._part, self._boxes = plan, ranks, part, boxes
         local = list(zip(part.recorders, part.plan.recorders))
         functionals = [(n, term) for n, term in local if isinstance(term, Functional)]
         self._functionals = [n for n, _ in functionals]
@@ -62,7 +61,7 @@ class RankRecorders:
 
     def joined(self, recordings: list[Recording]) -> list[Recording] | None:
         """The recordings of all ranks, each of which gives its own; on rank 0 alone."""
-        pieces = self._ranks.gathered(dict(zip(self.numbers, recordings)))
+        pieces = self._ranks.gathered(dict(zip(self._part.recorders, recordings)))
         return pieces and [self._joined(n, term, pieces) for n, term in enumerate(self._plan.recorders)]
 
     def _joined(self, n: int, term: RecordingTerm, pieces: list[dict[int, Recording]]) -> Recording:

@@ -87,7 +87,7 @@ class Started:
             "arrangement": list(counts),
             "cuts": [list(ends) for ends in cut.cuts] if cut else None,
             "rank_arrangement": list(self.decomposition.grouping.ranks) if self.decomposition else [1, 1, 1],
-            "overlap": self.engine.overlap,
+            "overlap": self.engine.overlap if isinstance(self.engine, RankEngine) else None,
             "imbalance": self.decomposition.imbalance if self.decomposition else 1.0,
             "halo_depth": self.depth,
             "placement": self.ranks.everywhere(own),

@@ -1,4 +1,4 @@
-"""The guard: watches the energy of a run, ends it when it has decayed, stops it when it diverges."""
+"""The guard: it watches the energy of a run, ends the run when it has decayed, and stops it when it diverges."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from nearfield.discretization.discretization import Discretization
 from nearfield.engines.protocol import Engine
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
+from nearfield.entry.triples import Triple, triple
 from nearfield.grid.yee import COMPONENTS
 
 GROWTH = 10.0  # times the energy at the end of the sources: no passive model gives so much
@@ -16,7 +17,7 @@ GROWTH = 10.0  # times the energy at the end of the sources: no passive model gi
 
 @dataclass
 class Guard:
-    """Energies at the check steps, and what follows from them.
+    """Energies at the check steps, and what they say of the run.
 
     Energy here is eps0/2 sum(E^2 + (eta0 H)^2) times the mean cell volume: the vacuum's, good for ratios.
     """
@@ -58,22 +59,22 @@ def explain_divergence(setup: Discretization, engine: Engine) -> str:
     if worst is None:
         return f"diverged at step {engine.step}"
     component, index = worst
-    index = tuple(n + count - held for n, count, held in zip(index, setup.grid.cells, setup.plan.cells))
+    index = triple(n + count - cells for n, count, cells in zip(index, setup.grid.cells, setup.plan.cells))
     place = [axis[n] for axis, n in zip(setup.grid.component_axes(component), index)]
     medium = setup.coefficients.medium_name(*index)
     where = ", ".join(f"{name}={value:.6g}" for name, value in zip("xyz", place))
     return (
         f"diverged at step {engine.step} ({engine.step * setup.time_step:.4g} s): {COMPONENTS[component]} at ({where}) "
-        f"m, cell {tuple(int(n) for n in index)}, in {medium}. {likely_cause(setup, index)}"
+        f"m, cell {index}, in {medium}. {likely_cause(setup, index)}"
     )
 
 
-def worst_sample(engine: Engine) -> tuple[int, tuple[int, int, int]] | None:
+def worst_sample(engine: Engine) -> tuple[int, Triple] | None:
     """The component and index of the largest finite sample next to where samples are no numbers, or of the largest.
 
     None where the fields are with another rank.
     """
-    found: tuple[float, int, tuple[int, ...]] = (-1.0, 0, (0, 0, 0))
+    found: tuple[float, int, Triple] = (-1.0, 0, (0, 0, 0))
     for component in range(6):
         values = engine.gathered(component)
         if values is None or found[0] == np.inf:
@@ -82,15 +83,15 @@ def worst_sample(engine: Engine) -> tuple[int, tuple[int, int, int]] | None:
         broken = ~np.isfinite(values)
         if broken.any():
             middle = np.median(np.argwhere(broken), axis=0)  # it spread evenly from where it began
-            found = (np.inf, component, tuple(int(n) for n in middle))
+            found = (np.inf, component, triple(int(n) for n in middle))
             continue
         index = np.unravel_index(int(np.argmax(values)), values.shape)
         if values[index] > found[0]:
-            found = (float(values[index]), component, tuple(int(n) for n in index))
+            found = (float(values[index]), component, triple(int(n) for n in index))
     return found[1:] if found[0] >= 0 else None
 
 
-def likely_cause(setup: Discretization, index: tuple[int, int, int]) -> str:
+def likely_cause(setup: Discretization, index: Triple) -> str:
     """The most common reason for a divergence at such a place."""
     limit = setup.grid.maximum_time_step()
     if setup.time_step > limit:

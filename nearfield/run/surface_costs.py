@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.coefficients.coefficients import Coefficients
-from nearfield.engines.cpu.pole_sizes import DISPERSIVE, REMEMBERED
+from nearfield.engines.cpu.heuristics import DISPERSIVE, REMEMBERED
 from nearfield.plan.sizes import BYTES_OF, LANES
 
 if TYPE_CHECKING:

@@ -17,13 +17,12 @@ from nearfield.engines.cpu.terms import CoreTerms
 from nearfield.engines.cpu.tiling import Machine, Rows, Tiling, choose_tiling, stays_in_l2
 from nearfield.engines.cpu.turn import Turn
 from nearfield.engines.protocol import Block, Face, NamedState, Placement, Sides, Stop, Tables, Undivided, energy_of
-from nearfield.entry.triples import Triple, triple
 from nearfield.machine.compiled import core, instruction_set
 from nearfield.machine.topology import available_threads
 from nearfield.plan.boxes import Arrangement, Box
 from nearfield.plan.excitations import Marches
 from nearfield.plan.plan import Plan
-from nearfield.plan.recorders import Recording, SnapshotBox
+from nearfield.plan.recorders import Recording
 
 
 def seam(phase: float | None, gap: int | None) -> list[float]:
@@ -37,7 +36,8 @@ class CpuEngine(Undivided):
 
     `tiling` fixes the tiles (`STEPWISE`: none); left out, a cost model chooses them. `domains` cuts the plan's box into
     domains with threads and pages of their own, `placement` says which. No bit depends on any of them. `own` is the
-    part of the box that is not a halo: all else is some other engine's to record.
+    part of the box that is not a halo: all else is some other engine's to record. Methods without a text are those of
+    the protocols.
     """
 
     def __init__(
@@ -98,7 +98,6 @@ class CpuEngine(Undivided):
 
     @property
     def step(self) -> int:
-        """Steps made since the start or the last reset."""
         return int(self._core.step)
 
     def facts(self) -> dict[str, Any]:
@@ -108,6 +107,9 @@ class CpuEngine(Undivided):
     def use_tiles(self, tiling: Tiling) -> None:
         """Take these tiles from the next step on."""
         self._core.set_tiling(tiling.depth, tiling.width, tiling.segment, self._fetch)
+
+    def pages(self, sample: int) -> Sequence[tuple[list[int], int]]:
+        return list(self._core.pages(sample))
 
     # ---- steps
 
@@ -125,93 +127,68 @@ class CpuEngine(Undivided):
         return Block(energy_of(digits) if weigh else -1.0)
 
     def begin(self, steps: int, excitation: str, weigh: bool, tables: Tables | None = None) -> None:
-        """Begin a block of steps, with these tables where they are known."""
         t = tables or self._tables(steps, excitation)
         self._core.begin(steps, t.electric, t.magnetic, t.phasors, t.waves, weigh)
 
     def _tables(self, steps: int, excitation: str) -> Tables:
         first = self.step + 1
+        phasors = [self.plan.phasors(box, first, steps) for box in self.plan.dft_boxes]
         waves = self._marches.tables(first, steps, excitation)
-        return Tables(*self.plan.amplitudes(first, steps, excitation), self._recorders.phasors(first, steps), waves)
+        return Tables(*self.plan.amplitudes(first, steps, excitation), phasors, waves)
 
     def run(
         self, first: int, last: int, sides: Sides | None = None, stop: Stop | None = None, milliseconds: float = 100
     ) -> bool:
-        """Make steps [first, last) of the block, in a region whose (low, high) sides along each axis are (at, lean).
-
-        `stop` is asked every so many milliseconds; False when it said so.
-        """
         turned = None if sides is None else [sides[axis] for axis in self._turn.axes[:2]]
         return bool(self._core.run(first, last, turned, stop, milliseconds))
 
     def end(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """End the block: samples of each functional, and the digits of the energy sum (`energy_of`)."""
         samples, digits = self._core.end()
         self._recorders.add(samples)
         return samples, digits
 
     def refreshed(self, steps: int) -> None:
-        """Halos were written: they are valid after so many steps of the block under way."""
         self._core.refreshed(steps)
 
     def message(self, faces: Sequence[Face]) -> StateMessage:
-        """A buffer for the states of these faces."""
         return StateMessage(self, faces)
 
     def reset(self) -> None:
-        """Set fields, states, recorders and the step counter to zero."""
         self._core.reset()
         self._recorders.reset()
 
     # ---- states
 
-    def state(self, component: int) -> np.ndarray:
-        """Writable view of one component in its active shape, axes x, y, z; H as eta0 H."""
-        return field(self.plan, self.states(), component)
-
     def states(self) -> dict[str, tuple[int, np.ndarray]]:
         """The registry of state arrays, storage axes: name -> (half step 0 or 1, view)."""
         return dict(self._core.states())
 
+    def state(self, component: int) -> np.ndarray:
+        return field(self.plan, self.states(), component)
+
     def named_states(self) -> Iterator[NamedState]:
-        """Fields, psi and poles, halos included. Error: the registry has other states."""
+        """All states of the registry, and poles. Error: the registry has states of other names."""
         return named_states(self.plan, self.states(), self.poles)
 
     def circuit_states(self) -> np.ndarray:
-        """Memories of the circuits, (edges, 2), in the order of `circuits`; a copy."""
         return np.asarray(self._core.circuit_states())
 
     def set_circuit_states(self, states: np.ndarray, which: np.ndarray | None = None) -> None:
-        """Write the memories of some edges, or of all."""
+        """Write the memories of some edges, by number, or of all."""
         which = np.arange(len(states)) if which is None else which
         self._core.set_circuit_states(which, np.ascontiguousarray(states))
 
     def resume(self, step: int, accumulated: Sequence[np.ndarray | None]) -> None:
-        """Set the step and these recordings (None: nothing); states become zero, for the caller to write."""
         self._core.resume(step)
         self._recorders.resume(accumulated)
 
-    def accumulated(self) -> Iterator[np.ndarray]:
-        """Sums and samples of each recorder as the engine adds them up: for `resume`. Axes x, y, z come last."""
-        return self._recorders.accumulated()
-
     # ---- recordings
 
-    def snapshot_shape(self, term: SnapshotBox) -> Triple:
-        """Extents of a recorder's snapshot along the storage axes."""
-        return triple(self._turn.place(term.box.shape))
-
-    def place_snapshots(self, recorder: int, places: list[np.ndarray]) -> None:
-        """Where the snapshots that a recorder takes in the next block go: arrays as `snapshot_shape` says.
-
-        Their last axis has unit stride. They are written under way, in V/m and A/m.
-        """
-        self._core.place_snapshots(self._recorders.number(recorder), places)
+    def accumulated(self) -> Iterator[np.ndarray]:
+        return self._recorders.accumulated()
 
     def recordings(self) -> list[Recording]:
-        """What each recording term of the plan gathered, in their order; SI units, x, y, z axes."""
         return self._recorders.recordings()
 
-    def pages(self, sample: int) -> Sequence[tuple[list[int], int]]:
-        """Of each domain: pages on each NUMA node, of `sample` looked at, and the number of all."""
-        return list(self._core.pages(sample))
+    def place_snapshots(self, recorder: int, places: list[np.ndarray]) -> None:
+        self._core.place_snapshots(self._recorders.number(recorder), places)

@@ -31,10 +31,6 @@ class Recorders:
         """The number of a recorder among those of its kind."""
         return self._terms[recorder][1]
 
-    def phasors(self, first: int, steps: int) -> list[np.ndarray]:
-        """Table of each Fourier recorder for steps first, first + 1, ..."""
-        return [self._plan.phasors(term, first, steps) for term in self._plan.dft_boxes]
-
     def add(self, samples: Sequence[np.ndarray]) -> None:
         """Append the samples of each functional in one block of steps."""
         for gathered, block in zip(self._samples, samples):
@@ -74,7 +70,8 @@ class Recorders:
         term, number = recorder
         half = is_magnetic(term.component)
         if isinstance(term, Functional):
-            values = np.concatenate([np.zeros(0), *self._samples[number]])
+            samples = self._samples[number]  # of a sum that ranks share: products, one a term
+            values = np.concatenate(samples) if samples else np.zeros(0)
             steps = term.stride * np.arange(1, len(values) + 1)
             return Recording(self._plan.recording_times(half, steps), values)
         scale = 1.0 / VACUUM_IMPEDANCE if half else 1.0

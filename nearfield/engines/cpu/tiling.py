@@ -23,7 +23,7 @@ from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import BYTES_OF, LANES, blocks, record_bytes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Tiling:
     """Steps and rows of a tile, and blocks of 16 cells its rows are cut into (0: whole rows).
 
@@ -89,8 +89,7 @@ class Rows:
         kept, full = fullest_rows(plan)
         closed = [plan.active[axis] for axis in (a, b) if plan.phases[axis] is not None and plan.gaps[axis] is None]
         rings = [(n + plan.reach) // (2 * plan.reach) for n in closed if n > 1]
-        deepest = min(rings, default=cls.deepest)
-        record += round(kept * full)
+        deepest, record = min(rings, default=cls.deepest), record + round(kept * full)
         shape = plan.active[a], plan.active[b], plan.active[c]
         return cls(*shape, record, plan.precision, slabs, deepest, kept, full, plan.reach)
 
@@ -161,8 +160,7 @@ def with_memory(inside: float, tiling: Tiling, rows: Rows, machine: Machine, rat
     shared = rows.reach / tiling.width  # of its rows that a tile shares with its neighbour, a step
     traffic = 1 / tiling.depth + heuristics.EDGE * shared if tiling.depth else 1.0
     kept = 1 - 1 / tiling.depth - shared if tiling.depth else 0.0
-    beyond = rows.moved_bytes * (traffic + kept * spilt) / rate
-    inside += from_l2
+    inside, beyond = inside + from_l2, rows.moved_bytes * (traffic + kept * spilt) / rate
     return max(inside + heuristics.SHOWN * beyond, beyond) if tiling.depth else inside + beyond
 
 
@@ -174,11 +172,8 @@ def rate_beyond_l2(tiling: Tiling, rows: Rows, machine: Machine) -> float:
     together = heuristics.RESIDENT * machine.l2 * machine.threads
     if rows.bytes <= together:
         return heuristics.HANDED_RATE if machine.threads > 1 and tiling.depth else float("inf")
-    return (
-        heuristics.L3_RATE
-        if rows.bytes <= machine.l3
-        else min(heuristics.L3_RATE, machine.memory_rate / machine.threads)
-    )
+    shared = float("inf") if rows.bytes <= machine.l3 else machine.memory_rate / machine.threads
+    return min(heuristics.L3_RATE, shared)
 
 
 def stays_in_l2(rows: Rows, machine: Machine) -> bool:
@@ -244,17 +239,13 @@ def widths(rows: int, threads: int) -> list[int]:
 
 def fastest(tilings: Iterable[Tiling], rows: Rows, machine: Machine) -> Tiling:
     """The fastest of some tiles by the model. Only those are replayed that could still win were they in balance."""
-    costs = sorted(
-        (seconds_per_cell(tiling, rows, machine), tiling.footprint(rows), tiling.depth, tiling.width)
-        for tiling in tilings
-    )
     best, least = STEPWISE, float("inf")
-    for seconds, _, depth, width in costs:
+    for seconds, _, tiling in sorted((seconds_per_cell(t, rows, machine), t.footprint(rows), t) for t in tilings):
         if seconds >= least:
             break
-        balanced = seconds / balance(Tiling(depth, width), rows, machine.threads)
+        balanced = seconds / balance(tiling, rows, machine.threads)
         if balanced < least:
-            best, least = Tiling(depth, width), balanced
+            best, least = tiling, balanced
     return best
 
 
@@ -295,7 +286,7 @@ def replay(planes: int, rows: int, tiling: Tiling, steps: int, threads: int, rea
 
 def tile_costs(planes: int, rows: int, tiling: Tiling, reach: int = 1) -> np.ndarray:
     """Rows and steps that each band of a time block makes in each chunk of positions, (bands, chunks)."""
-    width, leans = tiling.width, reach * np.arange(tiling.depth)[:, None]
+    width, lean, leans = tiling.width, reach * tiling.depth, reach * np.arange(tiling.depth)[:, None]
 
     def inside(size: int, count: int, end: int) -> np.ndarray:
         """How many of `count` lie in each part of `size` of [0, end), leaning back step by step: (steps, parts)."""
@@ -304,8 +295,6 @@ def tile_costs(planes: int, rows: int, tiling: Tiling, reach: int = 1) -> np.nda
         counts: np.ndarray = np.clip(last, 0, count) - np.clip(first, 0, count)
         return counts
 
-    bands = -(-(rows + reach * tiling.depth) // width)
-    costs: np.ndarray = inside(width, rows, bands * width).T @ inside(
-        chunk(planes), planes, planes + reach * tiling.depth
-    )
+    bands = -(-(rows + lean) // width)
+    costs: np.ndarray = inside(width, rows, bands * width).T @ inside(chunk(planes), planes, planes + lean)
     return costs

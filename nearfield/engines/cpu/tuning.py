@@ -10,8 +10,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import nearfield
@@ -50,11 +49,6 @@ class Choice:
     rows: Rows
     machine: Machine
 
-    @cached_property
-    def predicted_gain(self) -> float:
-        """Predicted rate over the rate of the stepwise schedule."""
-        return predicted_gain(self.tiling, self.rows, self.machine)
-
     @property
     def footprint(self) -> dict[str, tuple[int, int]]:
         """Bytes needed and bytes available by level: live rows in L1, a tile in L2, the tiles of all threads in L3."""
@@ -70,13 +64,11 @@ class Choice:
         """Entries of the result's facts."""
         return {
             "schedule": "tiled" if self.tiling.depth else "stepwise",
-            "tile_depth": self.tiling.depth,
-            "tile_width": self.tiling.width,
-            "tile_segment": self.tiling.segment,
+            **{f"tile_{name}": number for name, number in asdict(self.tiling).items()},
             "tile_choice": self.how,
             "tile_bytes": {name: need for name, (need, _) in self.footprint.items()},
             "tile_share_of_cache": {name: need / size for name, (need, size) in self.footprint.items()},
-            "predicted_gain": self.predicted_gain,
+            "predicted_gain": predicted_gain(self.tiling, self.rows, self.machine),
         }
 
     def __str__(self) -> str:
@@ -87,10 +79,8 @@ def described(facts: dict[str, Any]) -> str:
     """The facts of a choice in one line."""
     if facts["schedule"] == "stepwise":
         return "none: stepwise"
-    levels = [
-        f"{memory(need)} = {100 * facts['tile_share_of_cache'][name]:.0f} % of {name}"
-        for name, need in facts["tile_bytes"].items()
-    ]
+    shares = facts["tile_share_of_cache"]
+    levels = [f"{memory(need)} = {100 * shares[name]:.0f} % of {name}" for name, need in facts["tile_bytes"].items()]
     tiling = Tiling(facts["tile_depth"], facts["tile_width"], facts["tile_segment"])
     how = {"model": "by the cost model", "measured": "by a trial here"}.get(facts["tile_choice"], facts["tile_choice"])
     return f"{tiling}, {how}; {', '.join(levels)}; predicted {facts['predicted_gain']:.1f} times stepwise"
@@ -103,21 +93,15 @@ def choose(
     tiling: str | Tiling | None = None,
     available: int | None = None,
 ) -> Choice:
-    """The tiles of a run of this plan, on so many threads (None: as many of those available as serve it).
-
-    Error: wrong tiles.
-    """
-    rows, isa = Rows.of(plan), instruction_set()
-    machine = machine_for(rows, threads or available or available_threads(), isa)
+    """Tiles of a run, on so many threads (None: as many of those available as help it). Error: wrong tiles."""
+    rows, given = Rows.of(plan), None if tiling == "auto" else tiling
+    machine = machine_for(rows, threads or available or available_threads(), instruction_set())
     if threads is None:
         machine = fewest_threads(rows, machine)
-    if schedule == "stepwise":
-        if tiling not in (None, "auto"):
-            raise ModelError(f'tiles {tiling} are given for a run with schedule "stepwise"; give one of the two')
-        return Choice(STEPWISE, "given", rows, machine)
-    if tiling not in (None, "auto"):
-        given = Tiling.of(tiling)
-        return Choice(given, "given", rows, machine)
+    if schedule == "stepwise" and given:
+        raise ModelError(f'tiles {tiling} are given for a run with schedule "stepwise"; give one of the two')
+    if schedule == "stepwise" or given:
+        return Choice(Tiling.of(given or STEPWISE), "given", rows, machine)
     stored = stored_tiling(rows, machine)
     return Choice(stored or choose_tiling(rows, machine), "measured" if stored else "model", rows, machine)
 
@@ -157,16 +141,15 @@ def stored_tiling(rows: Rows, machine: Machine) -> Tiling | None:
     if len(sizes) < 3:
         return None
     tiling = Tiling(*sizes)
-    fits = tiling.depth >= heuristics.LEAST_DEPTH and tiling.width > 0 and tiling.footprint(rows) <= 2 * machine.l2
-    return tiling if fits and tiling.segment != 1 else None
+    deep = tiling.depth >= heuristics.LEAST_DEPTH and tiling.width > 0 and tiling.segment != 1
+    return tiling if deep and tiling.footprint(rows) <= 2 * machine.l2 else None
 
 
 def remember(choice: Choice, rates: dict[Tiling, float]) -> None:
     """Store a measured choice and the rates (steps a second) that it is based on."""
     measured = {str(tiling): float(f"{rate:.6g}") for tiling, rate in rates.items()}
-    entry = {"depth": choice.tiling.depth, "width": choice.tiling.width, "segment": choice.tiling.segment}
-    kept = TILES.entries() | {key(choice.rows, choice.machine): entry | {"steps_per_second": measured}}
-    TILES.keep(kept)
+    entry = asdict(choice.tiling) | {"steps_per_second": measured}
+    TILES.keep(TILES.entries() | {key(choice.rows, choice.machine): entry})
 
 
 def forget() -> int:
@@ -194,8 +177,7 @@ class Trial:
     def __init__(self, tilings: list[Tiling], limit: float = math.inf) -> None:
         self.limit = limit  # seconds; whole rounds past it are left out
         self.seconds_per_step: dict[Tiling, list[float]] = {tiling: [] for tiling in tilings}
-        self.turns, self.spent = 0, 0.0
-        self._seconds, self._steps = 0.0, 0  # of the turn under way
+        self.turns, self.spent, self._seconds, self._steps = 0, 0.0, 0.0, 0  # the last two of the turn under way
 
     @property
     def tiling(self) -> Tiling:
@@ -229,8 +211,10 @@ class Trial:
         return first if rates[first] >= (1 - heuristics.NOISE) * rates[best] else best
 
 
-def try_out(engine: TiledEngine, excitation: str, choice: Choice, tell: Callable[[str], None]) -> tuple[Choice, Trial]:
-    """Measure the candidates and the stepwise schedule on an engine that is used for nothing else."""
+def try_out(engine: Engine, excitation: str, choice: Choice, tell: Callable[[str], None]) -> tuple[Choice, Trial]:
+    """Measure the candidates and the stepwise schedule on an engine that is used for nothing else. Error: no tiles."""
+    if not isinstance(engine, TiledEngine):
+        raise ModelError("this engine has no tiles; tune the engine for CPUs")
     trial = Trial([STEPWISE, *candidates(choice.rows, choice.machine)], limit=heuristics.LONG_RUN)
     engine.advance(2 * heuristics.LEAST_DEPTH, excitation)  # pages and caches
     while not trial.done:
@@ -267,8 +251,7 @@ class RunTuner:
         self._tiled = engine if isinstance(engine, TiledEngine) else None  # ranks would each find other tiles
         self.trial: Trial | None = None
         self.rates: dict[Tiling, float] = {}  # steps a second, once measured
-        self._open = choice.how == "model"
-        self._seconds, self._made = 0.0, 0
+        self._open, self._seconds, self._made = choice.how == "model", 0.0, 0
 
     @property
     def tiling(self) -> Tiling:

@@ -17,7 +17,7 @@ from nearfield.engines.protocol import FIELDS, Block, NamedState, Stop, Undivide
 from nearfield.engines.reference.denormals import denormals_flushed
 from nearfield.engines.reference.update import Fields
 from nearfield.entry.constants import VACUUM_IMPEDANCE
-from nearfield.entry.triples import Triple, triple
+from nearfield.entry.triples import triple
 from nearfield.plan.boxes import Box
 from nearfield.plan.excitations import Marches
 from nearfield.plan.plan import Plan
@@ -29,7 +29,8 @@ from nearfield.plan.terms import CircuitTerm, CurrentTerm, IncidentTerm
 class ReferenceEngine(Fields, Undivided):
     """The `reference` engine: slow, for tests. It takes the options of any engine, and none changes anything.
 
-    It does not make parts of a step (`Halves`), so it cannot share a run with other ranks.
+    It does not make steps by regions (`Halves`), so it cannot share a run with other ranks. Methods without a text are
+    those of the protocols.
     """
 
     def __init__(self, plan: Plan, *_: object, **options: object) -> None:
@@ -41,7 +42,6 @@ class ReferenceEngine(Fields, Undivided):
         self.reset()
 
     def reset(self) -> None:
-        """All fields, states and recordings back to zero, before step 1."""
         self.clear()
         self.step = 0
         self.memories = {n: np.zeros((len(term.i), 2)) for n, term in self._circuits}
@@ -66,7 +66,6 @@ class ReferenceEngine(Fields, Undivided):
         return list(zip([n for n, term in enumerate(self.plan.terms) if term.recorded], self.plan.recorders))
 
     def facts(self) -> dict[str, Any]:
-        """The facts of any engine."""
         arrays = [*self.fields, *self.psi.values(), *self.pole_states.values()]
         none = dict.fromkeys(("palette_blocks", "tile_depth", "tile_width", "tile_segment"), 0)
         found = {
@@ -78,10 +77,6 @@ class ReferenceEngine(Fields, Undivided):
         }
         return found | none | {"schedule": "stepwise", "bytes": sum(array.nbytes for array in arrays)}
 
-    def pages(self, sample: int) -> list[tuple[list[int], int]]:
-        """Nothing: the oracle places no pages."""
-        return []
-
     def state(self, component: int) -> np.ndarray:
         """The array of one component, active shape; H as eta0 H. It is another one after a step."""
         return self.fields[component]
@@ -89,7 +84,6 @@ class ReferenceEngine(Fields, Undivided):
     def advance(
         self, steps: int, excitation: str = "sources", weigh: bool = False, stop: Stop | None = None
     ) -> Block | None:
-        """Make `steps` steps, one after the other; None when `stop()` is true after one of them."""
         waves = self.marches.tables(self.step + 1, steps, excitation)
         with denormals_flushed():
             for n in range(steps):
@@ -236,16 +230,13 @@ class ReferenceEngine(Fields, Undivided):
             yield _state("imaginary " * (component >= 6) + name, whole, values, values.shape[:1], sparse=True)
 
     def circuit_states(self) -> np.ndarray:
-        """Memories (edges, 2) of the circuits, a copy."""
         return np.concatenate([np.zeros((0, 2)), *self.memories.values()])
 
     def set_circuit_states(self, states: np.ndarray) -> None:
-        """Write all of them."""
         for values in self.memories.values():
             values[...], states = states[: len(values)], states[len(values) :]
 
     def accumulated(self) -> Iterator[np.ndarray]:
-        """Samples, sums and copies as they are added up."""
         for n, term in self._recorders:
             if isinstance(term, Functional):
                 yield np.array(self.samples[n], float)
@@ -253,7 +244,6 @@ class ReferenceEngine(Fields, Undivided):
                 yield self.sums[n] if isinstance(term, DFTBox) else self.copies[n][: term.taken(self.step)]
 
     def resume(self, step: int, accumulated: Sequence[np.ndarray | None]) -> None:
-        """Set the step and these recordings; fields and states become zero."""
         self.reset()
         self.step = step
         for (n, term), values in zip(self._recorders, accumulated, strict=True):
@@ -264,14 +254,7 @@ class ReferenceEngine(Fields, Undivided):
             else:
                 (self.sums if isinstance(term, DFTBox) else self.copies)[n][: len(values)] = values
 
-    # ---- snapshots into memory of the caller
-
-    def snapshot_shape(self, term: SnapshotBox) -> Triple:
-        """Extents of a snapshot along the plan's storage axes."""
-        return triple(term.box.shape[axis] for axis in self.plan.storage_axes)
-
     def place_snapshots(self, recorder: int, places: list[np.ndarray]) -> None:
-        """Arrays of that shape for the snapshots of the next block, in V/m and A/m."""
         self.places[self._recorders[recorder][0]] = list(places)
 
 

@@ -1,1 +1,1 @@
-"""Checkpoints: all that a run needs to go on as if it had never stopped."""
+"""Checkpoints: all that a run needs to continue as if it had never stopped."""

@@ -1,4 +1,4 @@
-"""What a checkpoint says of its run beside arrays: the model, whole in itself, and the plan's fingerprint."""
+"""The model of a run as a checkpoint holds it, without other files, and the fingerprint of its plan."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def fingerprint(plan: Plan) -> str:
     Weights and coefficients are left out, whose last digits differ between processors.
     """
     digest = hashlib.sha256()
-    shape = [plan.cells, plan.active, plan.cpml, plan.precision, f"{plan.time_step:.12e}"]
+    shape: list[object] = [plan.cells, plan.active, plan.cpml, plan.precision, f"{plan.time_step:.12e}"]
     if any(phase is not None for phase in plan.phases):
         shape += [[None if phase is None else f"{phase:.12e}" for phase in plan.phases], plan.complex_fields]
     digest.update(json.dumps(shape).encode())

@@ -40,7 +40,7 @@ def described(record: ExcitationRecord, put: Callable[[np.ndarray], str]) -> dic
             name: {"kind": monitor.kind, "entry": monitor.entry, "variables": variables(monitor.variables)}
             for name, monitor in record.monitors.items()
         },
-        "waveform": None if record.waveform is None else variables(record.waveform),
+        "waveform": record.waveform and variables(record.waveform),
     }
 
 
@@ -48,17 +48,13 @@ def rebuilt(description: dict[str, Any], array: Callable[[str], np.ndarray]) -> 
     """The record again; `array` gives the values of a name."""
 
     def variables(given: dict[str, Any]) -> Variables:
-        return {
-            name: Variable(tuple(entry["dims"]), array(entry["values"]), entry["attributes"])
-            for name, entry in given.items()
-        }
+        entries = given.items()
+        return {n: Variable(tuple(e["dims"]), array(e["values"]), e["attributes"]) for n, e in entries}
 
+    monitors = description["monitors"].items()
     return ExcitationRecord(
         energy=variables(description["energy"]),
         ports={name: variables(port) for name, port in description["ports"].items()},
-        monitors={
-            name: MonitorRecord(monitor["kind"], monitor["entry"], variables(monitor["variables"]))
-            for name, monitor in description["monitors"].items()
-        },
-        waveform=None if description["waveform"] is None else variables(description["waveform"]),
+        monitors={n: MonitorRecord(m["kind"], m["entry"], variables(m["variables"])) for n, m in monitors},
+        waveform=description["waveform"] and variables(description["waveform"]),
     )

@@ -1,4 +1,4 @@
-"""The checkpoints of a folder: written beside and renamed, the last two kept, the newest whole one found."""
+"""Checkpoints in a folder: they get their names when they are whole, and the last two stay."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def checkpoints(folder: Path) -> list[Path]:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Take away what a run that died had not finished writing."""
+    """Remove checkpoints that a killed run had not finished writing."""
     for path in folder.glob(BESIDE.format("checkpoint-*")):
         shutil.rmtree(path, ignore_errors=True)
 
 
 def remove_all(folder: Path) -> None:
-    """Take away every checkpoint of a folder."""
+    """Remove every checkpoint of a folder."""
     for path in checkpoints(folder):
         shutil.rmtree(path, ignore_errors=True)
 
@@ -68,7 +68,7 @@ def keep_only(folder: Path, kept: list[Path]) -> None:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint whose every byte was looked at."""
+    """A checkpoint whose every byte was verified."""
 
     path: Path
     manifest: dict[str, Any]
@@ -80,7 +80,7 @@ class Checkpoint:
 
     @property
     def place(self) -> str:
-        """Where it stands, in words."""
+        """Step and excitation, for messages."""
         return f'step {self.manifest["step"]} of excitation "{self.manifest["excitation"]}"'
 
 
@@ -110,7 +110,7 @@ def newest(folder: Path, ranks: Alone, warn: Callable[[str], None]) -> Checkpoin
 
 
 def opened(path: Path, ranks: Alone) -> tuple[dict[str, Any] | None, str]:
-    """The manifest, and what is wrong with the checkpoint; each rank looks at its share of the files."""
+    """The manifest, and what is wrong with the checkpoint; each rank verifies its share of the files."""
     manifest, damage = None, ""
     try:
         manifest = read_manifest(path)

@@ -1,4 +1,4 @@
-"""The checkpoints of one run: when they are due, how they are written, how a resumed run takes its place."""
+"""Checkpoints of one run: when they are due, how they are written, and how a resumed run begins."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ NEVER = 10**18  # steps
 
 
 class Checkpoints:
-    """Writes into `folder` by a schedule (None: never), and begins where `resumed` stands.
+    """Writes checkpoints into `folder` by a schedule (None: never), and begins at the step of `resumed`.
 
-    `stem` and `result` name the files of the run, so that whoever goes on with it writes the same. `tell` says what
-    goes wrong while the run goes on. All ranks call the same methods in the same order.
+    `stem` and `result` name the files of the run, so that a resumed run writes the same. `tell` reports what goes wrong
+    while the run goes on. All ranks call the same methods in the same order.
     """
 
     def __init__(
         self,
-        folder: Path | None = None,
+        folder: Path = Path(),
         schedule: Schedule | None = None,
         resumed: Checkpoint | None = None,
         stem: str = "",
@@ -55,8 +55,7 @@ class Checkpoints:
         self.warnings: list[str] = []
         self.asked = False  # a signal ends the run, which can go on from a checkpoint
         self._kept: list[Path] = []
-        self._refused_once = False
-        self._since, self._last = 0, time.monotonic()
+        self._refused_once, self._since, self._last = False, 0, time.monotonic()
         self._written, self._bytes, self._seconds = 0, 0, 0.0
 
     # ---- before the first step
@@ -67,22 +66,25 @@ class Checkpoints:
         if self.schedule and ranks.rank == 0:
             remove_unfinished(self.folder)
             self._model = self.resumed.manifest["model"] if self.resumed else self_contained(setup.simulation)
-        if self.resumed:
-            manifest = self.resumed.manifest
-            agreed(ranks, lambda: self._refuse_other_plan(manifest))
+        if resumed := self.resumed:
+            manifest, array = resumed.manifest, resumed.stored.array
+            agreed(ranks, lambda: self._refuse_other_plan(resumed))
             self.made = self.stands_at = manifest["steps_made"]
-            self._kept = [self.resumed.path]
+            self._kept = [resumed.path]
             record.model_text = manifest["model_text"]
-            record.excitations |= {name: self._finished(entry) for name, entry in manifest["finished"].items()}
+            finished = manifest["finished"].items()
+            record.excitations |= {
+                n: ExcitationRecord() if ranks.rank else rebuilt(each, array) for n, each in finished
+            }
             record.facts["runs"] = manifest["runs"]
             stood = {name: manifest[name] for name in ("excitation", "step", "steps_made")}
             record.facts["resumed"] = [*manifest["resumed"], stood | {"at": record.facts["started"]}]
         self._last = time.monotonic()
 
-    def _refuse_other_plan(self, manifest: dict[str, Any]) -> None:
-        if manifest["plan"] != self._fingerprint:
+    def _refuse_other_plan(self, resumed: Checkpoint) -> None:
+        if resumed.manifest["plan"] != self._fingerprint:
             raise ModelError(
-                f"{self.resumed.path} does not fit the plan that its model gives here; another version of a library "
+                f"{resumed.path} does not fit the plan that its model gives here; another version of a library "
                 "may have made another grid. Run the model from its beginning"
             )
 
@@ -90,16 +92,12 @@ class Checkpoints:
     def _fingerprint(self) -> str:
         return fingerprint(self.setup.plan)
 
-    def _finished(self, description: dict[str, Any]) -> ExcitationRecord:
-        if self.ranks.rank:
-            return ExcitationRecord()
-        return rebuilt(description, self.resumed.stored.array)
-
     def restore(self, loop: TimeLoop) -> bool:
-        """Put the first excitation of a resumed run to where it stood; False where it begins at its beginning."""
-        if self.resumed is None or self.resumed.manifest["excitation"] != loop.excitation:
+        """Put the first excitation of a resumed run to its step; False where an excitation begins at step 0."""
+        resumed = self.resumed
+        if resumed is None or resumed.manifest["excitation"] != loop.excitation:
             return False
-        manifest, stored = self.resumed.manifest, self.resumed.stored
+        manifest, stored = resumed.manifest, resumed.stored
         loop.engine.reset()
 
         def take() -> None:
@@ -108,7 +106,7 @@ class Checkpoints:
                 loop.guard.times = stored.array("guard: times").tolist()
                 loop.guard.energies = stored.array("guard: energies").tolist()
             except (Damaged, OSError) as error:
-                raise ModelError(f"{self.resumed.path} cannot be used: {error}") from None
+                raise ModelError(f"{resumed.path} cannot be used: {error}") from None
 
         agreed(self.ranks, take)
         loop.ended, loop.seconds = manifest["ended"], manifest["seconds"]
@@ -119,7 +117,7 @@ class Checkpoints:
 
     @property
     def room(self) -> int:
-        """Steps until one is due by their number."""
+        """Steps until a checkpoint is due by their number."""
         return self.schedule.steps - self._since if self.schedule and self.schedule.steps else NEVER
 
     def after(self, loop: TimeLoop, steps: int, terminated: bool) -> bool:
@@ -127,17 +125,14 @@ class Checkpoints:
         self.made, self._since = self.made + steps, self._since + steps
         if not self.schedule:
             return False
-        due = self._since >= self.schedule.steps if self.schedule.steps else self._elapsed >= self.schedule.seconds
+        elapsed = time.monotonic() - self._last
+        due = elapsed >= self.schedule.seconds if self.schedule.seconds else self.room <= 0
         wishes = self.ranks.everywhere((terminated, due))
         if any(ends for ends, _ in wishes):
             self.end(loop)
         elif wishes[0][1]:
             self.write(loop)
         return any(ends for ends, _ in wishes)
-
-    @property
-    def _elapsed(self) -> float:
-        return time.monotonic() - self._last
 
     def end(self, loop: TimeLoop) -> None:
         """A signal ends the run: write the last checkpoint, unless there is one of this step."""
@@ -229,7 +224,7 @@ class Checkpoints:
             self.tell(self.warnings[-1])
 
     def facts(self) -> dict[str, Any]:
-        """What a result keeps of it."""
+        """Entries of the result's facts."""
         if not self.schedule:
             return {}
         newest = checkpoints(self.folder)[:1] if self.ranks.rank == 0 else []

@@ -38,7 +38,8 @@ class Holder:
         self.engine, self.sums = engine.local, engine.shared_sums
         plan = self.engine.plan
         self.part = engine.part or PlanPart(plan, plan.box, plan.box)
-        self.terms = list(zip(engine.recorders, plan.recorders))  # each with its number in the whole plan
+        numbers = engine.part.recorders if engine.part else range(len(plan.recorders))
+        self.terms = list(zip(numbers, plan.recorders))  # each with its number in the whole plan
 
     def pieces(self) -> Iterator[Piece]:
         """All that this rank owns; views where they can be."""

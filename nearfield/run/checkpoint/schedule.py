@@ -1,4 +1,4 @@
-"""When checkpoints are due: "every 10 min", "every 1000 steps"."""
+"""Schedule of checkpoints: "every 10 min", "every 1000 steps"."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The files of a checkpoint: plain arrays one after the other, and a manifest that says where each lies.
+"""Files of a checkpoint: plain arrays one after the other, and a manifest with the place of each.
 
     checkpoint-1200/
         manifest.json      {"crc32": of all that follows, "format": 1, ...}
         rank-0.bin         16 bytes of magic, then the arrays of `files["rank-0.bin"]["arrays"]`, contiguous
 
-Every file has a checksum for each chunk of 1 MiB in the manifest, so that no byte of a checkpoint goes unlooked at.
+The manifest has a checksum of each chunk of 1 MiB of every file, so that every byte of a checkpoint is verified.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HEAD = b'{"crc32": "%08x", '  # of the manifest: the checksum of all that follow
 
 
 class Damaged(NearfieldError):
-    """A checkpoint that is not what was written."""
+    """The content of a checkpoint is not what was written."""
 
 
 class ChunkedFile:
@@ -48,7 +48,7 @@ class ChunkedFile:
         self.bytes = 0
 
     def write(self, content: memoryview) -> None:
-        """Append; what does not fill a chunk waits."""
+        """Append; a chunk is written when it is full."""
         self.bytes += len(content)
         while len(content):
             part = content[: CHUNK - self._filled]
@@ -81,26 +81,19 @@ class ChunkedFile:
 
 
 def write_arrays(path: Path, pieces: Iterable[Piece]) -> dict[str, Any]:
-    """Write pieces to a file, down to the disk; what the manifest has to say of it. Error: `OSError`."""
+    """Write pieces to a file, down to the disk; returns its entry in the manifest. Error: `OSError`."""
     arrays = []
     with ChunkedFile(path) as file:
         file.write(memoryview(MAGIC))
         for piece in pieces:
             values = piece.values
             order = sorted(range(values.ndim), key=lambda axis: -abs(values.strides[axis]))  # as it lies in memory
-            arrays.append(
-                {
-                    "name": piece.name,
-                    "dtype": values.dtype.str,
-                    "shape": list(values.shape),
-                    "order": order,
-                    "lower": None if piece.lower is None else [int(n) for n in piece.lower],
-                    "at": file.bytes,
-                }
-            )
+            lower = piece.lower and [int(n) for n in piece.lower]
+            place = {"shape": list(values.shape), "order": order, "lower": lower, "at": file.bytes}
+            arrays.append({"name": piece.name, "dtype": values.dtype.str, **place})
             laid = values.transpose(order)
             for part in laid if laid.ndim > 1 else (laid,):
-                file.write(memoryview(np.ascontiguousarray(part).reshape(-1).view(np.uint8)))
+                file.write(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
     return {"bytes": file.bytes, "crc32": file.crc32, "arrays": arrays}
 
 
@@ -122,11 +115,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     length = len(HEAD % 0)
     if content[:length] != HEAD % zlib.crc32(content[length:]):
         raise Damaged(f"{MANIFEST} does not agree with its checksum")
-    return json.loads(content)
+    manifest: dict[str, Any] = json.loads(content)
+    return manifest
 
 
 def verify(folder: Path, name: str, entry: dict[str, Any]) -> None:
-    """Read a file from one end to the other. Error: `Damaged`, with the first chunk that is."""
+    """Read a file from one end to the other. Error: `Damaged`, with the first chunk that is wrong."""
     try:
         with open(folder / name, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -151,7 +145,7 @@ class Stored:
 
     @cached_property
     def _found(self) -> dict[str, list[tuple[str, dict[str, Any]]]]:
-        found: dict[str, list] = {}
+        found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
         for file, entry in self.files.items():
             for array in entry["arrays"]:
                 found.setdefault(array["name"], []).append((file, array))
