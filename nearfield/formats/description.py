@@ -16,11 +16,12 @@ import numpy as np
 
 from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
+from nearfield.entry.triples import Triple
 from nearfield.formats.bounds import Bound
 from nearfield.formats.codecs import NO_CODEC, Codec
 from nearfield.formats.pieced import Pieced, box_at
 from nearfield.grid.yee import COMPONENTS
-from nearfield.plan.boxes import Box, Triple
+from nearfield.plan.boxes import Box
 from nearfield.records.records import HALF
 from nearfield.records.regions import Region, triple, unit_of
 

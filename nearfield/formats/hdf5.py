@@ -27,13 +27,14 @@ import h5py
 import numpy as np
 
 import nearfield
+from nearfield.entry.triples import Triple
 from nearfield.formats.committed import CommittedFile
 from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.direct import PAGE, PART
 from nearfield.formats.files import FIELDS_VERSION, RUNNING, FieldFile, Moment, refuse_other_fields, too_short
 from nearfield.formats.paraview import write_vtkhdf_group, write_xdmf
 from nearfield.formats.pieced import box_at
-from nearfield.plan.boxes import Box, Triple
+from nearfield.plan.boxes import Box
 from nearfield.records.hdf5 import CONVENTIONS
 from nearfield.records.regions import triple
 

@@ -30,13 +30,13 @@ import numpy as np
 from nearfield import stream
 from nearfield.analysis.fields import FieldResult, collocate
 from nearfield.entry.errors import NearfieldError
+from nearfield.entry.triples import Triple
 from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.files import FieldFile
 from nearfield.formats.layout import JoinedFile, PartFiles, boxes_from
 from nearfield.formats.opening import open_field_file
 from nearfield.formats.pieced import Pieced, Placed
 from nearfield.output.images import placed
-from nearfield.plan.boxes import Triple
 from nearfield.records.records import HALF, Variable
 from nearfield.records.regions import triple
 
