@@ -20,7 +20,8 @@ from typing import Any
 from paired import parser, spread, write
 
 from nearfield.measure.bench import box
-from nearfield.monitors import FieldFile, Snapshot
+from nearfield.monitors.field_file import FieldFile
+from nearfield.monitors.fields import Snapshot
 from nearfield.simulation import Simulation
 
 

@@ -93,7 +93,7 @@ class ExcitationResult:
 
     def __getitem__(self, name: str) -> Any:
         monitor = self.record.monitors[known(name, self.record.monitors, "monitor")]
-        return PRESENTED[monitor.kind](self, monitor)
+        return PRESENTED.get(monitor.kind, _series)(self, monitor)
 
 
 def known(name: str, among: Mapping[str, Any], what: str) -> str:
@@ -135,10 +135,7 @@ def _far_field(excitation: ExcitationResult, monitor: MonitorRecord) -> Any:
     return FarFieldResult(monitor.variables, excitation, excitation.normalised)
 
 
-PRESENTED = {
-    "probe": _series,
-    "voltage": _series,
-    "current": _series,
+PRESENTED = {  # views of monitors by kind; others show their one variable over its coordinates
     "snapshot": _snapshot,
     "field-dft": _field_dft,
     "flux": _flux,

@@ -27,41 +27,20 @@ ROOT = Path(__file__).resolve().parents[1]
 API, MODEL_FILE, MEDIA = (ROOT / "docs" / name for name in ("api.md", "model-file.md", "media.md"))
 MARKER = "<!-- below: written from the code by scripts/write_docs.py -->"
 
-SECTIONS = {
-    "Simulation": ("Simulation", "load", "resume", "Check", "Solver", "Parallel"),
-    "Grids": ("Grid", "UniformGrid", "GradedGrid", "Grading", "AutoGrid", "YeeGrid"),
-    "Media and geometry": (
-        "Medium",
-        "Debye",
-        "Drude",
-        "Lorentz",
-        "PoleResidue",
-        "ResistiveSheet",
-        "Conductor",
-        "Structure",
-        "Box",
-        "Sphere",
-        "Cylinder",
-        "Sheet",
-        "Wire",
-        "Polygon",
-        "Revolved",
-        "Mesh",
-        "Layout",
-        "gds",
-        "Voxels",
-        "PEC",
-        "PMC",
-    ),
-    "Real media": ("library", "fit_medium"),
-    "Boundaries": ("Boundaries", "CPML", "Bloch", "PERIODIC", "Symmetry"),
-    "Waveforms": ("Gaussian", "GaussianDerivative", "ModulatedGaussian", "Ricker", "ContinuousWave", "Samples"),
-    "Sources": ("PointCurrent", "MagneticPointCurrent", "LineCurrent", "CurrentSheet", "PlaneWave"),
-    "Ports and circuits": ("LumpedPort", "MicrostripPort", "WaveguidePort", "LumpedElement"),
-    "Monitors": ("Probe", "Voltage", "Current", "Snapshot", "FieldFile", "FieldDFT", "Flux", "FarField"),
-    "Results": ("open_result", "Result", "spectrum", "decibels", "group_delay", "resonances"),
-    "Errors": ("NearfieldError", "ModelError", "DivergedError", "RunFailed"),
+SECTIONS = {  # each with the modules whose public names it lists, in the order of nearfield/__init__.py
+    "Simulation": ("simulation", "run", "solver", "parallel", "model_file"),
+    "Grids": ("grid.grid",),
+    "Media and geometry": ("media.materials", "media.poles", "media.surface_media", "bodies"),
+    "Real media": ("media.library", "media.fit"),
+    "Boundaries": ("grid.boundaries", "grid.symmetry"),
+    "Waveforms": ("sources.waveforms",),
+    "Sources": ("sources.sources", "incident"),
+    "Ports and circuits": ("ports", "guides"),
+    "Monitors": ("monitors",),
+    "Results": ("results", "analysis"),
+    "Errors": ("entry.errors",),
 }
+CONSTANTS = {"Media and geometry": ("PEC", "PMC"), "Boundaries": ("PERIODIC",)}
 GIVEN_BY_RESULTS = {  # classes that users hold without importing them
     "ExcitationResult": "nearfield.results",
     "FieldResult": "nearfield.results",
@@ -192,11 +171,19 @@ def entry_page(name: str, thing: Any) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def names_in(title: str) -> list[str]:
+    """Public names that belong to a section: to the first of its modules, then to the next."""
+    homes = nearfield._HOMES.items()
+    starts = [f"nearfield.{start}" for start in SECTIONS[title]]
+    return [name for start in starts for home, names in homes if f"{home}.".startswith(f"{start}.") for name in names]
+
+
 def api_reference() -> str:
     """Every public name under its section, then the classes that results give."""
     pages = []
-    for title, names in SECTIONS.items():
+    for title in SECTIONS:
         pages.append(f"## {title}")
+        names = [*names_in(title), *CONSTANTS.get(title, ())]
         pages += [entry_page(name, getattr(nearfield, name)) for name in names]
         if title == "Results":
             pages += [

@@ -96,7 +96,7 @@ def test_ctrl_c_leaves_the_checkpoints_that_there_are():
 
 
 def test_sigterm_while_results_are_derived_keeps_the_steps_that_were_made(monkeypatch):
-    from nearfield.monitors import FarField
+    from nearfield.monitors.radiation import FarField
 
     def interrupted(self, variables):
         os.kill(os.getpid(), signal.SIGTERM)

@@ -26,7 +26,8 @@ from compare import FOLDER, PEERS, is_installed
 from paired import parser, write
 
 from nearfield.measure.bench import box
-from nearfield.monitors import FieldFile, Snapshot
+from nearfield.monitors.field_file import FieldFile
+from nearfield.monitors.fields import Snapshot
 from nearfield.simulation import Simulation
 
 RATIOS = {

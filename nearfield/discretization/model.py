@@ -18,9 +18,9 @@ from nearfield.incident.plane_wave import PlaneWave
 from nearfield.media.materials import Medium
 from nearfield.media.named import AnyMedium
 from nearfield.media.surface_media import AnyMaterial
-from nearfield.monitors import Current as CurrentMonitor
-from nearfield.monitors import FarField, FieldDFT, Flux, Probe, Snapshot
-from nearfield.monitors import Voltage as VoltageMonitor
+from nearfield.monitors.fields import FieldDFT, Snapshot
+from nearfield.monitors.paths import Current, Probe, Voltage
+from nearfield.monitors.radiation import FarField, Flux
 from nearfield.ports.ports import LumpedElement, LumpedPort, MicrostripPort
 from nearfield.sources.sources import CurrentSheet, LineCurrent, MagneticPointCurrent, PointCurrent
 from nearfield.sources.waveforms import AnyWaveform
@@ -29,9 +29,7 @@ AnySource = Annotated[
     PointCurrent | MagneticPointCurrent | LineCurrent | CurrentSheet | PlaneWave, Field(discriminator="kind")
 ]
 AnyPort = Annotated[LumpedPort | MicrostripPort | WaveguidePort, Field(discriminator="kind")]
-AnyMonitor = Annotated[
-    Probe | VoltageMonitor | CurrentMonitor | Snapshot | FieldDFT | Flux | FarField, Field(discriminator="kind")
-]
+AnyMonitor = Annotated[Probe | Voltage | Current | Snapshot | FieldDFT | Flux | FarField, Field(discriminator="kind")]
 
 
 class Model(Schema):
