@@ -1,6 +1,6 @@
 """A few cells of Yee's scheme in NumPy, in vacuum between PEC and PMC walls: enough to put circuits into a field.
 
-Not the oracle of the engine (`tests/reference.py`): whole arrays at once, and the circuits' equations solved as they
+Not the oracle (`nearfield/engines/reference`): whole arrays at once, and the circuits' equations solved as they
 are written in `nearfield.plan.terms.CircuitTerm`, so that ports and circuits are tested without coefficients or core.
 """
 

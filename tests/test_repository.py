@@ -240,6 +240,12 @@ def test_no_circle_of_imports_holds_more_than_three_modules():
     assert len(largest_circle(graph())) <= 3
 
 
+def test_engines_are_made_by_name_and_known_by_protocols_alone():
+    engines = {"nearfield.engines.cpu.engine", "nearfield.engines.reference.engine"}
+    users = {name for name, others in graph().items() if others & engines}
+    assert users <= {"nearfield.engines", "nearfield.engines.cpu.faces"}
+
+
 def test_few_modules_lie_flat_in_the_package():
     assert len([name for name in modules() if name.count(".") == 1 and modules()[name].name != "__init__.py"]) <= 12
 

@@ -146,7 +146,7 @@ class SnapshotBox(BoxTerm):
     """Copies of one component over index ranges [lower, upper) after the given steps (sorted, counted from 1).
 
     Copies that are not `kept` go to memory that the caller gives before each block of steps
-    (`CpuEngine.place_snapshots`).
+    (`place_snapshots` of the protocol `Streams`).
     """
 
     steps: np.ndarray
