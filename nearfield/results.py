@@ -1,4 +1,4 @@
-"""What a run leaves behind, in memory or in a file: labelled arrays in SI, with what is needed to trust them.
+"""Results of a run, in memory or in a file: labelled arrays in SI, with the facts that are needed to trust them.
 
 Time dependence exp(+j w t); spectra are F(f) = integral F(t) exp(-j 2 pi f t) dt of the run, so a field spectrum has
 the unit V/m s, unless `per_source()` has divided it by the spectrum of the source's waveform.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ExcitationResult:
-    """What was recorded while one port, or the sources, were on: `excitation["monitor"]`."""
+    """Recordings while one port, or the sources, were on: `excitation["monitor"]`."""
 
     def __init__(self, name: str, record: ExcitationRecord, impedances: dict[str, float], normalised: bool = False):
         self.name = name
@@ -45,17 +45,16 @@ class ExcitationResult:
         return labelled(self.record.energy, "energy")
 
     def port(self, name: str) -> xarray.Dataset:
-        """What a port recorded: `voltage` (V) and `current` (A, into the structure) over their own times (s)."""
+        """Recordings of a port: `voltage` (V) and `current` (A, into the structure) over their own times (s)."""
         import xarray
 
         variables = self.record.ports[known(name, self.record.ports, "port")]
-        data = {key: value for key, value in variables.items() if key not in value.dims}
-        dims = {dim for value in data.values() for dim in value.dims if dim in variables}
-        arrays = {key: (value.dims, value.array, value.attributes) for key, value in data.items()}
-        return xarray.Dataset(arrays, {dim: (dim, variables[dim].array, variables[dim].attributes) for dim in dims})
+        arrays = {key: (value.dims, value.array, value.attributes) for key, value in variables.items()}
+        data = {key: array for key, array in arrays.items() if key not in array[0]}
+        return xarray.Dataset(data, {dim: arrays[dim] for dims, *_ in data.values() for dim in dims if dim in arrays})
 
     def per_source(self) -> ExcitationResult:
-        """The same with every spectrum divided by the source's: what a continuous source of amplitude 1 gives.
+        """Results with every spectrum divided by the source's, as of a continuous source of amplitude 1.
 
         F(f) / S(f) for fields and abs(S(f))**2 for powers, S(f) the spectrum of the waveform as it was used. A
         PointCurrent of moment 1e-3 A m then stands for a sinusoidal one of peak moment 1e-3 A m, power in watt.
@@ -84,8 +83,9 @@ class ExcitationResult:
         variables, impedance = self.record.ports[self.name], self.impedances.get(self.name, np.nan)
         prefix = "terminal_" if "terminal_voltage" in variables else ""
         voltage, current = port_spectra(variables, frequencies, prefix)
-        if "mode" in variables["voltage"].attributes:
-            factor = 0.5 * time_factor(frequencies, line_of(variables).time_step)  # as in flux
+        line: Any = line_of(variables)
+        if line is not None:
+            factor = 0.5 * time_factor(frequencies, line.time_step)  # as in flux
             incident = np.abs(port_waves(variables, frequencies, 0.0)[0]) ** 2
             return factor * (voltage * current.conj()).real, factor * incident
         available = np.abs(voltage + impedance * current) ** 2 / (8 * impedance)
@@ -174,7 +174,7 @@ class Result:
 
     @property
     def status(self) -> str:
-        """How the run ended: "done", "diverged", "interrupted" or "failed"."""
+        """The end of the run: "done", "diverged", "interrupted" or "failed"."""
         return self.record.status
 
     @property
@@ -184,7 +184,7 @@ class Result:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the run assumed and measured: machine, versions, time step, steps, checks, warnings."""
+        """Everything that the run assumed and measured: machine, versions, time step, steps, checks, warnings."""
         return self.record.facts
 
     @property
@@ -208,7 +208,7 @@ class Result:
         return tuple(self.record.excitations)
 
     def excitation(self, name: str | None = None) -> ExcitationResult:
-        """What was recorded while one port (or `sources`) was on; the first when no name is given."""
+        """Recordings while one port (or `sources`) was on; the first when no name is given."""
         records = self.record.excitations
         if not records:
             raise ModelError(f"this result (status {self.status!r}) holds no excitation: it ended before the first one")
@@ -254,7 +254,7 @@ class Result:
 
         band, wanted = self.sparameters.frequency.values, frequency_list(frequencies)
         records = {name: run.ports for name, run in self.record.excitations.items()}
-        both = np.concatenate((wanted, band))  # where little is held is told by the peak
+        both = np.concatenate((wanted, band))  # the peak tells where the pulse held little
         found = scattering(self.reference_impedances, records, both)
         return labelled(found, "sparameters").isel(frequency=slice(wanted.size))
 
@@ -271,13 +271,13 @@ class Result:
         return write_result(path, self.record)
 
     def __repr__(self) -> str:
-        seen = self.record.excitations.items()
-        names = "; ".join(f"{name}: {', '.join(record.monitors) or 'no monitor'}" for name, record in seen)
+        runs = self.record.excitations.items()
+        names = "; ".join(f"{name}: {', '.join(record.monitors) or 'no monitor'}" for name, record in runs)
         return f"<nearfield.Result {self.title!r} {self.status}; {names or 'empty'}>"
 
 
 def open_result(path: str | Path) -> Result:
-    """The result that a run left in an HDF5 file; arrays are read when they are asked for.
+    """The result that a run left in an HDF5 file; arrays are read when they are first used.
 
     Error: `ModelError` for a missing file or one that Nearfield did not write.
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Simulation(Model):
     """Maxwell's equations in a box: grid, structures, boundaries, sources, ports, monitors. Lengths in SI.
 
-    `check()` tells what it will cost and what looks wrong; `run()` gives a `Result`. The same entries, by the same
+    `check()` gives its costs and warnings; `run()` gives a `Result`. The same entries, by the same
     names, make a model file (docs/model-file.md).
 
     Errors: `ModelError`, with what was given, what is allowed, why, and what to do.
@@ -61,7 +61,7 @@ class Simulation(Model):
         return Discretization(self)
 
     def check(self) -> Check:
-        """What the run will cost and what looks wrong, without running; refuses what cannot run."""
+        """Costs of the run and warnings, without running. Error: `ModelError` for what cannot run."""
         from nearfield.run.check import examine
 
         return examine(self)

@@ -220,7 +220,7 @@ def test_a_full_disk_is_told_once_keeps_the_older_checkpoints_and_the_run_goes_o
         "    real(folder, kept)\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))\n"
         "keeper.keep_only = keep_only\n"
-        "from nearfield import time_loop\n"
+        "from nearfield.run import time_loop\n"
         "finish = time_loop.finish\n"
         "def unlimited(*arguments):\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)\n"

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.edge_loads import EdgeLoad
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
@@ -20,7 +21,7 @@ PEC_WALLS = nf.Boundaries(all=nf.PEC)
 
 def coefficients(grid, structures, boundaries=PEC_WALLS, background=None, loads=()):
     step = 0.9 * grid.maximum_time_step()
-    return Coefficients(grid, structures, {}, background or nf.Medium(), boundaries, step, loads)
+    return Coefficients(grid, filled_shapes(structures), background or nf.Medium(), boundaries, step, loads)
 
 
 def sampled_media(grid, structures, boundaries, background):
@@ -351,10 +352,10 @@ def test_names_of_media_serve_messages():
     board, post = nf.Box((0, 0, 0), (8, 8, 2)), nf.Box((2, 2, 0), (4, 4, 4))
     structures = [nf.Structure(board, "board"), nf.Structure(post, nf.PEC)]
     media = {"board": nf.Medium(2.2, name="FR4")}
-    found = Coefficients(grid, structures, media, nf.Medium(), nf.Boundaries(all=nf.CPML(1)), 1e-9)
+    found = Coefficients(grid, filled_shapes(structures, media), nf.Medium(), nf.Boundaries(all=nf.CPML(1)), 1e-9)
     assert [found.medium_name(*place) for place in ((6, 6, 1), (3, 3, 1), (6, 6, 6))] == ["FR4", "pec", "vacuum"]
-    with pytest.raises(nf.ModelError, match="there is no medium 'wood'; there is: pec, pmc, board"):
-        Coefficients(grid, [nf.Structure(board, "wood")], media, nf.Medium(), PEC_WALLS, 1e-9)
+    with pytest.raises(nf.ModelError, match="medium 'wood' is not defined; known media: pec, pmc, board"):
+        filled_shapes([nf.Structure(board, "wood")], media)
 
 
 @pytest.mark.slow

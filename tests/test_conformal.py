@@ -5,6 +5,7 @@ import pytest
 from agreement import assert_model_agrees
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.edge_loads import EdgeLoad
 from nearfield.entry.constants import VACUUM_PERMITTIVITY, VACUUM_SPEED
@@ -21,7 +22,7 @@ def metal(shape, medium=nf.PEC):
 
 def coefficients(grid, structures, boundaries=PEC_WALLS, step=None, loads=(), kind="conformal", background=None):
     step = step or conformal.maximum_time_step(grid, 1.0)
-    return Coefficients(grid, structures, {}, background or nf.Medium(), boundaries, step, loads, kind)
+    return Coefficients(grid, filled_shapes(structures), background or nf.Medium(), boundaries, step, loads, kind)
 
 
 def cube(n, size=1.0):

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.contrasts import contrasts
 from nearfield.coefficients.interfaces import narrowness, thinned, weighed
@@ -16,7 +17,7 @@ STEP = 0.9 * GRID.maximum_time_step()
 
 
 def coefficients(structures, grid=GRID, boundaries=WALLS, **options):
-    return Coefficients(grid, structures, {}, nf.Medium(), boundaries, STEP, **options)
+    return Coefficients(grid, filled_shapes(structures), nf.Medium(), boundaries, STEP, **options)
 
 
 def permittivity(structures, component, **options):

@@ -5,6 +5,7 @@ import pytest
 from agreement import assert_model_agrees
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from validation.parallel_plate import ETA
@@ -25,7 +26,7 @@ def conductivity(structures, component, faces="pmc", grid=None):
     grid = grid or nf.Grid(*LINES)
     boundaries = nf.Boundaries(all=faces)
     grid = nf.Simulation(grid, structures, boundaries, steps=1)._setup().grid
-    stay, _ = Coefficients(grid, structures, {}, nf.Medium(), boundaries, STEP).dense(component)
+    stay, _ = Coefficients(grid, filled_shapes(structures), nf.Medium(), boundaries, STEP).dense(component)
     return grid, 2 * VACUUM_PERMITTIVITY / STEP * (1 - stay) / (1 + stay)
 
 

@@ -76,7 +76,7 @@ def cavity(medium: nf.Medium, time_step: float) -> CpuEngine:
     """A closed box of the medium with random fields, whatever the door would say of the time step."""
     walls = nf.Boundaries(all=nf.PEC)
     grid = GRID.resolve()
-    coefficients = Coefficients(grid, [], {}, medium, walls, time_step)
+    coefficients = Coefficients(grid, [], medium, walls, time_step)
     engine = CpuEngine(
         build_plan(grid, walls, coefficients, time_step, "double", pole_media=coefficients.pole_media), 1
     )

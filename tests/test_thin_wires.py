@@ -11,6 +11,7 @@ from scipy.sparse.linalg import spsolve
 from test_conformal import largest_eigenvalue, random_lines
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.edge_loads import EdgeLoad
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
@@ -31,7 +32,7 @@ def wire(points, radius=None):
 def coefficients(grid, structures, background=None, loads=(), gaps=(), walls=nf.PEC):
     step = 0.99 * grid.maximum_time_step()
     return Coefficients(
-        grid, structures, {}, background or nf.Medium(), nf.Boundaries(walls), step, loads, "staircase", gaps
+        grid, filled_shapes(structures), background or nf.Medium(), nf.Boundaries(walls), step, loads, "staircase", gaps
     )
 
 
@@ -273,7 +274,7 @@ def test_a_wire_over_a_seam_is_one_in_the_middle():
     moved = wire([(5 * MM, MM, 4 * MM), (9 * MM, MM, 4 * MM), (9 * MM, 3 * MM, 4 * MM)], 0.3 * MM)
     faces = nf.Boundaries("periodic", z_low=nf.PEC, z_high=nf.PEC)
     grid = nf.Simulation(nf.Grid.uniform(MM, (8, 8, 8)), boundaries=faces, steps=1)._setup().grid
-    one, other = (Coefficients(grid, [each], {}, nf.Medium(), faces, 1e-12) for each in (middle, moved))
+    one, other = (Coefficients(grid, filled_shapes([each]), nf.Medium(), faces, 1e-12) for each in (middle, moved))
     for component in range(6):
         np.testing.assert_allclose(
             np.roll(one.dense(component)[1], (3, -3), (0, 1)), other.dense(component)[1], rtol=1e-14

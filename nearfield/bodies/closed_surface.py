@@ -11,15 +11,15 @@ from nearfield import _core
 from nearfield.entry.wording import counted
 from nearfield.machine.topology import available_threads
 
-ALONE = 20_000  # points that one thread asks for before others help
-CLOSE = 2.0**-20  # of the extent: corners no further apart than this may be meant as one
+ALONE = 20_000  # points above which several threads are used
+CLOSE = 2.0**-20  # part of the extent; corners no further apart may be meant as one
 
 
 class ClosedSurface:
     """Triangles (n, 3) of numbers of corners (m, 3; m). Inside is where the winding number is not zero.
 
     Coordinates are resolved to 1e-12 of the extent. `closed`: the axes along which no way leads out through a hole; a
-    tube of walls is open at its ends and may be asked between them.
+    tube of walls is open at its ends; points between them are allowed.
     """
 
     def __init__(
@@ -46,18 +46,18 @@ class ClosedSurface:
 
         Points on the surface belong to one of its two sides: bodies that share a face share no point of it.
         """
-        return self._asked(self._core.inside, x, y, z)
+        return self._answers(self._core.inside, x, y, z)
 
     def distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         """Bound of the distance (m) of points from the surface, negative inside, zero on it; coordinates broadcast.
 
         Near the surface it is the distance itself.
         """
-        found = self._asked(self._core.distance, x, y, z)
+        found = self._answers(self._core.distance, x, y, z)
         return np.negative(found, out=found, where=self.inside(x, y, z))
 
-    def _asked(self, ask, x: Any, y: Any, z: Any) -> np.ndarray:
-        """What the core answers on a lattice where the coordinates make one, else point by point."""
+    def _answers(self, ask, x: Any, y: Any, z: Any) -> np.ndarray:
+        """Answers of the core: on a lattice where the coordinates make one, else point by point."""
         given = [np.asarray(q, dtype=np.float64) for q in (x, y, z)]
         shape = np.broadcast_shapes(*(q.shape for q in given))
         threads = available_threads() if np.prod(shape, dtype=float) > ALONE else 1
@@ -81,7 +81,7 @@ def merged(corners: np.ndarray, triangles: np.ndarray, within: float = 0.0) -> t
 
 
 def hole(corners: np.ndarray, triangles: np.ndarray, unit: str = "m") -> str | None:
-    """What keeps a surface from being closed, and where, in its own unit; None if nothing does."""
+    """The reason why a surface is not closed, and where, in its own unit; None for a closed one."""
     start, end = triangles[:, [0, 1, 2]].ravel(), triangles[:, [1, 2, 0]].ravel()
     key = np.minimum(start, end).astype(np.int64) * len(corners) + np.maximum(start, end)
     _, first, number, uses = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
@@ -100,6 +100,6 @@ def hole(corners: np.ndarray, triangles: np.ndarray, unit: str = "m") -> str | N
 
 
 def volume(corners: np.ndarray, triangles: np.ndarray) -> float:
-    """What a closed surface encloses (m3), by the divergence theorem; negative where triangles face inwards."""
+    """Volume inside a closed surface (m3), by the divergence theorem; negative where triangles face inwards."""
     a, b, c = (corners[triangles[:, n]] - corners.mean(axis=0) for n in range(3))
     return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6.0

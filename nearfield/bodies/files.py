@@ -1,4 +1,4 @@
-"""What entries that name a file share: the right package, a readable file, the same file as before."""
+"""Files that entries name: the package that reads them, a readable file, a checksum."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib
 from pathlib import Path
 from types import ModuleType
 
-KINDS = ("samples", "mesh", "layout", "voxels")  # of entries whose `file` counts from the model file's folder
+KINDS = ("samples", "mesh", "layout", "voxels")  # kinds of entries whose `file` counts from the model file's folder
 
 
 def package(name: str, extra: str, purpose: str) -> ModuleType:
@@ -20,14 +20,19 @@ def package(name: str, extra: str, purpose: str) -> ModuleType:
         ) from None
 
 
-def readable(file: str, suffixes: tuple[str, ...], what: str) -> Path:
-    """The path of an ordinary file with one of the suffixes; ValueError if it is not."""
+def readable(file: str, suffixes: tuple[str, ...], what: str, wanted: str | None = None) -> Path:
+    """The path of an ordinary file with one of the suffixes and the checksum `wanted`; ValueError if it is not."""
     path = Path(file)
     if path.suffix.lower() not in suffixes:
-        raise ValueError(f"file {file!r}: {what} are read from {', '.join(suffixes)}, told apart by the file's name")
+        raise ValueError(f"file {file!r}: {what} are read from {', '.join(suffixes)}, recognised by the file's name")
     if not path.is_file():  # a pipe or a device might never end
         reason = "is not an ordinary file" if path.exists() else "does not exist"
         raise ValueError(f"file {file!r} {reason}; give {what} in a file of the kinds {', '.join(suffixes)}")
+    if wanted is not None and checksum(file) != wanted:
+        raise ValueError(
+            f"file {file!r} has changed: its SHA-256 is not {wanted[:12]}...; bring back the file that "
+            "was meant, or leave `checksum` out to take this one"
+        )
     return path
 
 
@@ -38,12 +43,3 @@ def checksum(file: str | Path) -> str:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
         raise ValueError(f"file {str(file)!r} cannot be read ({error.strerror}); give a readable file") from None
-
-
-def refuse_changed(file: str, wanted: str | None) -> None:
-    """ValueError if a file no longer is the one that was meant."""
-    if wanted is not None and checksum(file) != wanted:
-        raise ValueError(
-            f"file {file!r} has changed: its SHA-256 is not {wanted[:12]}...; bring back the file that "
-            "was meant, or leave `checksum` out to take this one"
-        )

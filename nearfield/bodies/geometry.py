@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -18,21 +20,6 @@ from nearfield.entry.schema import Schema
 from nearfield.media.materials import MEDIA_WORDS, Medium
 from nearfield.media.named import from_library
 from nearfield.media.surface_media import AnyMaterial, Conductor, ResistiveSheet, surface_medium
-
-__all__ = [
-    "Box",
-    "Cylinder",
-    "Layout",
-    "Mesh",
-    "Polygon",
-    "Revolved",
-    "Shape",
-    "Sheet",
-    "Sphere",
-    "Structure",
-    "Voxels",
-    "Wire",
-]
 
 Shape = Annotated[
     Box | Sphere | Cylinder | Sheet | Wire | Polygon | Revolved | Mesh | Layout | Voxels, Field(discriminator="kind")
@@ -68,64 +55,92 @@ class Structure(Schema):
     medium: Annotated[
         Medium | ResistiveSheet | Conductor | str | dict[int, Medium | Conductor | str], BeforeValidator(_medium)
     ]
-    """What fills it; of Voxels also a table {number: medium}, with `"none"` for boxes that stay as they are."""
+    """Its medium; of Voxels also a table {number: medium}, with `"none"` for boxes that stay as they are."""
     name: str | None = None
-    """What messages and plots call it."""
+    """Name in messages and plots."""
 
     @model_validator(mode="after")
-    def _names_every_number(self) -> Structure:
+    def _suits_its_shape(self) -> Structure:
         if isinstance(self.medium, dict):
             if not isinstance(self.shape, Voxels):
                 raise ValueError(f"a {self.shape.kind} has one medium; a table by numbers is for a shape of voxels")
             self.shape._refuse_unnamed(self.medium)
+        if wrong := unsuited(self.shape, self.medium):
+            raise ValueError(wrong)
         return self
 
     def parts(self) -> tuple[Structure, ...]:
         """One structure for each medium: itself, or the parts of a voxel model with a table."""
-        if not isinstance(self.medium, dict):
+        if not isinstance(self.medium, dict) or not isinstance(self.shape, Voxels):
             return (self,)
-        name = self.name or self.shape.kind
-        return tuple(
-            Structure(shape, medium, f"{name}: {n}") for n, shape, medium in self.shape._by_number(self.medium)
-        )
-
-    @model_validator(mode="after")
-    def _suits_its_shape(self) -> Structure:
-        wrong = unsuited(self.shape, self.medium)
-        if wrong:
-            raise ValueError(wrong)
-        return self
+        name, parts = self.name or self.shape.kind, self.shape._by_number(self.medium)
+        return tuple(Structure(shape=shape, medium=medium, name=f"{name}: {number}") for number, shape, medium in parts)
 
 
-def medium_of(structure: Structure, media: Mapping[str, AnyMaterial]) -> AnyMaterial | str:
-    """The structure's medium, "pec" or "pmc". Errors: a name that is not in `media`, or one that cannot fill it."""
-    medium = structure.medium
-    if not isinstance(medium, str) or medium in MEDIA_WORDS:
-        return medium
-    if medium not in media:
-        known = ", ".join([*MEDIA_WORDS, *media])
-        raise ModelError(
-            f"structure {structure.name or structure.shape.kind}: there is no medium {medium!r}; "
-            f"there is: {known}. Add it to media or correct the name"
-        )
-    wrong = unsuited(structure.shape, media[medium])
-    if wrong:
-        raise ModelError(f"structure {structure.name or structure.shape.kind}, medium {medium!r}: {wrong}")
-    return media[medium]
+@dataclass(frozen=True)
+class FilledShape:
+    """A structure with the medium that its entry names; `number` counts the structures of the model from 0."""
+
+    shape: Shape
+    medium: Medium | ResistiveSheet | Conductor | str  # a word: "pec" or "pmc"
+    name: str | None
+    number: int
+    key: str | None = None  # the medium's name in `Simulation.media`
+
+    @property
+    def label(self) -> str:
+        """Name of the structure in messages."""
+        return labelled(self, "structure", self.number)
+
+    @property
+    def medium_name(self) -> str:
+        """Name of the medium in messages and tables."""
+        if self.key or isinstance(self.medium, str):
+            return self.key or str(self.medium)
+        return self.medium.name or self.name or self.medium.label()
+
+
+def labelled(entry: Any, kind: str, number: int) -> str:
+    """`port 'feed'`, or `sources[2]` (counted from 0, as in a model file) for an entry without a name."""
+    name = getattr(entry, "name", None)
+    return f"{kind} {name!r}" if name else f"{kind}s[{number}]"
+
+
+def filled_shapes(
+    structures: Iterable[Structure], media: Mapping[str, AnyMaterial] | None = None
+) -> tuple[FilledShape, ...]:
+    """The structures with their media. Errors: a name that is not in `media`, a medium that cannot fill its shape."""
+    return tuple(_filled_shape(structure, number, media or {}) for number, structure in enumerate(structures))
+
+
+def _filled_shape(structure: Structure, number: int, media: Mapping[str, AnyMaterial]) -> FilledShape:
+    given = structure.medium
+    assert not isinstance(given, dict), "a model holds the parts of such a structure"
+    if not isinstance(given, str) or given in MEDIA_WORDS:
+        return FilledShape(structure.shape, given, structure.name, number)
+    label = labelled(structure, "structure", number)
+    if given not in media:
+        known = [*MEDIA_WORDS, *media]
+        near = difflib.get_close_matches(given, known, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else "Define it under `media`."
+        raise ModelError(f"{label}: medium {given!r} is not defined; known media: {', '.join(known)}. {hint}")
+    if wrong := unsuited(structure.shape, media[given]):
+        raise ModelError(f"{label}, medium {given!r}: {wrong}")
+    return FilledShape(structure.shape, media[given], structure.name, number, given)
 
 
 def unsuited(shape: Solid, medium: Any) -> str | None:
     """Why a shape cannot be of a medium: what has no thickness is metal or a sheet, and a sheet has none."""
-    flat = any(low == high for low, high in zip(*shape.bounds()))
-    if isinstance(medium, ResistiveSheet) and (isinstance(shape, Wire) or not flat):
+    flat, wire = any(low == high for low, high in zip(*shape.bounds())), isinstance(shape, Wire)
+    if isinstance(medium, ResistiveSheet) and (wire or not flat):
         return (
             f"a {shape.kind} cannot be a resistive sheet, which has no thickness; give a Sheet, or a flat Polygon or "
             "Layout (lower equal to upper), and a solid a Medium with a conductivity"
         )
-    if isinstance(medium, Conductor) and isinstance(shape, Wire):
+    if isinstance(medium, Conductor) and wire:
         return 'a wire along edges has no surface to have an impedance; give "pec", or a Cylinder two cells thick'
-    if (flat or isinstance(shape, Wire)) and (isinstance(medium, Medium) or medium == "pmc"):
-        allowed = '"pec"' if isinstance(shape, Wire) else '"pec" or a ResistiveSheet'
+    if (flat or wire) and (isinstance(medium, Medium) or medium == "pmc"):
+        allowed = '"pec"' if wire else '"pec" or a ResistiveSheet'
         return (
             f"a {shape.kind} without thickness can only be {allowed}, given {medium!r}; "
             "give the shape a thickness for any other medium"

@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from nearfield.bodies.closed_surface import ClosedSurface
-from nearfield.bodies.files import package, readable, refuse_changed
-from nearfield.bodies.shapes import Extruded, Polygon, shifted
+from nearfield.bodies.files import package, readable
+from nearfield.bodies.shapes import Axis, Extruded, Polygon, shifted
 from nearfield.entry.quantities import FileName, Length, PositiveNumber, Whole, several
 
 SUFFIXES = (".gds", ".gds2", ".gdsii")
@@ -38,7 +38,7 @@ class Layout(Extruded):
     """Number of the datatype in the layer."""
     cell: str | None = None
     """Name of the cell; left out, the only one that no other refers to."""
-    axis: Literal["x", "y", "z"] = "z"
+    axis: Axis = "z"
     """Direction of the extrusion."""
     offset: Annotated[tuple[Length, Length], BeforeValidator(several)] = (0.0, 0.0)
     """Where the file's origin goes (m), along the two axes after `axis`."""
@@ -57,16 +57,13 @@ class Layout(Extruded):
     @cached_property
     def _outlines(self) -> list[np.ndarray]:
         """Corners (n, 2) of each polygon (m) before `offset`, counter-clockwise."""
-        path = readable(self.file, SUFFIXES, "layouts")
-        refuse_changed(self.file, self.checksum)
-        found = read_polygons(str(path), self.layer, self.datatype, self.cell)
-        return [outline * self.scale for outline in found]
+        path = readable(self.file, SUFFIXES, "layouts", self.checksum)
+        return [outline * self.scale for outline in read_polygons(str(path), self.layer, self.datatype, self.cell)]
 
     def polygons(self) -> tuple[Polygon, ...]:
         """The layer as single `Polygon` shapes."""
-        return tuple(
-            Polygon(self.axis, (outline + self.offset).tolist(), self.lower, self.upper) for outline in self._outlines
-        )
+        ends: dict[str, Any] = {"axis": self.axis, "lower": self.lower, "upper": self.upper}
+        return tuple(Polygon(vertices=(outline + self.offset).tolist(), **ends) for outline in self._outlines)
 
     def moved(self, by: Sequence[float]) -> Layout:
         along, *across = (by[(self._normal + n) % 3] for n in range(3))
@@ -118,7 +115,7 @@ def gds(
     The arguments are those of `Layout`, which holds the same polygons as one shape. Errors: ModelError for a
     file that is none, a cell or layer that is not in it, and without the package gdstk (`nearfield[photonics]`).
     """
-    return Layout(file, layer, lower, upper, datatype, cell, axis, offset, scale).polygons()
+    return Layout(**locals()).polygons()
 
 
 def read_polygons(file: str, layer: int, datatype: int, cell: str | None) -> list[np.ndarray]:
@@ -126,7 +123,7 @@ def read_polygons(file: str, layer: int, datatype: int, cell: str | None) -> lis
     gdstk = package("gdstk", "photonics", "reading GDS files")
     try:
         library = gdstk.read_gds(file)
-    except Exception as error:  # whatever a broken file makes of the reader
+    except Exception as error:  # a broken file raises errors of many kinds
         raise ValueError(f"file {file!r} cannot be read as GDSII ({error}); export it again") from None
     cells = {each.name: each for each in library.cells if hasattr(each, "get_polygons")}
     top = [each.name for each in library.top_level() if each.name in cells]
@@ -140,8 +137,8 @@ def read_polygons(file: str, layer: int, datatype: int, cell: str | None) -> lis
     drawn = cells[cell or top[0]].get_polygons()
     per_metre = 1.0 / library.unit
     per_metre = round(per_metre) if abs(per_metre - round(per_metre)) < 1e-9 * per_metre else per_metre
-    found = [ordered(each.points / per_metre) for each in drawn if (each.layer, each.datatype) == (layer, datatype)]
-    found = [outline for outline in found if outline is not None]
+    outlines = (ordered(each.points / per_metre) for each in drawn if (each.layer, each.datatype) == (layer, datatype))
+    found = [outline for outline in outlines if outline is not None]
     if not found:
         layers = sorted({(each.layer, each.datatype) for each in drawn})
         raise ValueError(

@@ -10,19 +10,21 @@ import numpy as np
 from pydantic import BeforeValidator, model_validator
 
 from nearfield.bodies.closed_surface import CLOSE, ClosedSurface, hole, merged, volume
-from nearfield.bodies.files import package, readable, refuse_changed
-from nearfield.bodies.shapes import Corner, Solid
+from nearfield.bodies.files import package, readable
+from nearfield.bodies.shapes import Solid
 from nearfield.entry.quantities import Angle, FileName, Position, PositiveNumber, shown, three
+from nearfield.entry.triples import Point, triple
 
-UNITS = {"m": 1, "cm": 100, "mm": 1000, "um": 10**6, "nm": 10**9, "in": 1 / 25.4e-3, "mil": 1 / 25.4e-6}  # in a metre
+# how many of a unit make a metre
+UNITS = {"m": 1, "cm": 100, "mm": 1000, "um": 10**6, "nm": 10**9, "in": 1 / 25.4e-3, "mil": 1 / 25.4e-6}
 SUFFIXES = (".stl", ".ply", ".obj")
-FLAT = 0.02  # of the bounds' cross-section: faces normal to an axis that are larger want a grid line
+FLAT = 0.02  # part of the bounds' cross-section; faces normal to an axis that are larger get a grid line
 REPAIR = (
     "Close it in the CAD program and export it again, or repair it: mesh = trimesh.load_mesh(file); "
     "mesh.merge_vertices(); mesh.update_faces(mesh.unique_faces()); trimesh.repair.fill_holes(mesh, use_fan=True); "
     "trimesh.repair.fix_normals(mesh); mesh.export(file)"
 )
-HEADER, RECORD = 84, 50  # bytes of a binary STL file: before its triangles, and of each
+HEADER, RECORD = 84, 50  # bytes before the triangles of a binary STL file, and of each triangle
 
 
 def _table(kind: type) -> Any:
@@ -44,8 +46,9 @@ class Mesh(Solid):
     """A solid bounded by triangles: from an STL, PLY or OBJ file (`nearfield[cad]`), or from vertices and triangles.
 
     The surface must be closed and its triangles must agree on which side is outside. Shells may be nested, overlap or
-    touch: inside is where the winding number is not zero, so a shell that faces inwards is a cavity. Lengths of the
-    file are multiplied by `unit` and `scale`, then turned about x, y and z in this order, then moved.
+    touch: inside is where the winding number is not zero, so a shell that faces inwards is a cavity. Points on the
+    surface belong to one of its two sides. Lengths of the file are multiplied by `unit` and `scale`, then turned about
+    x, y and z in this order, then moved.
 
     >>> import nearfield as nf
     >>> corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
@@ -75,8 +78,7 @@ class Mesh(Solid):
 
     @model_validator(mode="after")
     def _encloses(self) -> Mesh:
-        lists = (self.vertices is not None) + (self.triangles is not None)
-        if lists != (2 if self.file is None else 0):
+        if {self.vertices is None, self.triangles is None} != {self.file is not None}:
             raise ValueError("needs either `file`, or both `vertices` and `triangles`")
         if self.file is not None and self.unit is None:
             raise ValueError(
@@ -120,20 +122,13 @@ class Mesh(Solid):
         """Corners in `unit`, triangles, and what to call them."""
         if self.file is None:
             return np.array(self.vertices, dtype=float), np.array(self.triangles, dtype=np.int64), "the surface"
-        path = readable(self.file, SUFFIXES, "triangles")
-        refuse_changed(self.file, self.checksum)
-        return *read_triangles(path), f"file {self.file!r}"
+        return *read_triangles(readable(self.file, SUFFIXES, "triangles", self.checksum)), f"file {self.file!r}"
 
-    def bounds(self) -> tuple[Corner, Corner]:
-        return tuple(tuple(float(q + o) for q, o in zip(end, self.offset)) for end in self._surface.bounds)
+    def bounds(self) -> tuple[Point, Point]:
+        lower, upper = self._surface.bounds
+        return triple(np.add(lower, self.offset).tolist()), triple(np.add(upper, self.offset).tolist())
 
-    def contains(self, x: Any, y: Any, z: Any, tolerance: float = 0.0) -> np.ndarray:
-        """Whether points lie inside, or not further than `tolerance` (m) outside.
-
-        Without a tolerance, points on the surface itself belong to one of its two sides.
-        """
-        if tolerance:
-            return self._signed_distance(x, y, z) <= tolerance
+    def _inside(self, x: Any, y: Any, z: Any) -> np.ndarray:
         return self._surface.inside(*self._moved_back(x, y, z))
 
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
@@ -174,7 +169,7 @@ def read_triangles(path: Path) -> tuple[np.ndarray, np.ndarray]:
     try:
         mesh = trimesh.load_mesh(str(path), process=False, **options)
         corners, triangles = np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=np.int64)
-    except Exception as error:  # what readers meet in a broken file is of many kinds
+    except Exception as error:  # a broken file raises errors of many kinds
         raise ValueError(
             f"file {str(path)!r} cannot be read as {path.suffix[1:].upper()} ({error}); export it again"
         ) from None

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import field_validator
 
-from nearfield.bodies.shapes import Corner, Solid
+from nearfield.bodies.shapes import Axis, Solid
 from nearfield.entry.quantities import Length, Position
+from nearfield.entry.triples import Point, triple
 
 Profile = tuple[tuple[Length, Length], ...]
-SQUARES = 256
-AT_ONCE = 1_000_000  # pairs of points and sides, in memory
-TOUCHING = 1e-12  # of the profile's extent, squared: twice the area of a triangle whose corners lie on one line
+SQUARES = 256  # along each axis of the table of distances
+AT_ONCE = 1_000_000  # pairs of points and sides in a batch, for memory
+TOUCHING = 1e-12  # extent squared; corners of a triangle of less than half this area lie on one line
 
 
 class Sides:
@@ -76,7 +77,7 @@ class Revolved(Solid):
 
     _corners: ClassVar[tuple[str, ...]] = ("center",)
     kind: Literal["revolved"] = "revolved"
-    axis: Literal["x", "y", "z"]
+    axis: Axis
     """Direction of the axis: "x", "y" or "z"."""
     profile: Profile
     """Corners (radius, along) in order (m), at least three; `along` counts from the centre."""
@@ -105,12 +106,12 @@ class Revolved(Solid):
             )
         return profile
 
-    def bounds(self) -> tuple[Corner, Corner]:
+    def bounds(self) -> tuple[Point, Point]:
         radius, along = zip(*self.profile)
         lower, upper = ([centre + sign * max(radius) for centre in self.center] for sign in (-1, 1))
-        own = "xyz".index(self.axis)
+        own = self._along
         lower[own], upper[own] = self.center[own] + min(along), self.center[own] + max(along)
-        return tuple(lower), tuple(upper)
+        return triple(lower), triple(upper)
 
     def _faces(self, axis: int) -> list[float]:
         return self._levels(axis)
@@ -119,12 +120,16 @@ class Revolved(Solid):
         start = np.asarray(self.profile)
         end = np.roll(start, -1, axis=0)
         flat = np.unique(start[(start[:, 1] == end[:, 1]) & (start[:, 0] != end[:, 0]), 1])
-        return (flat + self.center[axis]).tolist() if axis == "xyz".index(self.axis) else []
+        return (flat + self.center[axis]).tolist() if axis == self._along else []
 
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         offset = [np.asarray(q, dtype=float) - c for q, c in zip((x, y, z), self.center)]
-        along, u, v = (offset[("xyz".index(self.axis) + shift) % 3] for shift in range(3))
+        along, u, v = (offset[(self._along + shift) % 3] for shift in range(3))
         return self._sides.distance(np.hypot(u, v), along)
+
+    @property
+    def _along(self) -> int:
+        return "xyz".index(self.axis)
 
     @cached_property
     def _sides(self) -> Sides:

@@ -9,27 +9,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import field_validator, model_validator
 
 from nearfield.entry.quantities import Length, Position, PositiveLength
 from nearfield.entry.schema import Schema
+from nearfield.entry.triples import Point, triple
 
-Corner = tuple[float, float, float]
-AT_ONCE = 20_000  # pairs of points and sides, so that they stay in a cache
+Axis = Literal["x", "y", "z"]
+AT_ONCE = 20_000  # pairs of points and sides in a batch, so that they stay in a cache
 
 
-def shifted(point: Sequence[float], by: Sequence[float]) -> tuple[float, ...]:
-    """A point moved by a vector (m)."""
+def shifted(point: Sequence[Any], by: Sequence[float]) -> tuple[Any, ...]:
+    """A point, or each of several points, moved by a vector (m)."""
+    if isinstance(point[0], tuple):
+        return tuple(shifted(each, by) for each in point)
     return tuple(float(value + step) for value, step in zip(point, by))
 
 
 class Solid(Schema):
-    """What all shapes answer."""
+    """The base of all shapes."""
 
-    def bounds(self) -> tuple[Corner, Corner]:
+    if TYPE_CHECKING:
+        kind: str
+
+    def bounds(self) -> tuple[Point, Point]:
         """Lower and upper corner (m) of the smallest axis-parallel box about the shape."""
         raise NotImplementedError
 
@@ -43,7 +49,10 @@ class Solid(Schema):
 
     def contains(self, x: Any, y: Any, z: Any, tolerance: float = 0.0) -> np.ndarray:
         """Whether points lie in the closed shape, grown by `tolerance` (m)."""
-        return self._signed_distance(x, y, z) <= tolerance
+        return self._signed_distance(x, y, z) <= tolerance if tolerance else self._inside(x, y, z)
+
+    def _inside(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        return self._signed_distance(x, y, z) <= 0.0
 
     def _constant_along(self, axis: int) -> bool:
         """Whether the shape is an extrusion along the axis, with flat ends at its bounds."""
@@ -63,14 +72,32 @@ class Solid(Schema):
         return []
 
     _corners: ClassVar[tuple[str, ...]] = ("lower", "upper")
-    """The entries that are positions: what `moved` adds to."""
+    """The entries that are positions, to which `moved` adds."""
 
     def moved(self, by: Sequence[float]) -> Self:
         """The shape moved by three lengths (m)."""
         return self.model_copy(update={name: shifted(getattr(self, name), by) for name in self._corners})
 
 
-class Box(Solid):
+class Rectangular(Solid):
+    """A box, or a sheet where an extent is zero."""
+
+    if TYPE_CHECKING:
+        lower: Point
+        upper: Point
+
+    def bounds(self) -> tuple[Point, Point]:
+        return self.lower, self.upper
+
+    def _constant_along(self, axis: int) -> bool:
+        return True
+
+    def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
+        outside = [np.maximum(low - q, q - high) for low, q, high in zip(self.lower, _real(x, y, z), self.upper)]
+        return np.maximum(np.maximum(outside[0], outside[1]), outside[2])
+
+
+class Box(Rectangular):
     """A solid box with faces parallel to the axes, from its lower to its upper corner.
 
     >>> import nearfield as nf
@@ -94,17 +121,6 @@ class Box(Solid):
                 )
         return self
 
-    def bounds(self) -> tuple[Corner, Corner]:
-        return self.lower, self.upper
-
-    def _constant_along(self, axis: int) -> bool:
-        return True
-
-    def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        q = _real(x), _real(y), _real(z)
-        outside = [np.maximum(self.lower[axis] - q[axis], q[axis] - self.upper[axis]) for axis in range(3)]
-        return np.maximum(np.maximum(outside[0], outside[1]), outside[2])
-
 
 class Sphere(Solid):
     """A solid sphere."""
@@ -116,11 +132,11 @@ class Sphere(Solid):
     radius: PositiveLength
     """Radius (m)."""
 
-    def bounds(self) -> tuple[Corner, Corner]:
-        return tuple(c - self.radius for c in self.center), tuple(c + self.radius for c in self.center)
+    def bounds(self) -> tuple[Point, Point]:
+        return triple(c - self.radius for c in self.center), triple(c + self.radius for c in self.center)
 
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        square = sum((_real(q) - c) ** 2 for q, c in zip((x, y, z), self.center))
+        square = sum((q - c) ** 2 for q, c in zip(_real(x, y, z), self.center))
         return np.sqrt(square) - self.radius
 
 
@@ -152,10 +168,10 @@ class Cylinder(Solid):
         """Unit vector from start to end."""
         return np.subtract(self.end, self.start) / self.length
 
-    def bounds(self) -> tuple[Corner, Corner]:
+    def bounds(self) -> tuple[Point, Point]:
         reach = self.radius * np.sqrt(np.maximum(1.0 - self.direction**2, 0.0))
         low, high = np.minimum(self.start, self.end) - reach, np.maximum(self.start, self.end) + reach
-        return tuple(low.tolist()), tuple(high.tolist())
+        return triple(low.tolist()), triple(high.tolist())
 
     def _constant_along(self, axis: int) -> bool:
         moved = [a != b for a, b in zip(self.start, self.end)]
@@ -166,17 +182,16 @@ class Cylinder(Solid):
         return np.maximum(np.maximum(-along, along - self.length), radial - self.radius)
 
     def _lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        if not any(self._constant_along(axis) for axis in range(3)):
-            return self._signed_distance(x, y, z)
-        return self._cylindrical(x, y, z)[1] - self.radius
+        straight = any(self._constant_along(axis) for axis in range(3))
+        return self._cylindrical(x, y, z)[1] - self.radius if straight else self._signed_distance(x, y, z)
 
     def _cylindrical(self, x: Any, y: Any, z: Any) -> tuple[np.ndarray, np.ndarray]:
-        offset = [_real(q) - s for q, s in zip((x, y, z), self.start)]
+        offset = [q - s for q, s in zip(_real(x, y, z), self.start)]
         along = sum(q * u for q, u in zip(offset, self.direction))
         return along, np.sqrt(sum((q - along * u) ** 2 for q, u in zip(offset, self.direction)))
 
 
-class Sheet(Solid):
+class Sheet(Rectangular):
     """Metal without thickness: a rectangle with exactly one zero extent, moved to the nearest grid plane.
 
     >>> import nearfield as nf
@@ -205,14 +220,6 @@ class Sheet(Solid):
         """Axis (0, 1, 2) along which the sheet has no extent."""
         return np.equal(self.lower, self.upper).tolist().index(True)
 
-    def bounds(self) -> tuple[Corner, Corner]:
-        return self.lower, self.upper
-
-    def _constant_along(self, axis: int) -> bool:
-        return True
-
-    _signed_distance = Box._signed_distance
-
 
 class Wire(Solid):
     """A thin metal wire along grid edges: a polyline of parts parallel to the axes, moved to the nearest lines.
@@ -226,6 +233,7 @@ class Wire(Solid):
     >>> arm = nf.Wire([(0, 0, "1 mm"), (0, 0, "75 mm")], radius="0.1 mm")
     """
 
+    _corners: ClassVar[tuple[str, ...]] = ("points",)
     kind: Literal["wire"] = "wire"
     points: tuple[Position, ...]
     """Corners of the polyline (m), at least two."""
@@ -234,7 +242,7 @@ class Wire(Solid):
 
     @field_validator("points")
     @classmethod
-    def _follows_axes(cls, points: tuple[Corner, ...]) -> tuple[Corner, ...]:
+    def _follows_axes(cls, points: tuple[Point, ...]) -> tuple[Point, ...]:
         if len(points) < 2:
             raise ValueError(f"{len(points)} points given, a wire needs at least 2")
         for number, (start, end) in enumerate(pairwise(points)):
@@ -246,15 +254,17 @@ class Wire(Solid):
                 )
         return points
 
-    def moved(self, by: Sequence[float]) -> Wire:
-        return self.model_copy(update={"points": tuple(shifted(point, by) for point in self.points)})
-
-    def bounds(self) -> tuple[Corner, Corner]:
-        return tuple(map(min, zip(*self.points))), tuple(map(max, zip(*self.points)))
+    def bounds(self) -> tuple[Point, Point]:
+        return triple(map(min, zip(*self.points))), triple(map(max, zip(*self.points)))
 
 
 class Extruded(Solid):
-    """What shapes with an `axis` and ends `lower` and `upper` on it answer, flat metal if these are equal."""
+    """The base of shapes with an `axis` and ends `lower` and `upper` on it, flat metal if these are equal."""
+
+    if TYPE_CHECKING:
+        axis: Axis
+        lower: float
+        upper: float
 
     @property
     def _normal(self) -> int:
@@ -269,22 +279,22 @@ class Extruded(Solid):
         """Signed distance (m) to the outline in its own plane."""
         raise NotImplementedError
 
-    def bounds(self) -> tuple[Corner, Corner]:
+    def bounds(self) -> tuple[Point, Point]:
         lower, upper = [self.lower] * 3, [self.upper] * 3
         for end, flat in zip((lower, upper), self._flat_bounds()):
             end[(self._normal + 1) % 3], end[(self._normal + 2) % 3] = flat
-        return tuple(lower), tuple(upper)
+        return triple(lower), triple(upper)
 
     def _constant_along(self, axis: int) -> bool:
         return axis == self._normal
 
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        q = [_real(x), _real(y), _real(z)]
+        q = _real(x, y, z)
         along, u, v = (q[(self._normal + shift) % 3] for shift in range(3))
         return np.maximum(np.maximum(self.lower - along, along - self.upper), self._flat_distance(u, v))
 
     def _lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        q = [_real(x), _real(y), _real(z)]
+        q = _real(x, y, z)
         return self._flat_distance(q[(self._normal + 1) % 3], q[(self._normal + 2) % 3])
 
 
@@ -300,7 +310,7 @@ class Polygon(Extruded):
     """
 
     kind: Literal["polygon"] = "polygon"
-    axis: Literal["x", "y", "z"]
+    axis: Axis
     """Direction of the extrusion: "x", "y" or "z"."""
     vertices: tuple[tuple[Length, Length], ...]
     """Corners (u, v) in order (m), at least three."""
@@ -322,8 +332,8 @@ class Polygon(Extruded):
 
     def moved(self, by: Sequence[float]) -> Polygon:
         along, *across = (by[(self._normal + n) % 3] for n in range(3))
-        corners = tuple(shifted(corner, across) for corner in self.vertices)
-        return self.model_copy(update={"vertices": corners, "lower": self.lower + along, "upper": self.upper + along})
+        vertices = tuple((u + across[0], v + across[1]) for u, v in self.vertices)
+        return Polygon(axis=self.axis, vertices=vertices, lower=self.lower + along, upper=self.upper + along)
 
     def _flat_bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
         u, v = zip(*self.vertices)
@@ -359,5 +369,5 @@ class Polygon(Extruded):
         return start[real], end[real]
 
 
-def _real(values: Any) -> np.ndarray:
-    return np.asarray(values, dtype=float)
+def _real(*at: Any) -> list[np.ndarray]:
+    return [np.asarray(values, dtype=float) for values in at]

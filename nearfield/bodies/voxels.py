@@ -11,9 +11,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from nearfield.bodies.files import readable, refuse_changed
-from nearfield.bodies.shapes import Corner, Solid
+from nearfield.bodies.files import readable
+from nearfield.bodies.shapes import Solid
 from nearfield.entry.quantities import FileName, Position, Spacing, Whole, several, shown
+from nearfield.entry.triples import Point, triple
 
 SUFFIXES = (".npy", ".h5", ".hdf5")
 LARGEST_LIST = 10**6  # numbers that a model file may hold itself
@@ -37,7 +38,7 @@ class Voxels(Solid):
 
     As the shape of a structure whose medium is a table {number: medium} it is the whole model; numbers of the model
     that the table does not name are refused, `"none"` leaves boxes as they are. Media are cut at the boxes' faces, so
-    that averages are exact whatever the grid.
+    that averages are exact whatever the grid. Points on a face belong to the box above it.
 
     >>> import nearfield as nf
     >>> head = nf.Voxels(array=[[[0, 3], [3, 3]]], spacing="2 mm")
@@ -67,27 +68,24 @@ class Voxels(Solid):
     def _has_boxes(self) -> Voxels:
         if (self.file is None) == (self.array is None):
             raise ValueError("needs either `file` or `array`")
-        if self.ids is not None and not (missing := set(self.ids) - set(self._counts)):
-            return self
-        if self.ids is None:
-            if not self._mask.any():
-                raise ValueError("all numbers are 0: there is no body")
-            return self
-        raise ValueError(f"no box carries {_listed(missing)}; there are {_listed(self._counts)}")
+        if missing := set(self.ids or ()) - set(self._counts):
+            raise ValueError(f"no box carries {_listed(missing)}; there are {_listed(self._counts)}")
+        if self.ids is None and not self._mask.any():
+            raise ValueError("all numbers are 0: there is no body")
+        return self
 
     @cached_property
     def _box_numbers(self) -> np.ndarray:
         """The number of each box, [x][y][z]."""
         if self.file is None:
             return np.array(self.array)
-        path = readable(self.file, SUFFIXES, "voxels")
-        refuse_changed(self.file, self.checksum)
+        path = readable(self.file, SUFFIXES, "voxels", self.checksum)
         status = path.stat()
         return read_numbers(str(path), self.dataset, status.st_mtime_ns, status.st_size)
 
     @cached_property
     def _counts(self) -> dict[int, int]:
-        """How many boxes carry each number."""
+        """Number of boxes that carry each number."""
         return dict(zip(*(part.tolist() for part in np.unique(self._box_numbers, return_counts=True))))
 
     @cached_property
@@ -99,18 +97,16 @@ class Voxels(Solid):
     @cached_property
     def _spans(self) -> list[tuple[int, int]]:
         """First and past the last box of the body along each axis."""
-        found = []
-        for axis in range(3):
-            held = np.nonzero(self._mask.any(axis=tuple({0, 1, 2} - {axis})))[0] - 2
-            found.append((int(held[0]), int(held[-1]) + 1))
-        return found
+        owned = [np.flatnonzero(self._mask.any(axis=tuple({0, 1, 2} - {axis}))) - 2 for axis in range(3)]
+        return [(int(own[0]), int(own[-1]) + 1) for own in owned]
 
     @property
     def _blocks(self) -> bool:
         return True
 
-    def bounds(self) -> tuple[Corner, Corner]:
-        return tuple(tuple(self._face(axis, span[end]) for axis, span in enumerate(self._spans)) for end in (0, 1))
+    def bounds(self) -> tuple[Point, Point]:
+        first, last = zip(*self._spans)
+        return triple(map(self._face, range(3), first)), triple(map(self._face, range(3), last))
 
     def _faces(self, axis: int) -> list[float]:
         first, last = self._spans[axis]
@@ -119,11 +115,7 @@ class Voxels(Solid):
     def _face(self, axis: int, number: int) -> float:
         return self.lower[axis] + number * self.spacing[axis]
 
-    def contains(self, x: Any, y: Any, z: Any, tolerance: float = 0.0) -> np.ndarray:
-        """Whether points lie in the body, or not further than `tolerance` (m) outside; without one, faces belong to
-        the boxes above them."""
-        if tolerance:
-            return self._signed_distance(x, y, z) <= tolerance
+    def _inside(self, x: Any, y: Any, z: Any) -> np.ndarray:
         return self._mask[tuple(index for index, _ in self._places(x, y, z))]
 
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
@@ -208,14 +200,10 @@ def _read_hdf5(file: str, dataset: str | None) -> np.ndarray:
         opened.visititems(
             lambda name, item: found.append(name) if isinstance(item, h5py.Dataset) and item.ndim == 3 else None
         )
+        names = ", ".join(found[:NAMED]) or "none"
         if dataset is None and len(found) != 1:
-            raise ValueError(
-                f"file {file!r} has {len(found)} data sets over three axes; name one as `dataset`: "
-                f"{', '.join(found[:NAMED]) or 'there is none'}"
-            )
+            number = len(found)
+            raise ValueError(f"file {file!r} has {number} data sets over three axes; name one as `dataset`: {names}")
         if dataset is not None and dataset.strip("/") not in found:
-            raise ValueError(
-                f"file {file!r} has no data set {dataset!r} over three axes; it has: "
-                f"{', '.join(found[:NAMED]) or 'none'}"
-            )
+            raise ValueError(f"file {file!r} has no data set {dataset!r} over three axes; it has: {names}")
         return opened[dataset or found[0]][...]

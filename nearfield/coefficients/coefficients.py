@@ -11,12 +11,12 @@ to Ca and Cb (dispersion.py). What scales Cb and Db alone, such as conformal met
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from nearfield.bodies.geometry import Structure, medium_of
+from nearfield.bodies.geometry import FilledShape
 from nearfield.coefficients.contrasts import contrasts
 from nearfield.coefficients.dispersion import Dispersion
 from nearfield.coefficients.edge_loads import EdgeLoad, EdgeLoads
@@ -64,8 +64,7 @@ class Coefficients:
     def __init__(
         self,
         grid: YeeGrid,
-        structures: Sequence[Structure],
-        media: Mapping[str, Medium],
+        bodies: Sequence[FilledShape],
         background: Medium,
         boundaries: Boundaries,
         time_step: float,
@@ -79,9 +78,7 @@ class Coefficients:
         self.active = tuple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
         self._interior = boundaries.interior(grid)
         self._structures = [
-            (structure.model_copy(update={"shape": shape}), medium_of(structure, media))
-            for structure in structures
-            for shape in images(structure.shape, grid)
+            (replace(body, shape=shape), body.medium) for body in bodies for shape in images(body.shape, grid)
         ]
         self._background = background
         media_here = [background, *(medium for _, medium in self._structures if isinstance(medium, Medium))]

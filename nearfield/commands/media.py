@@ -64,7 +64,7 @@ def show_media(name: str | None, as_json: bool) -> int:
     """Print all media of the library in short, or one of them in full."""
     from nearfield.media.library import library
 
-    entries = [library.about(each) for each in (library if name is None else [name])]
+    entries = [library.about(each.removeprefix(LIBRARY)) for each in (library if name is None else [name])]
     with console(as_json) as out:
         out.answer({"media": [described(entry) for entry in entries]})
         if not as_json:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.guided_line import Line
 from nearfield.analysis.network import frequency_list
 from nearfield.analysis.spectra import frequency_axis
-from nearfield.discretization.discretization import port_waveform
+from nearfield.discretization.excitations import port_waveform
 from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import quantity
@@ -93,7 +92,7 @@ def guide_modes(setup: Discretization, frequencies: Any = None) -> xarray.Datase
     return xarray.Dataset(data, {"port": list(ports), "frequency": ("frequency", f, {"units": "Hz"})})
 
 
-def propagation(line: Line, frequencies: np.ndarray) -> np.ndarray:
+def propagation(line: Any, frequencies: np.ndarray) -> np.ndarray:
     """alpha + j beta (1/m)."""
     return -np.log(line.per_cell(frequencies)) / line.cell
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from functools import cached_property
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nearfield.bodies.geometry import Structure
+from nearfield.bodies.geometry import FilledShape, Structure, filled_shapes
 from nearfield.entry.quantities import Number, PositiveTime, Whole
 from nearfield.entry.schema import Schema
 from nearfield.grid.boundaries import Boundaries
@@ -45,7 +46,7 @@ class Model(Schema):
     grid: AnyGrid
     """The grid: `lines`, `uniform`, `graded` or `auto`."""
     structures: tuple[Structure, ...] = ()
-    """What is in the box; later ones win."""
+    """Shapes and their media; where they overlap, the later one counts."""
     boundaries: Boundaries = Boundaries()
     """The six faces."""
     sources: tuple[AnySource, ...] = ()
@@ -55,11 +56,11 @@ class Model(Schema):
     elements: tuple[LumpedElement, ...] = ()
     """Lumped R, L, C without a source."""
     monitors: tuple[AnyMonitor, ...] = ()
-    """What is recorded."""
+    """Recordings: probes, fields, fluxes, far fields."""
     media: dict[str, AnyMaterial] = {}  # noqa: RUF012 (pydantic copies defaults)
     """Media by name, for `medium = "name"` in a structure; `"library:gold"` and the like name real ones."""
     background: AnyMedium = Medium()
-    """What fills the box where no structure is."""
+    """Medium of the box where no structure is."""
     title: str = ""
     """One line for plots and the report."""
     waveform: AnyWaveform | None = None
@@ -108,6 +109,16 @@ class Model(Schema):
         if self.steps is not None and self.duration is not None:
             raise ValueError(f"steps={self.steps} and duration={self.duration} s are both given; give one of them")
         return self
+
+    @cached_property
+    def _bodies(self) -> tuple[FilledShape, ...]:
+        """The structures with their media. Error: a medium that is not defined, or cannot fill its shape."""
+        return filled_shapes(self.structures, self.media)
+
+    def __copy__(self) -> Self:
+        copy = super().__copy__()
+        copy.__dict__.pop("_bodies", None)  # `model_copy` may change structures and media
+        return copy
 
     @property
     def _channels(self) -> tuple:

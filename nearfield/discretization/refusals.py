@@ -1,20 +1,20 @@
-"""What is refused at the door: each function looks at one thing and says what is given, allowed, why, and what to do.
+"""Refusals before a run: each function checks one thing and says what is given, what is allowed, why, and what to do.
 
-`refuse_entries` needs the entries alone, `refuse_on_grid` the grid, `refuse_in_metal` the coefficients.
+`refuse_entries` needs the entries alone, `refuse_on_grid` the grid and the time step, `refuse_in_metal` the
+coefficients; `Discretization` calls each of the three once.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.bodies.geometry import medium_of
-from nearfield.coefficients.stability import lowest_index
-from nearfield.discretization.resolution import media_of_structures
+from nearfield.bodies.geometry import labelled
+from nearfield.coefficients.stability import lowest_index, refuse_active
+from nearfield.discretization.resolution import cells_in_media, media_in_use
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES, YeeGrid, is_half
@@ -22,84 +22,97 @@ from nearfield.grid.yee import AXES, YeeGrid, is_half
 if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
     from nearfield.discretization.model import Model
-    from nearfield.media.materials import Medium
 
 FEWEST_CELLS_PER_WAVELENGTH = 3.0
 ROUNDING = 1e-12  # relative; a time step given as the limit itself is no excess
-WALLS = ("pec", "pmc")
+FEATURES = ("source", "port", "element", "monitor")
+CIRCUITS = ("port", "element")
 
 
-def named(entry: Any, kind: str, number: int) -> str:
-    """`port 'feed'`, or `source 2` (counted from 0, as in a file's place) for an entry without a name."""
-    name = getattr(entry, "name", None)
-    return f"{kind} {name!r}" if name else f"{kind}s[{number}]"
-
-
-def features(
-    simulation: Model, kinds: tuple[str, ...] = ("source", "port", "element", "monitor")
-) -> Iterator[tuple[str, Any]]:
+def features(model: Model, kinds: Sequence[str] = FEATURES) -> Iterator[tuple[str, Any]]:
     """Sources, ports, elements and monitors, each with its name for messages."""
     for kind in kinds:
-        for number, entry in enumerate(getattr(simulation, f"{kind}s")):
-            yield named(entry, kind, number), entry
+        for number, entry in enumerate(getattr(model, f"{kind}s")):
+            yield labelled(entry, kind, number), entry
 
 
-def refuse_entries(simulation: Model) -> None:
+def edges_of(entry: Any, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    """The samples (component, i, j, k) that a source, port or element acts on."""
+    return list(entry._edges(grid)) if hasattr(entry, "_edges") else []
+
+
+def feature_edges(
+    model: Model, grid: YeeGrid, kinds: Sequence[str] = FEATURES
+) -> Iterator[tuple[str, int, list[np.ndarray]]]:
+    """(name, component, (i, j, k)) of the samples that features act on."""
+    for who, entry in features(model, kinds):
+        for component, *index in edges_of(entry, grid):
+            yield who, component, index
+
+
+def refuse_entries(model: Model) -> None:
     """Refuse what is wrong whatever the grid: names used twice, media undefined or in the wrong shape."""
-    named_entries = [*simulation._channels, *simulation.monitors]
-    twice = [name for name, count in Counter(entry.name for entry in named_entries).items() if count > 1]
+    names = Counter(entry.name for entry in (*model._channels, *model.monitors))
+    twice = [name for name, count in names.items() if count > 1]
     if twice:
         raise ModelError(
             f"name {twice[0]!r} is used by more than one port or monitor; each needs a name of its own, because "
             "results are found by it. Rename all but one"
         )
-    if any(port.name == "sources" for port in simulation.ports):
+    if any(port.name == "sources" for port in model.ports):
         raise ModelError("port name 'sources' is taken: it names the excitation by all sources. Rename the port")
-    for number, structure in enumerate(simulation.structures):
-        medium = structure.medium
-        if isinstance(medium, str) and medium not in WALLS and medium not in simulation.media:
-            raise ModelError(unknown_medium(named(structure, "structure", number), medium, simulation.media))
-        medium_of(structure, simulation.media)
+    _ = model._bodies
 
 
-def unknown_medium(who: str, medium: str, media: Iterable[str]) -> str:
-    """The message for a medium without a definition."""
-    known = [*WALLS, *media]
-    near = difflib.get_close_matches(medium, known, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else " Define it under `media`."
-    return f"{who}: medium {medium!r} is not defined; known media: {', '.join(known)}.{hint}"
+def refuse_on_grid(model: Model, grid: YeeGrid, limit: float, frequency: float) -> None:
+    """Refuse what needs the grid but no coefficients; `limit` (s) of the time step, highest `frequency` (Hz)."""
+    for name, medium in media_in_use(model).items():
+        refuse_active(name, medium)
+    refuse_time_step(model, grid, limit)
+    model.boundaries.interior(grid)  # refuses a CPML that leaves no cell
+    refuse_complex(model)
+    refuse_mirrored(model, grid)
+    refuse_outside(model, grid)
+    refuse_in_cpml(model, grid)
+    refuse_overlaps(model, grid)
+    refuse_coarse_grid(model, grid, frequency)
 
 
-def media_in_use(simulation: Model) -> dict[str, Medium]:
-    """Every medium that may fill some space, metal apart, by the name that messages use."""
-    found = {name: medium for name, medium, _ in media_of_structures(simulation)}
-    return {simulation.background.name or "background": simulation.background} | found
+def refuse_in_metal(model: Model, grid: YeeGrid, coefficients: Coefficients) -> None:
+    """Refuse ports and elements with an edge in metal, where the voltage is zero for good."""
+    for who, component, index in feature_edges(model, grid, CIRCUITS):
+        metal = np.asarray(coefficients.is_metal(component, *index))
+        if metal.any():
+            raise ModelError(
+                f"{who} lies in metal at {first_place(grid, component, index, metal)} "
+                f"({int(metal.sum())} of {metal.size} edges), which shorts it. Let it span the gap between two "
+                "conductors and end on them"
+            )
 
 
-def refuse_time_step(simulation: Model, grid: YeeGrid, limit: float) -> None:
+def refuse_time_step(model: Model, grid: YeeGrid, limit: float) -> None:
     """Refuse a time step over the stable limit (s)."""
-    if simulation.time_step is None or simulation.time_step <= limit * (1 + ROUNDING):
+    if model.time_step is None or model.time_step <= limit * (1 + ROUNDING):
         return
     axis = min(range(3), key=lambda a: grid.primary(a).min())
-    number = int(np.argmin(grid.primary(axis)))
-    name, medium = min(media_in_use(simulation).items(), key=lambda entry: entry[1].index)
+    number, media = int(np.argmin(grid.primary(axis))), media_in_use(model)
+    name, medium = min(media.items(), key=lambda entry: entry[1].index)
     where = ""
-    if limit < grid.maximum_time_step(lowest_index(media_in_use(simulation).values())):
+    if limit < grid.maximum_time_step(lowest_index(media.values())):
         where = ", whose cells conformal metal cuts,"
     if medium.index < 1.0:
         at = ", at infinite frequency" if medium.dispersive else ""
         where += f" in medium {name} (permittivity {medium.permittivity:g}, permeability {medium.permeability:g}{at})"
     raise ModelError(
-        f"time_step={simulation.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid{where} (smallest "
+        f"time_step={model.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid{where} (smallest "
         f"cell {grid.primary(axis)[number] * 1e3:.6g} mm at {AXES[axis]}={grid.lines[axis][number]:.6g}); the fields "
-        f"would grow without bound. Lower it, or leave it out to use {simulation.courant:g} of the limit"
+        f"would grow without bound. Lower it, or leave it out to use {model.courant:g} of the limit"
     )
 
 
-def refuse_coarse_grid(frequency: float, cells: dict[str, tuple[float, float]]) -> None:
-    """Refuse fewer than three cells per wavelength; `cells` holds largest cell (m) and index of each medium."""
-    if not frequency > 0:
-        return
+def refuse_coarse_grid(model: Model, grid: YeeGrid, frequency: float) -> None:
+    """Refuse fewer than three cells per wavelength at a frequency (Hz)."""
+    cells = cells_in_media(model, grid, lambda medium: medium.wave_index_at(frequency)) if frequency > 0 else {}
     for name, (cell, index) in cells.items():
         wavelength = VACUUM_SPEED / (frequency * index)
         if wavelength / cell < FEWEST_CELLS_PER_WAVELENGTH:
@@ -111,9 +124,9 @@ def refuse_coarse_grid(frequency: float, cells: dict[str, tuple[float, float]]) 
             )
 
 
-def refuse_outside(simulation: Model, grid: YeeGrid) -> None:
+def refuse_outside(model: Model, grid: YeeGrid) -> None:
     """Refuse point sources and probes outside the grid."""
-    for who, entry in features(simulation, ("source", "monitor")):
+    for who, entry in features(model, ("source", "monitor")):
         position = getattr(entry, "position", None)
         if position is not None and not grid.contains(position):
             place = ", ".join(f"{value:.6g}" for value in position)
@@ -123,20 +136,15 @@ def refuse_outside(simulation: Model, grid: YeeGrid) -> None:
             )
 
 
-def in_cpml(simulation: Model, grid: YeeGrid, component: int, index: tuple[np.ndarray, ...]) -> np.ndarray:
+def in_cpml(model: Model, grid: YeeGrid, component: int, index: Sequence[np.ndarray]) -> np.ndarray:
     """Which samples lie inside a CPML; its inner face does not count."""
     inside = np.zeros(np.shape(index[0]), dtype=bool)
     for axis in range(3):
-        low, high = simulation.boundaries.cpml_cells(axis)
+        low, high = model.boundaries.cpml_cells(axis)
         half = 0.5 if is_half(component, axis) else 0.0
         place = np.asarray(index[axis]) + half
         inside |= (place < low) | (place > grid.cells[axis] - high)
     return inside
-
-
-def edges_of(entry: Any, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """The samples (component, i, j, k) that a source, port or element acts on."""
-    return list(entry._edges(grid)) if hasattr(entry, "_edges") else []
 
 
 def first_place(grid: YeeGrid, component: int, index: list[np.ndarray], wrong: np.ndarray) -> str:
@@ -146,36 +154,34 @@ def first_place(grid: YeeGrid, component: int, index: list[np.ndarray], wrong: n
     return f"({', '.join(f'{value:.6g}' for value in place)}) m"
 
 
-def refuse_in_cpml(simulation: Model, grid: YeeGrid) -> None:
+def refuse_in_cpml(model: Model, grid: YeeGrid) -> None:
     """Refuse sources, ports and elements inside a CPML."""
-    for who, entry in features(simulation):
-        for component, *index in edges_of(entry, grid):
-            inside = in_cpml(simulation, grid, component, tuple(index))
-            if inside.any():
-                raise ModelError(
-                    f"{who} lies in the CPML at {first_place(grid, component, index, inside)}, where waves are "
-                    f"absorbed and nothing may radiate; allowed: {interior_text(simulation, grid)}. Move it inside, or "
-                    "enlarge the grid"
-                )
+    for who, component, index in feature_edges(model, grid):
+        inside = in_cpml(model, grid, component, index)
+        if inside.any():
+            raise ModelError(
+                f"{who} lies in the CPML at {first_place(grid, component, index, inside)}, where waves are "
+                f"absorbed and nothing may radiate; allowed: {interior_text(model, grid)}. Move it inside, or "
+                "enlarge the grid"
+            )
 
 
-def interior_text(simulation: Model, grid: YeeGrid) -> str:
+def interior_text(model: Model, grid: YeeGrid) -> str:
     """The part of the grid between the CPMLs."""
     spans = []
     for axis in range(3):
-        low, high = simulation.boundaries.cpml_cells(axis)
+        low, high = model.boundaries.cpml_cells(axis)
         line = grid.lines[axis]
         spans.append(f"{AXES[axis]} {line[low]:.6g} to {line[grid.cells[axis] - high]:.6g}")
     return ", ".join(spans) + " m"
 
 
-def refuse_overlaps(simulation: Model, grid: YeeGrid) -> None:
+def refuse_overlaps(model: Model, grid: YeeGrid) -> None:
     """Refuse ports and elements that share an edge."""
     shape = tuple(count + 1 for count in grid.cells)
     found = [
         (who, component, np.ravel_multi_index(tuple(index), shape).ravel())
-        for who, entry in features(simulation, ("port", "element"))
-        for component, *index in edges_of(entry, grid)
+        for who, component, index in feature_edges(model, grid, CIRCUITS)
     ]
     if not found:
         return
@@ -193,24 +199,11 @@ def refuse_overlaps(simulation: Model, grid: YeeGrid) -> None:
             )
 
 
-def refuse_in_metal(simulation: Model, grid: YeeGrid, coefficients: Coefficients) -> None:
-    """Refuse ports and elements with an edge in metal, where the voltage is zero for good."""
-    for who, entry in features(simulation, ("port", "element")):
-        for component, *index in edges_of(entry, grid):
-            metal = np.asarray(coefficients.is_metal(component, *index))
-            if metal.any():
-                raise ModelError(
-                    f"{who} lies in metal at {first_place(grid, component, index, metal)} "
-                    f"({int(metal.sum())} of {metal.size} edges), which shorts it. Let it span the gap between two "
-                    "conductors and end on them"
-                )
-
-
-def refuse_complex(simulation: Model) -> None:
+def refuse_complex(model: Model) -> None:
     """Refuse what needs real fields where an axis has a phase."""
-    if not simulation.boundaries.complex_fields:
+    if not model.boundaries.complex_fields:
         return
-    for who, entry in features(simulation, ("port", "element")):
+    for who, entry in features(model, CIRCUITS):
         if hasattr(entry, "_circuit"):
             raise ModelError(
                 f"{who}: a Bloch phase makes the fields complex, and circuits take real voltages alone. "
@@ -218,9 +211,9 @@ def refuse_complex(simulation: Model) -> None:
             )
 
 
-def refuse_mirrored(simulation: Model, grid: YeeGrid) -> None:
+def refuse_mirrored(model: Model, grid: YeeGrid) -> None:
     """Refuse sources and circuits that lie below a plane of symmetry alone."""
-    for who, entry in features(simulation):
+    for who, entry in features(model):
         for axis in (axis for axis, kind in enumerate(grid.mirrors) if kind):
             edges = edges_of(entry, grid)
             dead = grid.mirrors[axis] == "electric"
@@ -234,15 +227,5 @@ def refuse_mirrored(simulation: Model, grid: YeeGrid) -> None:
 
 def above_plane(grid: YeeGrid, axis: int, dead: bool, component: int, *index) -> np.ndarray:
     """Which samples lie above the middle of an axis, or on it, unless E there is `dead`."""
-    held = dead and component < 3 and not is_half(component, axis)
-    return np.asarray(index[axis]) >= grid.cells[axis] // 2 + held
-
-
-def refuse_on_grid(simulation: Model, grid: YeeGrid) -> None:
-    """All refusals that need the grid but no coefficients, apart from the resolution."""
-    simulation.boundaries.interior(grid)  # refuses a CPML that leaves no cell
-    refuse_complex(simulation)
-    refuse_mirrored(simulation, grid)
-    refuse_outside(simulation, grid)
-    refuse_in_cpml(simulation, grid)
-    refuse_overlaps(simulation, grid)
+    zero_on_plane = dead and component < 3 and not is_half(component, axis)
+    return np.asarray(index[axis]) >= grid.cells[axis] // 2 + zero_on_plane

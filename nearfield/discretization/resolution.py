@@ -1,27 +1,35 @@
-"""How large the cells are where each medium is, and what that does to waves."""
+"""Cells against wavelengths, media and structures: resolution in every medium, and warnings about it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.bodies.geometry import FilledShape
 from nearfield.entry.constants import VACUUM_SPEED
-from nearfield.grid.yee import YeeGrid
+from nearfield.entry.wording import quantity
+from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.materials import Medium
+from nearfield.metal.conformal import cell_near
 from nearfield.plan.sizes import phase_error_per_wavelength
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
     from nearfield.discretization.model import Model
 
+FEW_CELLS = 10.0  # per wavelength; about 4.5 degrees of phase error in every wavelength
+LARGEST_RATIO = 1.5  # between neighbouring cells
+FROM_FILES = ("mesh", "layout", "voxels")  # shapes whose unit may be mistaken
+HUGE = 10  # extents of the grid
+
 
 @dataclass(frozen=True)
 class MediumCheck:
-    """How finely the grid resolves the waves in one medium, at the highest excited frequency."""
+    """Resolution of the waves in one medium, at the highest excited frequency."""
 
     name: str
     refractive_index: float  # abs(n), `Medium.index_at`
@@ -30,58 +38,78 @@ class MediumCheck:
     phase_error: float  # degrees per wavelength, along an axis
 
 
-def smallest_cell(grid: YeeGrid) -> float:
-    """Length (m) of the shortest cell."""
-    return float(min(grid.primary(axis).min() for axis in range(3)))
+def rounded(value: float, digits: int) -> str:
+    """A number to so many digits, without an exponent below a million: `100`, where `.2g` gives `1e+02`."""
+    return f"{float(f'{value:.{digits}g}'):.6g}"
 
 
-def largest_cell(grid: YeeGrid) -> float:
-    """Length (m) of the longest cell."""
-    return float(max(grid.primary(axis).max() for axis in range(3)))
+def coarse_media(media: Iterable[MediumCheck]) -> Iterator[str]:
+    """Warnings about media with few cells per wavelength."""
+    for medium in media:
+        if medium.cells_per_wavelength < FEW_CELLS:
+            yield (
+                f"{medium.cells_per_wavelength:.3g} cells per wavelength in {medium.name} at the highest frequency: "
+                f"waves lag by {rounded(medium.phase_error, 2)} degrees in every wavelength; 20 cells are usual"
+            )
+
+
+def steep_grading(grid: YeeGrid) -> Iterator[str]:
+    """A warning about neighbouring cells of very different size."""
+    ratio, axis, at = largest_ratio(grid)
+    if ratio > LARGEST_RATIO * (1 + 1e-6):
+        yield (
+            f"neighbouring cells differ by a factor of {ratio:.3g} at {AXES[axis]}={at:.6g} m; above {LARGEST_RATIO:g} "
+            "the grid itself reflects. Grade it more gently"
+        )
+
+
+def lost_bodies(bodies: Iterable[FilledShape], grid: YeeGrid) -> Iterator[str]:
+    """Warnings about structures outside the grid, smaller than a cell, or read in a wrong unit."""
+    for body in bodies:
+        lower, upper = body.shape.bounds()
+        if any(lower[a] > line[-1] or upper[a] < line[0] for a, line in enumerate(grid.lines)):
+            yield f"{body.label} lies outside the grid, {grid.extent_text()}, and has no effect; move it or remove it"
+            continue
+        size = [high - low for low, high in zip(lower, upper)]
+        text = f"{body.label}, {' x '.join(quantity(part, 'm') for part in size)},"
+        if all(0.0 < part < cell_near(grid, a, lower[a], upper[a]) for a, part in enumerate(size)):
+            yield f"{text} is smaller than a cell and may have no effect; make the cells there finer, or check its unit"
+        elif body.shape.kind in FROM_FILES and any(
+            part > HUGE * (line[-1] - line[0]) for part, line in zip(size, grid.lines)
+        ):
+            yield f"{text} is more than {HUGE} times as large as the grid, {grid.extent_text()}; check its unit"
 
 
 def largest_ratio(grid: YeeGrid) -> tuple[float, int, float]:
     """Largest ratio of two neighbouring cells, its axis, and where they meet (m)."""
-    worst = (1.0, 0, float(grid.lines[0][0]))
-    for axis in range(3):
+    found = [(1.0, 0, float(grid.lines[0][0]))]
+    for axis, line in enumerate(grid.lines):
         length = grid.primary(axis)
-        if length.size < 2:
-            continue
         ratio = np.maximum(length[1:] / length[:-1], length[:-1] / length[1:])
-        at = int(np.argmax(ratio))
-        if ratio[at] > worst[0]:
-            worst = (float(ratio[at]), axis, float(grid.lines[axis][at + 1]))
-    return worst
+        found += [(float(value), axis, float(place)) for value, place in zip(ratio, line[1:-1])]
+    return max(found, key=lambda each: each[0])
 
 
-def media_of_structures(simulation: Model) -> list[tuple[str, Medium, int]]:
-    """Name, medium and number of each structure that waves go into."""
-    found = []
-    for number, structure in enumerate(simulation.structures):
-        medium = structure.medium
-        if isinstance(medium, str):
-            if isinstance(simulation.media.get(medium), Medium):
-                found.append((medium, simulation.media[medium], number))
-        elif isinstance(medium, Medium):
-            found.append((medium.name or structure.name or medium.label(), medium, number))
-    return found
+def media_in_use(model: Model) -> dict[str, Medium]:
+    """Every medium that may fill some space, metal apart, by its name in messages."""
+    found = {body.medium_name: body.medium for body in model._bodies if isinstance(body.medium, Medium)}
+    return {model.background.name or "background": model.background} | found
 
 
-def cells_in_media(
-    simulation: Model, grid: YeeGrid, index: Callable[[Medium], float]
-) -> dict[str, tuple[float, float]]:
+def cells_in_media(model: Model, grid: YeeGrid, index: Callable[[Medium], float]) -> dict[str, tuple[float, float]]:
     """Largest cell (m) and `index` of each medium where it may be: in the boxes about its structures.
 
     The background may be anywhere. A structure outside the grid counts for nothing.
     """
-    background = simulation.background
+    background = model.background
     everywhere = max(float(grid.primary(axis).max()) for axis in wave_axes(grid))
     found = {background.name or "background": (everywhere, index(background))}
-    for name, medium, number in media_of_structures(simulation):
-        cell = largest_cell_between(grid, *simulation.structures[number].shape.bounds())
-        if cell > 0:
-            known = found.get(name, (0.0, index(medium)))
-            found[name] = (max(cell, known[0]), max(index(medium), known[1]))
+    for body in model._bodies:
+        cell = largest_cell_between(grid, *body.shape.bounds()) if isinstance(body.medium, Medium) else 0.0
+        if isinstance(body.medium, Medium) and cell > 0:
+            own = index(body.medium)
+            known = found.get(body.medium_name, (0.0, own))
+            found[body.medium_name] = (max(cell, known[0]), max(own, known[1]))
     return found
 
 
@@ -92,16 +120,10 @@ def wave_axes(grid: YeeGrid) -> list[int]:
 
 def largest_cell_between(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[float, ...]) -> float:
     """Length (m) of the longest cell along waves that overlaps a box; 0 where the box lies outside the grid."""
-    longest, along = 0.0, wave_axes(grid)
-    for axis in range(3):
-        line = grid.lines[axis]
-        inside = (line[1:] > lower[axis]) & (line[:-1] < upper[axis])
-        if not inside.any():
-            return 0.0
-        if axis not in along:
-            continue
-        longest = max(longest, float(grid.primary(axis)[inside].max()))
-    return longest
+    inside = [(line[1:] > low) & (line[:-1] < high) for line, low, high in zip(grid.lines, lower, upper)]
+    if not all(cells.any() for cells in inside):
+        return 0.0
+    return max(float(grid.primary(axis)[inside[axis]].max()) for axis in wave_axes(grid))
 
 
 def resolved_media(setup: Discretization) -> tuple[MediumCheck, ...]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from nearfield.bodies.geometry import Structure, medium_of
+from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Cylinder, Extruded, Wire
 from nearfield.entry.errors import ModelError
 from nearfield.grid.boundaries import Boundaries
@@ -31,14 +31,15 @@ WALL, METAL, PORT, EDGE, SOFT = range(5)  # which of two lines too close to each
 class Meshed(Protocol):
     """What the automatic grid looks at of a simulation."""
 
-    structures: tuple[Structure, ...]
     boundaries: Boundaries
     sources: tuple[Any, ...]
     ports: tuple[Any, ...]
     elements: tuple[Any, ...]
     monitors: tuple[Any, ...]
-    media: dict[str, Any]
     background: Medium
+
+    @property
+    def _bodies(self) -> tuple[FilledShape, ...]: ...
 
 
 @dataclass
@@ -54,16 +55,16 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
     """The Yee grid of an `AutoGrid`, CPML cells included. Errors: no extent, more than 1e10 cells."""
     boundaries = simulation.boundaries if simulation else Boundaries()
     background = simulation.background if simulation else Medium()
-    structures = [(s, medium_of(s, simulation.media)) for s in simulation.structures] if simulation else []
-    media = [background, *(medium for _, medium in structures if isinstance(medium, Medium))]
+    bodies = simulation._bodies if simulation else ()
+    media = [background, *(body.medium for body in bodies if isinstance(body.medium, Medium))]
     finest = min(cell_in(auto, medium) for medium in media)
     closest = auto.minimum_cell or finest / FINEST
     lines = []
     for axis in range(3):
         low, high = extent(auto, simulation, boundaries, background, axis)
         wishes = Wishes([(WALL, low), (WALL, high)], [], [(low, high, cell_in(auto, background))])
-        for structure, medium in structures:
-            wish_structure(wishes, auto, structure.shape, medium, axis, (low, high))
+        for body in bodies:
+            wish_structure(wishes, auto, body.shape, body.medium, axis, (low, high))
         for entry in entries(simulation):
             wish_entry(wishes, entry, axis)
         least = min(closest, high - low)  # both walls stay, however coarse the cells that were asked for
@@ -92,7 +93,7 @@ def extent(auto: AutoGrid, simulation, boundaries: Boundaries, background: Mediu
     """The space inside the CPML along an axis (m)."""
     places = []
     if simulation:
-        places = [end[axis] for structure in simulation.structures for end in structure.shape.bounds()]
+        places = [end[axis] for body in simulation._bodies for end in body.shape.bounds()]
         for entry in (*entries(simulation), *simulation.monitors):
             places += [corner[axis] for corner in corners_of(entry)]
     given = [None if corner is None else corner[axis] for corner in (auto.lower, auto.upper)]

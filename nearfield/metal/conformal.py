@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.bodies.geometry import medium_of
 from nearfield.bodies.shapes import Cylinder, Solid, Sphere, Wire
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
@@ -23,10 +22,9 @@ from nearfield.media.surface_media import is_metal
 from nearfield.metal.open_parts import OpenParts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from nearfield.bodies.geometry import Structure
-    from nearfield.media.surface_media import AnyMaterial
+    from nearfield.bodies.geometry import FilledShape
     from nearfield.metal.metal import Body, Window
 
 STEP_FACTOR = 0.5**0.5  # of Courant's limit
@@ -111,11 +109,11 @@ def cell_near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
     return float(grid.primary(axis)[first - 1 : last].max())
 
 
-def cuts(structures: Sequence[Structure], grid: YeeGrid, media: Mapping[str, AnyMaterial] | None = None) -> bool:
+def cuts(bodies: Sequence[FilledShape], grid: YeeGrid) -> bool:
     """Whether solid metal can cut cells: it, or what is later drawn into it, leaves the grid lines."""
     metal = []
-    for structure in structures:
-        shape, own = structure.shape, is_metal(medium_of(structure, media or {}))
+    for body in bodies:
+        shape, own = body.shape, is_metal(body.medium)
         lower, upper = shape.bounds()
         if shape.kind in ("wire", "sheet") or any(a == b for a, b in zip(lower, upper)):
             continue

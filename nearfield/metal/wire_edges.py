@@ -15,7 +15,7 @@ from nearfield.metal.thin_metal import EdgeBox
 from nearfield.metal.wire_lattice import edge_factors, shortest_cell
 
 if TYPE_CHECKING:
-    from nearfield.bodies.geometry import Structure
+    from nearfield.bodies.geometry import FilledShape
 
 LARGEST = 0.5  # radius in shortest cells across the wire
 
@@ -27,7 +27,7 @@ Conducts = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 class Chain:
     """A wire with a radius and its edges."""
 
-    structure: Structure
+    structure: FilledShape
     boxes: Sequence[EdgeBox]
 
     @property

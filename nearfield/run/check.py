@@ -1,4 +1,4 @@
-"""What a model costs and what looks wrong, from shapes alone: no field array is built, 10^8 cells take seconds."""
+"""Costs and warnings of a model from its shapes alone: no field array is built, 10^8 cells take seconds."""
 
 from __future__ import annotations
 
@@ -7,28 +7,26 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from nearfield.discretization.cautions import cautions
-from nearfield.discretization.discretization import all_waveforms
+from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.guide_table import PortMode, port_modes
-from nearfield.discretization.resolution import MediumCheck, largest_cell, resolved_media, smallest_cell
+from nearfield.discretization.resolution import MediumCheck, resolved_media, rounded
 from nearfield.engines.cpu.pole_sizes import kept_numbers, pole_bytes, pole_cost
 from nearfield.engines.cpu.tuning import choose, described
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, memory, quantity
 from nearfield.machine.machine_rate import free_memory, known_rate
+from nearfield.plan.planning import unit_length
 from nearfield.plan.sizes import HDF5_OVERHEAD, domain_bytes, term_bytes
 from nearfield.run.surface_costs import surfaces
 
 if TYPE_CHECKING:
-    from nearfield.discretization.discretization import Discretization
     from nearfield.discretization.model import Model
-
-USUAL_CROSSINGS = 12  # of the grid's diagonal before the energy of an antenna has fallen by 60 dB; a rough guide
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a simulation will cost and what looks wrong; `print(check)` reads well, `as_dict()` is for programs."""
+    """Costs of a simulation and warnings about it; `print(check)` reads well, `as_dict()` is for programs."""
 
     title: str
     cells: tuple[int, int, int]
@@ -87,10 +85,10 @@ class Check:
         if self.media and self.highest_frequency:
             text += ["", "at the highest frequency     cells per wavelength   phase error per wavelength"]
             text += [
-                f"  {medium.name[:24]:24} {medium.cells_per_wavelength:>22.4g} {medium.phase_error:>22.3g} deg"
+                f"  {medium.name[:24]:24} {medium.cells_per_wavelength:>22.4g} {rounded(medium.phase_error, 3):>22} deg"
                 for medium in self.media
             ]
-            text.append(f"estimated phase error across the grid: {self.phase_error:.3g} deg")
+            text.append(f"estimated phase error across the grid: {rounded(self.phase_error, 3)} deg")
         if self.modes:
             text += ["", "modes of the waveguide ports             cut-off  wavelength at the middle of the pulse"]
             text += [each.described() for each in self.modes]
@@ -100,7 +98,7 @@ class Check:
 
 def examine(simulation: Model, threads: int | None = None) -> Check:
     """The check of a simulation. Error: ModelError for what `run` would refuse as well."""
-    setup = simulation._setup()
+    setup = Discretization(simulation)
     grid = setup.grid
     media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(setup.plan.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
@@ -109,25 +107,20 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
     rate = known_rate(simulation.precision, threads, total)
     on_surfaces, surface_cost = surfaces(setup)
     speed = rate.mcells_per_second / (1.0 + float(pole_cost(kept_numbers(setup.plan)).mean()) + surface_cost)
-    runs, steps = max(1, len(setup.excitations)), expected_steps(setup)
+    runs, steps = max(1, len(setup.excitations)), setup.expected_steps
     fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision) * (1 + setup.plan.complex_fields)
     fields += pole_bytes(setup.plan) + on_surfaces
     in_terms, output = term_bytes(setup.terms, steps, simulation.precision)
     files, rings, full = field_files(setup)
     waves = max(extent) * frequency / VACUUM_SPEED  # wavelengths in vacuum along the longest side
+    same = ("time_step", "time_step_limit", "steps", "expected_steps", "decay", "excitations")
     return Check(
         title=simulation.title,
         cells=setup.plan.cells,
         total_cells=total,
-        smallest_cell=smallest_cell(grid),
-        largest_cell=largest_cell(grid),
+        smallest_cell=unit_length(grid),
+        largest_cell=max(float(grid.primary(axis).max()) for axis in range(3)),
         extent=extent,
-        time_step=setup.time_step,
-        time_step_limit=setup.time_step_limit,
-        steps=setup.steps,
-        expected_steps=steps,
-        decay=setup.decay,
-        excitations=setup.excitations,
         highest_frequency=frequency,
         memory_bytes=fields + in_terms + rings,
         output_bytes=HDF5_OVERHEAD + output * runs,
@@ -142,6 +135,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         phase_error=max(medium.phase_error * waves * medium.refractive_index for medium in media) if waves else 0.0,
         warnings=(*cautions(setup), *too_much_memory(fields + in_terms + rings), *full),
         modes=port_modes(setup),
+        **{name: getattr(setup, name) for name in same},
     )
 
 
@@ -158,16 +152,6 @@ def field_files(setup: Discretization) -> tuple[str, int, list[str]]:
     except ModelError as error:
         full.append(str(error))
     return str(sum(sizes, PredictedSize(0, True))), ring_bytes(setup), full
-
-
-def expected_steps(setup: Discretization) -> int:
-    """Steps that a run usually takes: a decaying one until its waves have crossed the grid some times."""
-    if setup.decay is None:
-        return setup.steps
-    diagonal = math.sqrt(sum((line[-1] - line[0]) ** 2 for line in setup.grid.lines))
-    ends = [waveform.end for waveform in all_waveforms(setup.simulation)]
-    end = max((end for end in ends if math.isfinite(end)), default=0.0)
-    return min(setup.steps, math.ceil((end + USUAL_CROSSINGS * diagonal / VACUUM_SPEED) / setup.time_step))
 
 
 def too_much_memory(needed: int) -> list[str]:

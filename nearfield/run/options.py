@@ -1,4 +1,4 @@
-"""What may be asked of a run beside its model."""
+"""Options of a run, beside its model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a simulation is run; no bit of its results depends on it. See `Simulation.run` for each entry."""
+    """Options of a run, on which no bit of its results depends. See `Simulation.run` for each entry."""
 
     threads: int | None = None
     output: Path | None = None

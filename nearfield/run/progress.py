@@ -1,4 +1,4 @@
-"""Where a run stands."""
+"""The state of a run, as its progress is reported."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ProgressInfo:
-    """Where a run stands: step of steps (at most), rate, energy over its peak, seconds left at most."""
+    """The state of a run: step of steps (at most), rate, energy over its peak, seconds left at most."""
 
     step: int
     steps: int
@@ -15,4 +15,4 @@ class ProgressInfo:
     energy_ratio: float
     seconds_left: float
     excitation: str
-    note: str = ""  # what else goes on
+    note: str = ""  # a trial of tiles that goes on

@@ -76,29 +76,25 @@ def run_on(
     if not folder.is_dir():
         raise ModelError(f"{folder} is no folder; give the folder of a run with checkpoints")
     with alone_in(folder, ranks):
-        kept, model = going_on(folder, model, checkpoint, warnings.warn, read)
-        return run(model, replace(options, output=folder / kept.names["result"]), checkpoints=kept)
+        stored, model = going_on(folder, model, checkpoint, warnings.warn, read)
+        return run(model, replace(options, output=folder / stored.names["result"]), checkpoints=stored)
 
 
 def going_on(
-    folder: Path,
-    model: Model | None,
-    checkpoint: str | None,
-    warn: Callable[[str], None],
-    read: Callable[..., Model],
+    folder: Path, model: Model | None, checkpoint: str | None, warn: Callable[[str], None], read: Callable[..., Model]
 ) -> tuple[Checkpoints, Model]:
     """The newest whole checkpoint of a folder, ready to be run on from, and its model."""
-    schedule = Schedule.of(checkpoint) if checkpoint is not None else None
-    said: list[str] = []
+    schedule = None if checkpoint is None else Schedule.of(checkpoint)
+    damaged: list[str] = []
 
     def tell(text: str) -> None:
-        said.append(text)
+        damaged.append(text)
         if world().rank == 0:
             warn(text)
 
     found = newest(folder, world(), tell)
     manifest = found.manifest
     schedule = schedule or Schedule.of(manifest["checkpoint"])
-    kept = Checkpoints(folder, schedule, found, manifest["stem"], manifest["result"], warn)
-    kept.warnings += said
-    return kept, model_of(found, model, read)
+    stored = Checkpoints(folder, schedule, found, manifest["stem"], manifest["result"], warn)
+    stored.warnings += damaged
+    return stored, model_of(found, model, read)

@@ -1,4 +1,4 @@
-"""What sheets and good conductors keep and cost, from a look at some planes."""
+"""Memory and cost of sheets and good conductors, estimated from some planes."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ def surface_samples(coefficients: Coefficients, axes: Sequence[int]) -> list[tup
         places = np.unique(np.linspace(0, len(firsts) - 1, min(MOST_PLANES, len(firsts))).round().astype(int))
         blocks = []
         for plane in firsts[places]:
-            parts = [
-                surface.part(3 * surface.magnetic + n, axes[0], plane, [(0, size) for size in across]) for n in range(3)
-            ]
+            window = (0, across[0]), (0, across[1])
+            parts = [surface.part(3 * surface.magnetic + n, axes[0], plane, window) for n in range(3)]
             touched = np.stack([np.broadcast_to(part, across) for part in parts]) != 0.0
             blocks.append(np.logical_or.reduceat(touched, np.arange(0, across[1], LANES), axis=-1).sum())
         alike = np.diff(firsts, append=count)
@@ -49,11 +48,9 @@ def surfaces(setup: Discretization) -> tuple[int, float]:
     """
     plan, coefficients, model = setup.plan, setup.coefficients, setup.simulation
     if model.metal == "conformal" and coefficients.remembering_surfaces:
-        structures = [structure for structure in model.structures if structure.shape.kind != "wire"]
+        bodies = [body for body in model._bodies if body.shape.kind != "wire"]
         band = setup.lowest_frequency, setup.highest_frequency
-        coefficients = Coefficients(
-            setup.grid, structures, model.media, model.background, model.boundaries, setup.time_step, band=band
-        )
+        coefficients = Coefficients(setup.grid, bodies, model.background, model.boundaries, setup.time_step, band=band)
     found, whole = surface_samples(coefficients, plan.storage_axes), math.prod(setup.grid.cells)
     numbers = sum(samples * states for samples, states in found) * math.prod(plan.cells) / whole
     cost = sum(samples * (DISPERSIVE / 3 + REMEMBERED * states) for samples, states in found) / whole

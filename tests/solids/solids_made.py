@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.grid import Grid
@@ -92,7 +93,7 @@ def winding_number(corners: np.ndarray, triangles: np.ndarray, points: np.ndarra
 
 
 def coefficients(structures, grid):
-    made = Coefficients(grid, structures, {}, Medium(), Boundaries(all="pec"), 1e-13)
+    made = Coefficients(grid, filled_shapes(structures), Medium(), Boundaries(all="pec"), 1e-13)
     return [part for component in range(6) for part in made.dense(component)]
 
 

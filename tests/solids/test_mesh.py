@@ -10,6 +10,7 @@ from solids_made import CUBE, CUBE_TRIANGLES, SEED, coefficients, icosphere, uni
 
 import nearfield as nf
 from nearfield.bodies.closed_surface import volume
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.interfaces import narrowness
 from nearfield.grid.boundaries import Boundaries
@@ -59,7 +60,7 @@ def test_coefficients_of_a_mesh_are_those_of_its_place_alone():
     corners, triangles = icosphere(2)
     mesh = nf.Mesh(vertices=corners, triangles=triangles, scale=4.1e-3, offset=(6e-3, 5.5e-3, 6.2e-3))
     boundaries, grid = Boundaries(all="pec"), uniform(12, 1e-3)
-    made = Coefficients(grid, [nf.Structure(mesh, Medium(4.0))], {}, Medium(), boundaries, 1e-13)
+    made = Coefficients(grid, filled_shapes([nf.Structure(mesh, Medium(4.0))]), Medium(), boundaries, 1e-13)
     whole = np.stack([np.stack(made.dense(component)) for component in range(3)])  # component, part, x, y, z
     for lower, upper in (((3, 4, 2), (9, 12, 11)), ((0, 5, 5), (12, 6, 12)), ((4, 0, 6), (5, 12, 7))):
         window = tuple(slice(low, high) for low, high in zip(lower, upper))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 
 SEED = 4
@@ -77,7 +78,7 @@ def coefficients(structure, cells):
     """In a unit cube; the step is short, so that no face is too small for it."""
     grid = nf.Grid.uniform(1 / cells, (cells, cells, cells)).resolve()
     step = 1e-3 * grid.maximum_time_step()
-    return Coefficients(grid, [structure], {}, nf.Medium(), nf.Boundaries(all=nf.PEC), step, (), "conformal")
+    return Coefficients(grid, filled_shapes([structure]), nf.Medium(), nf.Boundaries(all=nf.PEC), step, (), "conformal")
 
 
 @pytest.mark.parametrize("medium", [nf.PEC, nf.Medium(4.0)], ids=["conformal metal", "dielectric"])

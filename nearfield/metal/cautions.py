@@ -1,0 +1,82 @@
+"""Warnings about metal that the grid changes: sheets off its lines, bare wires, thin conductors and thin rods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nearfield.bodies.geometry import FilledShape
+from nearfield.bodies.shapes import Cylinder, Sheet, Sphere, Wire
+from nearfield.entry.wording import quantity
+from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.media.surface_media import Conductor, is_metal
+from nearfield.metal.conformal import too_slight
+from nearfield.metal.skin import THICK
+from nearfield.metal.skin_fit import WIDEST
+from nearfield.metal.wire_lattice import edge_radius
+
+SNAP = 0.1  # cells; a sheet that is moved less draws no warning
+
+
+def moved_sheets(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
+    """Sheets between grid lines, which are moved to the nearest one."""
+    for body in bodies:
+        if not isinstance(body.shape, Sheet):
+            continue
+        axis = body.shape._normal
+        line, place = grid.lines[axis], body.shape.lower[axis]
+        if not line[0] <= place <= line[-1]:
+            continue
+        node = grid.nearest_node(axis, place)
+        if abs(line[node] - place) > SNAP * grid.primary(axis)[min(node, line.size - 2)]:
+            yield (
+                f"{body.label}, a sheet at {AXES[axis]}={place:.6g} m, lies between grid lines and is "
+                f"moved to {line[node]:.6g} m; put a grid line there"
+            )
+
+
+def bare_wires(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
+    """Wires that act with the radius of metal edges, which the cells set."""
+    bare = [(body, body.shape) for body in bodies if isinstance(body.shape, Wire) and body.shape.radius is None]
+    for body, wire in bare[:1]:
+        start, end = wire.points[:2]
+        axis = next(a for a in range(3) if start[a] != end[a])
+        u, v = (grid.nearest_node(a, start[a]) for a in ((axis + 1) % 3, (axis + 2) % 3))
+        yield (
+            f"{body.label}{and_others(bare)}: a wire without `radius` acts with that of metal edges, which the cells "
+            f"set: {quantity(edge_radius(grid, axis, (u, v)), 'm')} here; give the radius that it has"
+        )
+
+
+def thin_conductors(bodies: Sequence[FilledShape], band: tuple[float, float]) -> Iterator[str]:
+    """Good conductors that fields go through at the low end of the band (Hz)."""
+    low, high = band
+    thin = []
+    for body in bodies:
+        size = min(b - a for a, b in zip(*body.shape.bounds()))
+        if isinstance(body.medium, Conductor) and size > 0.0:
+            frequency = (THICK * body.medium.skin_depth(1.0) / size) ** 2
+            if high and frequency > max(low, high / WIDEST):
+                thin.append((frequency, body.number, size, body.label, body.medium.label()))
+    for frequency, _, size, label, medium in sorted(thin)[-1:]:
+        yield (
+            f"{label}{and_others(thin)}: {quantity(size, 'm')} of {medium} are less "
+            f"than {THICK:g} skin depths below {quantity(frequency, 'Hz')}; there fields go through and losses are "
+            "others than those of thick metal, which it counts as here"
+        )
+
+
+def thin_rods(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
+    """Round metal with a radius below a cell, which conformal metal does not follow."""
+    thin = [body for body in bodies if is_metal(body.medium) and too_slight(body.shape, grid)]
+    for body in thin[:1]:
+        assert isinstance(body.shape, Cylinder | Sphere)
+        yield (
+            f"{body.label}{and_others(thin)}: a radius of {quantity(body.shape.radius, 'm')} is less than a "
+            "cell across it, so conformal metal does not follow it and it takes whole cells; take smaller cells there, "
+            "or for a thin rod a Wire with its radius"
+        )
+
+
+def and_others(found: Sequence[object]) -> str:
+    """` and 2 more` where there are three."""
+    return f" and {len(found) - 1} more" if len(found) > 1 else ""

@@ -1,0 +1,82 @@
+"""Warnings about monitors: frequencies outside the pulse, places in CPMLs and metal, boxes through a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.entry.wording import quantity
+from nearfield.grid.yee import AXES
+from nearfield.lowering.interpolation import point_samples
+
+if TYPE_CHECKING:
+    from nearfield.grid.boundaries import Boundaries
+    from nearfield.grid.yee import YeeGrid
+    from nearfield.lowering.context import Context
+
+Labelled = Sequence[tuple[str, Any]]  # entries with their names in messages
+CORNERS = ("position", "start", "end", "lower", "upper")
+
+
+def frequencies_outside_band(monitors: Labelled, band: tuple[float, float]) -> Iterator[str]:
+    """Monitors at frequencies that the excitation hardly holds; a continuous wave has no band."""
+    low, high = band
+    for who, monitor in monitors if high > low else ():
+        outside = [f for f in getattr(monitor, "frequencies", ()) or () if not 0.999 * low <= f <= 1.001 * high]
+        if outside:
+            yield (
+                f"{who}: {quantity(outside[0], 'Hz')} lies outside the band of the excitation, {quantity(low, 'Hz')} "
+                f"to {quantity(high, 'Hz')} (20 dB down); expect noise there"
+            )
+
+
+def monitors_in_cpml(monitors: Labelled, grid: YeeGrid, boundaries: Boundaries) -> Iterator[str]:
+    """Monitors that reach into a CPML, where fields are no fields of the model; one warning each."""
+    for who, monitor in monitors:
+        corners = [corner for name in CORNERS if (corner := getattr(monitor, name, None)) is not None]
+        for axis, (low, high) in enumerate(map(boundaries.cpml_cells, range(3))):
+            first, last = grid.lines[axis][low], grid.lines[axis][grid.cells[axis] - high]
+            spare = 1e-6 * float(grid.primary(axis).min())
+            if any(corner[axis] < first - spare or corner[axis] > last + spare for corner in corners):
+                yield (
+                    f"{who} reaches into the CPML along {AXES[axis]} (free space ends at {first:.6g} and "
+                    f"{last:.6g} m), where fields are damped; keep it between"
+                )
+                break
+
+
+def probes_in_metal(monitors: Labelled, context: Context) -> Iterator[str]:
+    """Probes of E where it is zero."""
+    for who, monitor in monitors:
+        if monitor.kind == "probe" and monitor.component.startswith("E"):
+            component = AXES.index(monitor.component[1])
+            index, _ = point_samples(context, component, monitor.position)
+            if np.asarray(context.coefficients.is_metal(component, *index)).all():
+                yield f"{who} lies in a conductor, where {monitor.component} is zero; move it out"
+
+
+def cut_sources(monitors: Labelled, sources: Labelled, context: Context) -> Iterator[str]:
+    """Boxes of flux through the samples that share a point current: part of its power leaves outside."""
+    grid = context.grid
+    for who, monitor in monitors:
+        if monitor.kind != "flux" or any(a == b for a, b in zip(monitor.lower, monitor.upper)):
+            continue
+        first, last = ([grid.nearest_node(a, q) for a, q in enumerate(end)] for end in (monitor.lower, monitor.upper))
+        lower = [line[n] if n > 0 else -np.inf for line, n in zip(grid.lines, first)]
+        upper = [line[n] if n < line.size - 1 else np.inf for line, n in zip(grid.lines, last)]
+        for source, item in sources:
+            if not hasattr(item, "position"):
+                continue
+            component = item._edges(grid)[0][0]
+            index, _ = point_samples(context, component, item.position)
+            samples = zip(grid.component_axes(component), grid.in_cell(index))
+            places = [axis[part] for axis, part in samples]
+            inside = all(low < place.min() and place.max() < high for place, low, high in zip(places, lower, upper))
+            apart = any(place.max() < low or place.min() > high for place, low, high in zip(places, lower, upper))
+            if not inside and not apart:
+                yield (
+                    f"{who}: its surface cuts the samples that share {source}, so the power through it is not that of "
+                    "the whole current; keep the box at least 3 cells away from it"
+                )

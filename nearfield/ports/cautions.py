@@ -1,0 +1,49 @@
+"""Warnings about sources in metal, and about ports without metal at their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.grid.yee import AXES
+
+if TYPE_CHECKING:
+    from nearfield.lowering.context import Context
+
+Edges = Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]]  # component, i, j, k
+
+
+def idle_sources(sources: Iterable[tuple[str, Edges]], context: Context) -> Iterator[str]:
+    """Currents that flow in metal alone, where no field answers."""
+    for who, edges in sources:
+        if edges and all(np.asarray(context.coefficients.is_metal(*part)).all() for part in edges):
+            yield f"{who} lies in a conductor, where no field answers it, and has no effect; move it out"
+
+
+def floating_ports(ports: Iterable[tuple[str, Edges]], context: Context) -> Iterator[str]:
+    """Ports of which one end touches no metal, so that no current can flow on."""
+    for who, edges in ports:
+        for component, *index in edges:
+            axis = component % 3
+            for end, node in (("lower", int(index[axis].min())), ("upper", int(index[axis].max()) + 1)):
+                if not touches_metal(context, axis, node, index):
+                    yield (
+                        f"{who}: its {end} end at {AXES[axis]}={context.grid.lines[axis][node]:.6g} m touches no "
+                        "metal, so it feeds nothing there; let it span the gap between two conductors"
+                    )
+
+
+def touches_metal(context: Context, axis: int, node: int, index: Sequence[np.ndarray]) -> bool:
+    """Whether any edge that meets the nodes of a port's end is metal or lies on a PEC wall."""
+    columns = [np.unique(index[a]) if a != axis else np.array([node]) for a in range(3)]
+    for other in range(3):
+        reach = list(columns)
+        reach[other] = np.unique(np.concatenate((columns[other] - 1, columns[other])))
+        shape = context.grid.component_shape(other)
+        reach = [values[(values >= 0) & (values < shape[a])] for a, values in enumerate(reach)]
+        i, j, k = (part.ravel() for part in np.meshgrid(*reach, indexing="ij"))
+        if i.size and np.asarray(context.coefficients.is_metal(other, i, j, k)).any():
+            return True
+    return False

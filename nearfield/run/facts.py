@@ -1,0 +1,77 @@
+"""Facts of a run besides its recordings: media, sizes, rates, how each excitation ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.entry.toml_text import inline, plain
+from nearfield.grid.yee import AXES
+
+if TYPE_CHECKING:
+    from nearfield.discretization.discretization import Discretization
+    from nearfield.discretization.model import Model
+    from nearfield.entry.schema import Schema
+    from nearfield.parallel.start import Started
+    from nearfield.run.time_loop import TimeLoop
+
+
+def media_table(model: Model) -> dict[str, dict[str, Any]]:
+    """The constants of every medium of the model by name; poles as a model file has them."""
+    table = {name: media_row(medium) for name, medium in {"background": model.background, **model.media}.items()}
+    for body in model._bodies:
+        if body.key is None and not isinstance(body.medium, str):
+            table.setdefault(body.medium.name or f"structure {body.number}", media_row(body.medium))
+    return table
+
+
+def media_row(medium: Schema) -> dict[str, Any]:
+    """A medium's constants."""
+    row = {name: getattr(medium, name) for name in type(medium).model_fields}
+    return {
+        name: inline(plain(value)) if isinstance(value, tuple) else value for name, value in row.items() if value != ()
+    }
+
+
+def plan_facts(setup: Discretization, started: Started) -> dict[str, Any]:
+    """Numbers of the discretised model and of the engine."""
+    core, cells = started.engine.facts(), int(np.prod(setup.plan.cells, dtype=np.int64))
+    return {
+        "cells": cells,
+        "shape": list(setup.grid.cells),
+        "time_step": setup.time_step,
+        "precision": setup.plan.precision,
+        "engine": "cpu",
+        "isa": core["isa"],
+        "threads": core["threads"],
+        "bytes": core["bytes"],
+        "bytes_per_cell": core["bytes"] / cells,
+        "palette_blocks": core["palette_blocks"],
+        "unit_stride_axis": AXES[started.engine.plan.unit_axis],
+    }
+
+
+def excitation_facts(loop: TimeLoop, ended: str) -> dict[str, Any]:
+    """The end and the rate of one excitation."""
+    steps = loop.engine.step
+    return {
+        "ended": ended,
+        "steps": steps,
+        "seconds": loop.seconds,
+        "simulated_time": steps * loop.setup.time_step,
+        "mcells_per_second": loop.cells * steps / max(loop.seconds, 1e-9) / 1e6,
+        "energy_ratio": loop.guard.ratio,
+    }
+
+
+def ending_warnings(runs: dict[str, dict[str, Any]], decay: float | None) -> list[str]:
+    """A warning for each excitation that was to decay and did not."""
+    return [
+        f'excitation "{name}" was cut off after {facts["steps"]} steps with '
+        f"{10 * np.log10(facts['energy_ratio']):.0f} dB of its peak energy left "
+        f"(wanted {10 * np.log10(decay):.0f} dB): spectra may ripple; "
+        "give more `steps`, or a larger `decay`"
+        for name, facts in runs.items()
+        if decay and facts["ended"] == "steps" and facts["energy_ratio"] > decay
+    ]
