@@ -191,12 +191,12 @@ def test_a_diverging_run_has_exit_code_3(monkeypatch, capsys):
 
 
 def test_a_full_disk_has_exit_code_4(monkeypatch, capsys):
-    from nearfield.results import Result
+    from nearfield.run import time_loop
 
-    def refuse(self, path):
+    def refuse(path, record):
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(Result, "save", refuse)
+    monkeypatch.setattr(time_loop, "write_result", refuse)
     assert main(["run", "tiny.toml", "--no-report"]) == 4
     assert "No space left on device" in capsys.readouterr().err
 
@@ -252,13 +252,15 @@ def test_an_interrupt_after_the_last_step_keeps_what_was_recorded(monkeypatch, c
 
 
 def test_an_interrupt_while_the_result_is_written_waits_for_it(monkeypatch, capsys):
-    save = nearfield.Result.save
+    from nearfield.run import time_loop
 
-    def interrupt(self, path):
+    write_result = time_loop.write_result
+
+    def interrupt(path, record):
         os.kill(os.getpid(), signal.SIGINT)
-        return save(self, path)
+        return write_result(path, record)
 
-    monkeypatch.setattr(nearfield.Result, "save", interrupt)
+    monkeypatch.setattr(time_loop, "write_result", interrupt)
     assert main(["run", "tiny.toml"]) == 130
     assert nearfield.open_result("out/tiny/result.h5").status == "done"
     assert not Path("out/tiny/report.html").exists()

@@ -10,10 +10,9 @@ from nearfield.coefficients.dispersion import Kind
 from nearfield.coefficients.interfaces import Contrast
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from nearfield.media.materials import Medium
+from nearfield.metal.skin_fit import limited_band
 
 LOOKED_AT = 64  # frequencies of the band
-WIDEST = 1e3  # of a band: nothing is looked for further below its upper edge
-FASTEST = 0.05  # periods in a time step of the highest frequency of a band without one
 DIPS = np.array([0.5, 1.0, 2.0])  # above a resonance, in its widths, is the least of the permittivity
 
 
@@ -21,8 +20,7 @@ def contrasts(
     media: Sequence[Medium], kinds: Sequence[Kind], band: tuple[float, float], time_step: float
 ) -> tuple[Contrast, Contrast]:
     """For E and for H, given the distinct media, the poles among them, and a band (Hz; 0: all that a step resolves)."""
-    high = band[1] if 0.0 < band[1] < np.inf else FASTEST / time_step
-    low = min(max(band[0], high / WIDEST), high)
+    low, high = limited_band(*band, time_step)
     return tuple(_contrast(media, kinds, magnetic, (low, high), time_step) for magnetic in (False, True))
 
 

@@ -10,7 +10,6 @@ from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.coupling import coupling_term
 from nearfield.coefficients.stability import lowest_index
 from nearfield.discretization.excitations import (
-    SOURCES,
     all_waveforms,
     band_of,
     choose_steps,
@@ -34,9 +33,10 @@ from nearfield.plan.plan import Plan
 from nearfield.plan.planning import build_plan
 from nearfield.plan.recorders import Recording, recorders
 from nearfield.records.records import Variables
+from nearfield.sources.sources import SOURCES, AnyWaveform
 
 if TYPE_CHECKING:
-    from nearfield.discretization.model import AnyWaveform, Model
+    from nearfield.discretization.model import Model
 
 
 @dataclass(frozen=True)

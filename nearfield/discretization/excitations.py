@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.grid import AutoGrid
+from nearfield.sources.sources import SOURCES, AnyWaveform
 from nearfield.sources.waveforms import Gaussian
 
 if TYPE_CHECKING:
-    from nearfield.discretization.model import AnyPort, AnyWaveform, Model
+    from nearfield.discretization.model import AnyPort, Model
     from nearfield.grid.yee import YeeGrid
 
-SOURCES = "sources"
 DEFAULT_DECAY = 1e-6
 GUIDED_DECAY = 1e-8  # fields in a guide next to its cut-off leave slowly
 TRANSITS = 150  # crossings of the box after which a run is cut off that does not decay

@@ -18,6 +18,7 @@ from nearfield.discretization.resolution import cells_in_media, media_in_use
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES, YeeGrid, is_half
+from nearfield.sources.sources import SOURCES
 
 if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
@@ -59,7 +60,7 @@ def refuse_entries(model: Model) -> None:
             f"name {twice[0]!r} is used by more than one port or monitor; each needs a name of its own, because "
             "results are found by it. Rename all but one"
         )
-    if any(port.name == "sources" for port in model.ports):
+    if any(port.name == SOURCES for port in model.ports):
         raise ModelError("port name 'sources' is taken: it names the excitation by all sources. Rename the port")
     _ = model._bodies
 

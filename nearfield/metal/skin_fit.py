@@ -61,5 +61,12 @@ def _fitted(ratio: float, rates: np.ndarray) -> Terms:
 
 def fit_band(low: float, high: float, time_step: float) -> tuple[float, float]:
     """The band (Hz) of the fit: that of the excitations, at least a decade and at most three."""
+    low, high = limited_band(low, high, time_step)
+    return min(low, high / 10.0), high
+
+
+def limited_band(low: float, high: float, time_step: float) -> tuple[float, float]:
+    """The band (Hz) of the excitations, at most three decades; without an upper edge, up to a frequency of 20 steps a
+    period."""
     high = high if 0.0 < high < np.inf else 0.05 / time_step
-    return min(max(low, high / WIDEST), high / 10.0), high
+    return min(max(low, high / WIDEST), high), high

@@ -23,6 +23,8 @@ from nearfield.run.surface_costs import surfaces
 if TYPE_CHECKING:
     from nearfield.discretization.model import Model
 
+FROM_SETUP = ("time_step", "time_step_limit", "steps", "expected_steps", "decay", "excitations")
+
 
 @dataclass(frozen=True)
 class Check:
@@ -99,24 +101,23 @@ class Check:
 def examine(simulation: Model, threads: int | None = None) -> Check:
     """The check of a simulation. Error: ModelError for what `run` would refuse as well."""
     setup = Discretization(simulation)
-    grid = setup.grid
+    grid, plan, precision = setup.grid, setup.plan, simulation.precision
     media, frequency = resolved_media(setup), setup.band_edge
-    total, extent = math.prod(setup.plan.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
-    choice = choose(setup.plan, threads, simulation.schedule)
+    total, extent = math.prod(plan.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
+    choice = choose(plan, threads, simulation.schedule)
     threads = threads or choice.machine.threads
-    rate = known_rate(simulation.precision, threads, total)
+    rate = known_rate(precision, threads, total)
     on_surfaces, surface_cost = surfaces(setup)
-    speed = rate.mcells_per_second / (1.0 + float(pole_cost(kept_numbers(setup.plan)).mean()) + surface_cost)
+    speed = rate.mcells_per_second / (1.0 + float(pole_cost(kept_numbers(plan)).mean()) + surface_cost)
     runs, steps = max(1, len(setup.excitations)), setup.expected_steps
-    fields = domain_bytes(setup.plan.active, setup.plan.cpml, simulation.precision) * (1 + setup.plan.complex_fields)
-    fields += pole_bytes(setup.plan) + on_surfaces
-    in_terms, output = term_bytes(setup.terms, steps, simulation.precision)
+    parts = 1 + plan.complex_fields
+    fields = domain_bytes(plan.active, plan.cpml, precision) * parts + pole_bytes(plan) + on_surfaces
+    in_terms, output = term_bytes(setup.terms, steps, precision)
     files, rings, full = field_files(setup)
     waves = max(extent) * frequency / VACUUM_SPEED  # wavelengths in vacuum along the longest side
-    same = ("time_step", "time_step_limit", "steps", "expected_steps", "decay", "excitations")
     return Check(
         title=simulation.title,
-        cells=setup.plan.cells,
+        cells=plan.cells,
         total_cells=total,
         smallest_cell=unit_length(grid),
         largest_cell=max(float(grid.primary(axis).max()) for axis in range(3)),
@@ -125,7 +126,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         memory_bytes=fields + in_terms + rings,
         output_bytes=HDF5_OVERHEAD + output * runs,
         checkpoint_bytes=fields + in_terms,
-        predicted_seconds=total * (1 + setup.plan.complex_fields) * steps * runs / (speed * 1e6),
+        predicted_seconds=total * parts * steps * runs / (speed * 1e6),
         mcells_per_second=speed,
         rate_source=rate.source,
         threads=threads,
@@ -135,7 +136,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         phase_error=max(medium.phase_error * waves * medium.refractive_index for medium in media) if waves else 0.0,
         warnings=(*cautions(setup), *too_much_memory(fields + in_terms + rings), *full),
         modes=port_modes(setup),
-        **{name: getattr(setup, name) for name in same},
+        **{name: getattr(setup, name) for name in FROM_SETUP},
     )
 
 
