@@ -40,7 +40,7 @@ SECTIONS = {  # each with the modules whose public names it lists, in the order 
     "Results": ("results", "analysis"),
     "Errors": ("entry.errors",),
 }
-CONSTANTS = {"Media and geometry": ("PEC", "PMC"), "Boundaries": ("PERIODIC",)}
+WORDS = {"Media and geometry": ("PEC", "PMC"), "Boundaries": ("PERIODIC",)}
 GIVEN_BY_RESULTS = {  # classes that users hold without importing them
     "ExcitationResult": "nearfield.results",
     "FieldResult": "nearfield.results",
@@ -183,7 +183,7 @@ def api_reference() -> str:
     pages = []
     for title in SECTIONS:
         pages.append(f"## {title}")
-        names = [*names_in(title), *CONSTANTS.get(title, ())]
+        names = [*names_in(title), *WORDS.get(title, ())]
         pages += [entry_page(name, getattr(nearfield, name)) for name in names]
         if title == "Results":
             pages += [

@@ -9,6 +9,7 @@ from nearfield.analysis.spectra import fourier_integral
 from nearfield.coefficients.stability import amplification, gain
 from nearfield.media.materials import Medium
 from nearfield.media.poles import PoleResidue
+from nearfield.metal.patches import Patch
 from nearfield.metal.skin_fit import impedance_terms
 from nearfield.model_file import loads
 from validation.lossy_walls.run import BOX, POOR, box, box_quality
@@ -33,12 +34,13 @@ def surface(structures, grid, component, metal="staircase", walls=None):
     """m^2 of metal that each H face of a component has about it."""
     boundaries = nf.Boundaries(nf.PEC, conductor=walls)
     found = nf.Simulation(grid, structures, boundaries, metal=metal, steps=1)._setup().coefficients
-    (skin,) = found._surfaces
+    (skin,) = found.ingredients.surfaces
     grid, window = found.grid, ((0, found.active[1]), (0, found.active[2]))
     shape = [b - a for a, b in window]
-    part = np.stack([np.broadcast_to(skin.part(3 + component, 0, i, window), shape) for i in range(found.active[0])])
+    patches = [Patch(3 + component, 0, i, window) for i in range(found.active[0])]
+    part = np.stack([np.broadcast_to(skin.part(patch), shape) for patch in patches])
     if metal == "conformal":  # less what is open of each face
-        opened = (found._openings.fraction(3 + component, 0, i, window) for i in range(found.active[0]))
+        opened = (found.metal.fraction(patch) for patch in patches)
         part = part * np.stack([np.ones(shape) if one is None else one for one in opened])
     for a in range(3):
         length = grid.dual(a)[:-1] if a == component else grid.primary(a)
@@ -153,7 +155,7 @@ def test_half_a_model_about_its_plane_of_symmetry_is_the_whole():
 @pytest.mark.parametrize("part", [1e-2, 1.0, 100.0, 1e4])
 def test_what_the_surface_makes_of_a_face_is_passive_and_stable(part):
     """As a medium: part is l/A times 1 mm, up to that of a face open by a thousandth."""
-    (skin, *_) = small_model()._setup().coefficients._surfaces
+    (skin, *_) = small_model()._setup().coefficients.ingredients.surfaces
     ratio = part / MM
     poles = [PoleResidue(p.pole, ratio * p.residue) for p in skin.poles]
     medium = Medium(1.0, 1.0 + ratio * skin.store, magnetic_conductivity=ratio * skin.loss, magnetic_poles=poles)
@@ -218,7 +220,7 @@ def test_voxels_and_automatic_grids_take_conductors():
     ("structure", "message"),
     [
         (nf.Structure(nf.Box((0, 0, 0), (MM, MM, MM)), nf.Conductor(1.0)), "must have at least"),
-        (nf.Structure(nf.Box((0, 0, 0), (MM, MM, 5e-7)), nf.Conductor(5.8e7)), "0.5 um thick, but the skin depth"),
+        (nf.Structure(nf.Box((0, 0, 0), (MM, MM, 5e-7)), nf.Conductor(5.8e7)), "500 nm thick, but the skin depth"),
         (nf.Structure(nf.Sphere((5 * MM, 5 * MM, 5 * MM), 0.5 * MM), METAL), "no surface on the grid"),
     ],
 )

@@ -17,8 +17,7 @@ from nearfield.bodies.voxels import Voxels
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import shown
 from nearfield.entry.schema import Schema
-from nearfield.media.materials import MEDIA_WORDS, Medium
-from nearfield.media.named import from_library
+from nearfield.media.materials import MEDIA_WORDS, Medium, from_library
 from nearfield.media.surface_media import AnyMaterial, Conductor, ResistiveSheet, surface_medium
 
 Shape = Annotated[

@@ -18,11 +18,13 @@ import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nearfield.coefficients.media_means import PERMITTIVITY
+from nearfield.coefficients.plane_means import PlaneMeans
+from nearfield.metal.patches import pair
 from nearfield.plan.coupling_term import CouplingTerm
 from nearfield.plan.plan import Plan
 from nearfield.plan.term import is_magnetic
@@ -70,16 +72,16 @@ def _planes(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> Iterator[_
     if any(low >= high for low, high in box):
         return
     far = _far_from_cuts(box, coefficients)
-    driven, window = _driven(plan), tuple((max(0, low - 1), high) for low, high in box[1:])
+    driven, window = _driven(plan), pair((max(0, low - 1), high) for low, high in box[1:])
     skipped = [low - start for (start, _), (low, _) in zip(window, box[1:])]  # edges that begin at no node of the box
 
     @lru_cache(maxsize=2)
     def inverse(plane: int) -> list[np.ndarray]:
-        memory: dict = {}
-        return [coefficients.inverse_permittivity(c, 0, plane, window, memory) for c in range(3)]
+        samples = coefficients.window(0, plane, window)
+        return [samples.inverse_permittivity(component) for component in range(3)]
 
     for plane in range(*box[0]):
-        found = means.at_nodes(0, plane, window)
+        found = PlaneMeans(means, 0, plane, window).at_nodes()
         if found is None:
             continue
         inside = (found.at[0] >= skipped[0]) & (found.at[1] >= skipped[1])
@@ -211,10 +213,10 @@ def _shape(plan: Plan) -> tuple[int, ...]:
 def _driven(plan: Plan) -> np.ndarray:
     """The numbers of the edges that something else acts on."""
     found = [np.zeros(0, dtype=np.int64)]
-    for term in plan.terms:
-        if not term.recorded and not is_magnetic(term.component):
-            index = np.broadcast_arrays(np.asarray(term.component) % 6, term.i, term.j, term.k)
-            found.append(np.ravel_multi_index(tuple(index), _shape(plan)).ravel())
+    acting: list[Any] = [term for term in plan.terms if not term.recorded and not is_magnetic(term.component)]
+    for term in acting:
+        index = np.broadcast_arrays(np.asarray(term.component) % 6, term.i, term.j, term.k)
+        found.append(np.ravel_multi_index(tuple(index), _shape(plan)).ravel())
     return np.concatenate(found)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,11 @@ class Kind:
     column: int  # of the table of media: 1 where they are
     before: float
     now: float
-    medium: int | None  # its number for the engine; None where nothing is remembered
+    medium: int  # its number for the engine; -1 where nothing is remembered
+
+    def of(self, medium: Medium) -> bool:
+        """Whether a medium has these poles."""
+        return medium._half(self.magnetic)[2] == self.poles
 
 
 class Dispersion:
@@ -42,10 +47,10 @@ class Dispersion:
     def __init__(self, media: Sequence[Medium], time_step: float, first: int, surfaces: Sequence[Any] = ()) -> None:
         self.kinds: list[Kind] = []
         self.media: list[PoleMedium] = []
-        for medium in media:
-            for magnetic, poles in ((False, medium.poles), (True, medium.magnetic_poles)):
-                if poles and not any(kind.magnetic == magnetic and kind.poles == poles for kind in self.kinds):
-                    self._add(magnetic, poles, time_step, first + len(self.kinds))
+        for medium, magnetic in product(media, (False, True)):
+            poles = medium._half(magnetic)[2]
+            if poles and not any(kind.magnetic == magnetic and kind.poles == poles for kind in self.kinds):
+                self._add(magnetic, poles, time_step, first + len(self.kinds))
         self.of_media = list(self.kinds)
         self.surfaces: dict[int, Any] = {}
         for surface in surfaces:
@@ -55,31 +60,23 @@ class Dispersion:
 
     def _add(self, magnetic: bool, poles: tuple[AnyPole, ...], time_step: float, column: int) -> None:
         steps = [pole._step(time_step) for pole in poles]
-        firsts = np.array([step.states for step in steps if len(step.states) == 2]).reshape(-1, 2)
-        seconds = np.array([step.states for step in steps if len(step.states) == 4]).reshape(-1, 4)
-        number = None
-        if len(firsts) + len(seconds):
-            number = len(self.media)
-            self.media.append(PoleMedium(magnetic, firsts, seconds))
+        firsts, seconds = (
+            np.array([step.states for step in steps if len(step.states) == size]).reshape(-1, size) for size in (2, 4)
+        )
         before, now = sum(step.before for step in steps), sum(step.now for step in steps)
-        self.kinds.append(Kind(magnetic, poles, column, before, now, number))
+        remembers = len(firsts) + len(seconds) > 0
+        self.kinds.append(Kind(magnetic, poles, column, before, now, len(self.media) if remembers else -1))
+        self.media += [PoleMedium(magnetic, firsts, seconds)] if remembers else []
 
     def row(self, medium: Medium) -> list[float]:
         """The medium's columns."""
-        poles = {True: medium.magnetic_poles, False: medium.poles}
-        return [float(poles[kind.magnetic] == kind.poles) for kind in self.of_media]
+        return [float(kind.of(medium)) for kind in self.of_media]
 
     def numbers(self, medium: Medium) -> int:
         """Numbers that a cell of the medium keeps, of six components."""
-        poles = {True: medium.magnetic_poles, False: medium.poles}
-        media = [
-            self.media[kind.medium]
-            for kind in self.of_media
-            if kind.medium is not None and poles[kind.magnetic] == kind.poles
-        ]
-        return 3 * sum(kept.states for kept in media)
+        return 3 * sum(self.media[kind.medium].states for kind in self.of_media if kind.medium >= 0 and kind.of(medium))
 
-    def sums(self, magnetic: bool, part: Callable[[int], np.ndarray | float]) -> tuple[np.ndarray | float, ...]:
+    def sums(self, magnetic: bool, part: Callable[[int], np.ndarray | float]) -> tuple[Any, ...]:
         """(sum f before, sum f now), given f by column."""
         kinds = [kind for kind in self.kinds if kind.magnetic == magnetic]
         return tuple(sum(part(kind.column) * getattr(kind, name) for kind in kinds) for name in ("before", "now"))
@@ -105,4 +102,4 @@ class Dispersion:
 
     def remembered(self, magnetic: bool) -> list[Kind]:
         """The kinds of a half step that have states."""
-        return [kind for kind in self.kinds if kind.magnetic == magnetic and kind.medium is not None]
+        return [kind for kind in self.kinds if kind.magnetic == magnetic and kind.medium >= 0]

@@ -1,15 +1,13 @@
-"""What lumped parts add to the media of E edges."""
+"""Conductivity and permittivity that lumped parts add to the media of E edges."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from nearfield.metal.metal import Window
+from nearfield.metal.patches import Patch, SamplesByPlane
 
 
 @dataclass(frozen=True)
@@ -30,26 +28,15 @@ class EdgeLoads:
     def __init__(self, loads: Sequence[EdgeLoad]) -> None:
         parts = [np.broadcast_arrays(o.component, o.i, o.j, o.k, o.conductivity, o.permittivity) for o in loads]
         columns = [np.concatenate([np.empty(0), *(part[n].ravel() for part in parts)]) for n in range(6)]
-        self._component, *self._index = (column.astype(np.int64) for column in columns[:4])
+        component, *index = (column.astype(np.int64) for column in columns[:4])
+        self._samples = SamplesByPlane(component, index)
         self._conductivity, self._permittivity = columns[4:]
-        self._order = [np.argsort(index, kind="stable") for index in self._index]
-        self._sorted = [index[order] for index, order in zip(self._index, self._order)]
 
     def signature(self, axis: int, plane: int) -> int | None:
         """The plane across `axis` where it has loads: none is like another."""
-        return plane if self._rows(axis, plane).size else None
+        return plane if self._samples.rows(axis, plane).size else None
 
-    def added(self, component: int, axis: int, plane: int, window: Window):
-        """(places in the window, conductivity, permittivity) of the edges of a component that have loads."""
-        rows = self._rows(axis, plane)
-        rows = rows[self._component[rows] == component]
-        place = [self._index[(axis + shift) % 3][rows] for shift in (1, 2)]
-        inside = np.ones(rows.size, dtype=bool)
-        for n, (start, stop) in zip(place, window):
-            inside &= (n >= start) & (n < stop)
-        at = tuple(n[inside] - start for n, (start, _) in zip(place, window))
-        return at, self._conductivity[rows[inside]], self._permittivity[rows[inside]]
-
-    def _rows(self, axis: int, plane: int) -> np.ndarray:
-        first, last = np.searchsorted(self._sorted[axis], (plane, plane + 1))
-        return self._order[axis][first:last]
+    def added(self, patch: Patch) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
+        """(places in the window, conductivity, permittivity) of the edges of a patch that have loads."""
+        rows, at = self._samples.inside(patch)
+        return at, self._conductivity[rows], self._permittivity[rows]

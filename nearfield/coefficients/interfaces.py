@@ -35,31 +35,28 @@ n is the mean of grad eps over the space, exact for a plane: eps integrated over
 
 from __future__ import annotations
 
-from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from nearfield.metal.patches import pair
 
-    from nearfield.coefficients.subcells import CutAxis, Groups, Layer
-
-VANISHING = 1e-6  # of what tells media apart: a smaller difference between faces has no direction
-DIGITS = 9  # of parts and normals: what is left does not depend on the order of sums
+VANISHING = 1e-6  # relative difference of the contrast between faces below which an interface has no direction
+DIGITS = 9  # decimals of parts and normals; rounded so, they do not depend on the order of sums
 ALIGNED = 1.0 - 1e-6  # n_c^2 of a surface across an axis
-FLATTEST = 1e-6  # n_c^2 of a surface along one
-HALVINGS = 30
-UNMIXED = 1e12  # more than there are pieces in a sample's space, over the least part of it that counts
+FLATTEST = 1e-6  # n_c^2 of a surface along an axis
+HALVINGS = 30  # steps of bisection
+UNMIXED = 1e12  # more than the pieces in a sample's space over the least part of it that counts
+Place = tuple[np.ndarray, np.ndarray]  # rows and columns of samples in a window
 
 
 class Contrast(NamedTuple):
-    """What tells media apart, (media,) each; contrasts.py."""
+    """Properties that tell media apart, (media,) each; contrasts.py."""
 
     answers: np.ndarray  # 1/Cb
     sizes: np.ndarray  # e_m: without poles eps_m, with poles abs(eps_m) over the band, its geometric mean
-    remembers: np.ndarray  # has poles
-    turns: np.ndarray  # has poles, and somewhere in the band Re eps_m <= 0
+    remembers: np.ndarray  # whether it has poles
+    turns: np.ndarray  # whether it has poles, and somewhere in the band Re eps_m <= 0
 
     @property
     def mixes(self) -> np.ndarray:
@@ -70,23 +67,27 @@ class Contrast(NamedTuple):
 class Crossed(NamedTuple):
     """Samples whose space a curved or slanting surface crosses."""
 
-    at: tuple[np.ndarray, np.ndarray]  # their rows and columns in a window
-    parts: np.ndarray  # (samples, media): what media fill
+    at: Place
+    parts: np.ndarray  # (samples, media): shares of the media in their space
     normal: np.ndarray  # (samples, 3), of length 1
     lengths: np.ndarray  # (samples, 3), of their space
+
+    def chosen(self, which: np.ndarray) -> Crossed:
+        """Some of the samples."""
+        return Crossed(pair(n[which] for n in self.at), self.parts[which], self.normal[which], self.lengths[which])
 
 
 class NodeTensors(NamedTuple):
     """The off-diagonal part of 1/eps about some nodes."""
 
-    at: tuple[np.ndarray, np.ndarray]  # their rows and columns in a window
-    between: np.ndarray  # (nodes, 3): that of the two other axes
+    at: Place
+    between: np.ndarray  # (nodes, 3): its entry between the two other axes
 
 
 class Weights(NamedTuple):
-    """What the media make of some samples."""
+    """Means of media at some samples."""
 
-    at: tuple[np.ndarray, np.ndarray]  # their rows and columns in a window
+    at: Place
     relative: np.ndarray  # (samples,): permittivity or permeability
     media: np.ndarray  # (samples, media): g_m
 
@@ -135,23 +136,14 @@ def narrowness(along: np.ndarray, ratio: np.ndarray) -> np.ndarray:
     return 1.0 / (1.0 + along * (1.0 - along) * (ratio - 1.0) ** 2 / ratio)
 
 
-def weigh(
-    at: tuple[np.ndarray, np.ndarray],
-    parts: np.ndarray,
-    normal: np.ndarray,
-    lengths: np.ndarray,
-    own: int,
-    relative: np.ndarray,
-    contrast: Contrast,
-    thin: np.ndarray,
-) -> Weights:
-    """Means at samples along axis `own`, given what is `Crossed`; `thin`: where 1/eps is a mean over a line."""
-    parts, square = np.round(parts, DIGITS), np.round(normal**2, DIGITS)
+def weigh(crossed: Crossed, own: int, relative: np.ndarray, contrast: Contrast, thin: np.ndarray) -> Weights:
+    """Means at samples along axis `own`; `thin`: where 1/eps is a mean over a line."""
+    parts, square = np.round(crossed.parts, DIGITS), np.round(crossed.normal**2, DIGITS)
     aslant = square.max(axis=1) < ALIGNED
     rows = np.nonzero(thin & aslant & ((parts > 0.0).sum(axis=1) == 2))[0]
     one, other = np.nonzero(parts[rows] > 0.0)[1].reshape(-1, 2).T
     slim = parts.copy()
-    slim[rows, one] = thinned(parts[rows, one], square[rows], lengths[rows])
+    slim[rows, one] = thinned(parts[rows, one], square[rows], crossed.lengths[rows])
     width = narrowness(square[rows, own], contrast.sizes[one] / contrast.sizes[other])
     for filled in (slim, parts):
         filled[rows, one] = np.clip(0.5 + (filled[rows, one] - 0.5) / width, 0.0, 1.0)
@@ -162,62 +154,14 @@ def weigh(
     most = np.round(parts[whole], DIGITS).argmax(axis=1)
     found[whole], lent[whole] = relative[most], np.eye(relative.size)[most]
     kept = ~whole | aslant
-    return Weights(tuple(n[kept] for n in at), found[kept], lent[kept])
+    return Weights(pair(n[kept] for n in crossed.at), found[kept], lent[kept])
 
 
-def off_diagonal(
-    at: tuple[np.ndarray, np.ndarray], parts: np.ndarray, normal: np.ndarray, relative: np.ndarray
-) -> NodeTensors | None:
-    """n_a n_b (<1/eps> - 1/<eps>) of what media fill `parts` (samples, media) of; None where all of it is zero."""
-    size = (parts / relative).sum(axis=1) - 1.0 / (parts * relative).sum(axis=1)
+def off_diagonal(crossed: Crossed, relative: np.ndarray) -> NodeTensors | None:
+    """n_a n_b (<1/eps> - 1/<eps>) about nodes; None where all of it is zero."""
+    normal = crossed.normal
+    size = (crossed.parts / relative).sum(axis=1) - 1.0 / (crossed.parts * relative).sum(axis=1)
     found = np.stack([size * normal[:, (c + 1) % 3] * normal[:, (c + 2) % 3] for c in range(3)], axis=1)
     found = np.round(found * relative.min(), DIGITS) / relative.min()
     kept = found.any(axis=1)
-    return NodeTensors(tuple(n[kept] for n in at), found[kept]) if kept.any() else None
-
-
-class Pieces(NamedTuple):
-    """The pieces about the samples of a plane, by three axes: that across the plane, and the two cyclically next."""
-
-    layers: Mapping[int, Layer]  # by piece along the first axis
-    axes: tuple[int, int, int]
-    cuts: tuple[CutAxis, CutAxis, CutAxis]
-    groups: tuple[Groups, Groups, Groups]  # one group along the first axis
-    offsets: tuple[int, int]  # pieces of the two other axes with which the layers begin
-
-    def crossed(self, media: int) -> tuple[np.ndarray, np.ndarray]:
-        """(rows, columns) of the samples that hold a piece which a curved surface crosses."""
-        taken = np.logical_or.reduce([layer.numbers >= media for layer in self.layers.values() if len(layer.parts)])
-        for place, (group, offset) in enumerate(zip(self.groups[1:], self.offsets)):
-            index = np.minimum(group.start + np.arange(_most(group))[:, None], group.stop - 1) - offset
-            taken = np.logical_or.reduce([np.take(taken, part, axis=place) for part in index])
-        return np.nonzero(taken)
-
-    def gathered(
-        self, at: tuple[np.ndarray, np.ndarray], contrast: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of samples' space: what media fill of it (samples, media); what tells them apart (media,), integrated over
-        its outer faces (samples, 3); its lengths (samples, 3)."""
-        count = at[0].size
-        parts, normal, extent = np.zeros((count, contrast.size)), np.zeros((count, 3)), np.ones((count, 3))
-        which = np.zeros_like(at[0]), *at
-        starts, stops = ([getattr(g, end)[n] for g, n in zip(self.groups, which)] for end in ("start", "stop"))
-        for axis, cut, first, last in zip(self.axes, self.cuts, starts, stops):
-            ends = np.concatenate(([0.0], np.cumsum(cut.length)))
-            extent[:, axis] = ends[last] - ends[first]
-        for (piece, layer), *ahead in product(self.layers.items(), *(range(_most(g)) for g in self.groups[1:])):
-            here = [np.full(count, piece), *(start + n for start, n in zip(starts[1:], ahead))]
-            rows = np.nonzero((here[1] < stops[1]) & (here[2] < stops[2]))[0]
-            here, lengths = zip(*((index[rows], cut.length[index[rows]]) for index, cut in zip(here, self.cuts)))
-            place = tuple(index - first for index, first in zip(here[1:], self.offsets))
-            filled, ends = layer.looked_up(layer.numbers[place] if np.ndim(layer.numbers) else 0, contrast)
-            volume = lengths[0] * lengths[1] * lengths[2]
-            parts[rows] += volume[:, None] * filled
-            for index, length, axis, first, last in zip(here, lengths, self.axes, starts, stops):
-                out = (index == last[rows] - 1) * ends[..., axis, 1] - (index == first[rows]) * ends[..., axis, 0]
-                normal[rows, axis] += volume / length * out
-        return parts / parts.sum(axis=1)[:, None], normal, extent
-
-
-def _most(group: Groups) -> int:
-    return int((group.stop - group.start).max())
+    return NodeTensors(pair(n[kept] for n in crossed.at), found[kept]) if kept.any() else None

@@ -12,18 +12,20 @@ That limit is exact: at the grid's shortest waves z = -1 and s = infinity, where
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import quantity
 from nearfield.media.materials import Medium, response
 from nearfield.media.poles import AnyPole
 
-ROUNDING = 1e-7  # of the response's size: what digits of published numbers may make a passive medium lose
-BEYOND = 1e3  # past the slowest and the fastest pole and root, where nothing changes any more
-BETWEEN = 33  # frequencies from a root to the next: of equal sign, they find about where there is most
+ROUNDING = 1e-7  # gain over the size of the response that rounded digits of published numbers may make
+BEYOND = 1e3  # factor past the slowest and the fastest pole and root, where nothing changes any more
+BETWEEN = 33  # frequencies from a root to the next, to find about where there is most gain
 ASIDE = 1e-9  # relative; how far right of a pole without damping the response is taken, which there is all its residue
 
 
@@ -39,20 +41,13 @@ def lowest_index(media: Iterable[Medium]) -> float:
 
 def refuse_active(name: str, medium: Medium) -> None:
     """Refuse a medium that gives energy to some field."""
-    for what, poles, instant, loss in (
-        ("permittivity", medium.poles, medium.permittivity, medium.conductivity / VACUUM_PERMITTIVITY),
-        (
-            "permeability",
-            medium.magnetic_poles,
-            medium.permeability,
-            medium.magnetic_conductivity / VACUUM_PERMEABILITY,
-        ),
-    ):
+    for what, magnetic in (("permittivity", False), ("permeability", True)):
+        instant, loss, poles = medium._half(magnetic)
         found = gain(poles, instant, loss)
         if found:
             frequency, value = found
             raise ModelError(
-                f"medium {name}: its {what} is {value:.6g} at {frequency / 1e9:.6g} GHz; a positive imaginary part "
+                f"medium {name}: its {what} is {value:.4g} at {quantity(frequency, 'Hz')}; a positive imaginary part "
                 "(time dependence exp(+j w t)) amplifies waves, which grow without bound at any time step. Allowed are "
                 "passive media: change the signs or the phases of its poles' strengths, or add conductivity"
             )
@@ -113,17 +108,15 @@ def amplification(medium: Medium, time_step: float, curl: float) -> np.ndarray:
     s^2 eps(s) mu(s) + (curl c)^2 (1 - (s dt/2)^2) = 0 with s = (2/dt) (z - 1)/(z + 1), which is
     (z - 1)^2 eps mu + (curl c dt)^2 z = 0.
     """
-    half = 0.5 * time_step
-    eps = rational(medium.poles, medium.permittivity, medium.conductivity / VACUUM_PERMITTIVITY, half)
-    mu = rational(medium.magnetic_poles, medium.permeability, medium.magnetic_conductivity / VACUUM_PERMEABILITY, half)
+    eps, mu = (rational(*medium._half(magnetic), 0.5 * time_step) for magnetic in (False, True))
     speed = 1.0 / (VACUUM_PERMITTIVITY * VACUUM_PERMEABILITY)
     x = Polynomial([0.0, 1.0])  # x = s dt/2 = (z - 1)/(z + 1)
     equation = x * x * eps[0] * mu[0] + (0.5 * curl * time_step) ** 2 * speed * (1.0 - x * x) * eps[1] * mu[1]
-    roots = equation.roots()
+    roots: Any = equation.roots()
     return (1.0 + roots) / (1.0 - roots)
 
 
-def rational(poles: tuple[AnyPole, ...], instant: float, loss: float, half: float) -> tuple[Polynomial, Polynomial]:
+def rational(instant: float, loss: float, poles: tuple[AnyPole, ...], half: float) -> tuple[Polynomial, Polynomial]:
     """Numerator and denominator of instant + loss/s + chi in x = s dt/2."""
     over, under = Polynomial([instant]), Polynomial([1.0])
     if loss:

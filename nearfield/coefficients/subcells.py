@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nearfield.bodies.shapes import Solid
+from nearfield.entry.triples import triple
 from nearfield.grid.yee import SAMPLE_TOLERANCE
+from nearfield.metal.patches import Window, next_axes, shape_of, spread
 
 SAMPLES = 4  # points along each edge of a piece that a curved surface crosses
-BATCH = 20_000  # such pieces sampled at a time
-CACHED = 8  # layers of pieces kept
+BATCH = 20_000  # crossed pieces sampled at a time
+CACHED = 8  # layers of pieces in memory
 
 
 class Groups(NamedTuple):
@@ -26,6 +28,11 @@ class Groups(NamedTuple):
 
     start: np.ndarray
     stop: np.ndarray
+
+    @property
+    def most(self) -> int:
+        """Pieces of the largest range."""
+        return int((self.stop - self.start).max())
 
 
 class CutAxis:
@@ -55,7 +62,7 @@ class CutAxis:
         self._cell_start = np.searchsorted(cell, np.arange(self.cells + 1))
         self._node_start = np.searchsorted(half, 2 * np.arange(self.cells + 2) - 1)
         if closed:
-            self._repeat_last(np.searchsorted(half, 2 * self.cells - 1))
+            self._repeat_last(int(np.searchsorted(half, 2 * self.cells - 1)))
 
     def _repeat_last(self, first: int) -> None:
         """Put the pieces from number `first` on before all others too."""
@@ -80,18 +87,17 @@ class CutAxis:
         return int(min(self._node_start[start], first)), int(max(self._node_start[stop], last))
 
 
-def mean(values: np.ndarray | float, place: int, groups: Groups, length: np.ndarray, offset: int, series: bool):
+def mean(values: Any, place: int, groups: Groups, length: np.ndarray, offset: int, series: bool) -> Any:
     """Mean over the groups of pieces along array axis `place`, weighted by length: sum w v, or 1/sum(w/v) in series."""
     if np.ndim(values) == 0:
         return values
     if series:
         values = 1.0 / values
-    total = weight = 0.0
-    for number in range(int((groups.stop - groups.start).max())):
-        index = groups.start + number
-        part = np.where(index < groups.stop, length[np.minimum(index, groups.stop - 1)], 0.0)
-        part = part if place else part[:, None]
-        total = total + part * _taken(values, np.minimum(index, groups.stop - 1) - offset, place)
+    total, weight = np.zeros(()), np.zeros(())
+    for number in range(groups.most):
+        index = np.minimum(groups.start + number, groups.stop - 1)
+        part = spread(np.where(groups.start + number < groups.stop, length[index], 0.0), place)
+        total = total + part * _taken(values, index - offset, place)
         weight = weight + part
     return weight / total if series else total / weight
 
@@ -110,8 +116,8 @@ class Layer:
     """One layer of pieces across an axis: medium numbers; those past the last medium are mixtures."""
 
     numbers: np.ndarray | int
-    parts: np.ndarray  # (mixtures, media): what each medium fills of a mixture
-    ends: np.ndarray  # (mixtures, 3, 2, media): and of its lower and upper face across x, y, z
+    parts: np.ndarray  # (mixtures, media): shares of the media in a mixture
+    ends: np.ndarray  # (mixtures, 3, 2, media): shares in its lower and upper face across x, y, z
     _known: dict = field(default_factory=dict)
 
     def values(self, table: np.ndarray, column: int) -> np.ndarray | float:
@@ -125,14 +131,19 @@ class Layer:
             self._known[column] = np.concatenate((own, (self.parts * own).sum(axis=1)))[self.numbers]
         return self._known[column]
 
-    def looked_up(self, numbers: np.ndarray, contrast: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(..., media): what media fill of pieces of these numbers; (..., 3, 2): `contrast` (media,) on their faces."""
+    def mixed(self, media: int) -> np.ndarray:
+        """Whether pieces are mixtures of some of so many media."""
+        return np.asarray(self.numbers >= media)
+
+    def looked_up(self, at: tuple[np.ndarray, ...], contrast: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(..., media): shares of the media in some pieces; (..., 3, 2): `contrast` (media,) on their faces."""
         key = contrast.tobytes()
         if key not in self._known:
             faces = np.broadcast_to(contrast[:, None, None], (contrast.size, 3, 2))
             mixed = (self.ends * contrast).sum(axis=-1)
             self._known[key] = np.concatenate((np.eye(contrast.size), self.parts)), np.concatenate((faces, mixed))
         parts, faces = self._known[key]
+        numbers = self.numbers[at] if isinstance(self.numbers, np.ndarray) else 0
         return parts[numbers], faces[numbers]
 
 
@@ -141,7 +152,7 @@ class Painter:
 
     def __init__(self, cuts: list[CutAxis], bodies: list[tuple[Solid, int]], media: int, axis: int) -> None:
         self.cuts, self.bodies, self.media, self.axis = cuts, bodies, media, axis
-        self.across = (axis + 1) % 3, (axis + 2) % 3
+        self.across = next_axes(axis)
         bounds = np.array([shape.bounds() for shape, _ in bodies]).reshape(-1, 2, 3)
         self._low, self._high = bounds[:, 0, axis], bounds[:, 1, axis]
         self._curved = np.array([not shape._constant_along(axis) for shape, _ in bodies], dtype=bool)
@@ -158,7 +169,7 @@ class Painter:
             self._signatures[piece] = tuple(present.tolist()), place
         return self._signatures[piece]
 
-    def layer(self, piece: int, window: tuple[tuple[int, int], tuple[int, int]]) -> Layer:
+    def layer(self, piece: int, window: Window) -> Layer:
         """The layer of pieces number `piece` along the axis, within piece ranges along the two other axes."""
         signature = self.signature(piece)
         key = signature, window
@@ -168,14 +179,12 @@ class Painter:
             self._kept[key] = self._paint(signature[0], piece, window)
         return self._kept[key]
 
-    def _paint(self, present: tuple[int, ...], piece: int, window) -> Layer:
+    def _paint(self, present: tuple[int, ...], piece: int, window: Window) -> Layer:
         nothing = np.empty((0, self.media)), np.empty((0, 3, 2, self.media))
         if not present:
             return Layer(0, *nothing)
-        shape = tuple(stop - start for start, stop in window)
-        numbers, crossed = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=bool)
-        for number in present:
-            body, medium = self.bodies[number]
+        numbers, crossed = np.zeros(shape_of(window), dtype=np.int32), np.zeros(shape_of(window), dtype=bool)
+        for body, medium in (self.bodies[number] for number in present):
             for part in product(*self._runs(body, window)):
                 if all(body._constant_along(a) for a in range(3)):
                     numbers[part], crossed[part] = medium, False
@@ -203,51 +212,48 @@ class Painter:
             found.append([slice(int(run[0]), int(run[-1]) + 1) for run in runs])
         return found
 
-    def _distance(self, body: Solid, piece: int, window, part) -> tuple[np.ndarray, np.ndarray | float]:
+    def _distance(self, body: Solid, piece: int, window: Window, part) -> tuple[np.ndarray, np.ndarray | float]:
         """Distance of the pieces' centres from the curved surface, and how far their corners reach."""
-        q, square = [], 0.0
+        q, square = [], np.zeros(())
         for a in range(3):
-            index, shape = slice(piece, piece + 1), (1, 1)
+            place, index = -1, slice(piece, piece + 1)
             if a != self.axis:
                 place = self.across.index(a)
                 index = slice(window[place][0] + part[place].start, window[place][0] + part[place].stop)
-                shape = (1, -1) if place else (-1, 1)
-            q.append(self.cuts[a].centre[index].reshape(shape))
+            q.append(spread(self.cuts[a].centre[index], place))
             if not body._constant_along(a):
-                square = square + (0.5 * self.cuts[a].extent[index].reshape(shape)) ** 2
+                square = square + (0.5 * spread(self.cuts[a].extent[index], place)) ** 2
         size = tuple(cut.stop - cut.start for cut in part)
         if body._blocks:
-            return np.where(np.broadcast_to(body.contains(*q), size), -np.inf, np.inf), 0.0
+            return np.where(np.broadcast_to(body.contains(*triple(q)), size), -np.inf, np.inf), 0.0
         return np.broadcast_to(body._lateral_distance(*q), size), np.broadcast_to(np.sqrt(square), size)
 
     def _sampled(self, present: tuple[int, ...], piece: int, window, crossed) -> tuple[np.ndarray, np.ndarray]:
-        """What each medium fills of pieces that a curved surface crosses, and of their faces, as `Layer` has it."""
+        """Shares of the media in pieces that a curved surface crosses, and in their faces, as `Layer` has them."""
         count = crossed[0].size
         parts, ends = np.zeros((count, self.media)), np.zeros((count, 3, 2, self.media))
         steps = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
         for begin in range(0, count, BATCH):
             rows = slice(begin, begin + BATCH)
-            index = {self.axis: np.array([piece])}
-            index.update({a: part[rows] + start for a, part, (start, _) in zip(self.across, crossed, window)})
+            index = {a: part[rows] + start for a, part, (start, _) in zip(self.across, crossed, window)}
+            index[self.axis] = np.array([piece])
             q = []
             for a in range(3):
-                spread = self.cuts[a].centre[index[a]][:, None] + self.cuts[a].extent[index[a]][:, None] * steps
-                shape = [spread.shape[0], 1, 1, 1]
-                shape[1 + a] = SAMPLES
-                q.append(spread.reshape(shape))
+                points = self.cuts[a].centre[index[a]][:, None] + self.cuts[a].extent[index[a]][:, None] * steps
+                q.append(np.expand_dims(points, [1 + other for other in range(3) if other != a]))
             numbers = np.zeros((crossed[0][rows].size, SAMPLES, SAMPLES, SAMPLES), dtype=np.int32)
-            for number in present:
-                body, medium = self.bodies[number]
-                numbers[np.broadcast_to(body.contains(*q), numbers.shape)] = medium
-            for medium in {0, *(self.bodies[number][1] for number in present)}:
+            bodies = [self.bodies[number] for number in present]
+            for body, medium in bodies:
+                numbers[np.broadcast_to(body.contains(*triple(q)), numbers.shape)] = medium
+            for medium in {0, *(medium for _, medium in bodies)}:
                 parts[rows, medium], ends[rows, :, :, medium] = _filled(numbers == medium)
         return parts, ends
 
 
 def _filled(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(pieces,) and (pieces, 3, 2): what is filled of pieces and of their faces, from samples (pieces, x, y, z).
+    """(pieces,) and (pieces, 3, 2): filled shares of pieces and of their faces, from samples (pieces, x, y, z).
 
-    Of a face it is what the two layers of samples next to it say, as a straight line goes.
+    The share of a face is extrapolated linearly from the two layers of samples next to it.
     """
     ends = np.empty((len(inside), 3, 2))
     for a in range(3):

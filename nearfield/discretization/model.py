@@ -15,8 +15,7 @@ from nearfield.grid.grid import AnyGrid
 from nearfield.grid.symmetry import Symmetry
 from nearfield.guides.port import WaveguidePort
 from nearfield.incident.plane_wave import PlaneWave
-from nearfield.media.materials import Medium
-from nearfield.media.named import AnyMedium
+from nearfield.media.materials import AnyMedium, Medium
 from nearfield.media.surface_media import AnyMaterial
 from nearfield.monitors.fields import FieldDFT, Snapshot
 from nearfield.monitors.paths import Current, Probe, Voltage

@@ -123,19 +123,20 @@ def fit_medium(
         permittivity=found.infinity,
         conductivity=found.conductivity,
         name=name,
-        poles=[pole_of(*row, x) for row, x in zip(found.poles.tolist(), found.strengths.tolist()) if x > 0],
+        poles=tuple(pole_of(each, x) for each, x in zip(found.poles.tolist(), found.strengths.tolist()) if x > 0),
         valid_band=(float(axis[0]), float(axis[-1])),
     )
     return MediumFit(medium, axis, table)
 
 
-def pole_of(kind: str, rate: float, damping: float, strength: float) -> Debye | Drude | Lorentz:
-    """The pole as a medium has it."""
+def pole_of(row: tuple[str, float, float], strength: float) -> Debye | Drude | Lorentz:
+    """The pole of a row of `POLE` as a medium has it."""
+    kind, rate, damping = row
     if kind == "debye":
-        return Debye(strength, 1.0 / rate)
+        return Debye(strength=strength, relaxation_time=1.0 / rate)
     if kind == "drude":
-        return Drude(np.sqrt(strength).item() * rate / TWO_PI, rate)
-    return Lorentz(strength, rate / TWO_PI, 0.5 * damping * rate)
+        return Drude(plasma_frequency=np.sqrt(strength).item() * rate / TWO_PI, collision_frequency=rate)
+    return Lorentz(strength=strength, resonance_frequency=rate / TWO_PI, damping=0.5 * damping * rate)
 
 
 def limits(infinity: Any) -> tuple[float, float]:

@@ -48,7 +48,7 @@ def debye(permittivity: float, conductivity: float, terms: Sequence[tuple[float,
         relaxed = sum(strength / (1 + s * time) for strength, time in terms)
         return permittivity + conductivity / (s * VACUUM_PERMITTIVITY) + relaxed
 
-    poles = [Debye(*term) for term in terms]
+    poles = [Debye(strength=strength, relaxation_time=time) for strength, time in terms]
     return Formula(value, {"permittivity": permittivity, "conductivity": conductivity, "poles": poles})
 
 
@@ -121,14 +121,20 @@ def power(permittivity: float, conductivity: float, exponent: float) -> Formula:
 def lorentz_drude(plasma: float, terms: Sequence[tuple[float, float, float]]) -> Formula:
     """Plasma frequency (eV); strength, width and resonance (eV) of each term, the free electrons' first."""
 
-    def value(frequency: np.ndarray) -> np.ndarray:
+    def value(frequency: np.ndarray) -> Any:
         energy = frequency / ELECTRONVOLT
         return 1 + sum(f * plasma**2 / (w**2 - energy**2 + 1j * energy * g) for f, g, w in terms)
 
     (strength, rate, _), *bound = terms
-    free = Drude(sqrt(strength) * plasma * ELECTRONVOLT, 2 * pi * rate * ELECTRONVOLT)
-    others = [Lorentz(f * plasma**2 / w**2, w * ELECTRONVOLT, pi * g * ELECTRONVOLT) for f, g, w in bound]
+    collisions = 2 * pi * rate * ELECTRONVOLT
+    free = Drude(plasma_frequency=sqrt(strength) * plasma * ELECTRONVOLT, collision_frequency=collisions)
+    others = [resonance(f * plasma**2 / w**2, w * ELECTRONVOLT, pi * g * ELECTRONVOLT) for f, g, w in bound]
     return Formula(value, {"poles": [free, *others]})
+
+
+def resonance(strength: float, frequency: float, damping: float) -> Lorentz:
+    """A pole at a frequency (Hz), with the decay rate (1/s) of its oscillation."""
+    return Lorentz(strength=strength, resonance_frequency=frequency, damping=damping)
 
 
 @lru_cache(maxsize=1)
@@ -152,21 +158,13 @@ def sellmeier(
     """n^2 of resonances without damping, at wavelengths (um) or their squares."""
     terms = list(zip(strengths, resonances or [sqrt(square) for square in resonances_squared]))
 
-    def value(frequency: np.ndarray) -> np.ndarray:
+    def value(frequency: np.ndarray) -> Any:
         square = (VACUUM_SPEED / frequency / MICROMETRE) ** 2
         return 1 + sum(strength * square / (square - at**2) for strength, at in terms) + 0j
 
-    return Formula(value, {"poles": [Lorentz(x, VACUUM_SPEED / (at * MICROMETRE), 0.0) for x, at in terms]})
+    return Formula(value, {"poles": [resonance(x, VACUUM_SPEED / (at * MICROMETRE), 0.0) for x, at in terms]})
 
 
-FORMULAS = {
-    "debye": debye,
-    "double-debye": double_debye,
-    "sea-water": sea_water,
-    "cole-cole": cole_cole,
-    "wide-band": wide_band,
-    "power": power,
-    "lorentz-drude": lorentz_drude,
-    "johnson-christy": johnson_christy,
-    "sellmeier": sellmeier,
-}
+FUNCTIONS: list[Callable[..., Formula]] = [debye, double_debye, sea_water, cole_cole, wide_band, power]
+FUNCTIONS += [lorentz_drude, johnson_christy, sellmeier]
+FORMULAS = {function.__name__.replace("_", "-"): function for function in FUNCTIONS}  # by the names in `data/`

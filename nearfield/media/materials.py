@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.entry.errors import ModelError
@@ -74,13 +74,17 @@ class Medium(Schema):
 
         Error: ModelError for a frequency that is not positive.
         """
-        s = complex_frequency(frequency)
-        return response(s, self.permittivity, self.conductivity / VACUUM_PERMITTIVITY, self.poles)
+        return response(complex_frequency(frequency), *self._half(False))
 
     def relative_permeability(self, frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:
         """Complex relative permeability at frequencies (Hz), as `relative_permittivity`."""
-        s = complex_frequency(frequency)
-        return response(s, self.permeability, self.magnetic_conductivity / VACUUM_PERMEABILITY, self.magnetic_poles)
+        return response(complex_frequency(frequency), *self._half(True))
+
+    def _half(self, magnetic: bool) -> tuple[float, float, tuple[AnyPole, ...]]:
+        """(value at infinite frequency, loss (1/s), poles) of the permittivity, or of the permeability."""
+        if magnetic:
+            return self.permeability, self.magnetic_conductivity / VACUUM_PERMEABILITY, self.magnetic_poles
+        return self.permittivity, self.conductivity / VACUUM_PERMITTIVITY, self.poles
 
     def index_at(self, frequency: float) -> float:
         """How many times a wave is shorter than in vacuum, or decays faster, at a frequency (Hz): abs(n).
@@ -136,3 +140,15 @@ def complex_frequency(frequency: float | Sequence[float] | np.ndarray) -> np.nda
 def response(s: np.ndarray, instant: float, loss: float, poles: Sequence) -> np.ndarray:
     """instant + loss/s + the sum of the poles."""
     return sum((pole.susceptibility(s) for pole in poles), instant + loss / s)
+
+
+def from_library(value: Any) -> Any:
+    """The medium that `"library:gold"` stands for; any other value as it is."""
+    if not isinstance(value, str) or not value.startswith(LIBRARY):
+        return value
+    from nearfield.media.library import library
+
+    return library[value.removeprefix(LIBRARY)]
+
+
+AnyMedium = Annotated[Medium, BeforeValidator(from_library)]

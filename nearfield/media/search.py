@@ -90,7 +90,7 @@ class Problem:
         """All candidates."""
         low, high = np.log10(self.omega[0] / BEYOND), np.log10(self.omega[-1] * BEYOND)
         rates = np.logspace(low, high, int(np.ceil((high - low) * PER_DECADE)) + 1)
-        rows = [(kind, rate, 1.0) for kind in ("debye", "drude") if kind in self.kinds for rate in rates]
+        rows = [(kind, rate, 1.0) for kind in sorted({*self.kinds} - {"lorentz"}) for rate in rates]
         if "drude" in self.kinds:
             rows.append(("drude", RAREST * self.omega[0], 1.0))
         if "lorentz" in self.kinds:

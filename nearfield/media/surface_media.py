@@ -10,8 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from nearfield.entry.constants import VACUUM_PERMEABILITY
 from nearfield.entry.quantities import Inductance, PositiveConductivity, PositiveLength, PositiveNumber, Resistance
 from nearfield.entry.schema import Schema
-from nearfield.media.materials import Medium, complex_frequency
-from nearfield.media.named import from_library
+from nearfield.media.materials import Medium, complex_frequency, from_library
 
 
 class ResistiveSheet(Schema):
@@ -55,7 +54,9 @@ class ResistiveSheet(Schema):
     @property
     def ohms_per_square(self) -> float:
         """The resistance of a square (ohm)."""
-        return 1.0 / (self.conductivity * self.thickness) if self.resistance is None else self.resistance
+        if self.resistance is None:
+            return 1.0 / (self.conductivity * self.thickness)  # type: ignore[operator]  # both are given then
+        return self.resistance
 
     @property
     def dispersive(self) -> bool:

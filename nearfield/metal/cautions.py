@@ -10,6 +10,7 @@ from nearfield.entry.wording import quantity
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.surface_media import Conductor, is_metal
 from nearfield.metal.conformal import too_slight
+from nearfield.metal.patches import next_axes, pair
 from nearfield.metal.skin import THICK
 from nearfield.metal.skin_fit import WIDEST
 from nearfield.metal.wire_lattice import edge_radius
@@ -40,10 +41,10 @@ def bare_wires(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
     for body, wire in bare[:1]:
         start, end = wire.points[:2]
         axis = next(a for a in range(3) if start[a] != end[a])
-        u, v = (grid.nearest_node(a, start[a]) for a in ((axis + 1) % 3, (axis + 2) % 3))
+        node = pair(grid.nearest_node(a, start[a]) for a in next_axes(axis))
         yield (
             f"{body.label}{and_others(bare)}: a wire without `radius` acts with that of metal edges, which the cells "
-            f"set: {quantity(edge_radius(grid, axis, (u, v)), 'm')} here; give the radius that it has"
+            f"set: {quantity(edge_radius(grid, axis, node), 'm')} here; give the radius that it has"
         )
 
 

@@ -20,39 +20,22 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.open_parts import OpenParts
+from nearfield.metal.patches import margin_of, shortest_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nearfield.bodies.geometry import FilledShape
-    from nearfield.metal.metal import Body, Window
+    from nearfield.grid.boundaries import Boundaries
+    from nearfield.metal.metal import Body
 
-STEP_FACTOR = 0.5**0.5  # of Courant's limit
+STEP_FACTOR = 0.5**0.5  # time step over Courant's limit of the smallest cell
 
 
-class Openings:
-    """Open fractions on planes across any axis; `bodies`, `light`: see `OpenParts`."""
-
-    def __init__(self, grid: YeeGrid, interior, bodies: list[Body], light: float) -> None:
-        self._parts = [OpenParts(grid, interior, bodies, a, light) for a in range(3)]
-
-    def signature(self, axis: int, plane: int) -> tuple:
-        """Equal for planes with the same openings."""
-        return self._parts[axis].signature(plane)
-
-    def fraction(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:
-        """What of E edges, or of the faces of H, is open; None where all is."""
-        parts = self._parts[axis]
-        return (parts.edges if component < 3 else parts.faces)(component, plane, window)
-
-    def boundary(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:
-        """Length of the metal's boundary over the whole area in cut faces (1/m), -1 in others; None without any."""
-        return self._parts[axis].boundary(component, plane, window)
-
-    def factor(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:
-        """What Cb or Db is multiplied by; None where it is 1."""
-        opened = self.fraction(component, axis, plane, window)
-        return opened if opened is None or component < 3 else 1.0 / opened
+def open_parts(grid: YeeGrid, boundaries: Boundaries, bodies: Sequence[Body], light: float) -> list[OpenParts]:
+    """The open parts of planes across x, y and z; empty where there is no metal. `bodies`, `light`: see `OpenParts`."""
+    metal = any(body.kind == "pec" for body in bodies)
+    return [OpenParts(grid, boundaries.interior(grid), bodies, axis, light) for axis in range(3)] if metal else []
 
 
 def followed(bodies: Sequence[Body], grid: YeeGrid) -> list[bool]:
@@ -60,16 +43,16 @@ def followed(bodies: Sequence[Body], grid: YeeGrid) -> list[bool]:
 
     Rods and balls thinner than two of the cells across them stay what they are on whole cells.
     """
-    margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
+    margin = margin_of(grid)
     lower = np.array([body.lower for body in bodies]).reshape(-1, 3) - margin
     upper = np.array([body.upper for body in bodies]).reshape(-1, 3) + margin
     able = [_has_surface(body, grid) for body in bodies]
     found = [one and _holds_lines(body, grid, margin) for one, body in zip(able, bodies)]
-    fresh = np.nonzero(found)[0].tolist()
+    fresh = [number for number, one in enumerate(found) if one]
     while fresh:
         number = fresh.pop()
         near = ((lower <= upper[number]) & (upper >= lower[number])).all(axis=1)
-        touched = [other for other in np.nonzero(near)[0] if able[other] and not found[other]]
+        touched = [other for other in np.nonzero(near)[0].tolist() if able[other] and not found[other]]
         fresh += touched
         for other in touched:
             found[other] = True
@@ -81,17 +64,15 @@ def _has_surface(body: Body, grid: YeeGrid) -> bool:
     inside = all(high >= line[0] and low <= line[-1] for low, high, line in zip(body.lower, body.upper, grid.lines))
     if body.kind != "pec" or isinstance(body.shape, Wire) or not inside:
         return False
-    if any(low == high for low, high in zip(body.lower, body.upper)):
-        return False
-    return not too_slight(body.shape, grid)
+    return all(low != high for low, high in zip(body.lower, body.upper)) and not too_slight(body.shape, grid)
 
 
 def _holds_lines(body: Body, grid: YeeGrid, margin: float) -> bool:
     """Whether a body holds a grid line along each axis on which it is flat."""
     return body.solid and all(
-        ((body.lower[a] - margin <= grid.lines[a]) & (grid.lines[a] <= body.upper[a] + margin)).any()
-        for a in range(3)
-        if body.nodes[a]
+        ((low - margin <= line) & (line <= high + margin)).any()
+        for low, high, line, nodes in zip(body.lower, body.upper, grid.lines, body.nodes)
+        if nodes
     )
 
 
@@ -111,19 +92,16 @@ def cell_near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
 
 def cuts(bodies: Sequence[FilledShape], grid: YeeGrid) -> bool:
     """Whether solid metal can cut cells: it, or what is later drawn into it, leaves the grid lines."""
-    metal = []
+    metal: list[np.ndarray] = []
     for body in bodies:
-        shape, own = body.shape, is_metal(body.medium)
-        lower, upper = shape.bounds()
-        if shape.kind in ("wire", "sheet") or any(a == b for a, b in zip(lower, upper)):
+        lower, upper = ends = np.array(body.shape.bounds())
+        if body.shape.kind in ("wire", "sheet") or (lower == upper).any():
             continue
-        touches = own or any(
-            all(lower[a] < other.bounds()[1][a] and upper[a] > other.bounds()[0][a] for a in range(3))
-            for other in metal
-        )
-        if touches and not _on_lines(shape, grid):
+        own = is_metal(body.medium)
+        touches = own or any((lower < high).all() and (upper > low).all() for low, high in metal)
+        if touches and not _on_lines(body.shape, grid):
             return True
-        metal += [shape] if own else []
+        metal += [ends] if own else []
     return False
 
 
@@ -140,5 +118,5 @@ def _on_lines(shape: Solid, grid: YeeGrid) -> bool:
 
 def maximum_time_step(grid: YeeGrid, minimum_index: float) -> float:
     """Longest time step (s) that is stable where metal cuts cells: `STEP_FACTOR` of that of the smallest cell."""
-    total = sum(1.0 / float(grid.primary(a).min()) ** 2 for a in range(3))
+    total = sum(1.0 / cell**2 for cell in shortest_cells(grid))
     return STEP_FACTOR * minimum_index / (VACUUM_SPEED * total**0.5)

@@ -8,23 +8,19 @@ of the rectangle about it: corners of bodies along the axes are whole, arcs have
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
+from itertools import islice, pairwise
 
 import numpy as np
+
+from nearfield.metal.followed_metal import FaceMetal
+from nearfield.metal.patches import pair
 
 Side = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # from, to, whether on the rim, whether metal
 Place = tuple[np.ndarray, np.ndarray]  # (u, v)
 Corner = Place  # on the way to a side
-NEAR = 2e-3  # of the way to a corner: a surface nearer to it passes through it
-HALVINGS = 8  # until a corner is known to 2^-8 of its way
-
-
-class FaceMetal(NamedTuple):
-    """Metal in some faces, of which the first argument chooses."""
-
-    holds: Callable[[np.ndarray, Place], np.ndarray]  # whether it holds places
-    wall: Callable[[np.ndarray, Place, Place], np.ndarray]  # the part of the way to a place in it; NaN: none between
+NEAR = 2e-3  # part of the way to a corner below which a surface passes through the corner
+HALVINGS = 8  # steps of bisection: a corner is known to 2^-8 of its way
 
 
 def rim(ends: list[tuple[np.ndarray, np.ndarray]], held: list[np.ndarray]) -> list[Side]:
@@ -42,15 +38,9 @@ def _straight(sides: list[Side]) -> Iterator[tuple[np.ndarray, ...]]:
     """The pieces (x, y) to (u, v) of the rims, bottom first: for each side the straight way to it, then itself."""
     corners = []
     for number, (low, high, present, _) in enumerate(sides):
-        zero, one = np.zeros_like(low), np.ones_like(low)
-        first, last = (low, high) if number < 2 else (high, low)
-        side = {
-            0: [(first, zero), (last, zero)],
-            1: [(one, first), (one, last)],
-            2: [(first, one), (last, one)],
-            3: [(zero, first), (zero, last)],
-        }
-        corners.append((present, side[number]))
+        across = np.full_like(low, number in (1, 2))
+        ends = (low, high) if number < 2 else (high, low)
+        corners.append((present, [(across, end) if number % 2 else (end, across) for end in ends]))
     x, y = np.zeros_like(sides[0][0]), np.zeros_like(sides[0][0])
     for present, (_, (u, v)) in corners:  # the last corner, before the first one
         x, y = np.where(present, u, x), np.where(present, v, y)
@@ -64,14 +54,15 @@ def _straight(sides: list[Side]) -> Iterator[tuple[np.ndarray, ...]]:
 def corners_between(sides: list[Side], metal: FaceMetal) -> list[Corner]:
     """The corner on the way to each side."""
     found: list[Corner] = []
-    for x, y, u, v in list(_straight(sides))[::2]:
+    for x, y, u, v in islice(_straight(sides), 0, None, 2):
         corner = 0.5 * (x + u), 0.5 * (y + v)
         bent = np.nonzero((np.abs(u - x) > NEAR) & (np.abs(v - y) > NEAR))[0]
-        x, y, u, v, *middle = (part[bent] for part in (x, y, u, v, *corner))
-        inside = metal.holds(bent, tuple(middle))
+        x, y, u, v = (part[bent] for part in (x, y, u, v))
+        middle = pair(part[bent] for part in corner)
+        inside = metal.holds(bent, middle)
         beyond = inside == ((u - x) * (v - y) < 0.0)  # metal lies to the right of the way
         way = np.where(beyond, u, x) - middle[0], np.where(beyond, y, v) - middle[1]
-        part = _crossing(bent, tuple(middle), way, inside, metal)
+        part = _crossing(bent, middle, way, inside, metal)
         for place, m, w in zip(corner, middle, way):
             place[bent] = m + part * w
         found.append(corner)
@@ -82,7 +73,7 @@ def _crossing(faces: np.ndarray, start: Place, way: Place, inside: np.ndarray, m
     """At which part of ways metal's surface is crossed first, 1 where it is not; `inside`: they begin in metal."""
 
     def at(part: np.ndarray, which=slice(None)) -> Place:
-        return tuple((s + part * w)[which] for s, w in zip(start, way))
+        return pair((s + part * w)[which] for s, w in zip(start, way))
 
     near, far = np.zeros(faces.size), np.full(faces.size, 1.0 - NEAR)
     through = metal.holds(faces, at(far)) == inside
@@ -100,12 +91,9 @@ def _crossing(faces: np.ndarray, start: Place, way: Place, inside: np.ndarray, m
 def _outline(sides: list[Side], corners: list[Corner]) -> Iterator[tuple[np.ndarray, ...]]:
     """The pieces of the rims: for each side the two of the way to it, then itself."""
     for number, (x, y, u, v) in enumerate(_straight(sides)):
-        if number % 2:
-            yield x, y, u, v
-        else:
-            p, q = corners[number // 2]
-            yield x, y, p, q
-            yield p, q, u, v
+        way = [(x, y), *([] if number % 2 else [corners[number // 2]]), (u, v)]
+        for start, stop in pairwise(way):
+            yield *start, *stop
 
 
 def open_area(sides: list[Side], corners: list[Corner]) -> np.ndarray:

@@ -10,29 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
+from nearfield.grid.yee import YeeGrid
+from nearfield.metal.patches import margin_of, next_axes
 
 if TYPE_CHECKING:
     from nearfield.metal.metal import Body
 
-NEGLIGIBLE = 1e-3  # of an edge: metal nearer to its ends is taken to end there
+NEGLIGIBLE = 1e-3  # part of an edge; metal nearer to its ends is taken to end there
 LOOKED_AT = np.array([NEGLIGIBLE, 0.25, 0.5, 0.75, 1.0 - NEGLIGIBLE])  # places on an edge near a surface
-HALVINGS = 20  # until a cut is known to 2^-22 of an edge
-DIVISIONS = 8  # of a line in search of thin walls
+HALVINGS = 20  # steps of bisection: a cut is known to 2^-22 of an edge
+DIVISIONS = 8  # rounds in which lines are divided in search of thin walls
 Interval = tuple[np.ndarray, np.ndarray]
 Places = Sequence[np.ndarray]
+Lines = tuple[Places, Places]  # both ends
 
 
 class FollowedMetal:
     """Bodies in the order of the structures: metal that is followed, and what may lie in it."""
 
-    def __init__(self, grid: YeeGrid, bodies: list[Body], axis: int) -> None:
-        self.grid, self.bodies, self.axis = grid, bodies, axis
-        self.margin = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
+    def __init__(self, grid: YeeGrid, bodies: Sequence[Body], axis: int) -> None:
+        self.grid, self.bodies, self.axis, self.margin = grid, bodies, axis, margin_of(grid)
         self.distances = [self._endless(body) for body in bodies]
         self._metal = [body.kind == "pec" for body in bodies]
 
@@ -54,67 +55,62 @@ class FollowedMetal:
 
     def present(self, low: float, high: float) -> list[int]:
         """Numbers of the bodies that reach between two coordinates along the axis."""
-        return [
-            number
-            for number, body in enumerate(self.bodies)
-            if body.lower[self.axis] <= high + self.margin and body.upper[self.axis] >= low - self.margin
-        ]
+        low, high = low - self.margin, high + self.margin
+        ends = ((body.lower[self.axis], body.upper[self.axis]) for body in self.bodies)
+        return [number for number, (lower, upper) in enumerate(ends) if lower <= high and upper >= low]
 
-    def opened(self, start: Places, stop: Places, present: list[int]) -> Interval:
+    def opened(self, lines: Lines, present: list[int]) -> Interval:
         """Where edges begin and end to be open, 0 to 1; closed where nothing lies between.
 
         Those that metal crosses between open ends begin past their end: they are open up to `end` and from `begin` on.
         """
         count = LOOKED_AT.size
-        is_open = ~self.holds(_between(start, stop, LOOKED_AT), present)
+        is_open = ~self.holds(_at(_some(lines, np.s_[:, None]), LOOKED_AT), present)
         first, last = is_open.argmax(axis=1), count - 1 - is_open[:, ::-1].argmax(axis=1)
         whole = is_open.sum(axis=1) == last - first + 1
         begin, end = np.zeros(first.size), np.ones(first.size)
         for found, cut, free, metal in ((begin, first > 0, first, first - 1), (end, last < count - 1, last, last + 1)):
             cut &= whole
-            found[cut] = self._cut(_some(start, stop, cut), LOOKED_AT[metal[cut]], LOOKED_AT[free[cut]], present)
+            found[cut] = self._cut(_some(lines, cut), LOOKED_AT[metal[cut]], LOOKED_AT[free[cut]], present)
         low = LOOKED_AT[is_open.argmin(axis=1)]
         high = LOOKED_AT[count - 1 - is_open[:, ::-1].argmin(axis=1)]
-        low[whole] = high[whole] = self._hidden(_some(start, stop, whole), begin[whole], end[whole], present)
+        low[whole] = high[whole] = self._hidden(_some(lines, whole), begin[whole], end[whole], present)
         walled = ~np.isnan(low)
         crossed = walled & is_open[:, 0] & is_open[:, -1]
         walled |= end - begin < NEGLIGIBLE
         begin[walled] = end[walled] = 0.0
         if crossed.any():
-            ends = _some(start, stop, crossed)
-            begin[crossed], end[crossed] = self._beside(ends, low[crossed], high[crossed], present)
+            begin[crossed], end[crossed] = self._beside(_some(lines, crossed), low[crossed], high[crossed], present)
         return begin, end
 
-    def _hidden(self, ends, low: np.ndarray, high: np.ndarray, present: list[int]) -> np.ndarray:
+    def _hidden(self, lines: Lines, low: np.ndarray, high: np.ndarray, present: list[int]) -> np.ndarray:
         """A place in metal between where edges begin and end to be open; NaN where there is none."""
-        return self.wall(*ends, np.maximum(low, LOOKED_AT[0]), np.minimum(high, LOOKED_AT[-1]), present)
+        return self.wall(lines, np.maximum(low, LOOKED_AT[0]), np.minimum(high, LOOKED_AT[-1]), present)
 
-    def _beside(self, ends, low: np.ndarray, high: np.ndarray, present: list[int]) -> Interval:
-        """The open parts before and after metal that crosses lines, of which it holds the places from low to high."""
-        end, begin = (
-            self._cut(ends, at, np.full(at.size, free), present)
-            for at, free in ((low, LOOKED_AT[0]), (high, LOOKED_AT[-1]))
-        )
-        end[~np.isnan(self._hidden(ends, np.zeros(end.size), end, present))] = 0.0
-        begin[~np.isnan(self._hidden(ends, begin, np.ones(end.size), present))] = 1.0
+    def _beside(self, lines: Lines, low: np.ndarray, high: np.ndarray, present: list[int]) -> Interval:
+        """The open parts before and after metal that crosses lines and fills them from `low` to `high`."""
+        end = self._cut(lines, low, np.full(low.size, LOOKED_AT[0]), present)
+        begin = self._cut(lines, high, np.full(high.size, LOOKED_AT[-1]), present)
+        end[~np.isnan(self._hidden(lines, np.zeros(end.size), end, present))] = 0.0
+        begin[~np.isnan(self._hidden(lines, begin, np.ones(end.size), present))] = 1.0
         return begin, end
 
-    def _cut(self, ends, metal: np.ndarray, free: np.ndarray, present: list[int]) -> np.ndarray:
+    def _cut(self, lines: Lines, metal: np.ndarray, free: np.ndarray, present: list[int]) -> np.ndarray:
         """Where lines leave metal, between a place in it and one outside."""
         for _ in range(HALVINGS):
             middle = 0.5 * (metal + free)
-            inside = self.holds(_at(*ends, middle), present)
+            inside = self.holds(_at(lines, middle), present)
             metal, free = np.where(inside, middle, metal), np.where(inside, free, middle)
         return free
 
-    def wall(self, start: Places, stop: Places, low: np.ndarray, high: np.ndarray, present: list[int]) -> np.ndarray:
+    def wall(self, lines: Lines, low: np.ndarray, high: np.ndarray, present: list[int]) -> np.ndarray:
         """A place in metal on each line, between two places that are open or on its surface; NaN where none is.
 
         Pieces with room for metal are divided where they have most of it.
         """
-        length = np.sqrt(sum((b - a) ** 2 for a, b in zip(start, stop)))
+        length = np.sqrt(sum((b - a) ** 2 for a, b in zip(*lines)))
         found, line = np.full(low.size, np.nan), np.arange(low.size)
-        near = [self._clearance(_at(start, stop, part), present) for part in (low, high)]
+        near = [self._clearance(_at(lines, part), present) for part in (low, high)]
         for _ in range(DIVISIONS):
             room = (high - low) * length[line] * (1.0 - 1e-6) - self.margin > near[0] + near[1]
             room &= np.isnan(found[line])
@@ -122,7 +118,7 @@ class FollowedMetal:
                 break
             line, low, high, *near = (values[room] for values in (line, low, high, *near))
             middle = 0.5 * (low + high + (near[0] - near[1]) / length[line])
-            places = _at(*_some(start, stop, line), middle)
+            places = _at(_some(lines, line), middle)
             clear = self._clearance(places, present)
             inside = clear <= self.margin
             inside[inside] = self.holds([place[inside] for place in places], present)
@@ -168,16 +164,40 @@ class FollowedMetal:
         return found
 
 
-def _at(start: Places, stop: Places, part: np.ndarray) -> list[np.ndarray]:
+class FaceMetal:
+    """Metal in some faces across an axis, given their lower and upper corners (m) by axis.
+
+    Faces are chosen by an index, points in them by the parts (u, v) of their sides along the two next axes.
+    """
+
+    def __init__(self, metal: FollowedMetal, normal: int, lower: Places, upper: Places) -> None:
+        self._metal, self._across, self._lower, self._upper = metal, next_axes(normal), lower, upper
+        self._present = metal.present(float(lower[metal.axis].min()), float(upper[metal.axis].max()))
+
+    def places(self, which: Any, at: Interval) -> list[np.ndarray]:
+        """Points in faces (m)."""
+        found = [corner[which] for corner in self._lower]
+        for a, part in zip(self._across, at):
+            found[a] = found[a] + part * (self._upper[a][which] - found[a])
+        return found
+
+    def holds(self, which: np.ndarray, at: Interval) -> np.ndarray:
+        """Whether points lie in metal."""
+        return self._metal.holds(self.places(which, at), self._present)
+
+    def wall(self, which: np.ndarray, start: Interval, stop: Interval) -> np.ndarray:
+        """The part of the way from one point to another at which metal lies; NaN where there is none between."""
+        lines = self.places(which, start), self.places(which, stop)
+        none = np.zeros(lines[0][0].shape)
+        return self._metal.wall(lines, none, none + 1.0, self._present)
+
+
+def _at(lines: Lines, part: np.ndarray) -> list[np.ndarray]:
     """Points on lines."""
-    return [a + (b - a) * part for a, b in zip(start, stop)]
+    return [a + (b - a) * part for a, b in zip(*lines)]
 
 
-def _between(start: Places, stop: Places, parts: np.ndarray) -> list[np.ndarray]:
-    """(lines, parts): several points on each line."""
-    return [a[:, None] + (b - a)[:, None] * parts for a, b in zip(start, stop)]
-
-
-def _some(start: Places, stop: Places, which: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Both ends of some lines."""
+def _some(lines: Lines, which: Any) -> Lines:
+    """The lines that an index chooses."""
+    start, stop = lines
     return [a[which] for a in start], [b[which] for b in stop]

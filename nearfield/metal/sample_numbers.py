@@ -41,9 +41,8 @@ class SampleNumbers:
         return component, np.stack(index, axis=-1)
 
     def of_box(self, box: EdgeBox) -> np.ndarray:
-        """The edges of a box without a mask."""
-        spans = (np.arange(low, high) for low, high in zip(box.lower, box.upper))
-        return self.number(box.component, np.stack(np.meshgrid(*spans, indexing="ij"), axis=-1)).ravel()
+        """The edges of a box."""
+        return self.number(box.component, np.argwhere(box.drawn) + box.lower)
 
     def ends_of(self, edges: np.ndarray) -> np.ndarray:
         """The nodes at both ends of edges (n,): (n, 2)."""

@@ -14,144 +14,128 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
 
 from nearfield.bodies.shapes import Cylinder, Sphere
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import quantity
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid, is_half
 from nearfield.media.poles import PoleResidue
 from nearfield.media.surface_media import Conductor
 from nearfield.metal.conductors import Conductors
-from nearfield.metal.conformal import Openings, cell_near
-from nearfield.metal.metal import Body, Owned, Window
+from nearfield.metal.conformal import cell_near, open_parts
+from nearfield.metal.metal import Body, Owned
+from nearfield.metal.open_parts import OpenParts
+from nearfield.metal.patches import Patch, next_axes, pair, spread
 from nearfield.metal.skin_fit import impedance_terms
 
-GOOD = 10  # times the displacement current
-THICK = 3.0  # skin depths
-KEPT = 24  # planes of masks
+GOOD = 10  # least conduction current of a good conductor over its displacement current
+THICK = 3.0  # skin depths, the least thickness of metal that fields do not go through
+KEPT = 12  # planes of each kind of mask in memory
+Parts = Sequence[OpenParts]  # by axis; none where nothing is cut
 
 
 class SkinSurface:
     """The surface of one conductor, as a term of the coefficients: what it adds to H faces for each l/A = 1/m.
 
-    `conductors`, `own_openings`: the metal of this conductor alone; `openings`: all conformal metal.
+    `conductors`, `own`: the metal of this conductor alone, on whole cells and cut cells; `every`: all that cuts cells.
     """
 
     magnetic = True
 
     def __init__(
-        self,
-        root: float,
-        band: tuple[float, float],
-        grid: YeeGrid,
-        conductors: Conductors,
-        own_openings: Openings | None,
-        openings: Openings | None,
+        self, root: float, band: tuple[float, float], conductors: Conductors, own: Parts, every: Parts
     ) -> None:
-        self.grid, self._conductors, self._own, self._openings = grid, conductors, own_openings, openings
+        self.grid, self._conductors, self._own, self._openings = conductors.grid, conductors, own, every
         low = 2.0 * np.pi * band[0]
         terms, unit = impedance_terms(round(band[1] / band[0], 6)), root * low**0.5 / VACUUM_PERMEABILITY
         self.loss = terms.resistance * unit * VACUUM_PERMEABILITY
         self.store = terms.inductance * unit / low
-        self.poles = tuple(PoleResidue(-p * low, r * unit) for p, r in zip(terms.rates, terms.weights))
-        self._kept: dict = {}
+        self.poles = tuple(PoleResidue(pole=-p * low, residue=r * unit) for p, r in zip(terms.rates, terms.weights))
+        self._part, self._faces = lru_cache(KEPT)(self._draw_part), lru_cache(KEPT)(self._draw_faces)
+        self._edges = lru_cache(KEPT)(self._draw_edges)
 
     def signature(self, axis: int, plane: int) -> tuple:
         """Equal for planes across `axis` with equal parts."""
         around = [self._conductors.signature(axis, plane + n) for n in (0, 1)]
-        around += [own.signature(axis, plane) for own in (self._own,) if own is not None]
+        around += [parts.signature(plane) for parts in self._own[axis : axis + 1]]
         length = self.grid.primary(axis)
         return *around, *length[np.arange(plane - 1, plane + 1) % length.size].tolist()
 
-    def part(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | float:
-        """l/A of the faces of a window (1/m); 0 where the conductor does not come."""
-        found = self._known(self._part, component - 3, axis, plane)
+    def part(self, patch: Patch) -> np.ndarray | float:
+        """l/A of the faces of a patch (1/m); 0 where the conductor does not come."""
+        found = self._part(patch.component - 3, patch.axis, patch.plane)
         if found is None:
             return 0.0
-        part = found[tuple(slice(*span) for span in window)]
-        cut = self._own and self._own.boundary(component, axis, plane, window)
+        part = found[tuple(slice(*span) for span in patch.window)]
+        cut = self._own[patch.axis].boundary(patch) if self._own else None
         if cut is not None:
             part = np.where(cut >= 0.0, cut, part)
-        opened = self._openings and self._openings.fraction(component, axis, plane, window)
+        opened = self._openings[patch.axis].fraction(patch) if self._openings else None
         return part if opened is None else part / opened
 
-    def _known(self, draw, number: int, axis: int, plane: int):
-        """What `draw` makes of a plane, kept for its neighbours."""
-        key = draw.__name__, number, axis, plane
-        if key not in self._kept:
-            while len(self._kept) >= KEPT:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[key] = draw(number, axis, plane)
-        return self._kept[key]
-
-    def _part(self, normal: int, axis: int, plane: int) -> np.ndarray | None:
+    def _draw_part(self, normal: int, axis: int, plane: int) -> np.ndarray | None:
         """l/A of all faces across `normal` in a plane, by the walls of metal that stand on their rims."""
-        total = 0.0
-        for wall in ((normal + 1) % 3, (normal + 2) % 3):
+        total: np.ndarray | float = 0.0
+        for wall in next_axes(normal):
             layers = [self._stands(wall, normal, axis, plane + n) for n in range(1 + (wall == axis))]
-            if all(layer is None for layer in layers):
-                continue
-            low, high = layers if wall == axis else (layers[0], _next(layers[0], self._place(wall, axis)))
-            both = sum(layer for layer in (low, high) if layer is not None)
-            total = total + both / self._lengths(wall, axis, plane)
-        if np.ndim(total) == 0:
+            both = [layer for layer in layers if layer is not None]
+            if wall != axis:
+                both += [_next(layer, next_axes(axis).index(wall)) for layer in both]
+            if both:
+                total = total + sum(both) / self._lengths(wall, axis, plane)
+        if isinstance(total, float):
             return None
-        metal = self._known(self._faces, normal, axis, plane)
+        metal = self._faces(normal, axis, plane)
         return total if metal is None else np.where(metal, 0.0, total)
 
     def _stands(self, wall: int, normal: int, axis: int, plane: int) -> np.ndarray | None:
         """What part of the dual length along `normal` the metal's faces across `wall` take about each of its nodes."""
+        cells = self._cells(normal)
         if normal != axis:
-            faces = self._known(self._faces, wall, axis, plane)
+            faces, place = self._faces(wall, axis, plane), next_axes(axis).index(normal)
             if faces is None:
                 return None
-            place = self._place(normal, axis)
-            length = self._cells(normal)
-            shape = [-1 if place == n else 1 for n in range(2)]
-            below = _before(faces, place, self.grid.closed(normal)), _before(length, 0, self.grid.closed(normal))
-            return _shared(below[0], below[1].reshape(shape), faces, length.reshape(shape))
-        layers, length = [], []
+            below = _before(faces, place, self.grid.closed(normal)), _before(cells, 0, self.grid.closed(normal))
+            return _shared(below[0], spread(below[1], place), faces, spread(cells, place))
+        ends: list = []
         for cell in (plane - 1, plane):
             inside = self.grid.closed(axis) or 0 <= cell < self.grid.cells[axis]
-            layers.append(self._known(self._faces, wall, axis, cell) if inside else None)
-            length.append(self._cells(axis)[cell % self.grid.cells[axis]] if inside else 0.0)
-        if all(layer is None for layer in layers):
-            return None
-        low, high = (False if layer is None else layer for layer in layers)
-        return _shared(low, length[0], high, length[1])
+            layer = self._faces(wall, axis, cell) if inside else None
+            ends += [False if layer is None else layer, cells[cell % self.grid.cells[axis]] if inside else 0.0]
+        return None if ends[0] is False and ends[2] is False else _shared(*ends)
 
-    def _faces(self, normal: int, axis: int, plane: int) -> np.ndarray | None:
+    def _draw_faces(self, normal: int, axis: int, plane: int) -> np.ndarray | None:
         """Which faces across `normal` have four edges in this metal; None if none has."""
-        found = None
-        for along, moved in (((normal + 1) % 3, (normal + 2) % 3), ((normal + 2) % 3, (normal + 1) % 3)):
-            planes = (plane, plane + 1) if moved == axis else (plane,)
-            edges = [self._known(self._edges, along, axis, at) for at in planes]
-            if any(mask is None for mask in edges):
+        sides: list[np.ndarray] = []
+        for along, moved in permutations(next_axes(normal)):
+            masks = (self._edges(along, axis, plane + n) for n in range(1 + (moved == axis)))
+            edges = [mask for mask in masks if mask is not None]
+            if len(edges) < 1 + (moved == axis):
                 return None
-            pair = edges if moved == axis else [edges[0], _next(edges[0], self._place(moved, axis))]
-            found = pair[0] & pair[1] if found is None else found & pair[0] & pair[1]
+            sides += edges if moved == axis else [edges[0], _next(edges[0], next_axes(axis).index(moved))]
+        found = np.logical_and.reduce(sides)
         return found if found.any() else None
 
-    def _edges(self, component: int, axis: int, plane: int) -> np.ndarray | None:
+    def _draw_edges(self, component: int, axis: int, plane: int) -> np.ndarray | None:
         """Which E edges of a plane are in this metal, all nodes of the axes across; None if none is."""
-        closed, cells = [self.grid.closed(a) for a in range(3)], self.grid.cells
+        closed, cells, across = [self.grid.closed(a) for a in range(3)], self.grid.cells, next_axes(axis)
         plane = plane % cells[axis] if closed[axis] else plane
         if not 0 <= plane < cells[axis] + (not is_half(component, axis)):
             return None
-        window = tuple((0, cells[(axis + n) % 3] + 1) for n in (1, 2))
-        taken = self._conductors.take(component, axis, plane, window)
-        opened = self._own and self._own.fraction(component, axis, plane, window)
+        patch = Patch(component, axis, plane, pair((0, cells[a] + 1) for a in across))
+        taken = self._conductors.take(patch)
+        opened = self._own[axis].fraction(patch) if self._own else None
         taken = taken if opened is None else taken | (opened == 0.0)
-        for place in range(2):
-            a, ends = (axis + 1 + place) % 3, taken.swapaxes(0, place)
+        for place, a in enumerate(across):
+            ends = taken.swapaxes(0, place)
             ends[-1] = ends[0] if closed[a] else ends[-1] & (not is_half(component, a))
         return taken if taken.any() else None
-
-    def _place(self, along: int, axis: int) -> int:
-        return (along - axis) % 3 - 1
 
     def _cells(self, axis: int) -> np.ndarray:
         """Cell lengths (m), one more than there are cells: of the first again on a closed axis, else nothing."""
@@ -160,11 +144,10 @@ class SkinSurface:
 
     def _lengths(self, along: int, axis: int, plane: int) -> np.ndarray | float:
         """Cell lengths (m) along an axis, to broadcast over a plane."""
-        if along == axis:
-            return float(self.grid.primary(axis)[plane % self.grid.cells[axis]])
         length = self.grid.primary(along)
-        place = self._place(along, axis)
-        return np.append(length, length[0]).reshape([-1 if place == n else 1 for n in range(2)])
+        if along == axis:
+            return float(length[plane % length.size])
+        return spread(np.append(length, length[0]), next_axes(axis).index(along))
 
 
 def _next(values: np.ndarray, place: int) -> np.ndarray:
@@ -175,7 +158,7 @@ def _next(values: np.ndarray, place: int) -> np.ndarray:
 
 
 def _before(values: np.ndarray, place: int, closed: bool) -> np.ndarray:
-    """Those of the samples before; before the first one those of the last cell where the axis closes."""
+    """The values of the samples before; before the first one those of the last cell where the axis closes."""
     shifted, turned = np.zeros_like(values), values.swapaxes(0, place)
     shifted.swapaxes(0, place)[1:] = turned[:-1]
     if closed:
@@ -191,10 +174,9 @@ def _shared(below, length_below, above, length_above) -> np.ndarray:
 def skin_surfaces(
     grid: YeeGrid,
     boundaries: Boundaries,
-    interior,
     stepped: Sequence[Owned],
     cutting: Sequence[Owned],
-    openings: Openings | None,
+    openings: Parts,
     light: float,
     band: tuple[float, float],
 ) -> list[SkinSurface]:
@@ -203,22 +185,21 @@ def skin_surfaces(
     `openings`: of all that cuts cells; `light`: see `OpenParts`; `band` (Hz): see `fit_band`.
     """
     walls = [(axis, side) for axis in range(3) for side in (0, 1) if boundaries.face(axis, side) == "pec"]
-    media = [medium for _, medium in (*stepped, *cutting)] + [boundaries.conductor]
+    owned = [(body, medium) for body, medium in (*stepped, *cutting) if isinstance(medium, Conductor)]
+    coating = [boundaries.conductor] if boundaries.conductor else []
+    media = [medium for _, medium in owned] + coating
     for medium in media:
-        if isinstance(medium, Conductor):
-            refuse_poor(medium, band[1])
-    for body, medium in (*stepped, *cutting):
-        if isinstance(medium, Conductor):
-            refuse_slight(body, medium, band[1], grid)
-    roots = [medium.root for medium in media if isinstance(medium, Conductor)]
+        refuse_poor(medium, band[1])
+    for body, medium in owned:
+        refuse_slight(body, medium, band[1], grid)
     surfaces = []
-    for root in dict.fromkeys(roots):
-        own_walls = walls if boundaries.conductor is not None and boundaries.conductor.root == root else []
-        conductors = Conductors(grid, boundaries, interior, _owned(stepped, root), own_walls)
+    for root in dict.fromkeys(medium.root for medium in media):
+        own_walls = walls if any(medium.root == root for medium in coating) else []
         own, mine = openings, _owned(cutting, root)
         if any(body is not before for body, (before, _) in zip(mine, cutting)):
-            own = Openings(grid, interior, mine, light) if any(body.kind == "pec" for body in mine) else None
-        surfaces.append(SkinSurface(root, band, grid, conductors, own, openings))
+            own = open_parts(grid, boundaries, mine, light)
+        conductors = Conductors(grid, boundaries, _owned(stepped, root), own_walls)
+        surfaces.append(SkinSurface(root, band, conductors, own, openings))
     return surfaces
 
 
@@ -233,24 +214,25 @@ def refuse_poor(medium: Conductor, highest: float) -> None:
     least = GOOD * 2.0 * np.pi * highest * VACUUM_PERMITTIVITY
     if medium.conductivity < least:
         raise ModelError(
-            f"{medium.label()}: up to {highest / 1e9:.4g} GHz a conductor must have at least {least:.3g} S/m, {GOOD} w "
-            "eps0, for its surface to have an impedance of its own; give a Medium with this conductivity"
+            f"{medium.label()}: up to {quantity(highest, 'Hz')} a conductor must have at least "
+            f"{quantity(least, 'S/m')}, {GOOD} w eps0, for its surface to have an impedance of its own; give a Medium "
+            "with this conductivity"
         )
 
 
 def refuse_slight(body: Body, medium: Conductor, highest: float, grid: YeeGrid) -> None:
     """Refuse bodies that fields go through, and round ones that have no surface on the grid."""
     size, depth = min(b - a for a, b in zip(body.lower, body.upper)), medium.skin_depth(highest)
+    name = f"a {body.shape.kind} of {medium.label()}"
     if 0.0 < size < THICK * depth:
         raise ModelError(
-            f"a {body.shape.kind} of {medium.label()} is {size * 1e6:.4g} um thick, but the skin depth at "
-            f"{highest / 1e9:.4g} GHz is {depth * 1e6:.4g} um; a surface impedance is that of metal at least {THICK:g} "
-            "times as thick. Give a ResistiveSheet (conductivity and thickness), or a Medium with this conductivity"
+            f"{name} is {quantity(size, 'm')} thick, but the skin depth at {quantity(highest, 'Hz')} is "
+            f"{quantity(depth, 'm')}; a surface impedance is that of metal at least {THICK:g} times as thick. Give a "
+            "ResistiveSheet (conductivity and thickness), or a Medium with this conductivity"
         )
-    if isinstance(body.shape, Cylinder | Sphere):
-        cell = max(cell_near(grid, a, body.lower[a], body.upper[a]) for a in range(3))
-        if body.shape.radius < cell:
-            raise ModelError(
-                f"a {body.shape.kind} of {medium.label()} has a radius of {body.shape.radius * 1e3:.4g} mm in cells of "
-                f'{cell * 1e3:.4g} mm, and so no surface on the grid; refine the grid there, or give "pec"'
-            )
+    cell = max(cell_near(grid, a, body.lower[a], body.upper[a]) for a in range(3))
+    if isinstance(body.shape, Cylinder | Sphere) and body.shape.radius < cell:
+        raise ModelError(
+            f"{name} has a radius of {quantity(body.shape.radius, 'm')} in cells of {quantity(cell, 'm')}, and so no "
+            'surface on the grid; refine the grid there, or give "pec"'
+        )

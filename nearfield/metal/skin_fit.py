@@ -9,9 +9,9 @@ import numpy as np
 
 ENOUGH = 0.004  # relative error of the fit that needs no further pole
 MOST_POLES = 16
-BEYOND = (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)  # how far past the band, in both directions, the outermost poles are tried
-LOOKED_AT = 60  # frequencies a decade
-WIDEST = 1e3  # of a band: further below, the fit's resistance stands
+BEYOND = (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)  # factors past both ends of the band at which the outermost poles are tried
+LOOKED_AT = 60  # frequencies a decade of the fit
+WIDEST = 1e3  # highest over lowest frequency of a band; further below, the fit's resistance stands
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,12 @@ def impedance_terms(ratio: float) -> Terms:
     Least squares with weights that are not negative, on poles spaced evenly over the logarithm of frequency: with them
     the sum is passive (the impedance of resistors and inductors). Rounded, so that processors agree.
     """
-    best = None
+    fits: list[Terms] = []
     for count in range(1, MOST_POLES + 1):
-        for beyond in BEYOND:
-            found = _fitted(ratio, np.geomspace(1.0 / beyond, ratio * beyond, count))
-            best = found if best is None or found.error < best.error else best
+        fits += [_fitted(ratio, np.geomspace(1.0 / beyond, ratio * beyond, count)) for beyond in BEYOND]
+        best = min(fits, key=lambda fit: fit.error)
         if best.error <= ENOUGH:
-            return best
+            break
     return best
 
 

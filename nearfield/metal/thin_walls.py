@@ -10,9 +10,11 @@ nothing where these are equal. Only a side with metal between open ends has a se
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+
+from nearfield.metal.patches import pair
 
 Pieces = tuple[np.ndarray, np.ndarray]
 Ends = tuple[np.ndarray, np.ndarray]  # where a side begins and ends to be open; see `FollowedMetal.opened`
@@ -20,7 +22,7 @@ CORNERS = ((0, 1, 1, 0), (1, 1, 2, 1), (2, 0, 3, 1), (3, 0, 0, 0))  # side, its 
 TRIED = (0.5, 0.5), (0.1, 0.1), (0.1, 0.9), (0.9, 0.1), (0.9, 0.9)  # places on two pieces between which lines are drawn
 
 
-def pieces_of(sides: list[Ends]) -> Pieces:
+def pieces_of(sides: Sequence[Ends]) -> Pieces:
     """The open pieces of sides."""
     low, high = [], []
     for begin, end in sides:
@@ -35,7 +37,7 @@ def kept(ends: Ends, given_up: np.ndarray) -> Ends:
     low, high = pieces_of([ends])
     left = (high > low) & ~given_up
     one = left[0] != left[1]
-    return tuple(np.where(one, np.where(left[0], part[0], part[1]), 0.0) for part in (low, high))
+    return pair(np.where(one, np.where(left[0], part[0], part[1]), 0.0) for part in (low, high))
 
 
 def _meeting(pieces: Pieces) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:

@@ -22,11 +22,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from nearfield.grid.yee import YeeGrid
-from nearfield.metal.metal import Window, shape_of
+from nearfield.metal.patches import Patch, SamplesByPlane, next_axes
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.wire_edges import Chain, Conducts, Edges, WireEdges, conducting, wire_edges
 
-END = 0.5  # of a cell of wire that the node of a free end stands for
+END = 0.5  # cells of wire that the node of a free end stands for
 
 
 class ThinWires:
@@ -39,42 +39,30 @@ class ThinWires:
     def __init__(self, grid: YeeGrid, chains: Sequence[Chain], gaps: Iterable[Edges], conducts: Conducts) -> None:
         samples = SampleNumbers(grid)
         number, self._factor = drive_factors(samples, wire_edges(samples, chains, gaps, conducts), conducts)
-        self._component, index = samples.place(number)
-        self._index = [index[:, a] for a in range(3)]
-        self._order = [np.argsort(part, kind="stable") for part in self._index]
-        self._sorted = [part[order] for part, order in zip(self._index, self._order)]
+        component, index = samples.place(number)
+        self._samples = SamplesByPlane(component, list(index.T))
 
     def signature(self, axis: int, plane: int) -> tuple | None:
         """Equal for planes across `axis` with the same factors at the same places."""
-        rows = self._rows(axis, plane)
-        columns = self._component, *(self._index[(axis + shift) % 3] for shift in (1, 2)), self._factor
+        rows = self._samples.rows(axis, plane)
+        columns = self._samples.component, *(self._samples.index[a] for a in next_axes(axis)), self._factor
         return tuple(column[rows].tobytes() for column in columns) if rows.size else None
 
-    def factor(self, component: int, axis: int, plane: int, window: Window) -> np.ndarray | None:
-        """What Cb or Db is multiplied by; None where it is 1."""
-        rows = self._rows(axis, plane)
-        rows = rows[self._component[rows] == component]
-        for shift, (start, stop) in enumerate(window, 1):
-            place = self._index[(axis + shift) % 3][rows]
-            rows = rows[(start <= place) & (place < stop)]
+    def factor(self, patch: Patch) -> np.ndarray | None:
+        """Factor of Cb or Db; None where it is 1."""
+        rows, at = self._samples.inside(patch)
         if not rows.size:
             return None
-        found = np.ones(shape_of(window))
-        at = tuple(self._index[(axis + shift) % 3][rows] - start for shift, (start, _) in enumerate(window, 1))
+        found = np.ones(patch.shape)
         found[at] = self._factor[rows]
         return found
-
-    def _rows(self, axis: int, plane: int) -> np.ndarray:
-        first, last = np.searchsorted(self._sorted[axis], (plane, plane + 1))
-        return self._order[axis][first:last]
 
 
 class Table:
     """Values by number; of several on one number the mean, or what `join` (a ufunc) makes of them."""
 
     def __init__(self, number: np.ndarray, value: np.ndarray, join: np.ufunc | None = None) -> None:
-        number, value = number.ravel(), np.broadcast_to(value, number.shape).ravel()
-        number, value = number[number >= 0], value[number >= 0]
+        value, number = np.broadcast_to(value, number.shape)[number >= 0], number[number >= 0]
         self.number, at, count = np.unique(number, return_inverse=True, return_counts=True)
         self.value = np.zeros(self.number.size)
         if join is None:
@@ -103,9 +91,9 @@ def drive_factors(samples: SampleNumbers, wires: WireEdges, conducts: Conducts) 
     edges = Table(*_meeting(samples, wires, conducts)).without(wires.number)
     whole = Table(faces, wires.factors)
     strong = whole.number[whole.value > 1.0]
-    rim = samples.edges_round(strong)
-    rim = np.where(np.isin(rim, np.concatenate((metal, edges.number))), -1, rim)
-    rim = Table(rim, whole.get(strong, 1.0)[:, None] + np.zeros(4), np.maximum)
+    outer = samples.edges_round(strong)
+    outer = np.where(np.isin(outer, np.concatenate((metal, edges.number))), -1, outer)
+    rim = Table(outer, whole.get(strong, 1.0)[:, None], np.maximum)
     edges = Table(np.concatenate((edges.number, rim.number)), np.concatenate((edges.value, rim.value)))
     about = samples.faces_about(edges.number[edges.value < 1.0])
     changed = np.unique(np.concatenate((whole.number, about[about >= 0])))
@@ -131,7 +119,9 @@ def _meeting(samples: SampleNumbers, wires: WireEdges, conducts: Conducts) -> tu
     return np.append(numbers.ravel(), beyond), np.append(values.ravel(), END * wires.factors[row].mean(axis=(1, 2)))
 
 
-def _free(samples: SampleNumbers, wires: WireEdges, ends: np.ndarray, near: np.ndarray, conducts) -> np.ndarray:
+def _free(
+    samples: SampleNumbers, wires: WireEdges, ends: np.ndarray, near: np.ndarray, conducts: Conducts
+) -> np.ndarray:
     """Which ends of wire edges (edges, 2) are those of wires that nothing goes on from: no metal, circuit or image."""
     _, at, count = np.unique(ends.ravel(), return_inverse=True, return_counts=True)
     free = (count[at] == 1).reshape(ends.shape)
@@ -140,8 +130,7 @@ def _free(samples: SampleNumbers, wires: WireEdges, ends: np.ndarray, near: np.n
     for axis, n in enumerate(samples.grid.cells):
         middle = samples.grid.stepped_from[axis]
         walls = () if samples.grid.closed(axis) else (0, n, *((middle,) if middle else ()))
-        goes_on = np.isin(index[:, axis], walls).reshape(ends.shape) & (component == axis)[:, None]
-        free &= ~goes_on
+        free &= ~(np.isin(index[:, axis], walls).reshape(ends.shape) & (component == axis)[:, None])
     row, end = np.nonzero(free)
     others = near[row, end].reshape(-1, 6)
     others = np.where(others == wires.number[row][:, None], -1, others)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.bodies.shapes import Wire
 from nearfield.entry.errors import ModelError
-from nearfield.grid.yee import AXES
+from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.metal.patches import next_axes, pair
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.thin_metal import EdgeBox
 from nearfield.metal.wire_lattice import edge_factors, shortest_cell
 
-if TYPE_CHECKING:
-    from nearfield.bodies.geometry import FilledShape
-
-LARGEST = 0.5  # radius in shortest cells across the wire
+LARGEST = 0.5  # largest radius in shortest cells across the wire
 
 Edges = tuple[int, np.ndarray, np.ndarray, np.ndarray]
 Conducts = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -25,16 +23,18 @@ Conducts = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Chain:
-    """A wire with a radius and its edges."""
+    """A wire with a radius (m), its name in messages and its edges."""
 
-    structure: FilledShape
+    radius: float
+    label: str
     boxes: Sequence[EdgeBox]
 
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        ends = (", ".join(f"{place:.6g}" for place in self.structure.shape.points[end]) for end in (0, -1))
-        return f"wire {self.structure.name!r}" if self.structure.name else "the wire from ({}) to ({}) m".format(*ends)
+
+def chain_of(wire: Wire, radius: float, name: str | None, boxes: Sequence[EdgeBox]) -> Chain:
+    """The chain of a wire, with its label."""
+    ends = (", ".join(f"{place:.6g}" for place in wire.points[end]) for end in (0, -1))
+    label = f"wire {name!r}" if name else "the wire from ({}) to ({}) m".format(*ends)
+    return Chain(radius, label, boxes)
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,9 @@ def wire_edges(samples: SampleNumbers, chains: Sequence[Chain], gaps: Iterable[E
     """
     found: dict[int, tuple[float, str, bool]] = {}
     for chain in chains:
-        radius, name = chain.structure.shape.radius, chain.name
         drawn = np.concatenate([np.empty(0, dtype=np.int64), *(samples.of_box(box) for box in chain.boxes)])
         for number in drawn[drawn >= 0].tolist():
-            found[number] = min(found.get(number, (np.inf, "", False)), (radius, name, False))
+            found[number] = min(found.get(number, (np.inf, "", False)), (chain.radius, chain.label, False))
     drawn = np.array(list(found), dtype=np.int64)
     for number in drawn[~conducting(samples, drawn, conducts)].tolist():
         del found[number]
@@ -106,19 +105,18 @@ def _factors_about(samples: SampleNumbers, number: np.ndarray, entries: list) ->
     """m about each edge; found once for the edges of a straight wire."""
     (component, index), known, found = samples.place(number), {}, np.empty((number.size, 2, 2))
     for row, (axis, place, (radius, name, _)) in enumerate(zip(component.tolist(), index.tolist(), entries)):
-        key = axis, place[(axis + 1) % 3], place[(axis + 2) % 3], radius
-        if key not in known:
-            _refuse_thick(samples, *key, name)
-            known[key] = edge_factors(samples.grid, axis, key[1:3], radius)
-        found[row] = known[key]
+        node = pair(place[a] for a in next_axes(axis))
+        if (axis, node, radius) not in known:
+            _refuse_thick(samples.grid, axis, node, radius, name)
+            known[axis, node, radius] = edge_factors(samples.grid, axis, node, radius)
+        found[row] = known[axis, node, radius]
     return found
 
 
-def _refuse_thick(samples: SampleNumbers, axis: int, first: int, second: int, radius: float, name: str) -> None:
-    cell = shortest_cell(samples.grid, axis, (first, second))
+def _refuse_thick(grid: YeeGrid, axis: int, node: tuple[int, int], radius: float, name: str) -> None:
+    cell = shortest_cell(grid, axis, node)
     if radius > LARGEST * cell * (1.0 + 1e-9):
-        across = [(axis + 1) % 3, (axis + 2) % 3]
-        place = ", ".join(f"{AXES[a]}={samples.grid.lines[a][n]:.6g}" for a, n in zip(across, (first, second)))
+        place = ", ".join(f"{AXES[a]}={grid.lines[a][n]:.6g}" for a, n in zip(next_axes(axis), node))
         raise ModelError(
             f"{name}: radius {radius:.6g} m exceeds half of the shortest cell across it, {cell:.6g} m at {place} m; "
             "its surface would lie past the samples that stand for it. Use larger cells there, or draw a Cylinder"

@@ -15,35 +15,37 @@ from functools import lru_cache
 import numpy as np
 
 from nearfield.grid.yee import YeeGrid
+from nearfield.metal.patches import next_axes
 
 REACH = 24  # cells on each side; the radius is then within 5e-5 of that of the endless lattice
-DIGITS = 10  # of m, so that ranks on unlike processors have the same
+DIGITS = 10  # decimals of m, so that ranks on unlike processors have equal ones
 
 
 def edge_factors(grid: YeeGrid, axis: int, node: tuple[int, int], radius: float) -> np.ndarray:
     """m about a wire's node: (2 axes across `axis` in cyclic order, below and above along them)."""
-    across = (axis + 1) % 3, (axis + 2) % 3
-    cells = tuple(_cells(grid, a, n) for a, n in zip(across, node))
-    own, *others = _potentials(*(side.tobytes() for pair in cells for side in pair))
+    own, *others = _potentials(*(side.tobytes() for side in _cells(grid, axis, node)))
     potential = -np.log(radius) / (2.0 * np.pi)
     return np.round((own - np.array(others)) / (potential - np.array(others)), DIGITS).reshape(2, 2)
 
 
 def shortest_cell(grid: YeeGrid, axis: int, node: tuple[int, int]) -> float:
     """The shortest (m) of the four cells across a wire's node."""
-    return min(float(side[0]) for place, n in enumerate(node) for side in _cells(grid, (axis + 1 + place) % 3, n))
+    return min(float(side[0]) for side in _cells(grid, axis, node))
 
 
 def edge_radius(grid: YeeGrid, axis: int, node: tuple[int, int]) -> float:
     """Radius (m) of which bare metal edges along `axis` act."""
-    cells = [_cells(grid, (axis + 1 + place) % 3, n) for place, n in enumerate(node)]
-    return float(np.exp(-2.0 * np.pi * _potentials(*(side.tobytes() for pair in cells for side in pair))[0]))
+    return float(np.exp(-2.0 * np.pi * _potentials(*(side.tobytes() for side in _cells(grid, axis, node)))[0]))
 
 
-def _cells(grid: YeeGrid, axis: int, node: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths (m) of the cells below and above a node, the nearest first; those past a wall mirrored."""
-    length = np.pad(grid.primary(axis), REACH, mode="wrap" if grid.closed(axis) else "symmetric")
-    return length[node : node + REACH][::-1], length[node + REACH : node + 2 * REACH]
+def _cells(grid: YeeGrid, axis: int, node: tuple[int, int]) -> list[np.ndarray]:
+    """Lengths (m) of the cells below and above a node along both axes across, the nearest first; those past a wall
+    mirrored."""
+    found = []
+    for a, n in zip(next_axes(axis), node):
+        length = np.pad(grid.primary(a), REACH, mode="wrap" if grid.closed(a) else "symmetric")
+        found += [length[n : n + REACH][::-1], length[n + REACH : n + 2 * REACH]]
+    return found
 
 
 @lru_cache(maxsize=256)

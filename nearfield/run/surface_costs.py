@@ -10,6 +10,7 @@ import numpy as np
 
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.engines.cpu.heuristics import DISPERSIVE, REMEMBERED
+from nearfield.metal.patches import Patch
 from nearfield.plan.sizes import BYTES_OF, LANES
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def surface_samples(coefficients: Coefficients, axes: Sequence[int]) -> list[tup
         blocks = []
         for plane in firsts[places]:
             window = (0, across[0]), (0, across[1])
-            parts = [surface.part(3 * surface.magnetic + n, axes[0], plane, window) for n in range(3)]
+            parts = [surface.part(Patch(3 * surface.magnetic + n, axes[0], plane, window)) for n in range(3)]
             touched = np.stack([np.broadcast_to(part, across) for part in parts]) != 0.0
             blocks.append(np.logical_or.reduceat(touched, np.arange(0, across[1], LANES), axis=-1).sum())
         alike = np.diff(firsts, append=count)

@@ -1,0 +1,188 @@
+"""Means of the media's properties about the samples in a window of a plane; what they are: media_means.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nearfield.coefficients.interfaces import VANISHING, Contrast, Crossed, NodeTensors, Weights, off_diagonal, weigh
+from nearfield.coefficients.media_means import PERMEABILITY, PERMITTIVITY, MediaMeans
+from nearfield.coefficients.pieces import Pieces
+from nearfield.coefficients.subcells import mean
+from nearfield.entry.triples import triple
+from nearfield.metal.patches import Window, cyclic_axes, pair, shape_of
+
+ALL = 1.0 - 1e-9  # share of a space from which on it counts as the whole
+
+Values = Any  # an array over a plane's pieces or samples, or one number where all are equal
+Slices = list[tuple[float, Values]]  # lengths and values
+
+
+class PlaneMeans:
+    """Means about the samples in a window of the plane number `plane` across an axis; scalars where all are equal."""
+
+    def __init__(self, media: MediaMeans, axis: int, plane: int, window: Window) -> None:
+        self._media, self._axis, self._plane, self._window = media, axis, plane, window
+        spans = zip(cyclic_axes(axis)[1:], window)
+        self._spans = pair(media.cuts[a].span(*part) for a, part in spans)  # pieces that the samples need
+        self._memory: dict = {}  # what several components, or several properties, have in common
+
+    def _once(self, key: tuple, draw: Callable[..., Any], *given) -> Any:
+        """What `draw` makes of some values, computed once."""
+        if key not in self._memory:
+            self._memory[key] = draw(*given)
+        return self._memory[key]
+
+    def mean(self, component: int, column: int) -> Values:
+        """Mean of one property about the samples of a component."""
+        own, series = self._media.table[:, column], column in (PERMITTIVITY, PERMEABILITY)
+        alike = series and not self._media.mixes(component)
+        if np.ptp(own) == 0.0 and (alike or own[0] == 0.0):
+            return float(own[0])
+        found = self._straight(component, column)
+        aslant = self._once(("aslant", component), self._aslant, component)
+        if aslant is not None:
+            found = np.array(np.broadcast_to(found, shape_of(self._window)))
+            found[aslant.at] = aslant.relative if series else (aslant.media * own).sum(axis=1)
+        return found
+
+    def _straight(self, component: int, column: int) -> Values:
+        """The mean where surfaces lie along or across the axes."""
+        across, behind = self._across(component, column), self._once(("series", component), self._in_series, component)
+        plain = self._plain(component, column, across)
+        if behind is None:
+            return plain
+        apart, total, shares = behind
+        lent = [(length, value * share**2) for (length, value), share in zip(across, shares)]
+        return np.where(apart, total * self._along(component, lent), plain)
+
+    def _plain(self, component: int, column: int, across: Slices) -> Values:
+        """The mean of media without poles, given the means over slices across the samples' axis."""
+        series = column in (PERMITTIVITY, PERMEABILITY)
+        if not self._media.pierced:
+            return self._along(component, across, series)
+        free = self._across(component, self._media.weighted.shape[1] - 1)
+        total, nothing = self._along(component, free), float(self._media.table[0, column])
+        if not series:
+            return _ratio(self._along(component, across), total, nothing)
+        answers = [(length, _ratio(part * part, value, 0.0)) for (length, value), (_, part) in zip(across, free)]
+        return _ratio(total, self._along(component, answers), nothing)
+
+    def _in_series(self, component: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]] | None:
+        """Where media with poles lie one behind the other along an edge, (total, shares): there they lend to the first
+        order (interfaces.py) total times the mean of what their slices have times the shares; None where nowhere."""
+        if not self._media.mixes(component):
+            return None
+        first = self._media.first_size + 2 * (component >= 3)
+        sizes, mixes = (self._across(component, column) for column in (first, first + 1))
+        free: Slices = [(length, 1.0) for length, _ in sizes]
+        if self._media.pierced:
+            free = self._across(component, self._media.weighted.shape[1] - 1)
+        shares = [_ratio(part, size, 0.0) for (_, size), (_, part) in zip(sizes, free)]
+        slices = [(length, size * share**2) for (length, size), share in zip(sizes, shares)]
+        inverse, whole = (self._along(component, values) for values in (slices, free))
+        apart = self._along(component, sizes) * inverse > (1.0 + VANISHING) * whole**2
+        apart &= self._along(component, mixes) > 0.0
+        return (apart, _ratio(whole, inverse**2, 0.0), shares) if apart.any() else None
+
+    def _across(self, component: int, column: int) -> Slices:
+        """Means over slices of the samples' space across their own axis, layer by layer if that is the plane's; else
+        the only values are those of the pieces along it."""
+        own, electric = component % 3, component < 3
+        if own == self._axis:
+            layers = self._layers(column, not electric)
+            return [(length, self._over(1, self._over(0, values, electric), electric)) for length, values in layers]
+        values = self._once((column, electric), lambda: _combined(self._layers(column, electric), False))
+        return [(1.0, self._over(2 - (own - self._axis) % 3, values, electric))]
+
+    def _along(self, component: int, across: Slices, series: bool = False) -> Values:
+        """The mean along the samples' own axis of those over the slices."""
+        own = component % 3
+        if own == self._axis:
+            return _combined(across, series)
+        return self._over((own - self._axis) % 3 - 1, across[0][1], component >= 3, series)
+
+    def _over(self, place: int, values: Values, nodes: bool, series: bool = False) -> Values:
+        """Means over the pieces about nodes, or in cells, along one of the two axes of a plane."""
+        cut = self._media.cuts[(self._axis + 1 + place) % 3]
+        groups = cut.groups(*self._window[place], nodes)
+        return mean(values, place, groups, cut.length, self._spans[place][0], series)
+
+    def _layers(self, column: int, nodes: bool) -> Slices:
+        """The layers of pieces about the plane of nodes, or in its layer of cells; equal ones as one."""
+        cut, painter = self._media.cuts[self._axis], self._media.painters[self._axis]
+        groups = cut.groups(self._plane, self._plane + 1, nodes)
+        lengths: dict[tuple, float] = {}
+        values: dict[tuple, Values] = {}
+        for piece in range(int(groups.start[0]), int(groups.stop[0])):
+            signature, length = painter.signature(piece), float(cut.length[piece])
+            if signature in lengths:
+                lengths[signature] += length
+            else:
+                lengths[signature] = length
+                values[signature] = painter.layer(piece, self._spans).values(self._media.weighted, column)
+        return list(zip(lengths.values(), values.values()))
+
+    def _aslant(self, component: int) -> Weights | None:
+        """Weights of media at the samples next to curved and slanting surfaces; None where there are none."""
+        own, magnetic, averaging = component % 3, component >= 3, self._media.averaging
+        contrast = self._media.contrasts[magnetic]
+        if averaging == "volume":
+            return None
+        crossed = self._crossed([(a == own) == magnetic for a in range(3)], contrast)
+        if crossed is None:
+            return None
+        thin = np.full(len(crossed.parts), True)
+        if averaging == "tensor" and not magnetic:
+            thin = crossed.parts @ self._media.keeps_nothing < ALL
+        return weigh(crossed, own, self._media.table[:, PERMEABILITY if magnetic else PERMITTIVITY], contrast, thin)
+
+    def at_nodes(self) -> NodeTensors | None:
+        """The off-diagonal part of 1/eps about nodes that a slanting surface of media without loss or poles is next to;
+        None where there is none."""
+        crossed = self._crossed((True, True, True), self._media.contrasts[0])
+        if crossed is None:
+            return None
+        kept = crossed.parts @ self._media.keeps_nothing > ALL
+        return off_diagonal(crossed.chosen(kept), self._media.table[:, PERMITTIVITY])
+
+    def _crossed(self, nodes: Sequence[bool], contrast: Contrast) -> Crossed | None:
+        """The samples, about nodes or in cells along each axis, that are `Crossed`; None where none is."""
+        axes, ranges = cyclic_axes(self._axis), ((self._plane, self._plane + 1), *self._window)
+        cuts, pierced = triple(self._media.cuts[a] for a in axes), self._media.pierced
+        groups = triple(cut.groups(*part, nodes[a]) for a, cut, part in zip(axes, cuts, ranges))
+        numbers = range(int(groups[0].start[0]), int(groups[0].stop[0]))
+        layers = {piece: self._media.painters[self._axis].layer(piece, self._spans) for piece in numbers}
+        if np.ptp(contrast.answers) == 0.0 or not any(len(layer.parts) for layer in layers.values()):
+            return None
+        pieces = Pieces(layers, axes, cuts, groups, pair(start for start, _ in self._spans))
+        at = pieces.crossed(len(self._media.weighted))
+        parts, normal, lengths = pieces.gathered(at, np.append(contrast.answers, [0.0] * pierced))
+        places = np.full_like(at[0], self._plane), *(n + start for n, (start, _) in zip(at, self._window))
+        for a, index in zip(axes, places):
+            if nodes[a] and not self._media.grid.closed(a):  # a wall mirrors what lies at it
+                normal[(index == 0) | (index == self._media.grid.cells[a]), a] = 0.0
+        size = np.linalg.norm(normal, axis=1)
+        has = size > VANISHING * np.ptp(contrast.answers) * lengths.prod(axis=1) ** (2 / 3)
+        if pierced:  # the normal of what metal is next to is not known
+            has &= parts[:, -1] == 0.0
+            parts = parts[:, :-1]
+        return Crossed(pair(n[has] for n in at), parts[has], normal[has] / size[has, None], lengths[has])
+
+
+def _ratio(above: Values, below: Values, otherwise: float) -> np.ndarray:
+    """above/below, and `otherwise` where nothing is below."""
+    above, below = np.broadcast_arrays(np.asarray(above, dtype=float), below)
+    return np.divide(above, below, out=np.full(above.shape, otherwise), where=below > 0.0)
+
+
+def _combined(layers: Slices, series: bool) -> Values:
+    """Mean of layers weighted by length, or in series."""
+    if len(layers) == 1:
+        return layers[0][1]
+    total = sum(weight for weight, _ in layers)
+    if series:
+        return total / sum(weight / values for weight, values in layers)
+    return sum(weight * values for weight, values in layers) / total

@@ -1,0 +1,83 @@
+"""All metal of a model on its grid: on whole cells, edges and walls, or followed through cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from nearfield.bodies.geometry import FilledShape
+from nearfield.bodies.shapes import Wire
+from nearfield.grid.boundaries import Boundaries
+from nearfield.grid.yee import YeeGrid
+from nearfield.media.surface_media import ResistiveSheet
+from nearfield.metal.conductors import Conductors
+from nearfield.metal.conformal import followed, open_parts
+from nearfield.metal.metal import Owned, body_of, kind_of
+from nearfield.metal.patches import Patch, at_samples
+from nearfield.metal.skin import SkinSurface, skin_surfaces
+from nearfield.metal.wire_edges import chain_of
+
+
+class GridMetal:
+    """Conductors among bodies, and conducting walls; `conformal`: metal may cut cells; `light`: see `OpenParts`.
+
+    `followed`: numbers of the bodies that cut cells; `chains`: wires with a radius; `openings`: by axis, none where
+    nothing can be cut.
+    """
+
+    def __init__(
+        self, grid: YeeGrid, boundaries: Boundaries, bodies: Sequence[FilledShape], conformal: bool, light: float
+    ) -> None:
+        self.grid, self._boundaries, self._light = grid, boundaries, light
+        solid = [(number, body) for number, body in enumerate(bodies) if not isinstance(body.medium, ResistiveSheet)]
+        owned = [(body_of(body.shape, kind_of(body.medium), grid, boundaries), body.medium) for _, body in solid]
+        self.chains = [
+            chain_of(body.shape, body.shape.radius, body.name, found.edges)
+            for (_, body), (found, _) in zip(solid, owned)
+            if isinstance(body.shape, Wire) and body.shape.radius
+        ]
+        taken = followed([body for body, _ in owned], grid) if conformal else [False] * len(owned)
+        self.followed = {number for (number, _), one in zip(solid, taken) if one}
+        self._stepped: list[Owned] = []
+        self._cutting: list[Owned] = []
+        for (body, medium), one in zip(owned, taken):
+            self._stepped.append((replace(body, solid=False, edges=()) if one else body, medium))
+            if one or (body.solid and body.kind != "pec"):
+                self._cutting.append((body, medium))
+        self._conductors = Conductors(grid, boundaries, [body for body, _ in self._stepped])
+        self.openings = open_parts(grid, boundaries, [body for body, _ in self._cutting], light)
+
+    def surfaces(self, band: tuple[float, float]) -> list[SkinSurface]:
+        """The surfaces of good conductors; `band` (Hz): see `fit_band`."""
+        metal = self._stepped, self._cutting, self.openings
+        return skin_surfaces(self.grid, self._boundaries, *metal, self._light, band)
+
+    def signature(self, axis: int, plane: int) -> tuple:
+        """Equal for planes across `axis` where the metal is the same."""
+        opened = (parts.signature(plane) for parts in self.openings[axis : axis + 1])
+        return self._conductors.signature(axis, plane), *opened
+
+    def fraction(self, patch: Patch) -> np.ndarray | None:
+        """Open fraction of samples (`OpenParts`); None where it is 1."""
+        return self.openings[patch.axis].fraction(patch) if self.openings else None
+
+    def factor(self, patch: Patch) -> np.ndarray | None:
+        """Factor of Cb or Db; None where it is 1."""
+        opened = self.fraction(patch)
+        return 1.0 / opened if opened is not None and patch.magnetic else opened
+
+    def conducts(self, patch: Patch) -> np.ndarray:
+        """Mask of the samples that conductors keep at zero."""
+        taken, opened = self._conductors.take(patch), None if patch.magnetic else self.fraction(patch)
+        return taken if opened is None else taken | (opened == 0.0)
+
+    def missing(self, patch: Patch) -> np.ndarray:
+        """Mask of the samples that conductors keep at zero or that lie past the end of the grid."""
+        return self.conducts(patch) | self._conductors.absent(patch)
+
+    def holds(self, component: int, i, j, k) -> np.ndarray:
+        """Whether E samples lie in metal or on a conducting wall, or H samples in PMC."""
+        found = at_samples(self.grid, (i, j, k), lambda *where: [self.conducts(Patch(component, *where))])
+        return found[0] > 0
