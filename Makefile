@@ -1,7 +1,7 @@
 # The commands of this repository; `make` alone lists them.
 PYTHON_IN := .venv/bin/python
 
-.PHONY: help setup demo test nightly test-numa validation bench benchmarks peers cluster docs lint types sanitize lowest arm clean
+.PHONY: help setup demo test nightly test-numa validation bench benchmarks peers cluster docs lint sanitize lowest arm clean
 
 help:
 	@echo "make demo        the line-fed patch antenna, into out/patch_antenna/"
@@ -14,7 +14,7 @@ help:
 	@echo "make benchmarks  every script of benchmarks/ at a moderate size, into out/benchmarks/"
 	@echo "make cluster     halos between emulated hosts, measured and predicted (as root)"
 	@echo "make docs        rewrite the pages that are made from the code"
-	@echo "make lint        ruff and clang-format: rules and layout;  make types: mypy, which does not pass yet and is not required"
+	@echo "make lint        ruff, clang-format and mypy: rules, layout, types"
 	@echo "make clean       remove what was built; .venv and out/ too with make clean ALL=1"
 
 setup:
@@ -77,8 +77,6 @@ lint: setup
 	@$(PYTHON_IN) -m ruff check
 	@$(PYTHON_IN) -m ruff format --check
 	@git ls-files -z 'core/*.hpp' 'core/*.h' 'core/*.cpp' 'tests/*.cpp' | xargs -0 .venv/bin/clang-format --dry-run -Werror
-
-types: setup
 	@$(PYTHON_IN) -m mypy
 
 sanitize: setup
