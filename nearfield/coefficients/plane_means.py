@@ -30,7 +30,7 @@ class PlaneMeans:
         self._memory: dict = {}  # what several components, or several properties, have in common
 
     def _once(self, key: tuple, draw: Callable[..., Any], *given) -> Any:
-        """What `draw` makes of some values, computed once."""
+        """The result of `draw` for some values, computed once."""
         if key not in self._memory:
             self._memory[key] = draw(*given)
         return self._memory[key]

@@ -1,1 +1,1 @@
-"""What each command of the command line does; `nearfield/cli.py` only reads the arguments."""
+"""The work of each command; `nearfield/cli.py` only reads the arguments."""

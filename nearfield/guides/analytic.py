@@ -16,7 +16,7 @@ import numpy as np
 from nearfield.guides.names import ModeName, Shape
 
 ALIKE = 1e-6  # relative; sides of an opening that differ by less are the same
-STEPS = 40  # of a search for a zero, within the distance of two
+STEPS = 40  # steps of a search for a zero, within the distance of two
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def _uniform_row(cell: float, front: tuple[np.ndarray, np.ndarray], count: int) 
 
 
 def _model_row(context: Context, axis: int, found: Column, front: tuple, real: tuple[int, int], forward: bool) -> tuple:
-    """That row in the model: behind a wall there is nothing, behind the last layer more of it."""
+    """The row of a model: nothing lies behind a wall, more of the last layer behind that layer."""
     begin, stop = real
     beyond = (found.cells[max(begin - 1, 0) if forward else begin], found.cells[stop - 1 if forward else stop])
     cells = np.concatenate((np.full(END, beyond[0]), found.cells[begin:stop], np.full(END, beyond[1])))

@@ -1,4 +1,4 @@
-"""What the library says of a medium, read from the files of `data/`."""
+"""Entries of the library of media, read from the files of `data/`."""
 
 from __future__ import annotations
 
@@ -81,5 +81,5 @@ def band_of(given: dict[str, Any]) -> tuple[float, float] | None:
 
 @lru_cache(maxsize=1)
 def fitted() -> dict[str, dict[str, Any]]:
-    """What scripts/fit_library.py wrote: medium and error of each entry that is a fit."""
+    """Fits that scripts/fit_library.py wrote: medium and error of each entry that is a fit."""
     return tomllib.loads(FITTED.read_text(encoding="utf-8"))

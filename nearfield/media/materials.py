@@ -17,7 +17,7 @@ from nearfield.media.poles import AnyPole
 
 MEDIA_WORDS = ("pec", "pmc")  # perfect electric and magnetic conductor; every other word is a key of Simulation.media
 LIBRARY = "library:"  # opens the name of a medium of the library wherever a medium is wanted
-MOST_POLES = 64  # of a medium; a fit of measured values takes ten
+MOST_POLES = 64  # largest number of a medium; a fit of measured values takes ten
 LOOKED_AT = 200  # frequencies at which the shortest wave of a band is looked for
 
 
@@ -87,7 +87,7 @@ class Medium(Schema):
         return self.permittivity, self.conductivity / VACUUM_PERMITTIVITY, self.poles
 
     def index_at(self, frequency: float) -> float:
-        """How many times a wave is shorter than in vacuum, or decays faster, at a frequency (Hz): abs(n).
+        """Ratio of the wavelength in vacuum to that in the medium, or of decay rates, at a frequency (Hz): abs(n).
 
         Of a medium without poles, its index without losses. With poles, the largest f abs(n) of the band below, over
         the frequency: a resonance below it can have the shorter waves.

@@ -56,14 +56,14 @@ class Problem:
         return np.concatenate((relative.real, self.loss_weight * relative.imag), axis=-1)
 
     def thinned(self, rows: int) -> Problem:
-        """The same with at most so many rows, both ends among them."""
+        """The problem with at most so many rows, both ends among them."""
         if self.omega.size <= rows:
             return self
         kept = np.unique(np.linspace(0, self.omega.size - 1, rows).round().astype(int))
         return replace(self, omega=self.omega[kept], permittivity=self.permittivity[kept])
 
     def columns(self, poles: np.ndarray) -> np.ndarray:
-        """What each coefficient multiplies, (1 or 2 + poles, 2 m): infinity, conductivity where allowed, strengths."""
+        """Columns of the linear problem (1 or 2 + poles, 2 m): infinity, conductivity where allowed, strengths."""
         return np.concatenate((self.constant_columns, self.split(responses(poles, self.omega))))
 
     @cached_property

@@ -14,7 +14,7 @@ from nearfield.media.materials import Medium, complex_frequency, from_library
 
 
 class ResistiveSheet(Schema):
-    """What a shape without thickness is made of, if it is not metal: tangential E drives a current per width
+    """A surface without thickness that is not perfect metal: tangential E drives a current per width
 
         K = E / (resistance + j w inductance)
 

@@ -1,4 +1,4 @@
-"""How much of each grid edge and face metal leaves open.
+"""Open parts of grid edges and faces that metal cuts.
 
 An edge is cut where the metal's own surface meets it (bisection), a face by the polygon through these cuts
 (cut_faces.py). A face that is small against its edges makes the leap-frog unstable, so that its area counts

@@ -44,7 +44,7 @@ from nearfield.stream.names import folder as shared_memory
 from nearfield.stream.rings import remove as remove_ring
 
 RING = "run."  # begins the names of rings
-RING_BYTES = 1 << 30  # of a monitor's rings on a host, if its snapshots are small
+RING_BYTES = 1 << 30  # bytes of a monitor's rings on a host, if its snapshots are small
 RING_SHARE = 1 / 8  # at most, of the room that is left for shared memory
 LEAST_BLOCKS, MOST_BLOCKS = 2, 64  # snapshots in a ring: one is recorded while another is written
 ALIGNED = PAGE  # bytes: the disk takes components from where they lie
@@ -54,7 +54,7 @@ MANY = 1 << 62  # steps
 
 @dataclass
 class Outlet:
-    """What one rank sends of one monitor: its recorders, where in a block each snapshot lies, and the ring."""
+    """Data that one rank sends of one monitor: its recorders, where in a block each snapshot lies, and the ring."""
 
     name: str
     steps: np.ndarray
@@ -180,12 +180,12 @@ class FieldStreams:
         return taken_by(self.features[name].item._steps(self.setup.context), step)
 
     def _boxes(self, name: str, parts: list[dict[str, Any]]) -> list[list[Boxes]]:
-        """What each rank that sends something of a monitor sends of it."""
+        """Boxes that each rank sends of a monitor."""
         regions = stored_regions(self.features[name], self.setup.context)
         return boxes({n: r.shape for n, r in regions.items()}, [part["pieces"] for part in parts])
 
     def _domains(self, name: str, parts: list[dict[str, Any]], step: int) -> list[Boxes] | None:
-        """What each of the files of a monitor holds; None: there is one. A run that goes on keeps what it finds."""
+        """Boxes in each of a monitor's files; None: there is one. A run that goes on keeps what it finds."""
         several = self._writers.several
         apart = several or self.features[name].item.file.per_domain
         now = [boxes for each in self._boxes(name, parts) for boxes in each] if apart else None
@@ -203,7 +203,7 @@ class FieldStreams:
     def _tasks(
         self, everywhere: list[dict[str, Any]], domains: dict[str, list[Boxes] | None], step: int
     ) -> list[dict[str, Any]]:
-        """What the writer of this host must know."""
+        """Tasks of the writer of this host."""
         found = []
         for name, layout in domains.items():
             senders = [rank for rank, sent in enumerate(everywhere) if name in sent]
@@ -219,7 +219,7 @@ class FieldStreams:
         return found
 
     def _task(self, name: str, pieces: list[dict[str, Any]], keep: int | None) -> dict[str, Any]:
-        """What the writer must know of a file, the same for one and for one a domain."""
+        """The task of a writer for one file, the same for one and for one a domain."""
         feature, context, plan = self.features[name], self.setup.context, self.setup.plan
         file, steps = feature.item.file, np.asarray(feature.item._steps(context))
         return {
@@ -374,14 +374,14 @@ def features_with_files(setup: Discretization) -> dict[str, Feature]:
 
 
 def stored_regions(feature: Feature, context: Context) -> dict[str, Region]:
-    """What is stored of a monitor: of complex fields all real parts, then all imaginary ones, as recorders come."""
+    """Stored regions of a monitor: of complex fields all real parts, then all imaginary ones, as recorders come."""
     found = feature.item._regions(context)
     parts = PARTS if feature.complex_fields else ("",)
     return {name + part: region for part in parts for name, region in found.items()}
 
 
 def described(setup: Discretization, feature: Feature) -> FieldDescription:
-    """What the file of a monitor will hold."""
+    """The description of a monitor's file."""
     item, context = feature.item, setup.context
     return item.file.description(
         context.grid,

@@ -16,7 +16,7 @@ from nearfield.machine.topology import topology
 from nearfield.machine.transport import started
 
 MOST_RANKS_A_CORE = 16  # more ranks only take memory, some 60 MB each
-PR_SET_PDEATHSIG = 1  # of prctl(2)
+PR_SET_PDEATHSIG = 1  # an option of prctl(2)
 
 
 def launcher() -> Path:

@@ -1,1 +1,1 @@
-"""How plots look."""
+"""Styles of plots and figures of labelled arrays."""

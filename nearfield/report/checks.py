@@ -14,7 +14,7 @@ from nearfield.analysis.network import power_decibels
 if TYPE_CHECKING:
     from nearfield.results import Result
 
-MOST_REFLECTION = 1.02  # of a passive structure; 2 % for a truncated signal and for the mesh
+MOST_REFLECTION = 1.02  # largest |S| of a passive structure: 2 % for a truncated signal and for the mesh
 RECIPROCITY = 0.02  # largest |Sij - Sji|
 POWER_DIFFERENCE = 0.05  # relative, between the pattern's integral and the power through the surface
 

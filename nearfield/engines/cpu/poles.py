@@ -60,7 +60,7 @@ class EnginePoles:
         self._core.set_states(stored, medium, lower, self._turn.stored(values))
 
     def count(self, box: Box) -> int:
-        """How many numbers there are in a box."""
+        """The count of numbers that poles keep in a box."""
         return int(self._core.count(*self._turn.ends(box)))
 
     def pack(self, box: Box, values: np.ndarray) -> None:

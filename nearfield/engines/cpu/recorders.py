@@ -63,7 +63,7 @@ class Recorders:
                 yield self._turn.seen(sums(number))
 
     def recordings(self) -> list[Recording]:
-        """What each recorder gathered, SI units."""
+        """Recordings of all recorders, in SI units."""
         return [self._recording(*each) for each in zip(self._terms, self.accumulated())]
 
     def _recording(self, recorder: tuple[RecordingTerm, int], values: np.ndarray) -> Recording:

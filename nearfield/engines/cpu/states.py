@@ -19,7 +19,7 @@ from nearfield.plan.plan import Plan
 Registry = Mapping[str, tuple[int, np.ndarray]]
 
 PLANES = 16  # across x, of poles' states in one piece
-KNOWN = re.compile(r"(imaginary )?([EH][012]|psi (electric|magnetic) [abc])")  # of the registry of states
+KNOWN = re.compile(r"(imaginary )?([EH][012]|psi (electric|magnetic) [abc])")  # names in the registry of states
 
 
 def field(plan: Plan, registry: Registry, component: int) -> np.ndarray:

@@ -289,7 +289,7 @@ def tile_costs(planes: int, rows: int, tiling: Tiling, reach: int = 1) -> np.nda
     width, lean, leans = tiling.width, reach * tiling.depth, reach * np.arange(tiling.depth)[:, None]
 
     def inside(size: int, count: int, end: int) -> np.ndarray:
-        """How many of `count` lie in each part of `size` of [0, end), leaning back step by step: (steps, parts)."""
+        """The share of `count` in each part of `size` of [0, end), leaning back step by step: (steps, parts)."""
         first = np.arange(0, end, size) - leans
         last = np.minimum(np.arange(size, end + size, size), end) - leans
         counts: np.ndarray = np.clip(last, 0, count) - np.clip(first, 0, count)

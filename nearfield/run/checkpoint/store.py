@@ -31,7 +31,7 @@ CHUNK = 2**20  # bytes
 MAGIC = b"NEARFIELD ARRAYS"
 MANIFEST = "manifest.json"
 FORMAT = 1
-HEAD = b'{"crc32": "%08x", '  # of the manifest: the checksum of all that follows
+HEAD = b'{"crc32": "%08x", '  # first bytes of the manifest: the checksum of the rest
 
 
 class Damaged(NearfieldError):
