@@ -4,12 +4,9 @@ D is taken to the nodes, as means along each axis of both edges that meet there,
 
     n_a n_b (<1/eps> - 1/<eps>) s,    a != b,    n and the means being those of the space about the node,
 
-and back to the edges, whose own 1/eps is the diagonal (Werner and Cary 2007). All of this is symmetric in the product
-that the energy is made of. s is the largest number in [0, 1] with which it is positive at each node, and no larger than
-the limit of the time step allows: docs/method.md has the proof.
-
-A node takes part where E = xi D and c dt curl H is all that D gains in a step at its six edges, so that E gains a sum
-of samples of H.
+and back to the edges. s is the largest number in [0, 1] with which the energy is positive at each node, and no larger
+than the limit of the time step allows: docs/method.md has the proof. A node takes part where E = xi D and c dt curl H
+is all that D gains in a step at its six edges, so that E gains a sum of samples of H.
 """
 
 from __future__ import annotations

@@ -7,9 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.coefficients.interfaces import VANISHING, Contrast, Crossed, NodeTensors, Weights, off_diagonal, weigh
+from nearfield.coefficients.interfaces import (
+    VANISHING,
+    Contrast,
+    Crossed,
+    NodeTensors,
+    Pieces,
+    Weights,
+    off_diagonal,
+    weigh,
+)
 from nearfield.coefficients.media_means import PERMEABILITY, PERMITTIVITY, MediaMeans
-from nearfield.coefficients.pieces import Pieces
 from nearfield.coefficients.subcells import mean
 from nearfield.entry.triples import triple
 from nearfield.metal.patches import Window, cyclic_axes, pair, shape_of

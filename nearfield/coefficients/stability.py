@@ -1,10 +1,8 @@
-"""Which media are stable, and for which time steps, before anything runs.
+"""Passivity of media, and the refractive index that bounds the time step.
 
-A medium is passive when Re[s (eps + chi(s))] + sigma/eps0 >= 0 on the whole imaginary axis, with no pole to its right:
-then no field whatever takes energy out of it. The trapezoidal rule maps the right half plane of s onto the outside of
-the unit circle, so the recursions are passive too, and what is left is the leap-frog with the permittivity and
-permeability of infinite frequency, which are positive: stable up to Courant's limit with these, whatever lies beside.
-That limit is exact: at the grid's shortest waves z = -1 and s = infinity, where poles and losses have no part.
+A medium is passive when Re[s (eps + chi(s))] + sigma/eps0 >= 0 on the whole imaginary axis, with no pole to its right.
+Its recursions then take energy from every field, and the leap-frog is stable up to Courant's limit with the
+permittivity and permeability of infinite frequency, whatever lies beside (docs/method.md, Dispersive media).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Metal that is followed through cells, as points, lines and edges see it: the last body that holds a point decides.
+"""Metal that is followed through cells, as points, lines and edges meet it: the last body that holds a point decides.
 
-How far a point lies from metal comes from the bodies' signed distances, the larger of two where one opens the other and
-the smaller where they add: never more than the true distance. So between two open points of a line there is no metal
-if they are closer to each other than both are to metal together, and a wall of any thickness is found by looking where
-that leaves room for it.
+Distances from metal come from the bodies' signed distances, the larger of two where one opens the other and the smaller
+where they add: never more than the true distance. So between two open points of a line there is no metal if they are
+closer to each other than both are to metal together, and walls of any thickness are found where there is room for them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Resistive sheets on the grid: what part of its dual face a sheet has along each E edge.
+"""Resistive sheets on the grid: the part of its dual face that a sheet takes about each E edge (docs/method.md).
 
-A sheet takes the edges of the nearest grid plane. An edge gains the conductivity part/(R d): d is the dual length along
-the normal (half a cell on a magnetic wall), part what the sheet covers of the rectangle about the edge in the plane,
-its own length times the dual length across, so that edges abreast conduct as the sheet does. Of sheets in one plane the
-later one wins; a later body takes what lies strictly inside it. In the CPML what reaches its inner face goes on.
+A sheet takes the edges of the nearest grid plane; an edge gains the conductivity part/(R d), d being the dual length
+along the normal (half a cell on a magnetic wall). Of sheets in one plane the later one wins; a later body takes what
+lies strictly inside it. In the CPML what reaches its inner face goes on.
 """
 
 from __future__ import annotations
