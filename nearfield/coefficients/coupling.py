@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
     from nearfield.grid.yee import YeeGrid
 
-LEAST = 0.1  # of the least 1/eps of all media: xi is nowhere below that
+LEAST = 0.1  # lower bound of xi over the least 1/eps of all media
 CLEAR = 2  # samples between nodes that take part and edges that conformal metal cuts
 REACH = 1  # samples along each axis from one of E to those of H that act on it
 TAPS = (3, *[2 * REACH + 1] * 3)
-NEGLIGIBLE = 1e-14  # of the largest weight: what rounding leaves of nothing
-NARROW = 1e-18  # of 1/eps: no room
+NEGLIGIBLE = 1e-14  # weight over the largest one that rounding leaves of zero
+NARROW = 1e-18  # difference of 1/eps that counts as none
 
 
 class Pairs(NamedTuple):
@@ -49,7 +49,7 @@ class Pairs(NamedTuple):
 
 
 def coupling_term(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> CouplingTerm | None:
-    """That of a model on its whole grid; None where nothing is coupled. `plan`: the model's, terms included."""
+    """The coupling of a model on its whole grid; None without any. `plan`: the model's, terms included."""
     found = [pairs for nodes in _planes(plan, grid, coefficients) for pairs in nodes.pairs()]
     if not found:
         return None
@@ -159,7 +159,7 @@ class _Nodes:
                     yield Pairs(self.edges[gets], self.edges[gives], value / self._volume(gets))
 
     def _volume(self, key: tuple[int, int]) -> np.ndarray:
-        """That of edges: their length times the area of their dual faces."""
+        """Volume of edges: their length times the area of their dual faces."""
         lengths = [(self.grid.primary if a == key[0] else self.grid.dual)(a) for a in range(3)]
         return np.prod([length[index] for length, index in zip(lengths, self.edges[key][1:])], axis=0)
 

@@ -91,7 +91,7 @@ def weighed(
 
 
 def thinned(part: np.ndarray, square: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """What a medium behind a plane fills of a cell's length of the grid line that crosses the plane most steeply.
+    """Part of a cell's length, on the grid line that crosses a plane most steeply, that the medium behind it fills.
 
     part: what it fills of the box of `lengths` (samples, 3) about the middle of that length; square: (samples, 3), of
     the normal's parts. The volume below a plane in a box is that of Scardovelli and Zaleski (2000), by bisection.

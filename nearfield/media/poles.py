@@ -46,7 +46,7 @@ class Debye(Schema):
 
     kind: Literal["debye"] = "debye"
     strength: Number
-    """What the pole adds to the relative permittivity (or permeability) far below its relaxation."""
+    """Contribution to the relative permittivity (or permeability) far below the relaxation."""
     relaxation_time: PositiveTime
     """Relaxation time (s)."""
 
@@ -108,7 +108,7 @@ class Lorentz(Schema):
 
     kind: Literal["lorentz"] = "lorentz"
     strength: Number
-    """What the pole adds to the relative permittivity (or permeability) far below its resonance."""
+    """Contribution to the relative permittivity (or permeability) far below the resonance."""
     resonance_frequency: PositiveFrequency
     """Resonance frequency w0 / (2 pi) (Hz)."""
     damping: NonNegativeRate

@@ -127,7 +127,7 @@ class FollowedMetal:
         return found
 
     def _clearance(self, places: Places, present: list[int]) -> np.ndarray:
-        """How far open points are from metal (m), or less; 0 in metal."""
+        """Lower bound of the distance of points from metal (m); 0 in metal."""
         found = np.full(places[0].shape, np.inf)
         for number in present:
             distance = self.distances[number](*places)

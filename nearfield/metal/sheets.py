@@ -98,7 +98,7 @@ class _Halves:
         self.middle, self.size = 0.5 * (self.low + self.high), self.high - self.low
 
     def covered(self, low: float, high: float) -> np.ndarray:
-        """What part of each lies between two coordinates."""
+        """Part of each that lies between two coordinates."""
         length = np.minimum(self.high, high) - np.maximum(self.low, low)
         return np.clip(length / self.size, 0.0, 1.0)
 
@@ -124,7 +124,7 @@ def _paint(painted: Painted, shape: Solid, number: int, grid: YeeGrid, interior,
 
 
 def _outlined(shape: Extruded, u: _Halves, v: _Halves, near: np.ndarray) -> np.ndarray:
-    """What an outline covers of the quarters, given those near it."""
+    """Part of each quarter that an outline covers, given those near it."""
     rows, columns = np.nonzero(near)
     distance = shape._flat_distance(u.middle[rows], v.middle[columns])
     found = (distance <= 0.0).astype(float)

@@ -93,7 +93,7 @@ class SkinSurface:
         return total if metal is None else np.where(metal, 0.0, total)
 
     def _stands(self, wall: int, normal: int, axis: int, plane: int) -> np.ndarray | None:
-        """What part of the dual length along `normal` the metal's faces across `wall` take about each of its nodes."""
+        """Part of the dual length along `normal` that metal faces across `wall` take about its nodes."""
         cells = self._cells(normal)
         if normal != axis:
             faces, place = self._faces(wall, axis, plane), next_axes(axis).index(normal)

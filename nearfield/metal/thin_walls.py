@@ -31,7 +31,7 @@ def pieces_of(sides: Sequence[Ends]) -> Pieces:
 
 
 def kept(ends: Ends, given_up: np.ndarray) -> Ends:
-    """What is left of sides when pieces (2, ...) are given up; nothing where metal crosses and both pieces are kept."""
+    """The rest of sides without the pieces `given_up` (2, ...); nothing where metal crosses and both pieces stay."""
     low, high = pieces_of([ends])
     left = (high > low) & ~given_up
     one = left[0] != left[1]
