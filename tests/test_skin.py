@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from agreement import assert_model_agrees
+from amplification import amplification
 
 import nearfield as nf
 from nearfield.analysis.spectra import fourier_integral
-from nearfield.coefficients.stability import amplification, gain
+from nearfield.coefficients.stability import gain
 from nearfield.media.materials import Medium
 from nearfield.media.poles import PoleResidue
 from nearfield.metal.patches import Patch

@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from amplification import amplification
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearfield as nf
 from nearfield.coefficients.coefficients import Coefficients
-from nearfield.coefficients.stability import amplification, gain
+from nearfield.coefficients.stability import gain
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.entry.errors import ModelError
 from nearfield.plan.planning import build_plan

@@ -182,7 +182,7 @@ class Coefficients:
         return bool(self.metal.openings)
 
     def open_fraction(self, component: int, i, j, k) -> np.ndarray | float:
-        """The open share of E edges beside conformal metal: the array holds E times this; 1 where it leaves nothing."""
+        """Open fraction of E edges beside conformal metal: the array holds E times this; 1 where all is metal."""
         if component >= 3 or not self.cuts_edges:
             return 1.0
 

@@ -4,12 +4,9 @@ D is taken to the nodes, as means along each axis of both edges that meet there,
 
     n_a n_b (<1/eps> - 1/<eps>) s,    a != b,    n and the means being those of the space about the node,
 
-and back to the edges, whose own 1/eps is the diagonal (Werner and Cary 2007). All of this is symmetric in the product
-that the energy is made of. s is the largest number in [0, 1] with which it is positive at each node, and no larger than
-the limit of the time step allows: docs/method.md has the proof.
-
-A node takes part where E = xi D and c dt curl H is all that D gains in a step at its six edges, so that E gains a sum
-of samples of H.
+and back to the edges. s is the largest number in [0, 1] with which the energy is positive at each node, and no larger
+than the limit of the time step allows: docs/method.md has the proof. A node takes part where E = xi D and c dt curl H
+is all that D gains in a step at its six edges, so that E gains a sum of samples of H.
 """
 
 from __future__ import annotations
@@ -39,8 +36,8 @@ LEAST = 0.1  # lower bound of xi over the least 1/eps of all media
 CLEAR = 2  # samples between nodes that take part and edges that conformal metal cuts
 REACH = 1  # samples along each axis from one of E to those of H that act on it
 TAPS = (3, *[2 * REACH + 1] * 3)
-NEGLIGIBLE = 1e-14  # relative to the largest weight: smaller ones are rounding
-NARROW = 1e-18  # relative to 1/eps: below it nothing is left to couple
+NEGLIGIBLE = 1e-14  # weight over the largest one that rounding leaves of zero
+NARROW = 1e-18  # difference of 1/eps that counts as none
 
 
 class Pairs(NamedTuple):
@@ -52,7 +49,7 @@ class Pairs(NamedTuple):
 
 
 def coupling_term(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> CouplingTerm | None:
-    """The coupling of a model on its whole grid; None where nothing is coupled. `plan`: the model's, terms included."""
+    """The coupling of a model on its whole grid; None without any. `plan`: the model's, terms included."""
     found = [pairs for nodes in _planes(plan, grid, coefficients) for pairs in nodes.pairs()]
     if not found:
         return None
@@ -162,7 +159,7 @@ class _Nodes:
                     yield Pairs(self.edges[gets], self.edges[gives], value / self._volume(gets))
 
     def _volume(self, key: tuple[int, int]) -> np.ndarray:
-        """Volumes of edges: their length times the area of their dual faces."""
+        """Volume of edges: their length times the area of their dual faces."""
         lengths = [(self.grid.primary if a == key[0] else self.grid.dual)(a) for a in range(3)]
         return np.prod([length[index] for length, index in zip(lengths, self.edges[key][1:])], axis=0)
 

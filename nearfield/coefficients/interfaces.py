@@ -1,44 +1,28 @@
-"""Sub-pixel averages at curved and slanting surfaces: diagonal, weighted by the normal of the interface.
+"""Sub-pixel averages at curved and slanting surfaces: diagonal, weighted by the normal (docs/method.md, Media).
 
-Where media meet in the space of a sample (its edge times its dual face), with n the unit normal there and n_c its part
-along the sample's own axis, D is continuous along n and E across it:
+With n the unit normal in the space of a sample (its edge times its dual face) and n_c its part along the sample's own
+axis, f_m the part of that space that medium m fills, and h_m its part of one cell's length of the grid line that
+crosses the interface most steeply, media of sizes e_m have
 
-    1/eps = n_c^2 <1/eps> + (1 - n_c^2)/<eps>                     < >: mean over that space
+    1/eps = n_c^2 <1/eps> + (1 - n_c^2)/<eps>,        <1/eps> = sum of h_m/e_m,    <eps> = sum of f_m e_m
+    eps(w) = sum of g_m eps_m(w),     g_m = d eps/d e_m = eps^2 (n_c^2 h_m/e_m^2 + (1 - n_c^2) f_m/<eps>^2)
 
-which is the diagonal of the tensor of Farjadpour et al. (2006). Each medium m, which fills the part f_m, then lends its
-permittivity, its conductivity and its poles with the weight that it has in this mean to first order,
-
-    g_m = d eps/d eps_m = eps^2 (n_c^2 h_m/e_m^2 + (1 - n_c^2) f_m/<e>^2)            eps(w) = sum g_m eps_m(w)
-
-about sizes e_m, of a medium with poles abs(eps_m) over the band of the excitations. That is exact where eps_m = e_m, as
-the mean is homogeneous, and no pole moves. The mean is concave: of other permittivities eps_m > 0 the sum is no less
-than their own mean, so at infinite frequency too no less than the least of them, and the limit of the time step stays.
-All g_m >= 0: a mixture is as passive as the media are. mu alike.
-
-Of two media <1/eps> is taken not over the whole space, but with the parts h_m of one cell's length of the grid line
-that crosses the interface most steeply: they add up, over the samples of such a line, to what each medium fills
-wherever a plane lies. <eps>, which a field along the surface meets, is that of the whole space.
-
-A sample that meets both fields has no mean that is right for the two: over all positions of a plane in a cell, eps has
-the mean that the field along it asks for, and 1/eps that which the field across it asks for, only where samples are
-either medium; 1/eps lies below its chord. Mixtures make the surface seem moved, by up to a quarter of a cell at high
-contrast; samples of one medium make it rough. So f_m and h_m go from one medium to the other in a part of that length
-(`narrowness`): half of it where the harmonic mean of both media is half their arithmetic one and the surface lies at 45
-degrees, all of it where that lies along or across the sample.
-
-A medium whose Re eps is negative somewhere in the band leaves nothing of it: a mixture passes through zero between it
-and its neighbour, in a layer that absorbs where neither does. A sample with such a medium in it takes the one that
-fills most of it, all of it, unless the surface lies along an axis. Where all Re eps > 0, that of a mixture is.
-
-n is the mean of grad eps over the space, exact for a plane: eps integrated over the space's outer faces.
+e_m of a medium with poles is abs(eps_m) over the band of the excitations. f_m and h_m go from one medium to the other
+in a part of a cell (`narrowness`). A sample that holds a medium with Re eps <= 0 somewhere in the band is wholly the
+medium that fills most of it, unless the surface lies along an axis. n is the mean of grad eps over the space, exact for
+a plane: eps integrated over the space's outer faces. mu alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
+from nearfield.coefficients.subcells import CutAxis, Groups, Layer
+from nearfield.entry.triples import Triple
 from nearfield.metal.patches import pair
 
 VANISHING = 1e-6  # relative difference of the contrast between faces below which an interface has no direction
@@ -107,7 +91,7 @@ def weighed(
 
 
 def thinned(part: np.ndarray, square: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The filled share of a cell, behind a plane, of the grid line that crosses the plane most steeply.
+    """Part of a cell's length, on the grid line that crosses a plane most steeply, that the medium behind it fills.
 
     part: what it fills of the box of `lengths` (samples, 3) about the middle of that length; square: (samples, 3), of
     the normal's parts. The volume below a plane in a box is that of Scardovelli and Zaleski (2000), by bisection.
@@ -165,3 +149,45 @@ def off_diagonal(crossed: Crossed, relative: np.ndarray) -> NodeTensors | None:
     found = np.round(found * relative.min(), DIGITS) / relative.min()
     kept = found.any(axis=1)
     return NodeTensors(pair(n[kept] for n in crossed.at), found[kept]) if kept.any() else None
+
+
+class Pieces(NamedTuple):
+    """The pieces about the samples of a plane, by three axes: that across the plane, and the two cyclically next."""
+
+    layers: Mapping[int, Layer]  # by piece along the first axis
+    axes: Triple
+    cuts: tuple[CutAxis, CutAxis, CutAxis]
+    groups: tuple[Groups, Groups, Groups]  # one group along the first axis
+    offsets: tuple[int, int]  # pieces of the two other axes with which the layers begin
+
+    def crossed(self, media: int) -> Place:
+        """(rows, columns) of the samples that hold a piece which a curved surface crosses."""
+        taken = np.logical_or.reduce([layer.mixed(media) for layer in self.layers.values() if len(layer.parts)])
+        for place, (group, offset) in enumerate(zip(self.groups[1:], self.offsets)):
+            index = np.minimum(group.start + np.arange(group.most)[:, None], group.stop - 1) - offset
+            taken = np.logical_or.reduce([np.take(taken, part, axis=place) for part in index])
+        return pair(np.nonzero(taken))
+
+    def gathered(self, at: Place, contrast: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Shares of the media in samples' space (samples, media); `contrast` (media,), integrated over its outer faces
+        (samples, 3); its lengths (samples, 3)."""
+        count = at[0].size
+        parts, normal, extent = np.zeros((count, contrast.size)), np.zeros((count, 3)), np.ones((count, 3))
+        which = np.zeros_like(at[0]), *at
+        starts, stops = ([getattr(g, end)[n] for g, n in zip(self.groups, which)] for end in ("start", "stop"))
+        for axis, cut, first, last in zip(self.axes, self.cuts, starts, stops):
+            ends = np.concatenate(([0.0], np.cumsum(cut.length)))
+            extent[:, axis] = ends[last] - ends[first]
+        for piece, *ahead in product(self.layers, *(range(group.most) for group in self.groups[1:])):
+            near = [start + n for start, n in zip(starts[1:], ahead)]
+            rows = np.nonzero((near[0] < stops[1]) & (near[1] < stops[2]))[0]
+            here = [np.full(rows.size, piece), *(index[rows] for index in near)]
+            lengths = [cut.length[index] for index, cut in zip(here, self.cuts)]
+            place = tuple(index - first for index, first in zip(here[1:], self.offsets))
+            filled, faces = self.layers[piece].looked_up(place, contrast)
+            volume = lengths[0] * lengths[1] * lengths[2]
+            parts[rows] += volume[:, None] * filled
+            for index, length, axis, first, last in zip(here, lengths, self.axes, starts, stops):
+                out = (index == last[rows] - 1) * faces[..., axis, 1] - (index == first[rows]) * faces[..., axis, 0]
+                normal[rows, axis] += volume / length * out
+        return parts / parts.sum(axis=1)[:, None], normal, extent

@@ -7,9 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.coefficients.interfaces import VANISHING, Contrast, Crossed, NodeTensors, Weights, off_diagonal, weigh
+from nearfield.coefficients.interfaces import (
+    VANISHING,
+    Contrast,
+    Crossed,
+    NodeTensors,
+    Pieces,
+    Weights,
+    off_diagonal,
+    weigh,
+)
 from nearfield.coefficients.media_means import PERMEABILITY, PERMITTIVITY, MediaMeans
-from nearfield.coefficients.pieces import Pieces
 from nearfield.coefficients.subcells import mean
 from nearfield.entry.triples import triple
 from nearfield.metal.patches import Window, cyclic_axes, pair, shape_of
@@ -27,10 +35,10 @@ class PlaneMeans:
         self._media, self._axis, self._plane, self._window = media, axis, plane, window
         spans = zip(cyclic_axes(axis)[1:], window)
         self._spans = pair(media.cuts[a].span(*part) for a, part in spans)  # pieces that the samples need
-        self._memory: dict = {}  # what several components, or several properties, have in common
+        self._memory: dict = {}  # intermediate means that several components or properties share
 
     def _once(self, key: tuple, draw: Callable[..., Any], *given) -> Any:
-        """The result of `draw` for some values, computed once."""
+        """The result of `draw`, computed once."""
         if key not in self._memory:
             self._memory[key] = draw(*given)
         return self._memory[key]

@@ -1,23 +1,16 @@
-"""Which media are stable, and for which time steps, before anything runs.
+"""Passivity of media, and the refractive index that bounds the time step.
 
-A medium is passive when Re[s (eps + chi(s))] + sigma/eps0 >= 0 on the whole imaginary axis, with no pole to its right:
-then no field whatever takes energy out of it. The trapezoidal rule maps the right half plane of s onto the outside of
-the unit circle, so the recursions are passive too, and what is left is the leap-frog with the permittivity and
-permeability of infinite frequency, which are positive: stable up to Courant's limit with these, whatever lies beside.
-That limit is exact: at the grid's shortest waves z = -1 and s = infinity, where poles and losses have no part.
-
-`amplification` gives the roots themselves: for one medium, one time step, one eigenvalue of the curls.
+A medium is passive when Re[s (eps + chi(s))] + sigma/eps0 >= 0 on the whole imaginary axis, with no pole to its right.
+Its recursions then take energy from every field, and the leap-frog is stable up to Courant's limit with the
+permittivity and permeability of infinite frequency, whatever lies beside (docs/method.md, Dispersive media).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
-from numpy.polynomial import Polynomial
 
-from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import quantity
 from nearfield.media.materials import Medium, response
@@ -98,30 +91,3 @@ def turns(terms: list[tuple[complex, complex]], loss: float) -> np.ndarray:
         x = unit * (1.0 / inverse[np.abs(inverse) > np.finfo(float).tiny] - 1.0)
         found.append(np.sqrt(x.real[x.real > 0.0]))
     return np.concatenate(found) if found else np.zeros(0)
-
-
-def amplification(medium: Medium, time_step: float, curl: float) -> np.ndarray:
-    """Factors z by which the plane waves of a medium on a grid are multiplied in a step (s); some are larger than 1
-    in magnitude where it is unstable.
-
-    curl: an eigenvalue of the curl on the grid (1/m), between 0 and 2 sqrt(1/dx^2 + 1/dy^2 + 1/dz^2). The roots of
-    s^2 eps(s) mu(s) + (curl c)^2 (1 - (s dt/2)^2) = 0 with s = (2/dt) (z - 1)/(z + 1), which is
-    (z - 1)^2 eps mu + (curl c dt)^2 z = 0.
-    """
-    eps, mu = (rational(*medium._half(magnetic), 0.5 * time_step) for magnetic in (False, True))
-    speed = 1.0 / (VACUUM_PERMITTIVITY * VACUUM_PERMEABILITY)
-    x = Polynomial([0.0, 1.0])  # x = s dt/2 = (z - 1)/(z + 1)
-    equation = x * x * eps[0] * mu[0] + (0.5 * curl * time_step) ** 2 * speed * (1.0 - x * x) * eps[1] * mu[1]
-    roots: Any = equation.roots()
-    return (1.0 + roots) / (1.0 - roots)
-
-
-def rational(instant: float, loss: float, poles: tuple[AnyPole, ...], half: float) -> tuple[Polynomial, Polynomial]:
-    """Numerator and denominator of instant + loss/s + chi in x = s dt/2."""
-    over, under = Polynomial([instant]), Polynomial([1.0])
-    if loss:
-        over, under = Polynomial([loss * half, instant]), Polynomial([0.0, 1.0])
-    for pole in poles:
-        top, bottom = pole._fraction(half)
-        over, under = over * Polynomial(bottom) + under * Polynomial(top), under * Polynomial(bottom)
-    return over, under

@@ -30,7 +30,7 @@ class Entry:
     family: str
     title: str
     source: str  # authors, journal, year, table
-    checked: str  # what the constants were held against, and what could not be found; empty: against nothing
+    checked: str  # comparisons of the constants with other sources, and what is missing; empty: not compared
     valid_band: tuple[float, float]  # Hz
     published: Callable[[np.ndarray], np.ndarray]
     constants: dict[str, Any] | None  # of the medium, where it is exact; None: fitted
@@ -81,5 +81,5 @@ def band_of(given: dict[str, Any]) -> tuple[float, float] | None:
 
 @lru_cache(maxsize=1)
 def fitted() -> dict[str, dict[str, Any]]:
-    """Fits that scripts/fit_library.py wrote: medium and error of each entry that is a fit."""
+    """Medium and error of each entry that is a fit, as scripts/fit_library.py wrote them."""
     return tomllib.loads(FITTED.read_text(encoding="utf-8"))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KINDS = ("debye", "drude", "lorentz")
 DEFAULT_POLES = 4
-MOST_POLES = 12  # largest number in one fit: more do not come nearer to anything measured
+MOST_POLES = 12  # poles of one fit; more do not come nearer to anything measured
 MOST_ROWS = 2000
 TWO_PI = 2 * np.pi
 
@@ -156,7 +156,7 @@ def number(name: str, given: Any) -> float:
 
 
 def wanted(poles: int | None, error: float | None, rows: int) -> int:
-    """The largest number of poles to fit."""
+    """Largest number of poles."""
     if error is not None and not 0.0 < number("error", error) < 1.0:
         raise ModelError(f"error: given {error}; needs a part of 1, such as 0.01 for one percent")
     if poles is None:

@@ -21,8 +21,8 @@ DATA = Path(__file__).with_name("data")
 GHZ = 1e9
 MICROMETRE = 1e-6
 ELECTRONVOLT = 1.602176634e-19 / 6.62607015e-34  # Hz, exact
-DIGITS = 7  # significant digits of constants that a formula of temperature gives, so that every machine has the same
-COLE_COLE_UNITS = (1e-12, 1e-9, 1e-6, 1e-3)  # units of the four relaxation times, s
+DIGITS = 7  # digits of constants from formulas of temperature, so that every machine has equal ones
+COLE_COLE_UNITS = (1e-12, 1e-9, 1e-6, 1e-3)  # s, units of the four relaxation times
 SHORTEST = 0.38e-6  # m: below, interband transitions of metals need more poles than they are worth
 
 

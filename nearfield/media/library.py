@@ -31,7 +31,7 @@ class Library:
         return {entry.name: entry for family in FAMILIES for entry in entries_of(family)}
 
     def about(self, name: str) -> Entry:
-        """The entry of a medium. Error: ModelError for a name that is not in the library."""
+        """Source, band and error of a medium. Error: ModelError for a name that is not in the library."""
         key = str(name).replace("_", "-").lower()
         if key not in self._entries:
             near = difflib.get_close_matches(key, self._entries, n=1)

@@ -17,7 +17,7 @@ from nearfield.media.poles import AnyPole
 
 MEDIA_WORDS = ("pec", "pmc")  # perfect electric and magnetic conductor; every other word is a key of Simulation.media
 LIBRARY = "library:"  # opens the name of a medium of the library wherever a medium is wanted
-MOST_POLES = 64  # largest number of a medium; a fit of measured values takes ten
+MOST_POLES = 64  # poles of a medium; a fit of measured values takes ten
 LOOKED_AT = 200  # frequencies at which the shortest wave of a band is looked for
 
 
@@ -44,11 +44,11 @@ class Medium(Schema):
     magnetic_conductivity: MagneticConductivity = 0.0
     """Magnetic loss (ohm/m), zero or positive."""
     name: str | None = None
-    """What messages and plots call it."""
+    """Name in messages and plots."""
     poles: Annotated[tuple[AnyPole, ...], Field(max_length=MOST_POLES)] = ()
-    """What the permittivity depends on frequency by: `Debye`, `Drude`, `Lorentz`, `PoleResidue`, at most 64."""
+    """Terms of the permittivity that depend on frequency: `Debye`, `Drude`, `Lorentz`, `PoleResidue`, at most 64."""
     magnetic_poles: Annotated[tuple[AnyPole, ...], Field(max_length=MOST_POLES)] = ()
-    """The same of the permeability."""
+    """Terms of the permeability that depend on frequency, likewise."""
     valid_band: tuple[Frequency, PositiveFrequency] | None = None
     """Lowest and highest frequency (Hz) for which the constants hold; `check` warns of a run that leaves it."""
 
@@ -87,7 +87,7 @@ class Medium(Schema):
         return self.permittivity, self.conductivity / VACUUM_PERMITTIVITY, self.poles
 
     def index_at(self, frequency: float) -> float:
-        """Ratio of the wavelength in vacuum to that in the medium, or of decay rates, at a frequency (Hz): abs(n).
+        """Factor by which a wave is shorter than in vacuum, or decays faster, at a frequency (Hz): abs(n).
 
         Of a medium without poles, its index without losses. With poles, the largest f abs(n) of the band below, over
         the frequency: a resonance below it can have the shorter waves.

@@ -20,7 +20,6 @@ from nearfield.entry.schema import Schema
 SPLIT = 1e-6  # relative; how far `terms` sets the two poles of a double one apart
 
 Terms = tuple[tuple[complex, complex], ...]
-Fraction = tuple[list[float], list[float]]
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Debye(Schema):
 
     kind: Literal["debye"] = "debye"
     strength: Number
-    """What the pole adds to the relative permittivity (or permeability) far below its relaxation."""
+    """Contribution to the relative permittivity (or permeability) far below the relaxation."""
     relaxation_time: PositiveTime
     """Relaxation time (s)."""
 
@@ -59,10 +58,6 @@ class Debye(Schema):
         """Pole-residue pairs (1/s): chi = sum residue/(s - pole)."""
         rate = 1.0 / self.relaxation_time
         return ((complex(-rate), complex(self.strength * rate)),)
-
-    def _fraction(self, h: float) -> Fraction:
-        """Coefficients of numerator and denominator in x = s h, lowest first."""
-        return [self.strength], [1.0, self.relaxation_time / h]
 
     def _step(self, time_step: float) -> PoleStep:
         """The pole over one time step (s)."""
@@ -95,10 +90,6 @@ class Drude(Schema):
         rate = max(self.collision_frequency, SPLIT * math.sqrt(self._square))
         return ((0j, complex(self._square / rate)), (complex(-rate), complex(-self._square / rate)))
 
-    def _fraction(self, h: float) -> Fraction:
-        """Coefficients of numerator and denominator in x = s h, lowest first."""
-        return [self._square * h**2], [0.0, self.collision_frequency * h, 1.0]
-
     def _step(self, time_step: float) -> PoleStep:
         """The pole over one time step (s): that at 0 needs no state, and nothing is divided by the collision rate."""
         half = 0.5 * time_step
@@ -117,7 +108,7 @@ class Lorentz(Schema):
 
     kind: Literal["lorentz"] = "lorentz"
     strength: Number
-    """What the pole adds to the relative permittivity (or permeability) far below its resonance."""
+    """Contribution to the relative permittivity (or permeability) far below the resonance."""
     resonance_frequency: PositiveFrequency
     """Resonance frequency w0 / (2 pi) (Hz)."""
     damping: NonNegativeRate
@@ -139,11 +130,6 @@ class Lorentz(Schema):
             apart = 1j * SPLIT * math.sqrt(square)
         pairs = [(-self.damping + side, self.strength * square / (2.0 * side)) for side in (apart, -apart)]
         return tuple(pairs[:1] if apart.imag else pairs)
-
-    def _fraction(self, h: float) -> Fraction:
-        """Coefficients of numerator and denominator in x = s h, lowest first."""
-        square = self._square * h**2
-        return [self.strength * square], [square, 2.0 * self.damping * h, 1.0]
 
     def _step(self, time_step: float) -> PoleStep:
         """The pole over one time step (s), in a form that two real poles, equal ones and a pair share."""
@@ -196,14 +182,6 @@ class PoleResidue(Schema):
     def _terms(self) -> Terms:
         """The pair itself (1/s)."""
         return ((self.pole, self.residue),)
-
-    def _fraction(self, h: float) -> Fraction:
-        """Coefficients of numerator and denominator in x = s h, lowest first."""
-        pole, residue = self.pole * h, self.residue * h
-        if not pole.imag:
-            return [residue.real], [-pole.real, 1.0]
-        constant = -2.0 * (residue * pole.conjugate()).real
-        return [constant, 2.0 * residue.real], [abs(pole) ** 2, -2.0 * pole.real, 1.0]
 
     def _step(self, time_step: float) -> PoleStep:
         """The pole over one time step (s)."""

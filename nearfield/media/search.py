@@ -18,7 +18,7 @@ from nearfield.entry.constants import VACUUM_PERMITTIVITY
 POLE = np.dtype([("kind", "U7"), ("rate", float), ("damping", float)])
 PER_DECADE = 8  # relaxation times and resonances of the grid
 DAMPINGS = (1e-4, 0.02, 0.1, 0.4, 1.5)  # over the angular resonance frequency
-BEYOND = 10**1.5  # how far outside the table poles are sought, over its first and last frequency
+BEYOND = 10**1.5  # factor past the first and the last frequency of the table within which poles are sought
 ROWS_SEARCHED = 120
 MOST_SOUGHT_AGAIN = 8  # poles: of more, each has its neighbours to lean on
 TRIED = 2  # candidates of the grid, besides the best of each kind, that are moved before one is chosen
@@ -45,7 +45,7 @@ class Problem:
 
     omega: np.ndarray  # rad/s, increasing
     permittivity: np.ndarray  # complex, exp(+j w t); deviations count relative to its magnitude
-    loss_weight: float  # how many times more those of the imaginary part count
+    loss_weight: float  # factor of the deviations of the imaginary part
     infinity: tuple[float, float]  # allowed range of the permittivity above all poles
     conductivity: bool
     kinds: tuple[str, ...]
@@ -63,7 +63,7 @@ class Problem:
         return replace(self, omega=self.omega[kept], permittivity=self.permittivity[kept])
 
     def columns(self, poles: np.ndarray) -> np.ndarray:
-        """Columns of the linear problem (1 or 2 + poles, 2 m): infinity, conductivity where allowed, strengths."""
+        """Columns of the coefficients, (1 or 2 + poles, 2 m): infinity, conductivity where allowed, strengths."""
         return np.concatenate((self.constant_columns, self.split(responses(poles, self.omega))))
 
     @cached_property

@@ -14,7 +14,7 @@ from nearfield.media.materials import Medium, complex_frequency, from_library
 
 
 class ResistiveSheet(Schema):
-    """A surface without thickness that is not perfect metal: tangential E drives a current per width
+    """A sheet without thickness that is not metal: tangential E drives a current per width
 
         K = E / (resistance + j w inductance)
 
@@ -38,7 +38,7 @@ class ResistiveSheet(Schema):
     thickness: PositiveLength | None = None
     """... of this thickness (m), small against a cell and the skin depth."""
     name: str | None = None
-    """What messages and plots call it."""
+    """Name in messages and plots."""
 
     @model_validator(mode="after")
     def _conducts(self) -> ResistiveSheet:
@@ -93,9 +93,9 @@ class Conductor(Schema):
     permeability: Annotated[PositiveNumber, Field(ge=1, le=1e6)] = 1.0
     """Relative permeability."""
     roughness: Annotated[PositiveNumber, Field(ge=1, le=10)] = 1.0
-    """What a rough surface multiplies the impedance by; up to about 2 where it is rough against the skin depth."""
+    """Factor of a rough surface in the impedance; up to about 2 where it is rough against the skin depth."""
     name: str | None = None
-    """What messages and plots call it."""
+    """Name in messages and plots."""
 
     @property
     def dispersive(self) -> bool:

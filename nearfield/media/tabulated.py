@@ -108,7 +108,7 @@ def is_number(cell: str) -> bool:
 
 
 def column(path: Path, cell: str) -> tuple[str, float]:
-    """The name of a column, and the factor that brings it to SI."""
+    """Name of a column, and the factor that brings it to SI."""
     text = re.sub(r"[\s_(\[\])]+", "_", cell.strip()).strip("_")
     for name, spellings in COLUMNS.items():
         if text.lower() in spellings:

@@ -1,12 +1,10 @@
-"""Conformal metal: which bodies are followed through cells, and what that asks of the time step.
+"""Conformal metal: which bodies are followed through cells, and what that asks of the time step (docs/method.md).
 
-On an edge that metal cuts the array holds E times the open fraction f of the edge, which is the mean of E over the
-whole edge; a face of open fraction a carries its flux through that part alone (Dey and Mittra 1997):
+With the open fractions f of an edge and a of a face, the array of an edge holds f E, the mean of E over the whole edge:
 
     f E <- Ca f E + f Cb (curl H),        H <- Da H - (Db/a) (curl f E)
 
-so both are coefficients, line integrals of what is stored are those of the field, and what reads E at a point divides.
-No cell borrows from its neighbours. How f and a are found, and how small a may be: open_parts.py.
+so both are coefficients, and what reads E at a point divides. How f and a are found: open_parts.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Faces are unit squares with the sides bottom, right, top, left; each side is open from one part of it to another, along
 u or v. A side that is closed belongs to the rim where it is metal's surface, from corner to corner. From side to side
 the polygon has one corner more, where the surface crosses the way from the middle of the straight line to the corner
-of the rectangle about it: corners of bodies along the axes are whole, arcs have their area.
+of the rectangle about it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Metal that is followed through cells, as points, lines and edges see it: the last body that holds a point decides.
+"""Metal that is followed through cells, as points, lines and edges meet it: the last body that holds a point decides.
 
-How far a point lies from metal comes from the bodies' signed distances, the larger of two where one opens the other and
-the smaller where they add: never more than the true distance. So between two open points of a line there is no metal
-if they are closer to each other than both are to metal together, and a wall of any thickness is found by looking where
-that leaves room for it.
+Distances from metal come from the bodies' signed distances, the larger of two where one opens the other and the smaller
+where they add: never more than the true distance. So between two open points of a line there is no metal if they are
+closer to each other than both are to metal together, and walls of any thickness are found where there is room for them.
 """
 
 from __future__ import annotations
@@ -128,7 +127,7 @@ class FollowedMetal:
         return found
 
     def _clearance(self, places: Places, present: list[int]) -> np.ndarray:
-        """A lower bound of the distance (m) of open points from metal; 0 in metal."""
+        """Lower bound of the distance of points from metal (m); 0 in metal."""
         found = np.full(places[0].shape, np.inf)
         for number in present:
             distance = self.distances[number](*places)

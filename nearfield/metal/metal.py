@@ -1,13 +1,10 @@
-"""Perfect conductors on the grid: which cells, edges and faces they take.
+"""Perfect conductors on the grid: which cells, edges and faces they take (docs/method.md, Media).
 
-Solid metal takes cells: those whose centre is inside, which for flat faces means that a face moves to the nearest grid
-line. Every edge of such a cell is metal. The corners of the staircase that this makes of a round surface stand out and
-draw the field, so a cell of a sphere or cylinder must have its centre a part of a cell inside (`STAIRCASE`), and a
-round hole is as much larger. At 20 cells a radius coaxial lines then have their impedance within 0.5 % instead of 2.5 %
-below, spherical cavities their resonances within 0.4 % instead of 1.1 % above (validation/coax). Metal thinner than
-that (sheets, wires, thin boxes, plates, thin cylinders) takes edges. A later body of another medium gives back the
-cells whose centre it holds and the thin metal strictly inside it. PMC takes the H samples strictly inside. In the CPML
-what reaches its inner face goes straight on.
+Solid metal takes the cells whose centre is inside, with all their edges; flat faces move to the nearest grid line. Of
+spheres and cylinders the centre must lie a part of a cell inside (`STAIRCASE`), since the steps act larger than the
+surface: so coaxial lines and spherical cavities are within 0.5 % at 20 cells a radius (validation/coax). Metal thinner
+than a cell takes edges. A later body of another medium gives back the cells whose centre it holds and the thin metal
+strictly inside it. PMC takes the H samples strictly inside. In the CPML what reaches its inner face goes straight on.
 """
 
 from __future__ import annotations

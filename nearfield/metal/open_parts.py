@@ -1,15 +1,12 @@
-"""Open parts of grid edges and faces that metal cuts.
+"""Open fractions of the grid's edges and faces beside metal.
 
 An edge is cut where the metal's own surface meets it (bisection), a face by the polygon through these cuts
-(cut_faces.py). A face that is small against its edges makes the leap-frog unstable, so that its area counts
-as at least
+(cut_faces.py). A face that is small against its edges makes the leap-frog unstable, so that its area counts as at least
 
     a >= sum over its edges e of f_e (c dt/(n d_e))^2 V_e/v,       n: least index of any medium
 
-with d_e the cell's length across the edge, v any positive weight of the face, V_e the mean of those of the four faces
-about the edge. For any v the curl's norm is then below 2 n/(c dt), by Cauchy's inequality edge by edge: docs/method.md
-(Benkler, Chavannes and Kuster 2006 bound areas likewise). v = a^(-1/2), as far as whole faces beside small ones can
-bear it, leaves most areas as they are.
+with d_e the cell's length across the edge, v = a^(-1/2) the weight of the face, as far as whole faces beside small ones
+can bear it, and V_e the mean of the weights of the four faces about the edge: docs/method.md has the proof.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Resistive sheets on the grid: what part of its dual face a sheet has along each E edge.
+"""Resistive sheets on the grid: the part of its dual face that a sheet takes about each E edge (docs/method.md).
 
-A sheet takes the edges of the nearest grid plane. An edge gains the conductivity part/(R d): d is the dual length along
-the normal (half a cell on a magnetic wall), part what the sheet covers of the rectangle about the edge in the plane,
-its own length times the dual length across, so that edges abreast conduct as the sheet does. Of sheets in one plane the
-later one wins; a later body takes what lies strictly inside it. In the CPML what reaches its inner face goes on.
+A sheet takes the edges of the nearest grid plane; an edge gains the conductivity part/(R d), d being the dual length
+along the normal (half a cell on a magnetic wall). Of sheets in one plane the later one wins; a later body takes what
+lies strictly inside it. In the CPML what reaches its inner face goes on.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ class _Halves:
         self.middle, self.size = 0.5 * (self.low + self.high), self.high - self.low
 
     def covered(self, low: float, high: float) -> np.ndarray:
-        """The share of each that lies between two coordinates."""
+        """Part of each that lies between two coordinates."""
         length = np.minimum(self.high, high) - np.maximum(self.low, low)
         return np.clip(length / self.size, 0.0, 1.0)
 
@@ -125,7 +124,7 @@ def _paint(painted: Painted, shape: Solid, number: int, grid: YeeGrid, interior,
 
 
 def _outlined(shape: Extruded, u: _Halves, v: _Halves, near: np.ndarray) -> np.ndarray:
-    """The covered share of the quarters under an outline, given those near it."""
+    """Part of each quarter that an outline covers, given those near it."""
     rows, columns = np.nonzero(near)
     distance = shape._flat_distance(u.middle[rows], v.middle[columns])
     found = (distance <= 0.0).astype(float)

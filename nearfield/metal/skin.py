@@ -1,13 +1,11 @@
 """Good conductors on the grid: the surface impedance of metal, as a magnetic medium in the H faces that touch it.
 
-In Faraday's law of a face the part of its rim along the metal, of length l, carries the voltage Zs H l. With Zs(s) a
-sum of R, s L and terms r s/(s + p), all positive, that makes the face's permeability
+With the length l of a face's rim along the metal, its open area A, and Zs(s) a sum of R, s L and terms r s/(s + p),
 
-    mu_r(s) = 1 + (l/A) Zs(s)/(s mu0) = 1 + (l/A)/mu0 (L + R/s + sum r/(s + p)),       A: the face's open area
+    mu_r(s) = 1 + (l/A) Zs(s)/(s mu0) = 1 + (l/A)/mu0 (L + R/s + sum r/(s + p)),       all positive
 
-a passive medium, whatever lies beside it: nothing in stability.py changes. Tangential H half a cell off a
-flat wall is that on the wall to second order. About edges that stand out each face of the metal counts with what it has
-along the edge's dual length. Zs is fitted over the band of the excitations (skin_fit.py).
+About edges that stand out each face of the metal counts with what it has along the edge's dual length. Zs is fitted
+over the band of the excitations (skin_fit.py). docs/method.md has the errors.
 """
 
 from __future__ import annotations
@@ -95,7 +93,7 @@ class SkinSurface:
         return total if metal is None else np.where(metal, 0.0, total)
 
     def _stands(self, wall: int, normal: int, axis: int, plane: int) -> np.ndarray | None:
-        """Parts of the dual length along `normal` that the metal's faces across `wall` take about its nodes."""
+        """Part of the dual length along `normal` that metal faces across `wall` take about its nodes."""
         cells = self._cells(normal)
         if normal != axis:
             faces, place = self._faces(wall, axis, plane), next_axes(axis).index(normal)

@@ -1,8 +1,6 @@
-"""Walls of metal so thin that both their sides lie in one face: which of its open parts are apart, which one it keeps.
+"""Walls of metal so thin that both their sides lie in one face: of its open parts the face keeps the largest.
 
-H on a face couples all its open edges, so of parts that metal divides it can serve one: the largest. The edges of the
-others are metal then, for all faces about them. That closes every wall, and puts one of its sides off by at most the
-open part of the cell that is given up.
+The edges of the others are metal then, for all faces about them: every wall is closed (docs/method.md).
 
 Faces as in cut_faces.py; `pieces` are the open pieces of their sides, two for each: (8, faces) from and to,
 nothing where these are equal. Only a side with metal between open ends has a second piece.
@@ -33,7 +31,7 @@ def pieces_of(sides: Sequence[Ends]) -> Pieces:
 
 
 def kept(ends: Ends, given_up: np.ndarray) -> Ends:
-    """The rest of sides when pieces (2, ...) are given up; nothing where metal crosses and both pieces are kept."""
+    """The rest of sides without the pieces `given_up` (2, ...); nothing where metal crosses and both pieces stay."""
     low, high = pieces_of([ends])
     left = (high > low) & ~given_up
     one = left[0] != left[1]

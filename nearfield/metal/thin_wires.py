@@ -1,18 +1,10 @@
-"""Thin wires of a stated radius: what the eps of edges and the mu of faces about a chain of metal edges counts with.
+"""Thin wires of a stated radius: factors of eps of the edges and of mu of the faces about a chain of metal edges.
 
-The edges that meet the wire count with m eps, the faces round it with mu/m, m of wire_lattice.py (Noda and
-Yokoyama 2002, with the lattice's own field). Capacitance and inductance are then those of the radius; their product,
-and so the speed along the wire, stays. The node of a free end stands for half a cell of wire: its edges, that beyond
-the end too, count with half of that. Conductivities and poles count likewise, so that Cb and Db alone are scaled.
-
-**Stability.** With p the factors of eps and q those of 1/mu, the largest eigenvalue of the curls does not grow if
-
-    q <= p of each live edge of the face
-
-since the sum over faces of q (curl E)^2/mu is the integral over t > 0 of the sum over the faces with q > t, whose live
-edges all have p > t; each is at most what the model without wires allows, a multiple of the sum of eps E^2 over the
-edges with p > t. So the edges at the outer rim of a thick wire's faces (m > 1) count with m too, and so do the faces
-crossed along a thin one: E and H along the wire are no part of a wave that it carries.
+The edges that meet the wire count with m eps, the faces round it with mu/m, m of wire_lattice.py, so that Cb and Db
+alone are scaled. The node of a free end stands for half a cell of wire: its edges, that beyond the end too, count with
+half of that. No factor of 1/mu may exceed the factors of eps of the face's live edges (docs/method.md has the proof of
+stability): so the edges at the outer rim of a thick wire's faces (m > 1) count with m too, and so do the faces crossed
+along a thin one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The radius of a chain of metal edges: the static field of a line charge on the grid across it.
+"""The radius of a chain of metal edges: the static field of a line charge on the grid across it (docs/method.md).
 
-Per length of wire an edge of the grid's plane carries the flux w (phi - phi'), w its dual over its own length. Far from
-a charge 1 on one node phi is -ln(r)/(2 pi), so the node itself, at phi0, sits where a round wire of radius
-exp(-2 pi phi0) has its surface: 0.1985 cells for squares. A wire of another radius a is at phi_a = -ln(a)/(2 pi) with
-the same flux in each of the node's four edges, and so the same field everywhere else, when their w is multiplied by
+With the potential phi0 of the node of a charge 1, phi' of the next one and phi_a = -ln(a)/(2 pi) at the radius a, the
+four edges of the node carry the flux of a round wire when they count with
 
     m = (phi0 - phi')/(phi_a - phi')
 """
