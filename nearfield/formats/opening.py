@@ -10,6 +10,8 @@ from nearfield.formats.description import FieldDescription
 from nearfield.formats.files import FieldFile
 from nearfield.formats.hdf5 import Hdf5FieldFile
 
+FIXED_LENGTH = {"binary": BinaryFieldFile, "ascii": AsciiFieldFile}  # formats whose snapshots all take as many bytes
+
 
 def open_field_file(
     path: str | Path, description: FieldDescription, threads: int = 1, keep: int | None = None
@@ -17,5 +19,4 @@ def open_field_file(
     """A field file of the description's format; HDF5 compresses in `threads` threads. Errors: see `FieldFile`."""
     if description.is_hdf5:
         return Hdf5FieldFile(path, description, threads, keep)
-    kind = BinaryFieldFile if description.format == "binary" else AsciiFieldFile
-    return kind(path, description, keep)
+    return FIXED_LENGTH[description.format](path, description, keep)
