@@ -198,7 +198,7 @@ def test_the_report_lists_and_draws_the_modes_of_probes_that_ask_for_them(tmp_pa
     section = page[page.index('<section id="resonances-2">') : page.index('<section id="energy">')]
     assert [f"<td>{f / 1e9:.8g} GHz</td>" in section for f in closed] == [True] * closed.size
     assert section.count("<tr>") == closed.size + 1 and "amplitude (V/m)" in section and "<svg" in section
-    assert "Resonances at fast could not be looked for: band: given" in page
+    assert "Resonances at fast could not be found: band: given" in page
     capsys.readouterr()
     assert main(["show", str(tmp_path), "--resonances", "tap", "12e9", "20e9"]) == 2
     assert "there is: 'tip'" in capsys.readouterr().err

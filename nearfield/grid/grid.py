@@ -41,7 +41,8 @@ def refuse_cell_count(cells: tuple[int, ...], advice: str) -> None:
         limit = f"fewer than {MOST_LINES:,} along one axis are allowed"
     else:
         return
-    raise ModelError(f"the grid would have {text} = {total:.3g} cells, {limit}; {advice}")
+    whole = f"{total:,.0f}" if total < 1e15 else f"{total:.3g}"
+    raise ModelError(f"the grid would have {text} = {whole} cells, {limit}; {advice}")
 
 
 class Grid(Schema):

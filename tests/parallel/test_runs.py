@@ -261,7 +261,7 @@ def test_a_result_that_exists_is_refused_once(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "result.h5").write_text("mine")
     done = run("--ranks", "2", "--output", "out")
-    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("holds a result already") == 1, done.stderr
+    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("has a result already") == 1, done.stderr
     assert (tmp_path / "out" / "result.h5").read_text() == "mine"
 
 
