@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING
@@ -9,9 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.bodies.shapes import Solid
+from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid
+
+MOST_COPIES = 10_000  # largest number for one body, 100 x 100 periods: more is a slip of units and takes minutes
 
 
 def images(shape: Solid, grid: YeeGrid) -> Iterator[Solid]:
@@ -21,6 +25,12 @@ def images(shape: Solid, grid: YeeGrid) -> Iterator[Solid]:
         low, high = (corner[axis] for corner in shape.bounds())
         covers = shape._constant_along(axis) and low <= line[0] and high >= line[-1]
         spans.append(range(1) if grid.phases[axis] is None or covers else shifts(low, high, line))
+    count = math.prod(len(span) for span in spans)
+    if count > MOST_COPIES:
+        raise ModelError(
+            f"a {shape.kind} reaches into {count:,} cells of this periodic model, at most {MOST_COPIES:,} are allowed, "
+            "since each takes a copy of it; check its size and the period"
+        )
     yield shape
     for cells in product(*spans):
         if any(cells):
