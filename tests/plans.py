@@ -13,7 +13,7 @@ from nearfield.grid.yee import YeeGrid
 from nearfield.plan.coupling_term import CouplingTerm
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.plan import AxisProfile, Plan
-from nearfield.plan.planes import PoleMedium, PolePlane
+from nearfield.plan.planes import PlaneCoefficients, PoleMedium, PolePlane
 from nearfield.plan.recorders import DFTBox, Functional, SnapshotBox, recorders
 from nearfield.plan.terms import CircuitTerm, CurrentTerm, IncidentTerm
 
@@ -26,19 +26,8 @@ def draws(count: int) -> int:
     return count * int(os.environ.get("NEARFIELD_DRAWS", "1"))
 
 
-@dataclass(frozen=True)
-class Planes:
-    """Coefficients shared by planes start..stop: (3 components, stay and drive, nb, nc)."""
-
-    start: int
-    stop: int
-    electric: np.ndarray
-    magnetic: np.ndarray
-    poles: tuple[PolePlane, ...] = ()
-
-
 class DenseCoefficients:
-    """The interface of `nearfield.coefficients.coefficients.Coefficients` over one dense array (6, 2, active shape).
+    """The interface of `nearfield.plan.planes.Coefficients` over one dense array (6, 2, active shape).
 
     `poles`: stay and weight of dispersive media, (2, 3, active shape) by number; `pole_media`: these.
     """
@@ -46,7 +35,7 @@ class DenseCoefficients:
     def __init__(self, values: np.ndarray, poles: Sequence[np.ndarray] = (), pole_media=()) -> None:
         self.values, self.poles, self.pole_media = values, poles, tuple(pole_media)
 
-    def planes(self, axis: int, lower=None, upper=None) -> Iterator[Planes]:
+    def planes(self, axis: int, lower=None, upper=None) -> Iterator[PlaneCoefficients]:
         part = tuple(slice(*ends) for ends in zip(lower or (0, 0, 0), upper or self.values.shape[2:]))
         values = self.values[(slice(None), slice(None), *part)]
         turned = values.transpose(0, 1, 2 + axis, 2 + (axis + 1) % 3, 2 + (axis + 2) % 3)
@@ -57,7 +46,7 @@ class DenseCoefficients:
             alike = stop < turned.shape[2] and np.array_equal(turned[:, :, stop], turned[:, :, start])
             if not alike or any(not np.array_equal(c[:, :, stop], c[:, :, start]) for c in cells):
                 poles = tuple(PolePlane(n, *c[:, :, start]) for n, c in enumerate(cells) if c[1, :, start].any())
-                yield Planes(start, stop, turned[:3, :, start], turned[3:, :, start], poles)
+                yield PlaneCoefficients(start, stop, turned[:3, :, start], turned[3:, :, start], poles)
                 start = stop
 
     def dense_poles(self, medium: int, component: int) -> np.ndarray:

@@ -15,7 +15,7 @@ import nearfield
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = {".py", ".md", ".toml", ".txt", ".hpp", ".cpp", ".h", ".html", ".css", ".json", ".cfg", ".yml", ".yaml", ""}
-LONGEST_FILE = 430  # lines; past 300 ask which other file it belongs to
+LONGEST_FILE = 400  # lines; past 300 ask which other file it belongs to
 
 
 def tracked() -> list[Path]:

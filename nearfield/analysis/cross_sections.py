@@ -22,7 +22,6 @@ from nearfield.records.records import Variable, Variables, labelled
 if TYPE_CHECKING:
     import xarray
 
-
 DIMS = ("frequency", "theta", "phi")
 
 

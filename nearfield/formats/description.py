@@ -16,14 +16,14 @@ import numpy as np
 
 from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
-from nearfield.entry.triples import Triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.formats.bounds import Bound
 from nearfield.formats.codecs import NO_CODEC, Codec
 from nearfield.formats.pieced import Pieced, box_at
 from nearfield.grid.yee import COMPONENTS
 from nearfield.plan.boxes import Box
 from nearfield.records.records import HALF
-from nearfield.records.regions import Region, triple, unit_of
+from nearfield.records.regions import Region, unit_of
 
 if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid

@@ -27,7 +27,7 @@ import h5py
 import numpy as np
 
 import nearfield
-from nearfield.entry.triples import Triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.formats.committed import CommittedFile
 from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.direct import PAGE, PART
@@ -36,7 +36,6 @@ from nearfield.formats.paraview import write_vtkhdf_group, write_xdmf
 from nearfield.formats.pieced import box_at
 from nearfield.plan.boxes import Box
 from nearfield.records.hdf5 import CONVENTIONS
-from nearfield.records.regions import triple
 
 # superblock version 2 has no mark of being open; without a strategy for free space the length of a file depends only
 # on its contents; datasets made with the later bound have an extensible array as index of their chunks

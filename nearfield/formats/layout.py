@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.entry.errors import ModelError, RunFailed
-from nearfield.entry.triples import Triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.formats.claimed import ClaimedFile
 from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.files import BROKEN_OFF, COMPLETE, RUNNING, FieldFile, interrupted
@@ -26,7 +26,7 @@ from nearfield.formats.opening import open_field_file
 from nearfield.formats.pieced import box_at
 from nearfield.formats.reading import PARTS_FIRST, joined_parts, stored_fields
 from nearfield.plan.boxes import Box
-from nearfield.records.regions import Region, triple
+from nearfield.records.regions import Region
 
 Boxes = Mapping[str, tuple[Triple, Triple]]  # offset and shape in the component's own box
 UNEQUAL = "the domains have different numbers of snapshots"

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from nearfield.entry.triples import triple
 from nearfield.plan.boxes import Box
-from nearfield.records.regions import triple
 
 Placed = tuple[Sequence[int], np.ndarray, int]  # offset of a piece, its values, and their sign
 

@@ -15,7 +15,7 @@ from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Angles, Position
-from nearfield.entry.triples import triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import FACES
 from nearfield.grid.yee import AXES
 from nearfield.incident.seen import refuse_across
@@ -24,7 +24,7 @@ from nearfield.monitors.regions import BoxLike, Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
 from nearfield.plan.recorders import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
-from nearfield.records.regions import Nodes, frequency_axis
+from nearfield.records.regions import frequency_axis
 from nearfield.sources.edges import Name, flat_axes
 from nearfield.sources.sources import SOURCES
 
@@ -40,7 +40,7 @@ def wall_faces(context: Context) -> set[tuple[int, str]]:
     return {(axis, side) for axis, side in FACES if context.boundaries.face(axis, side) in WALLS}
 
 
-def on_walls(context: Context, first: Nodes, last: Nodes) -> set[tuple[int, str]]:
+def on_walls(context: Context, first: Triple, last: Triple) -> set[tuple[int, str]]:
     """The faces of a box where nothing passes: on a wall of the domain, or one period from its other face."""
     ends = {"low": (first, (0, 0, 0)), "high": (last, context.grid.cells)}
     walls = {(axis, side) for axis, side in wall_faces(context) if ends[side][0][axis] == ends[side][1][axis]}
@@ -170,7 +170,7 @@ class FarField(Monitor):
             walls.append(Wall(axis, place, kind, inward))
         return tuple(walls)
 
-    def _box(self, context: Context) -> tuple[Nodes, Nodes]:
+    def _box(self, context: Context) -> tuple[Triple, Triple]:
         """The nodes of the surface. Errors: outside the grid, without volume, in the CPML."""
         grid, walls, interior = context.grid, wall_faces(context), context.boundaries.interior(context.grid)
         margins = [min(MARGIN, (stop - low) // 4) for low, stop in interior]

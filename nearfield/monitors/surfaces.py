@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearfield.analysis.faces import time_factor
-from nearfield.entry.triples import triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import FACES
 from nearfield.grid.yee import AXES, COMPONENTS, YeeGrid
 from nearfield.lowering.context import Context, dft_stride
 from nearfield.monitors.regions import held_region, is_held, restored
 from nearfield.plan.recorders import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
-from nearfield.records.regions import Nodes, Region, frequency_axis, unit_of
+from nearfield.records.regions import Region, frequency_axis, unit_of
 
 OUTWARD = {"low": -1, "high": +1, "plane": +1}
 
@@ -32,8 +32,8 @@ class FacePlace:
 
     axis: int
     side: str  # "low" | "high" | "plane"
-    first: Nodes
-    last: Nodes
+    first: Triple
+    last: Triple
 
     @property
     def node(self) -> int:
@@ -56,7 +56,7 @@ class FacePlace:
         return f"{COMPONENTS[component]}_{AXES[self.axis]}_{self.side}"
 
 
-def closed_box(first: Nodes, last: Nodes, absent: set[tuple[int, str]]) -> list[FacePlace]:
+def closed_box(first: Triple, last: Triple, absent: set[tuple[int, str]]) -> list[FacePlace]:
     """The faces of a box of nodes, without those that lie on a wall."""
     return [FacePlace(axis, side, first, last) for axis, side in FACES if (axis, side) not in absent]
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import shutil
 import time
 from dataclasses import dataclass, field
 from itertools import count
@@ -24,29 +23,28 @@ from nearfield import stream
 from nearfield.discretization.discretization import Discretization, Feature
 from nearfield.engines.protocol import LocalEngine
 from nearfield.entry.errors import ModelError
-from nearfield.formats.description import FieldDescription
 from nearfield.formats.direct import PAGE
 from nearfield.formats.layout import Boxes, stored_domains
-from nearfield.formats.sizes import PredictedSize, predicted_size, refuse_full_disk
-from nearfield.lowering.context import Context
-from nearfield.machine.system_files import free_memory
+from nearfield.formats.sizes import refuse_full_disk
 from nearfield.machine.transport import agreed
 from nearfield.monitors.field_file import SUFFIXES
 from nearfield.monitors.regions import is_held
+from nearfield.output.field_sizes import (
+    LEAST_BLOCKS,
+    described,
+    features_with_files,
+    file_sizes,
+    ring_blocks,
+    stored_regions,
+)
 from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.writers import Writers, boxes
 from nearfield.parallel.start import Started
 from nearfield.plan.recorders import SnapshotBox, taken_by
-from nearfield.plan.sizes import BYTES_OF
-from nearfield.records.records import PARTS, RunRecord
-from nearfield.records.regions import Region
-from nearfield.stream.names import folder as shared_memory
+from nearfield.records.records import RunRecord
 from nearfield.stream.rings import remove as remove_ring
 
 RING = "run."  # begins the names of rings
-RING_BYTES = 1 << 30  # bytes of a monitor's rings on a host, if its snapshots are small
-RING_SHARE = 1 / 8  # at most, of the room that is left for shared memory
-LEAST_BLOCKS, MOST_BLOCKS = 2, 64  # snapshots in a ring: one is recorded while another is written
 ALIGNED = PAGE  # bytes: the disk takes components from where they lie
 PATIENCE = 60.0  # s, for the writer to open its files
 MANY = 1 << 62  # steps
@@ -366,53 +364,6 @@ class FieldStreams:
                 "closing_seconds": max(closing),
             }
         }
-
-
-def features_with_files(setup: Discretization) -> dict[str, Feature]:
-    """The monitors that have files of their own."""
-    return {name: each for name, each in setup.lowered[2].items() if getattr(each.item, "file", None)}
-
-
-def stored_regions(feature: Feature, context: Context) -> dict[str, Region]:
-    """Stored regions of a monitor: of complex fields all real parts, then all imaginary ones, as recorders come."""
-    found = feature.item._regions(context)
-    parts = PARTS if feature.complex_fields else ("",)
-    return {name + part: region for part in parts for name, region in found.items()}
-
-
-def described(setup: Discretization, feature: Feature) -> FieldDescription:
-    """The description of a monitor's file."""
-    item, context = feature.item, setup.context
-    return item.file.description(
-        context.grid,
-        stored_regions(feature, context),
-        item._positions(context),
-        len(item._steps(context)),
-        context.precision,
-        " ".join(filter(None, (setup.simulation.title, item.name))),
-    )
-
-
-def file_sizes(setup: Discretization) -> list[PredictedSize]:
-    """The size of every file of a run."""
-    found = [predicted_size(described(setup, feature)) for feature in features_with_files(setup).values()]
-    return found * len(setup.excitations)
-
-
-def ring_bytes(setup: Discretization) -> int:
-    """Memory of the rings of a run of one rank."""
-    total, recorders = 0, cast("tuple[SnapshotBox, ...]", setup.plan.recorders)
-    for feature in features_with_files(setup).values():
-        own = recorders[feature.first : feature.first + feature.count]
-        size = sum(term.samples for term in own) * BYTES_OF[setup.plan.precision]
-        total += size * ring_blocks(size, len(feature.item._steps(setup.context)))
-    return total
-
-
-def ring_blocks(size: int, snapshots: int) -> int:
-    """Blocks of the rings of snapshots of this size on a host."""
-    room = min(RING_BYTES, RING_SHARE * min(shutil.disk_usage(shared_memory()).free, free_memory() or math.inf))
-    return max(LEAST_BLOCKS, min(int(room / max(size, 1)), MOST_BLOCKS, snapshots))
 
 
 def remove_left_rings() -> None:

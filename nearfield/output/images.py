@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.entry.triples import triple
 from nearfield.grid.folds import Fold
 from nearfield.monitors.regions import cut_edges as region_cut_edges
 from nearfield.records.records import PARTS
-from nearfield.records.regions import Region, triple
+from nearfield.records.regions import Region
 
 if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid

@@ -30,7 +30,7 @@ import numpy as np
 from nearfield import stream
 from nearfield.analysis.fields import FieldResult, collocate
 from nearfield.entry.errors import NearfieldError
-from nearfield.entry.triples import Triple
+from nearfield.entry.triples import Triple, triple
 from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.files import FieldFile
 from nearfield.formats.layout import JoinedFile, PartFiles, boxes_from
@@ -38,7 +38,6 @@ from nearfield.formats.opening import open_field_file
 from nearfield.formats.pieced import Pieced, Placed
 from nearfield.output.images import placed
 from nearfield.records.records import HALF, Variable
-from nearfield.records.regions import triple
 
 COMMIT_EVERY = 1.0  # s, least time between two commits that nobody requested
 LOOK_EVERY = 0.2  # s between looks at requests while no snapshot comes

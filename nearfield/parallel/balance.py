@@ -20,8 +20,6 @@ MOST_CANDIDATES = 2_000_000  # positions of cuts times columns that are weighed 
 CLOSE, ROUGH = 1e-5, 1e-3  # relative width at which the search for the least time ends: up to FEW slabs, more
 FEW = 16  # slabs
 MOST_ROUNDS = 200  # rounds of local moves
-
-
 Index = int | np.ndarray  # numbers of positions
 
 

@@ -5,21 +5,13 @@ a..b-1. A plane at node a holds the midway samples on both sides of it, so that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from nearfield.entry.triples import Triple, triple
 from nearfield.grid.yee import AXES, COMPONENTS, YeeGrid, is_half
 from nearfield.records.records import HALF, Variable, Variables
-
-Nodes = tuple[int, int, int]
-
-
-def triple(values: Iterable[int]) -> Nodes:
-    """Three whole numbers, one along each axis."""
-    x, y, z = values
-    return x, y, z
 
 
 @dataclass(frozen=True)
@@ -27,11 +19,11 @@ class Region:
     """The samples [lower, upper) of one component, in Yee indices."""
 
     component: int
-    lower: Nodes
-    upper: Nodes
+    lower: Triple
+    upper: Triple
 
     @classmethod
-    def between(cls, grid: YeeGrid, component: int, first: Nodes, last: Nodes) -> Region:
+    def between(cls, grid: YeeGrid, component: int, first: Triple, last: Triple) -> Region:
         """The samples of a component in the box between two nodes."""
         spans = [(start, stop + 1) for start, stop in zip(first, last)]
         for axis, (start, stop) in enumerate(spans):
@@ -41,7 +33,7 @@ class Region:
         return cls(component, *map(triple, zip(*spans)))
 
     @property
-    def shape(self) -> Nodes:
+    def shape(self) -> Triple:
         return triple(b - a for a, b in zip(self.lower, self.upper))
 
     @property

@@ -144,7 +144,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
 def field_files(setup: Discretization) -> tuple[str, int, list[str]]:
     """Size of the monitors' own files, memory of their rings, and a warning where the disk here has too little room."""
     from nearfield.formats.sizes import PredictedSize, refuse_full_disk
-    from nearfield.output.field_streams import features_with_files, file_sizes, ring_bytes
+    from nearfield.output.field_sizes import features_with_files, file_sizes, ring_bytes
 
     if not features_with_files(setup):
         return "", 0, []

@@ -16,7 +16,6 @@ from nearfield.plan.sizes import BYTES_OF, LANES
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
 
-
 MOST_PLANES = 64  # that surfaces are looked for in
 
 

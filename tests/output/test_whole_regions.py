@@ -9,7 +9,7 @@ import pytest
 import nearfield as nf
 from nearfield.formats import open_fields
 from nearfield.formats.reading import stored_fields
-from nearfield.output.field_streams import file_sizes, ring_bytes
+from nearfield.output.field_sizes import file_sizes, ring_bytes
 from nearfield.run.options import RunOptions
 from nearfield.run.time_loop import run
 
