@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import nearfield as nf
+from examples import figures
 from examples.dual_mode_horn import BACK, HORN, WALL, profile
 from nearfield.analysis.farfield import intensity, unit_vectors
 from nearfield.analysis.pattern import FarFieldResult
@@ -123,27 +124,28 @@ def decibels(power):
     return 10 * np.log10(power)
 
 
-def compared(result: nf.Result, alone: nf.Result, size: Size = LAPTOP) -> tuple[np.ndarray, np.ndarray]:
-    """Directivity (frequency, theta, cut) found, and by aperture theory; printed."""
+def compared(result: nf.Result, alone: nf.Result, size: Size = LAPTOP) -> tuple[dict, tuple[np.ndarray, np.ndarray]]:
+    """Figures for the page, and directivity (theta, cut) in the middle of the band, found and by aperture theory."""
     horn_cuts, cuts = alone["far"].at(np.pi - THETA, CUTS), result["far"].at(THETA, CUTS)
     own, found = horn_cuts.directivity.values, cuts.directivity.values
     theory, clear = aperture_theory(size, alone["far"]), aperture_theory(size, alone["far"], shadow=False)
     middle = len(cuts.frequencies) // 2
-    for which, frequency in enumerate(cuts.frequencies):
-        levels = [float(decibels(each[which, 0, 0])) for each in (own, found, theory, clear)]
-        text = "{:.3f} GHz: horn {:.2f}, dish {:.2f}, aperture theory {:.2f}, without the horn's shadow {:.2f} dBi"
-        print(text.format(frequency / 1e9, *levels))
-    means = [float(decibels(each[:, 0, 0]).mean()) for each in (found, theory)]
-    print(f"means over the standing wave: dish {means[0]:.2f}, aperture theory {means[1]:.2f} dBi")
+    levels = {"horn": own, "found": found, "theory": theory, "clear": clear}
+    values: dict = {name: decibels(each[:, 0, 0]).tolist() for name, each in levels.items()}
+    values |= {f"{name}_mean": float(np.mean(values[name])) for name in levels}
+    values["gigahertz"] = (np.array(cuts.frequencies) / 1e9).tolist()
+    values["largest_difference"] = float(np.abs(np.subtract(values["found"], values["theory"])).max())
+    values["mean_difference"] = abs(values["found_mean"] - values["theory_mean"])
     for column, plane in enumerate("EH"):
         widths = [beamwidth(THETA, each[middle, :, column]) for each in (found, theory)]
-        print(f"{plane}-plane: beamwidth {widths[0]:.2f}, aperture theory {widths[1]:.2f} degrees")
-    for name, each in (("horn alone", alone), ("before the dish", result)):
+        values[f"beamwidth_{plane}"], values[f"theory_beamwidth_{plane}"] = map(float, widths)
+    for name, each in (("alone", alone), ("before_dish", result)):
         s = 2 * decibels(np.abs(reflected(each)))
-        low, high = (each / 1e9 for each in BAND)
-        print(f"{name}: abs(S11) at 12 GHz {s.interp(frequency=FREQUENCY).item():.1f} dB, "
-              f"largest from {low:g} to {high:g} GHz {s.max().item():.1f} dB")  # fmt: skip
-    return found[middle], theory[middle]
+        values[f"s11_{name}"], values[f"largest_s11_{name}"] = s.interp(frequency=FREQUENCY).item(), s.max().item()
+    values["vertex"] = vertex(alone, size)
+    values["vertex_db"] = float(2 * decibels(values["vertex"]))
+    values["steps"] = result.facts["runs"]["in"]["steps"]
+    return values, (found[middle], theory[middle])
 
 
 def reflected(result: nf.Result):
@@ -182,9 +184,13 @@ def draw(result: nf.Result, alone: nf.Result, cuts: tuple[np.ndarray, np.ndarray
 
 
 def main() -> None:
-    """Run horn and reflector, compare, draw."""
+    """Run horn and reflector, compare, keep the figures, draw."""
     alone, result = model(mirror=False).run(), model().run()
-    cuts = compared(result, alone)
+    values, cuts = compared(result, alone)
+    for name, check in (("laptop", model().check()), ("full", model(FULL).check())):
+        values[name] = {"steps": check.steps, "gibibytes": check.memory_bytes / 2**30}
+        values[name]["bytes_per_cell"] = check.memory_bytes / check.total_cells
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     if len(sys.argv) > 1:
         draw(result, alone, cuts, sys.argv[1])
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import xarray
 
     from nearfield.grid.yee import YeeGrid
+    from nearfield.trust.entries import Trust
 
 
 class ExcitationResult:
@@ -78,6 +79,7 @@ class ExcitationResult:
                 "radiated_power, or feed the antenna by a port"
             )
         from nearfield.analysis.faces import time_factor
+        from nearfield.analysis.open_line import OpenLine
         from nearfield.analysis.sparameters import line_of, port_spectra, port_waves
 
         variables, impedance = self.record.ports[self.name], self.impedances.get(self.name, np.nan)
@@ -86,8 +88,9 @@ class ExcitationResult:
         line: Any = line_of(variables)
         if line is not None:
             factor = 0.5 * time_factor(frequencies, line.time_step)  # as in flux
-            incident = np.abs(port_waves(variables, frequencies, 0.0)[0]) ** 2
-            return factor * (voltage * current.conj()).real, factor * incident
+            a, b = (np.abs(wave) ** 2 for wave in port_waves(variables, frequencies, np.nan, excited=True))
+            passed = a - b if isinstance(line, OpenLine) else (voltage * current.conj()).real
+            return factor * passed, factor * a
         available = np.abs(voltage + impedance * current) ** 2 / (8 * impedance)
         return 0.5 * (voltage * current.conj()).real, available
 
@@ -183,6 +186,16 @@ class Result:
     def facts(self) -> dict[str, Any]:
         """Everything that the run assumed and measured: machine, versions, time step, steps, checks, warnings."""
         return self.record.facts
+
+    @property
+    def trust(self) -> tuple[Trust, ...]:
+        """How good the numbers are, the worst first: each with name, verdict, value, limit, and what to do.
+
+        Verdicts are "good", "warn", "bad" and "unknown"; docs/trust.md explains the entries.
+        """
+        from nearfield.trust.result import trust_of
+
+        return trust_of(self)
 
     @property
     def model_text(self) -> str:

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.discretization.model import Model
-from nearfield.entry.errors import DivergedError
+from nearfield.entry.errors import DivergedError, RunFailed
 from nearfield.records.records import RunRecord
-from nearfield.run.options import RunOptions
-from nearfield.run.progress import ProgressInfo
+from nearfield.run.options import ProgressInfo, RunOptions
 
 if TYPE_CHECKING:
     import xarray
@@ -71,9 +70,10 @@ class Simulation(Model):
 
         Dims `port` (names as in the S-parameters) and `frequency` (Hz; left out, the band of the pulses): `mode`,
         `family` ("TE", "TM", "TEM", "hybrid"), `cutoff_frequency` (Hz), `propagation_constant` alpha + j beta (1/m),
-        `impedance` (ohm) of E over H across the guide, imaginary below the cut-off, and `line_impedance` (ohm), voltage
-        over current of a TEM wave between two conductors, 0 of other modes. Of hybrid modes the impedance is that of
-        V and I of unit profiles. Error: `ModelError` without a waveguide port.
+        `impedance` (ohm) of E over H across the guide, imaginary below the cut-off, and `line_impedance` (ohm): voltage
+        over current of a TEM wave between two conductors; of a quasi-TEM wave, in mixed fillings, 2 P/abs(I)^2 with the
+        current of the inner conductor, in the middle of the pulse's band; NaN of other modes and of more conductors.
+        Of hybrid modes the impedance is that of V and I of unit profiles. Error: `ModelError` without a waveguide port.
         """
         from nearfield.discretization.guide_table import guide_modes
 
@@ -87,6 +87,8 @@ class Simulation(Model):
         tiling: str | Tiling | None = None,
         parallel: Parallel | None = None,
         checkpoint: str | None = None,
+        engine: str | None = None,
+        long: bool = False,
     ) -> Result:
         """Run every excitation and give the results.
 
@@ -99,16 +101,22 @@ class Simulation(Model):
         checkpoint: "every 10 min" or "every 1000 steps", into folders beside the output, from which `resume` goes on;
         the last two are kept. SIGTERM then ends the run with one more.
 
+        engine: "cpu", "reference" (slow, in NumPy, for checks of small models; the same bits) or "auto"; left out, the
+        simulation's own entry.
+        long: a run that is predicted to take more than a day is meant; it is refused otherwise, unless the model gives
+        its `steps`.
+
         Ctrl-C ends the run; the result then has status "interrupted". Errors: `ModelError` before anything is
-        written; `DivergedError`, whose `result` holds what was recorded.
+        written; `DivergedError` and `RunFailed` (the disk refused the output), whose `result` holds what was recorded.
         """
         from nearfield.run import time_loop
         from nearfield.run.resume import run_with_checkpoints
 
-        options = RunOptions(threads, None if output is None else Path(output), progress, tiling, parallel)
+        file = None if output is None else Path(output)
+        options = RunOptions(threads, file, progress, tiling, parallel, engine=engine, long=long)
         if checkpoint is not None:
-            return presented(lambda: run_with_checkpoints(self, checkpoint, options))
-        return presented(lambda: time_loop.run(self, options))
+            return result_of(lambda: run_with_checkpoints(self, checkpoint, options))
+        return result_of(lambda: time_loop.run(self, options))
 
     def to_toml(self) -> str:
         """The model file of this simulation."""
@@ -117,14 +125,14 @@ class Simulation(Model):
         return dumps(self)
 
 
-def presented(run: Callable[[], RunRecord]) -> Result:
+def result_of(run: Callable[[], RunRecord]) -> Result:
     """The `Result` of a run, which an error of it holds too."""
     from nearfield.results import Result
 
     try:
         return Result(run())
-    except DivergedError as error:
-        error.result = Result(error.result)
+    except (DivergedError, RunFailed) as error:
+        error.result = error.result and Result(error.result)
         raise
 
 
@@ -136,13 +144,14 @@ def resume(
     tiling: str | Tiling | None = None,
     parallel: Parallel | None = None,
     checkpoint: str | None = None,
+    engine: str | None = None,
 ) -> Result:
     """Go on with the run whose checkpoints lie in `folder`, to its end; the same bits as if it had never stopped.
 
     The newest whole checkpoint is taken; a warning names those that are damaged. The result goes where the run's was
-    to go. `simulation`: only to make sure that it is this one. Threads, tiles, domains and ranks may be others than
-    before; `checkpoint`: another schedule than before. Errors: `ModelError` for no checkpoint that can be used, or one
-    of another model or another version; `DivergedError` as of `Simulation.run`.
+    to go. `simulation`: only to make sure that it is this one. Threads, tiles, domains, ranks and the engine may be
+    others than before; `checkpoint`: another schedule than before. Errors: `ModelError` for no checkpoint that can be
+    used, or one of another model or another version; `DivergedError` as of `Simulation.run`.
 
     >>> import nearfield as nf
     >>> sim = nf.Simulation(
@@ -158,5 +167,5 @@ def resume(
     from nearfield.model_file import loads
     from nearfield.run.resume import run_on
 
-    options = RunOptions(threads, None, progress, tiling, parallel)
-    return presented(lambda: run_on(Path(folder), simulation, options, checkpoint, loads))
+    options = RunOptions(threads, None, progress, tiling, parallel, engine=engine)
+    return result_of(lambda: run_on(Path(folder), simulation, options, checkpoint, loads))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearfield.engines import ENGINES
+from nearfield.engines import ENGINES, engine_named
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import choose
 from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import COMPONENTS, YeeGrid
+from nearfield.machine.transport import ALONE
+from nearfield.parallel.start import Parallel, refuse_spread
 from nearfield.simulation import Simulation
 
 
@@ -18,8 +20,8 @@ class Solver:
 
     E stands at `time`, H half a step later. Fields are in V/m and A/m, in their full Yee shapes
     (`grid.component_shape`). `excitation` names the port to excite, or "sources" (default:
-    the first), `tiling` fixes the tiles as in `Simulation.run`. Steps are not limited and nothing is guarded. Errors:
-    `ModelError`.
+    the first), `tiling` and `engine` are those of `Simulation.run`. Steps are not limited and nothing is guarded.
+    Errors: `ModelError`.
 
     >>> import nearfield as nf
     >>> sim = nf.Simulation(nf.Grid.uniform(1e-3, (10, 10, 10)), boundaries=nf.Boundaries(nf.PEC), steps=1)
@@ -35,14 +37,18 @@ class Solver:
         threads: int | None = None,
         excitation: str | None = None,
         tiling: str | Tiling | None = None,
+        engine: str | None = None,
     ) -> None:
         self._setup = simulation._setup()
         names = self._setup.excitations
         if excitation is not None and excitation not in names:
             raise ModelError(f"excitation {excitation!r} is not one of this simulation's: {', '.join(names)}")
         self._excitation = excitation or names[0]
-        choice = choose(self._setup.plan, threads, simulation.schedule, tiling)
-        self._engine = ENGINES["cpu"](self._setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
+        plan, name = self._setup.plan, engine_named(engine or simulation.engine)
+        if name == "reference":
+            refuse_spread(threads, tiling, Parallel(), ALONE)
+        choice = choose(plan, threads, simulation.schedule, tiling)
+        self._engine = ENGINES[name](plan, threads or choice.machine.threads, tiling=choice.tiling)
 
     @property
     def grid(self) -> YeeGrid:

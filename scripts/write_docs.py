@@ -1,5 +1,5 @@
 """Rewrites the reference parts of docs/api.md, from signatures and docstrings, docs/model-file.md, from the
-schema, and docs/media.md, from the library of media.
+schema, docs/media.md, from the library of media, and nearfield/__init__.pyi, the public names for type checkers.
 
     .venv/bin/python -m scripts.write_docs [--check]
 
@@ -25,6 +25,7 @@ from nearfield.entry.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
 API, MODEL_FILE, MEDIA = (ROOT / "docs" / name for name in ("api.md", "model-file.md", "media.md"))
+STUB = ROOT / "nearfield" / "__init__.pyi"
 MARKER = "<!-- below: written from the code by scripts/write_docs.py -->"
 
 SECTIONS = {  # each with the modules whose public names it lists, in the order of nearfield/__init__.py
@@ -37,7 +38,7 @@ SECTIONS = {  # each with the modules whose public names it lists, in the order 
     "Sources": ("sources.sources", "incident"),
     "Ports and circuits": ("ports", "guides"),
     "Monitors": ("monitors",),
-    "Results": ("results", "analysis"),
+    "Results": ("results", "analysis", "studies"),
     "Errors": ("entry.errors",),
 }
 WORDS = {"Media and geometry": ("PEC", "PMC"), "Boundaries": ("PERIODIC",)}
@@ -209,13 +210,20 @@ def media_table() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def stub() -> str:
+    """Public names for type checkers, which cannot follow `nearfield.__getattr__`."""
+    lines = ['"""Public names, for type checkers; written from `__init__.py` by scripts/write_docs.py."""', ""]
+    lines += [f"from {home} import {name} as {name}" for home, names in nearfield._HOMES.items() for name in names]
+    return "\n".join([*lines, "", "__version__: str", *(f"{name}: str" for name in CONSTANTS), ""])
+
+
 def pages() -> dict[Path, str]:
     """Path and text of every page that is made from the code."""
     from scripts import model_file_page
 
     made = {API: api_reference(), MODEL_FILE: model_file_page.reference(), MEDIA: media_table()}
     by_hand = {path: path.read_text(encoding="utf-8").split(MARKER)[0] for path in made}
-    return {path: f"{by_hand[path]}{MARKER}\n\n{text}" for path, text in made.items()}
+    return {STUB: stub(), **{path: f"{by_hand[path]}{MARKER}\n\n{text}" for path, text in made.items()}}
 
 
 def main() -> int:

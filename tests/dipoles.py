@@ -96,11 +96,11 @@ class Space:
     def context(self) -> Context:
         return Context(
             self.grid,
-            self.time_step,
-            Medium(self.permittivity),
-            self.boundaries,
-            1e9,
-            "double",
+            time_step=self.time_step,
+            coefficients=Medium(self.permittivity),
+            boundaries=self.boundaries,
+            maximum_frequency=1e9,
+            precision="double",
             steps=100,
         )
 

@@ -68,7 +68,14 @@ class SmallFDTD:
         self.grid, self.time_step = grid, time_step
         self.coefficients = Vacuum(grid, boundaries, time_step, tuple(loads), tuple(metal))
         self.context = Context(
-            grid, time_step, self.coefficients, boundaries, 1e10, "double", steps, waveforms=waveforms or {}
+            grid,
+            time_step=time_step,
+            coefficients=self.coefficients,
+            boundaries=boundaries,
+            maximum_frequency=1e10,
+            precision="double",
+            steps=steps,
+            waveforms=waveforms or {},
         )
         self.fields = [np.zeros(grid.component_shape(component)) for component in range(6)]
 

@@ -15,7 +15,7 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.machine.machine_rate import known_rate, remember_rate
 from nearfield.plan.sizes import phase_error_per_wavelength
 
-PULSE = nf.Gaussian("10 GHz")
+PULSE = nf.ModulatedGaussian("5 GHz", "10 GHz")  # from 0 to 10 GHz without a static part
 MILLIMETRE = 1e-3
 
 
@@ -192,3 +192,29 @@ def test_thousands_of_ports_are_set_up_in_seconds():
     begun = time.process_time()
     assert simulation.check().total_cells == 101 * 101 * 3
     assert time.process_time() - begun < 25.0
+
+
+def test_check_lists_what_the_grid_moves_and_by_how_much():
+    """Nothing on lines is listed; elsewhere each place with its coordinates and the size of the effect."""
+
+    def moved(by: float) -> dict[str, dict]:
+        at = 15e-3 + by
+        structures = [
+            nf.Structure(nf.Sheet((9e-3, 9e-3, 8e-3 + by), (20e-3, 20e-3, 8e-3 + by)), nf.PEC, name="plate"),
+            nf.Structure(nf.Wire([(at, 15e-3, 10e-3 + by), (at, 15e-3, 13e-3)], radius=1e-5), nf.PEC, name="arm"),
+            nf.Structure(nf.Box((20e-3, 20e-3, 20e-3), (22e-3 + by, 22e-3, 22e-3)), nf.PEC, name="block"),
+            nf.Structure(nf.Box((9e-3, 9e-3, 9e-3), (11e-3 + by, 11e-3, 11e-3)), nf.Medium(2), name="glass"),
+        ]
+        port = nf.LumpedPort("feed", (15e-3, 15e-3, 13e-3), (15e-3, 15e-3, 14e-3 + by), "z")
+        check = model(structures=structures, ports=[port], waveform=PULSE, sources=[]).check()
+        return {each["what"]: each for each in check.as_dict()["moved"]}
+
+    assert moved(0.0) == {}
+    found = moved(0.25e-3)
+    place = {round(each["from"], 9): each["to"] for each in found.values()}
+    assert place == pytest.approx({8.25e-3: 8e-3, 15.25e-3: 15e-3, 22.25e-3: 22e-3, 14.25e-3: 14e-3})
+    assert all("250 um" in each["effect"] and "0.25 of a cell" in each["effect"] for each in found.values())
+    longer = [each["effect"] for each in found.values() if each["from"] == 14.25e-3]
+    assert "1 mm instead of 1.25 mm long there (-20 %)" in longer[0]
+    sheet = nf.Structure(nf.Sheet((9e-3, 9e-3, 8.25e-3), (20e-3, 20e-3, 8.25e-3)), nf.ResistiveSheet(100.0))
+    assert "moved to grid lines" in str(model(structures=[sheet]).check())

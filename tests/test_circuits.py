@@ -8,10 +8,11 @@ from small_fdtd import SmallFDTD
 
 import nearfield as nf
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
+from nearfield.lowering.context import Site
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.terms import CircuitTerm
 from nearfield.ports.circuits import SeriesBranch, two_pole
-from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
+from nearfield.ports.lumped import PlacedCircuit
 
 
 def decades(low, high):
@@ -100,7 +101,7 @@ def in_a_box(elements, connection, courant, seed, steps):
     dt = courant * grid.maximum_time_step()
     corner = [line[1] for line in grid.lines]
     element = nf.LumpedElement(corner, (*corner[:2], grid.lines[2][2]), "z", *elements, connection)
-    box = SmallFDTD(grid, nf.Boundaries(all="pec"), dt, element._loads(grid, dt))
+    box = SmallFDTD(grid, nf.Boundaries(all="pec"), dt, element._loads(Site(grid)))
     terms = element._terms(box.context)
     for component in range(3):
         free = box.coefficients.electric[component][1] != 0.0
@@ -150,10 +151,11 @@ def charge(elements, connection, dt, steps, source=None):
     """Voltage at dt, 2 dt, ... of the plates with a circuit across, driven by a source in it."""
     grid, walls, _ = plates()
     circuit = two_pole(*elements, connection)
-    block = nf.LumpedElement((0, 0, 0), (1e-3, 1e-3, 1e-3), "z", 1.0)._block(grid)
-    box = SmallFDTD(grid, walls, dt, edge_loads(circuit, block))
+    block = nf.LumpedElement((0, 0, 0), (1e-3, 1e-3, 1e-3), "z", 1.0)._block(Site(grid))
+    placed = PlacedCircuit(circuit, block)
+    box = SmallFDTD(grid, walls, dt, placed.loads())
     waveform = None if source is None else Waveform(source, "port", np.inf)
-    terms = [*circuit_terms(box.context, circuit, block, waveform), voltage_functional(box.context, block)]
+    terms = [*placed.terms(box.context, waveform), placed.voltage(box.context)]
     (voltage,) = box.run(terms, steps, "port")
     return voltage.values, circuit
 

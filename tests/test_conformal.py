@@ -121,7 +121,7 @@ def test_metal_on_grid_lines_is_the_same_by_both_methods():
         metal(nf.Box((1, 1, 0), (5, 5, 2))),
         metal(nf.Box((2, 2, 1), (3, 3, 2)), nf.Medium(2.0)),
         metal(nf.Box((1, 1, 3), (5, 5, 6))),
-        metal(nf.Sheet((0, 0, 2), (1, 6, 2))),
+        metal(nf.Sheet((0, 0, 2), (6, 6, 2))),  # its rims lie on the walls
     ]
     step = 0.5 * grid.maximum_time_step()
     both = [coefficients(grid, bodies, step=step, kind=kind) for kind in ("conformal", "staircase")]

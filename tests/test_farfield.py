@@ -1,8 +1,8 @@
 """Near to far field: closed forms sampled on the Yee positions of a surface.
 
-Tolerances: the intensity of closed-form fields carries the factor a(k_n) of nearfield/analysis/farfield.py, between
-1 - (kh)^2/8 on the axes and 1 - (kh)^2/24 on the diagonals; ratios of intensities are within their difference,
-(kh)^2/12, and amplitudes within (kh)^2/16. At 20 cells per wavelength: 0.0082 and 0.0062.
+Tolerances: closed-form fields are no waves of the grid. Their amplitudes differ by up to (kh)^2/16 (samples half a
+cell off), their phases by (kh)^2/24 k R over the way R from the middle to a corner of the surface, 17 cells at most
+here. At 40 cells per wavelength: 0.0042 of the amplitude, and twice that of a ratio of intensities.
 """
 
 from dataclasses import replace
@@ -12,16 +12,17 @@ import pytest
 from dipoles import Dipole, cube
 
 import nearfield as nf
-from nearfield.analysis.farfield import Wall, allowed_directions, averaging_factor, sphere_power
+from nearfield.analysis.farfield import Wall, allowed_directions, sphere_power
 from nearfield.analysis.pattern import FarFieldResult
 from nearfield.records.records import ExcitationRecord, Variable
 from nearfield.results import ExcitationResult
 
 FREQUENCY = 1e9
 WAVELENGTH = 299792458.0 / FREQUENCY
-CELL = WAVELENGTH / 20
-KH2 = (2 * np.pi / 20) ** 2
-RATIO, AMPLITUDE = KH2 / 12, KH2 / 16
+CELL = WAVELENGTH / 40
+KH = 2 * np.pi / 40
+AMPLITUDE = KH**2 * (1 / 16 + 17 * KH / 24)
+RATIO = 2 * AMPLITUDE
 
 
 def far_field(space, dipoles, **options):
@@ -48,8 +49,8 @@ def test_a_dipole_anywhere_in_any_direction_has_its_closed_form_and_directivity_
     assert_fields_equal(result, [dipole])
     assert result.exterior.permittivity == pytest.approx(permittivity)
     assert result.directivity.max().item() == pytest.approx(1.5, rel=RATIO)
-    assert result.radiated_power.item() == pytest.approx(result.surface_power.item(), rel=1.5e-3)
-    assert result.radiated_power.item() == pytest.approx(dipole.power(FREQUENCY), rel=KH2 / 8)
+    assert result.radiated_power.item() == pytest.approx(result.surface_power.item(), rel=AMPLITUDE)
+    assert result.radiated_power.item() == pytest.approx(dipole.power(FREQUENCY), rel=RATIO)
     assert np.isinf(result.axial_ratio.values).any() or result.axial_ratio.max() > 1e3  # linear
 
 
@@ -86,9 +87,9 @@ def test_a_wall_of_the_domain_acts_by_its_image(face, kind):
     dipole = Dipole(position, np.array([1.0, 0.5, -0.7]) * 1e-3)
     both = [dipole, dipole.image(axis, wall, kind)]
     result = far_field(space, both)
-    assert len(result.faces) == 5
+    assert len(result.surface.faces) == 5
     assert_fields_equal(result, both)
-    assert result.radiated_power.item() == pytest.approx(result.surface_power.item(), rel=2e-3)
+    assert result.radiated_power.item() == pytest.approx(result.surface_power.item(), rel=AMPLITUDE)
 
 
 def test_two_walls_make_a_corner():
@@ -99,7 +100,7 @@ def test_two_walls_make_a_corner():
     all_four = [dipole, first, dipole.image(2, low, "pmc"), first.image(2, low, "pmc")]
     result = far_field(space, all_four)
     assert_fields_equal(result, all_four)
-    assert result.radiated_power.item() == pytest.approx(result.surface_power.item(), rel=2e-3)
+    assert result.radiated_power.item() == pytest.approx(result.surface_power.item(), rel=AMPLITUDE)
 
 
 @pytest.mark.parametrize("height", [0.1, 0.25, 0.4])
@@ -125,7 +126,7 @@ def test_a_floating_surface_over_a_ground_takes_all_six_faces_and_the_image():
     both = [dipole, dipole.image(2, ground, "pec")]
     corners = {"lower": (-0.075, -0.075, ground + 0.045), "upper": (0.075, 0.075, ground + 0.195)}
     result = far_field(space, both, **corners)
-    assert len(result.faces) == 6
+    assert len(result.surface.faces) == 6
     assert_fields_equal(result, both)
 
 
@@ -150,7 +151,7 @@ def test_directions_behind_a_ground_are_refused_and_left_out_by_default():
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("side", [-1, 1])
 def test_default_angles_fill_the_open_half_space_only(axis, side):
-    from nearfield.analysis.pattern import default_angles
+    from nearfield.analysis.pattern_variables import default_angles
 
     walls = (Wall(axis, 0.0, "pec", side),)
     theta, phi = default_angles(walls)
@@ -170,7 +171,7 @@ def test_default_angles_fill_the_open_half_space_only(axis, side):
     ],
 )
 def test_surfaces_that_cannot_be_are_refused(boundaries, options, message):
-    space = cube(26, CELL, nf.Boundaries(all=nf.CPML(4), **boundaries))
+    space = cube(26, 2 * CELL, nf.Boundaries(all=nf.CPML(4), **boundaries))
     with pytest.raises(nf.ModelError, match=message):
         nf.FarField("p", [FREQUENCY], **options)._terms(space.context)
 
@@ -196,13 +197,6 @@ def test_gain_counts_what_the_port_accepted():
     assert result.realized_gain.max().item() == pytest.approx(mismatch * result.gain.max().item())
     with pytest.raises(nf.ModelError, match="need an excited port"):
         _ = FarFieldResult(variables, ExcitationResult("sources", ExcitationRecord(), {})).gain
-
-
-def test_the_averaging_factor_is_that_of_two_samples_half_a_cell_off():
-    k, below, above = 3.0, 0.1, 0.2
-    wave = np.exp(-1j * k * np.array([-0.5 * below, 0.5 * above]))
-    interpolated = (above * wave[0] + below * wave[1]) / (below + above)
-    assert averaging_factor((below, above), np.array([k]))[0] == pytest.approx(interpolated.real)
 
 
 def test_what_reaches_through_the_surface_is_warned_of():
@@ -264,5 +258,5 @@ def test_a_part_of_the_sphere_stands_for_all_where_planes_of_symmetry_make_it():
         steps=300,
     ).run(threads=1)["far"]
     assert far.exterior.mirrors == (0, 1)
-    whole = sphere_power(far.faces, replace(far.exterior, mirrors=()), far.frequencies)
+    whole, _ = sphere_power(far.surface, replace(far.exterior, mirrors=()), far.frequencies)
     np.testing.assert_allclose(far.radiated_power, whole, rtol=1e-12)

@@ -77,8 +77,40 @@ def test_a_shielded_microstrip_begins_with_its_static_permittivity():
     assert index[0] == pytest.approx(static_ratio(section, area * live, cb), rel=1e-3)
 
 
+def test_a_shielded_microstrip_has_the_line_impedance_of_its_capacitances():
+    """eta0/sqrt(C C0)/eps0, to the square of a hundredth of a wavelength across the box."""
+    board = slab(0, 12, 4.0, height=2)
+    strip = nf.Structure(nf.Sheet((4 * MM, 2 * MM, 0), (8 * MM, 2 * MM, 1)), nf.PEC)
+    model = guide([board, strip], pulse=nf.Gaussian(1e9))
+    section, _ = section_of(model)
+    area, live, _ = flat_edges(section)
+    cb = np.concatenate([part.ravel() for part in section.filling.electric[:2]])
+    filled, empty = capacitances(section, area * live, cb)
+    found = model.guide_modes(0.5e9).line_impedance
+    assert found.values == pytest.approx(376.730 / np.sqrt(filled * empty), rel=1e-3)
+    assert "2 P" in found.attrs["definition"]
+
+
+def test_modes_that_are_no_pair_of_conductors_wave_have_no_line_impedance():
+    """Hollow guides, and the second mode of a shielded microstrip."""
+    board = slab(0, 12, 4.0, height=2)
+    strip = nf.Structure(nf.Sheet((4 * MM, 2 * MM, 0), (8 * MM, 2 * MM, 1)), nf.PEC)
+    hollow, filled = guide(pulse=PULSE), guide([slab()], pulse=PULSE)
+    second = guide([board, strip], pulse=nf.ModulatedGaussian(22e9, 4e9))
+    second = second.model_copy(update={"ports": (second.ports[0].model_copy(update={"modes": ("2",)}),)})
+    for model in (hollow, filled, second):
+        assert np.isnan(model.guide_modes().line_impedance.values).all()
+    assert "line of" not in str(hollow.check()) + str(filled.check())
+
+
 def static_ratio(section, area, cb):
     """Capacitance of the strip with the dielectric over that without."""
+    filled, empty = capacitances(section, area, cb)
+    return filled / empty
+
+
+def capacitances(section, area, cb):
+    """Capacitance of the strip over eps0 with the dielectric and without, per length."""
     from dataclasses import replace
 
     energies = []
@@ -91,7 +123,7 @@ def static_ratio(section, area, cb):
         )
         (electric,) = static_fields(replace(section, filling=filling))
         energies.append(np.sum(area / open_parts * electric**2))
-    return energies[0] / energies[1]
+    return energies
 
 
 LEAKS = {
@@ -178,7 +210,7 @@ WRONG = {
     ),
     "a name": (lambda: guide([slab()], pulse=PULSE), {"modes": ("TE10",), "shape": "rectangular"}, "filled unevenly"),
     "too many": (lambda: guide([slab(0, 1, height=2)], (2, 2), pulse=PULSE), {"modes": ("9",)}, "the grid has 4 modes"),
-    "a loss": (lambda: guide([slab(conductivity=0.1)], pulse=PULSE), {}, "loses power"),
+    "a loss": (lambda: guide([slab(conductivity=1.0)], pulse=PULSE), {}, "loss tangent of 0.2"),
     "an end": (
         lambda: guide([nf.Structure(nf.Box((0, 0, 12.5 * MM), (5 * MM, 7 * MM, 1)), nf.Medium(2.0))], pulse=PULSE),
         {},

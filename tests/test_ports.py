@@ -6,10 +6,14 @@ from small_fdtd import SmallFDTD
 
 import nearfield as nf
 from nearfield.analysis.sparameters import port_spectra, port_waves, scattering
+from nearfield.discretization.cautions import cautions
+from nearfield.discretization.discretization import Discretization
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.lowering.context import Site
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.recorders import Functional
 from nearfield.plan.terms import CircuitTerm
+from nearfield.sources import edges
 
 PULSE = nf.Gaussian(10e9)
 PLATES = nf.Boundaries(all="pmc", z_low="pec", z_high="pec")
@@ -27,7 +31,7 @@ def excited(*ports):
 def run(grid, walls, ports, steps, excitation, elements=(), metal=(), time_step=None):
     """Fields and each port's variables after a run."""
     dt = time_step or 0.95 * grid.maximum_time_step()
-    loads = [load for item in (*ports, *elements) for load in item._loads(grid, dt)]
+    loads = [load for item in (*ports, *elements) for load in item._loads(Site(grid))]
     box = SmallFDTD(grid, walls, dt, loads, metal, excited(*ports))
     terms = [port._terms(box.context) for port in ports]
     passive = [term for item in elements for term in item._terms(box.context)]
@@ -47,8 +51,8 @@ def test_a_sheet_on_a_graded_grid_has_exactly_its_resistance(axis):
     lower, upper = [line[1] for line in grid.lines], [line[4] for line in grid.lines]
     upper[(number + 1) % 3] = lower[(number + 1) % 3]
     port = nf.LumpedPort("p", lower, upper, axis, resistance=70.0, capacitance=2e-12, connection="parallel")
-    (load,) = port._loads(grid, 1e-13)
-    block = port._block(grid)
+    (load,) = port._loads(Site(grid))
+    block = port._block(Site(grid))
     total = upper[number] - lower[number]
     for layer in np.unique((block.i, block.j, block.k)[number]):
         inside = (block.i, block.j, block.k)[number] == layer
@@ -61,7 +65,7 @@ def test_a_sheet_on_a_graded_grid_has_exactly_its_resistance(axis):
 def test_voltage_is_positive_when_the_upper_terminal_is():
     grid = graded((3, 3, 4))
     port = nf.LumpedPort("p", [line[1] for line in grid.lines], [line[3] for line in grid.lines], "z")
-    box = SmallFDTD(grid, PLATES, 1e-13, port._loads(grid, 1e-13))
+    box = SmallFDTD(grid, PLATES, 1e-13, port._loads(Site(grid)))
     box.fields[2][...] = -2.0  # E points down: from the upper, positive, terminal to the lower one
     (term,) = port._terms(box.context)
     assert box.value(term) == pytest.approx(2.0 * (grid.lines[2][3] - grid.lines[2][1]), rel=1e-12)
@@ -88,8 +92,8 @@ def test_power_out_of_a_port_is_the_energy_in_the_field(circuit):
     voltage, current = found["p"]["voltage"].array, found["p"]["current"].array
     work = np.sum(voltage * current) * box.time_step
     other, _ = run(grid, nf.Boundaries(all="pec"), [port], 198, "p")
-    lumped = sum(load.permittivity * box.fields[2][load.i, load.j, load.k] ** 2 for load in port._loads(grid, 1.0))
-    block = port._block(grid)
+    lumped = sum(load.permittivity * box.fields[2][load.i, load.j, load.k] ** 2 for load in port._loads(Site(grid)))
+    block = port._block(Site(grid))
     shunt = 0.5 * VACUUM_PERMITTIVITY * np.sum(lumped * block.length * block.area)
     assert box.energy(other.fields[3:]) - shunt == pytest.approx(work, rel=1e-9)
     assert work > 0.0
@@ -103,8 +107,8 @@ def test_mean_voltage_and_current_of_a_wide_port_obey_its_circuit(circuit):
     upper[1] = lower[1]
     port = nf.LumpedPort("p", lower, upper, "z", waveform=nf.Gaussian(40e9), **circuit)
     dt = 0.9 * grid.maximum_time_step()
-    box = SmallFDTD(grid, nf.Boundaries(all="pec"), dt, port._loads(grid, dt), (), excited(port))
-    terms, block = port._terms(box.context), port._block(grid)
+    box = SmallFDTD(grid, nf.Boundaries(all="pec"), dt, port._loads(Site(grid)), (), excited(port))
+    terms, block = port._terms(box.context), port._block(Site(grid))
     at = (block.i, block.j, block.k)
     state = [np.zeros((len(term.i), 2)) for term in terms]
     values, currents = [], []
@@ -120,7 +124,7 @@ def test_mean_voltage_and_current_of_a_wide_port_obey_its_circuit(circuit):
         _, drive = box.coefficients.at(2, *at)
         branch = (free - box.fields[2][at]) / (drive * VACUUM_IMPEDANCE * VACUUM_SPEED * dt) * block.area
         mean, change = 0.5 * (box.fields[2][at] + old[2][at]), (box.fields[2][at] - old[2][at]) / dt
-        for load in port._loads(grid, dt):
+        for load in port._loads(Site(grid)):
             branch += block.area * (load.conductivity * mean + VACUUM_PERMITTIVITY * load.permittivity * change)
         currents.append(np.sum(branch * block.part))
         values.append(box.value(terms[-1]))
@@ -255,8 +259,8 @@ REFUSED = (
     (lambda: nf.MicrostripPort("p", (0, 0, 0), (0, 0, 1e-3), "z", "+y", 5e-3), "no width"),
     (lambda: nf.MicrostripPort("p", *CORNERS, "z", "-y", 5e-3), "turn the propagation"),
     (lambda: nf.MicrostripPort("p", *CORNERS, "z", "y", 5e-3), "propagation"),
-    (lambda: nf.LumpedPort("p", (0, 0, 0), (0, 0, 0.1e-3), "z")._edges(line()[0]), "vanish"),
-    (lambda: nf.LumpedPort("p", (0, 0, 0), (0, 0, 1), "z")._edges(line()[0]), "outside"),
+    (lambda: nf.LumpedPort("p", (0, 0, 0), (0, 0, 0.1e-3), "z")._edges(Site(line()[0])), "vanish"),
+    (lambda: nf.LumpedPort("p", (0, 0, 0), (0, 0, 1), "z")._edges(Site(line()[0])), "outside"),
     (lambda: nf.MicrostripPort("p", (0, 0, 0), (1e-3, 0, 1e-3), "z", "+y", 0.2e-3)._plane_node(line()[0]), "one cell"),
     (lambda: nf.MicrostripPort("p", (0, 0, 0), (1e-3, 0, 1e-3), "z", "+y", 59.9e-3)._plane_node(line()[0]), "one cell"),
 )
@@ -266,3 +270,49 @@ REFUSED = (
 def test_wrong_ports_are_refused_with_a_reason(make, message):
     with pytest.raises(nf.ModelError, match=message):
         make()
+
+
+def test_each_port_element_and_source_is_placed_once(monkeypatch):
+    """Refusals, loads, cautions and terms all read the same edges."""
+    counts, place = {}, edges.edge_block
+
+    def counted(grid, lower, upper, axis, what):
+        counts[what] = counts.get(what, 0) + 1
+        return place(grid, lower, upper, axis, what)
+
+    monkeypatch.setattr(edges, "edge_block", counted)
+    mm = 1e-3
+    setup = Discretization(
+        nf.Simulation(
+            nf.Grid.uniform(mm, (8, 8, 8)),
+            boundaries=nf.Boundaries(nf.PEC),
+            ports=[
+                nf.LumpedPort("a", (mm, mm, 0), (mm, mm, mm), "z"),
+                nf.MicrostripPort("b", (3 * mm, mm, 0), (5 * mm, mm, mm), "z", "+y", reference_plane=4 * mm),
+            ],
+            elements=[nf.LumpedElement((mm, 6 * mm, 0), (mm, 6 * mm, mm), "z", capacitance=1e-12)],
+            sources=[nf.LineCurrent((7 * mm, mm, 0), (7 * mm, mm, 8 * mm), nf.Gaussian(5e9))],
+            waveform=nf.Gaussian(5e9),
+            steps=2,
+        )
+    )
+    cautions(setup)
+    assert setup.terms
+    assert counts == {"LumpedPort 'a'": 1, "MicrostripPort 'b'": 1, "LumpedElement": 1, "LineCurrent": 1}
+
+
+@pytest.mark.parametrize("cells", [-2, 0, 2, 9])
+def test_a_strip_that_goes_on_behind_its_microstrip_port_is_said(cells):
+    """It ends before the sheet, at it, and behind it."""
+    strip = nf.Sheet((4e-3, (9 - cells) * 1e-3, 1e-3), (6e-3, 30e-3, 1e-3))
+    model = nf.Simulation(
+        grid=nf.Grid.uniform(1e-3, (10, 30, 12)),
+        boundaries=nf.Boundaries(nf.CPML(3), z_low=nf.PEC),
+        structures=[nf.Structure(strip, nf.PEC)],
+        ports=[nf.MicrostripPort("in", (4e-3, 9e-3, 0), (6e-3, 9e-3, 1e-3), "z", "+y", reference_plane=15e-3)],
+        waveform=nf.Gaussian(5e9),
+        steps=10,
+    )
+    said = [text for text in model.check().warnings if "behind its sheet" in text]
+    assert len(said) == (cells > 0)
+    assert all("WaveguidePort" in text for text in said)

@@ -32,7 +32,8 @@ def test_the_full_size_is_that_of_the_paper_and_is_checked_without_its_arrays():
     assert check.cells == (569, 569, 1144)
     assert check.extent == pytest.approx((0.77, 0.77, 0.67))
     assert 24 <= check.memory_bytes / check.total_cells <= 40  # six fields, and psi in the layers
-    assert [warning for warning in check.warnings if "z_high" not in warning] == []
+    known = "z_high", "over an hour"  # the guide in the beam, and what it costs
+    assert [warning for warning in check.warnings if not any(part in warning for part in known)] == []
 
 
 def test_physical_optics_of_an_ideal_feed_is_the_closed_form():

@@ -114,11 +114,11 @@ def test_page_escapes_what_the_user_wrote(small_page):
 def test_page_holds_model_facts_pictures_and_checks(small_page, small_run):
     page = small_page[2]
     processor = small_run.facts["processor"]
-    for text in ("glass", "27\u202f000", "time step", processor, "PASS", "kind = &#34;wire&#34;"):
+    for text in ("glass", "27\u202f000", "time step", processor, "cells per wavelength", "kind = &#34;wire&#34;"):
         assert text in page, text
     headings = re.findall(r'<section id="([^"]*)"', page)
     pictures = ["structure", "return-loss", "pattern", "fields", "port-signals", "signals", "flux", "energy"]
-    assert headings == ["checks", *pictures, "facts", "model"]
+    assert headings == ["trust", *pictures, "facts", "model"]
     assert "could not be drawn" not in page
 
 
@@ -158,7 +158,7 @@ def test_result_without_any_excitation_and_with_unreadable_model_still_gives_a_p
     result = Result(RunRecord("no model", GRID, {}, {"divergence": "diverged at step 3"}, "failed", {}))
     assert [path.name for path in show(result, tmp_path)] == ["report.html"]
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "diverged at step 3" in page and "structures are not drawn" in page and "FAIL" in page
+    assert "diverged at step 3" in page and "structures are not drawn" in page and "results are incomplete" in page
 
 
 def test_checks_handed_in_or_kept_in_the_facts_are_in_the_table():
@@ -169,14 +169,6 @@ def test_checks_handed_in_or_kept_in_the_facts_are_in_the_table():
     )
     verdicts = {row.quantity: (row.expected, row.found, row.verdict) for row in rows}
     assert verdicts["dip"] == ("7.5 GHz", "7.9 GHz", "FAIL") and verdicts["peak"] == ("2.15 dBi", "2.1 dBi", "PASS")
-
-
-def test_active_or_unreciprocal_parameters_fail_and_nan_never_passes():
-    assert [row.passed for row in check_rows(made_result(value=1.1)) if "power out" in row.quantity] == [False]
-    assert [row.passed for row in check_rows(made_result(value=np.nan)) if "power out" in row.quantity] == [False]
-    crossed = made_result(ports=2)
-    crossed.record.sparameters["sparameters"].values[:, 0, 1] = 0.6
-    assert [row.passed for row in check_rows(crossed) if "reciprocity" in row.quantity] == [False]
 
 
 THETA, PHI = np.radians(np.arange(0, 181, 2)), np.radians(np.arange(0, 360, 5))

@@ -41,7 +41,8 @@ def test_a_decaying_run_ends_at_a_check_step_below_the_wanted_energy():
 
 
 def test_a_run_that_never_decays_is_cut_off_with_a_warning():
-    walls = box(nf.PMC, decay=1e-3, duration=2e-9).run(threads=1)
+    ringing = [nf.PointCurrent(MIDDLE, "z", nf.GaussianDerivative(15e9))]
+    walls = box(decay=1e-3, duration=2e-9, sources=ringing).run(threads=1)
     assert walls.facts["runs"]["sources"]["ended"] == "steps"
     assert any("cut off" in warning for warning in walls.facts["warnings"])
 

@@ -27,7 +27,7 @@ def reference(values):
 @pytest.mark.parametrize("ports", [1, 2, 3, 4, 5, 9])
 def test_scikit_rf_reads_back_what_was_written(tmp_path, ports):
     values = array(ports)
-    path = write_touchstone(tmp_path / "line.s1p", values, reference(values))
+    path = write_touchstone(tmp_path / "line", values, reference(values))
     assert path.name == f"line.s{ports}p"
     read = skrf.Network(str(path))
     assert read.f == pytest.approx(F)
@@ -60,7 +60,11 @@ def test_ports_not_excited_and_frequencies_without_energy_are_left_out(tmp_path)
     values = array(3)
     values[:, :, 1] = np.nan
     values[0] = np.nan
-    path = write_touchstone(tmp_path / "x.s3p", values, reference(values))
+    with pytest.raises(
+        nf.ModelError, match=r"given the file name x.s3p; allowed: x.s2p, because 2 of 3 ports.*port1 too"
+    ):
+        write_touchstone(tmp_path / "x.s3p", values, reference(values))
+    path = write_touchstone(tmp_path / "x", values, reference(values))
     assert path.suffix == ".s2p" and "port1 was not excited" in path.read_text()
     read = skrf.Network(str(path))
     assert read.f == pytest.approx(F[1:])

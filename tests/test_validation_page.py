@@ -3,7 +3,10 @@
 import json
 from pathlib import Path
 
+import pytest
+
 import nearfield
+from examples.figures import MARK, results_of, written
 from validation.run_all import BEGIN, PAGE, RESULTS, case_names, table
 
 
@@ -29,3 +32,12 @@ def test_bars_in_a_text_and_cases_that_broke_keep_the_table_whole():
     assert lines[0] == "2 cases, 0 of 2 comparisons pass, 1 s."
     assert lines[4] == "| [A](a/README.md) | \\|S\\| | 1 dB | not a number dB | ± 1 % | **FAIL** | 0.5 |"
     assert {line.replace("\\|", "").count("|") for line in lines[2:]} == {8}
+
+
+@pytest.mark.parametrize("page", sorted((Path(nearfield.__file__).parents[1] / "examples").glob("*.md")), ids=str)
+def test_the_figures_of_a_page_are_those_that_its_script_kept(page):
+    assert page.read_text(encoding="utf-8") == written(page)
+    if MARK.search(page.read_text(encoding="utf-8")):
+        found = results_of(page)
+        assert found["commit"]
+        assert page.stem in found["command"]

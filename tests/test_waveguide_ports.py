@@ -283,7 +283,7 @@ WRONG = {
         lambda: rectangular(structures=[nf.Structure(nf.Box((0, 0, 0), (4e-3, 7e-3, 1)), nf.Medium(2))]),
         "filled unevenly",
     ),
-    "a lossy filling": (lambda: rectangular(background=nf.Medium(1.0, conductivity=0.1)), "loses power"),
+    "a lossy filling": (lambda: rectangular(background=nf.Medium(1.0, conductivity=0.1)), "loss tangent of 0.0"),
     "an iris there": (lambda: rectangular(structures=[IRIS]), "cross-section changes"),
     "a PMC wall": (lambda: rectangular(boundaries=nf.Boundaries(nf.PEC, x_low=nf.PMC, **FACES)), "not closed by metal"),
     "solid metal": (

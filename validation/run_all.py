@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from nearfield.machine.facts import source_commit
+
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER / "results.json"
 PAGE = FOLDER / "README.md"
@@ -107,7 +109,7 @@ def main(names: list[str]) -> int:
     passed = True
     for name in wanted:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        known[name] = run_case(name)
+        known[name] = run_case(name) | {"commit": source_commit()}
         passed &= known[name]["passed"]
         print(f"{name}: {'PASS' if known[name]['passed'] else 'FAIL'}, {known[name]['seconds']} s", file=sys.stderr)
     known = {name: known[name] for name in case_names() if name in known}

@@ -1,8 +1,13 @@
 """Radar cross-sections: the far field of a body that a plane wave hits, over the wave.
 
-    sigma = 4 pi abs(r E_scattered)^2 / abs(E_incident)^2                    radar, m^2, one for each direction
-    sigma_scattered = power through the surface / (abs(E_incident)^2/(2 eta))
+    sigma = 4 pi abs(r E_scattered)^2/(2 eta) / S                            radar, m^2, one for each direction
+    sigma_scattered = power through the surface / S
     sigma_extinct = -(4 pi/k) Im(r E_scattered(forward) . e / E_incident)    the optical theorem, exp(+j w t)
+
+with S = abs(E_incident)^2/(2 eta). In the grid a wave of this E carries cos(w dt/2) sum K_a^2 cos(q_a h_a/2)/K^2 of
+that (K, q: grid_waves.py), and powers and amplitudes of far fields are the grid's too: S is the grid's, 0.95 of it
+along an axis at 12 cells a wavelength. The optical theorem takes the field that the sources have in free space, over
+S without cos(w dt/2): what it says is lost is then what leaves and what is absorbed.
 
 Source: Bohren and Huffman, Absorption and Scattering of Light by Small Particles, sections 3.4 and 4.4.
 """
@@ -14,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.farfield import Exterior, unit_vectors
+from nearfield.analysis.farfield import Exterior, intensity, unit_vectors
 from nearfield.analysis.network import power_decibels
 from nearfield.entry.errors import ModelError
 from nearfield.records.records import Variable, Variables, labelled
@@ -42,13 +47,26 @@ class CrossSections:
             )
         return self.variables["incident"].array
 
+    def _time_factor(self) -> np.ndarray:
+        """cos(w dt/2), (frequency,)."""
+        raise NotImplementedError
+
     def _array(self, values: np.ndarray, name: str, units: str, dims: tuple[str, ...] = DIMS) -> xarray.DataArray:
         return labelled(self.variables | {name: Variable(dims, values, {"units": units})}, name)
 
+    def incident_power(self) -> np.ndarray:
+        """Power density of the incident wave in the grid (W s^2/m^2), (frequency,)."""
+        self.incident()
+        return self.variables["incident_power"].array
+
+    def radar(self, e_theta: np.ndarray, e_phi: np.ndarray) -> np.ndarray:
+        """Radar cross-section (m^2) of scattered fields times r, (frequency, ...)."""
+        density = self.incident_power().reshape(-1, *[1] * (e_theta.ndim - 1))
+        return 4 * np.pi * intensity(e_theta, e_phi, self.exterior.impedance) / density
+
     def radar_cross_section(self, frequency: float | None = None) -> xarray.DataArray:
         """Bistatic radar cross-section (m^2), dims (frequency, theta, phi), or (theta, phi) of one frequency (Hz)."""
-        power = np.abs(self.variables["e_theta"].array) ** 2 + np.abs(self.variables["e_phi"].array) ** 2
-        values = 4 * np.pi * power / np.abs(self.incident())[:, None, None] ** 2
+        values = self.radar(self.variables["e_theta"].array, self.variables["e_phi"].array)
         array = self._array(values, "radar_cross_section", "m^2")
         if frequency is None:
             return array
@@ -79,8 +97,7 @@ class CrossSections:
     @property
     def scattering_cross_section(self) -> xarray.DataArray:
         """Power that leaves through the surface over the wave's power density (m^2), (frequency,)."""
-        density = np.abs(self.incident()) ** 2 / (2 * self.exterior.impedance)
-        values = self.variables["surface_power"].array / density
+        values = self.variables["surface_power"].array / self.incident_power()
         return self._array(values, "scattering_cross_section", "m^2", ("frequency",))
 
     @property
@@ -95,5 +112,7 @@ class CrossSections:
             forward[name].array[:, 0, 0] * float(unit[0] @ electric)
             for name, unit in (("e_theta", along_theta), ("e_phi", along_phi))
         )
-        values = -4 * np.pi / self.exterior.wavenumber(self.frequencies) * (field / incident).imag
+        in_free_space = field / self.variables["amplitude_scale"].array
+        lost = np.abs(incident) ** 2 / (2 * self.exterior.impedance) * self._time_factor() / self.incident_power()
+        values = -4 * np.pi / self.exterior.wavenumber(self.frequencies) * (in_free_space / incident).imag * lost
         return self._array(values, "extinction_cross_section", "m^2", ("frequency",))

@@ -6,15 +6,16 @@
 
 times exp(-j k r) / r, phase centre at the origin of coordinates (Balanis, Antenna Theory, 4th ed., section 12.2).
 
-Samples enter at their own Yee positions. Along a face E and H need no averaging. Across it, and in time, H was
-averaged from half a cell and half a step to either side: for a wave of normal wave number k_n that is the factor
+On the grid the surface is a reaction with plane waves (Lorentz's reciprocity): J is weighted by E, M by H of the wave
+that comes from the direction r. With waves that are solutions on the grid (`grid_waves`), H interpolated to the face
+and half weights at its rim, summation by parts makes the sum over a closed box the sum of the currents in it times E
+of the wave, to rounding, for any box around them on any graded lines in an even lossless medium: no surface, its
+distance, size or shape counts. With waves of the medium's k instead phases are wrong by (kh)^2/24 k R over a way R.
 
-    a(k_n) = (w1 cos(k_n h1/2) + w2 cos(k_n h2/2)) cos(w dt/2)
-
-Waves that radiate from a face towards r have k_n = +-k r_n, so N of the face is divided by sqrt(a(k r_n)) and L
-multiplied by it. Nothing leaks backward then (plain averaging: an amplitude of (kh)^2/16, several per cent of the
-pattern's nulls), and the intensity a/(2 eta) abs(E)^2 is the grid's own power, as in `flux`: integrated over the
-sphere it equals the flux, and a lossless antenna has the efficiency 1, at any cell size.
+So N and L are those of the sources in free space, with the grid's phases. H enters at its own time: what was averaged
+over half a step is divided by cos(w dt/2). The power that the grid radiates is larger, by its density of states and
+discrete time, 1 + 0.056 (kh)^2 in cubic cells: fields are scaled to it by one number a frequency
+(`pattern.surface_pattern`), so that it is the power of the flux and a lossless antenna has the efficiency 1.
 
 A PEC wall at z0 mirrors the currents: tangential J and normal M change sign, the others stay; a PMC wall the reverse.
 """
@@ -22,11 +23,14 @@ A PEC wall at z0 mirrors the currents: tangential J and normal M change sign, th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from nearfield.analysis.faces import Face
 from nearfield.analysis.flux import trapezoid
+from nearfield.analysis.grid_waves import AxisLine, grid_wavenumbers
+from nearfield.analysis.surface import Surface
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 DIRECTIONS_AT_ONCE = 2048  # keeps the phase tables of a large face within tens of MB
@@ -52,6 +56,11 @@ class Exterior:
     mirrors: tuple[int, ...] = ()
 
     @property
+    def places(self) -> dict[int, float]:
+        """Places (m) of the walls by their axes."""
+        return {wall.axis: wall.position for wall in self.walls}
+
+    @property
     def impedance(self) -> float:
         """Wave impedance (ohm)."""
         return VACUUM_IMPEDANCE * (self.permeability / self.permittivity) ** 0.5
@@ -69,79 +78,101 @@ def unit_vectors(theta: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.nda
     return radial, along_theta, np.stack([-sin_p, cos_p, np.zeros_like(phi)], axis=-1)
 
 
+@dataclass(frozen=True)
+class Wave:
+    """Number of a recorded frequency; wavenumbers (1/m) of free waves in the medium, and abs(K) of the grid's."""
+
+    number: int
+    free: float
+    grid: float
+
+
+def waves_of(surface: Surface, exterior: Exterior, frequencies: np.ndarray) -> list[Wave]:
+    """The waves of all recorded frequencies."""
+    free = exterior.wavenumber(frequencies)
+    grid = grid_wavenumbers(free, frequencies, surface.time_step)
+    return [Wave(number, *pair) for number, pair in enumerate(zip(free, grid))]
+
+
 def far_fields(
-    faces: list[Face], exterior: Exterior, frequencies: np.ndarray, theta: np.ndarray, phi: np.ndarray
+    surface: Surface, exterior: Exterior, frequencies: np.ndarray, theta: np.ndarray, phi: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """E_theta and E_phi times r exp(+j k r) at paired angles (rad), each (frequency, directions).
 
     Unit: the unit of the faces' E times metre, V s for spectra of a run.
     """
-    wavenumbers = exterior.wavenumber(frequencies)
     fields = np.empty((2, frequencies.size, theta.size), complex)
-    for start in range(0, theta.size, DIRECTIONS_AT_ONCE):
+    for start, wave in product(range(0, theta.size, DIRECTIONS_AT_ONCE), waves_of(surface, exterior, frequencies)):
         part = slice(start, start + DIRECTIONS_AT_ONCE)
         radial, along_theta, along_phi = unit_vectors(theta[part], phi[part])
-        n, l = vectors_with_images(faces, exterior.walls, wavenumbers, radial)
+        n, l = vectors_with_images(surface, exterior.walls, wave, radial)
         n = n * exterior.impedance
-        factor = 1j * wavenumbers[:, None] / (4 * np.pi)
-        fields[0, :, part] = -factor * (np.sum(l * along_phi, axis=-1) + np.sum(n * along_theta, axis=-1))
-        fields[1, :, part] = factor * (np.sum(l * along_theta, axis=-1) - np.sum(n * along_phi, axis=-1))
+        factor = 1j * wave.free / (4 * np.pi)
+        fields[0, wave.number, part] = -factor * (np.sum(l * along_phi, axis=-1) + np.sum(n * along_theta, axis=-1))
+        fields[1, wave.number, part] = factor * (np.sum(l * along_theta, axis=-1) - np.sum(n * along_phi, axis=-1))
     return fields[0], fields[1]
 
 
 def vectors_with_images(
-    faces: list[Face], walls: tuple[Wall, ...], wavenumbers: np.ndarray, radial: np.ndarray
+    surface: Surface, walls: tuple[Wall, ...], wave: Wave, radial: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """N and L of the surface and of its mirror images in the walls, each (frequency, directions, 3)."""
+    """N and L of the surface and of its mirror images in the walls, each (directions, 3)."""
     if not walls:
-        return radiation_vectors(faces, wavenumbers, radial)
+        return radiation_vectors(surface, wave, radial)
     wall, rest = walls[0], walls[1:]
-    n, l = vectors_with_images(faces, rest, wavenumbers, radial)
+    n, l = vectors_with_images(surface, rest, wave, radial)
     mirror = np.ones(3)
     mirror[wall.axis] = -1
-    n_image, l_image = vectors_with_images(faces, rest, wavenumbers, radial * mirror)
-    phase = np.exp(2j * np.outer(wavenumbers, radial[:, wall.axis]) * wall.position)[:, :, None]
+    n_image, l_image = vectors_with_images(surface, rest, wave, radial * mirror)
+    phase = np.exp(2j * wave.free * radial[:, wall.axis] * wall.position)[:, None]
     sign = -1 if wall.kind == "pec" else 1
     return n + sign * mirror * phase * n_image, l - sign * mirror * phase * l_image
 
 
-def radiation_vectors(faces: list[Face], wavenumbers: np.ndarray, radial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """N (A m) and L (V m) of the faces towards the directions `radial`, each (frequency, directions, 3)."""
-    n = np.zeros((wavenumbers.size, len(radial), 3), dtype=complex)
+def radiation_vectors(surface: Surface, wave: Wave, radial: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """N (A m) and L (V m) of the faces towards the directions `radial`, each (directions, 3)."""
+    n = np.zeros((len(radial), 3), dtype=complex)
     l = np.zeros_like(n)
-    for index, wavenumber in enumerate(wavenumbers):
-        for face in faces:
-            _add_face(face, index, wavenumber * radial, n[index], l[index])
+    along = [
+        line.waves(wave.grid * part, wave.free * part)
+        for line, part in zip(surface.lines, np.ascontiguousarray(radial.T))
+    ]
+    for face in surface.faces:
+        _add_face(face, wave, [_Passing(line, *fg) for line, fg in zip(surface.lines, along)], n, l)
     return n, l
 
 
-def _add_face(face: Face, index: int, k: np.ndarray, n: np.ndarray, l: np.ndarray) -> None:
+@dataclass(frozen=True)
+class _Passing:
+    """Waves along one axis: F at the nodes and G between them, (places, directions)."""
+
+    line: AxisLine
+    f: np.ndarray
+    g: np.ndarray
+
+    def through(self, position: float, beside: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+        """F on a plane of nodes, and G interpolated to it from half a cell below and above, as H was."""
+        at, (below, above) = self.line.index(position), beside
+        return self.f[at], (above * self.g[at - 1] + below * self.g[at]) / (below + above)
+
+    def over(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """G and F with their weights (m) over a span of nodes."""
+        first = self.line.index(nodes[0])
+        f, g = self.f[first : first + nodes.size], self.g[first : first + nodes.size - 1]
+        return g * np.diff(nodes)[:, None], f * trapezoid(nodes)[:, None]
+
+
+def _add_face(face: Face, wave: Wave, along: list[_Passing], n: np.ndarray, l: np.ndarray) -> None:
     axis, (b, c) = face.axis, ((face.axis + 1) % 3, (face.axis + 2) % 3)
-    (e_b, e_c), (h_b, h_c) = ([field[index] for field in pair] for pair in (face.electric, face.magnetic))
-    half_b, node_b = _phases(face.nodes[0], k[:, b])
-    half_c, node_c = _phases(face.nodes[1], k[:, c])
-    across = face.outward * np.exp(1j * k[:, axis] * face.position)
-    root = np.sqrt(averaging_factor(face.beside, k[:, axis]) * face.time_factor[index])
-    n[:, b] -= across / root * _sum(h_c, half_b, node_c)
-    n[:, c] += across / root * _sum(h_b, node_b, half_c)
-    l[:, b] += across * root * _sum(e_c, node_b, half_c)
-    l[:, c] -= across * root * _sum(e_b, half_b, node_c)
-
-
-def averaging_factor(beside: tuple[float, float], normal_wavenumber: np.ndarray) -> np.ndarray:
-    """The factor by which interpolating H from half a cell below and above changes a wave of this normal wave number.
-
-    At least 0.1, since a grid of under three cells per wavelength would divide by zero.
-    """
-    below, above = beside
-    cosines = above * np.cos(0.5 * normal_wavenumber * below) + below * np.cos(0.5 * normal_wavenumber * above)
-    return np.maximum(cosines / (below + above), 0.1)
-
-
-def _phases(nodes: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted phases exp(j k x) w at the half positions and at the nodes, each (samples, directions)."""
-    half = np.exp(1j * np.outer(0.5 * (nodes[1:] + nodes[:-1]), k)) * np.diff(nodes)[:, None]
-    return half, np.exp(1j * np.outer(nodes, k)) * trapezoid(nodes)[:, None]
+    (e_b, e_c), (h_b, h_c) = ([field[wave.number] for field in pair] for pair in (face.electric, face.magnetic))
+    half_b, node_b = along[b].over(face.nodes[0])
+    half_c, node_c = along[c].over(face.nodes[1])
+    f, g = (face.outward * part for part in along[axis].through(face.position, face.beside))
+    f = f / face.time_factor[wave.number]
+    n[:, b] -= f * _sum(h_c, half_b, node_c)
+    n[:, c] += f * _sum(h_b, node_b, half_c)
+    l[:, b] += g * _sum(e_c, node_b, half_c)
+    l[:, c] -= g * _sum(e_b, half_b, node_c)
 
 
 def _sum(field: np.ndarray, phases_b: np.ndarray, phases_c: np.ndarray) -> np.ndarray:
@@ -153,14 +184,30 @@ def intensity(e_theta: np.ndarray, e_phi: np.ndarray, impedance: float) -> np.nd
     return (np.abs(e_theta) ** 2 + np.abs(e_phi) ** 2) / (2 * impedance)
 
 
-def sphere_power(faces: list[Face], exterior: Exterior, frequencies: np.ndarray) -> np.ndarray:
-    """Radiated power, the intensity integrated over all directions, (frequency,).
+def sphere_power(surface: Surface, exterior: Exterior, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Power that the grid radiates, and that of `far_fields` in free space, over all directions, each (frequency,).
 
+    The grid's is the intensity times (abs(K)/k)^2 cos(w dt/2) over the power cos(q h/2) of its waves along each axis.
     Gauss-Legendre in cos(theta) times evenly spaced phi: exact for the intensity of sources within a sphere of radius
     R up to spherical harmonics of order 2 k R + 14. Where planes of symmetry or walls with their images make the sphere
     symmetric, one part of it stands for all; of a wall's two halves one is real.
     """
-    order = 2 * (int(float(exterior.wavenumber(frequencies).max()) * _reach(faces, exterior.walls)) // 2) + 10
+    theta, phi, share = _sphere(surface, exterior, frequencies)
+    radial = unit_vectors(theta, phi)[0].T
+    share = share / 2 ** len(exterior.walls)
+    free = intensity(*far_fields(surface, exterior, frequencies, theta, phi), exterior.impedance)
+    power = np.empty(frequencies.size)
+    for wave in waves_of(surface, exterior, frequencies):
+        carried = np.prod([line.power(wave.grid * part) for line, part in zip(surface.lines, radial)], axis=0)
+        scale = (wave.grid / wave.free) ** 2 * surface.faces[0].time_factor[wave.number]
+        power[wave.number] = scale * (free[wave.number] / carried) @ share
+    return power, free @ share
+
+
+def _sphere(surface: Surface, exterior: Exterior, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Theta, phi (rad) and weights of the directions over which power is summed."""
+    reach = _reach(surface.faces, exterior.walls)
+    order = 2 * (int(float(exterior.wavenumber(frequencies).max()) * reach) // 2) + 10
     cosine, weight = np.polynomial.legendre.leggauss(order)
     turns = 2 * order  # a multiple of four, half a step off the planes
     theta = np.repeat(np.arccos(cosine), turns)
@@ -169,8 +216,7 @@ def sphere_power(faces: list[Face], exterior: Exterior, frequencies: np.ndarray)
     for axis in {*exterior.mirrors, *(wall.axis for wall in exterior.walls)}:
         upper = unit_vectors(theta, phi)[0][:, axis] > 0
         theta, phi, share = theta[upper], phi[upper], 2 * share[upper]
-    total = intensity(*far_fields(faces, exterior, frequencies, theta, phi), exterior.impedance) @ share
-    return total / 2 ** len(exterior.walls)
+    return theta, phi, share
 
 
 def _reach(faces: list[Face], walls: tuple[Wall, ...]) -> float:

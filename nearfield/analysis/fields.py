@@ -39,26 +39,45 @@ class FieldResult(Mapping):
     def collocated(self) -> xarray.Dataset:
         """All components at the cell centres (of a plane: at its cells' centres on the plane), averaged to there.
 
-        H stays half a time step later than E in a snapshot: `time` is E's. Spectra have no such shift.
+        H stays half a time step later than E in a snapshot: `time` is E's. Spectra have no such shift. Error: samples
+        were left out (`sample_every`), so that none lie beside a centre.
         """
+        halves = [axis for axis in "xyz" if axis + HALF in self.variables]
+        if any(_thinned(self.variables[axis].array, self.variables[axis + HALF].array) for axis in halves):
+            raise ModelError(
+                "fields with sample_every above 1 lack the samples beside a cell's centre, so they cannot be brought "
+                'there; write them with positions = "cells", which averages first, or with sample_every = 1'
+            )
         return collocate(self)
+
+
+def _thinned(nodes: np.ndarray, halves: np.ndarray) -> bool:
+    """Whether the midway samples do not lie midway between the nodes that are there."""
+    if nodes.size == 1:
+        return False  # a plane
+    slack = 1e-6 * float(np.ptp(nodes)) / nodes.size
+    return nodes.size != halves.size + 1 or not np.allclose(0.5 * (nodes[:-1] + nodes[1:]), halves, rtol=0, atol=slack)
 
 
 def collocate(field: FieldResult) -> xarray.Dataset:
     """All components at the cell centres, and on the plane itself along an axis without extent.
 
-    The mean of the two samples beside a centre; linear interpolation to a plane: second order on any grid.
+    The mean of the two samples beside a centre; linear interpolation to a plane: second order on any grid. Fields
+    that were written at the cell centres are there already.
     """
     import xarray
 
-    axes = {axis: (field.variables[axis].array, field.variables[axis + HALF].array) for axis in "xyz"}
+    stored = field.variables
+    centred = not any(axis + HALF in stored for axis in "xyz")
+    axes = {axis: (stored[axis].array, stored[axis if centred else axis + HALF].array) for axis in "xyz"}
     first = field[next(iter(field))]
     leading = str(first.dims[0])
     coordinates: dict[str, Any] = {leading: first.coords[leading].variable}
     for axis, (nodes, halves) in axes.items():
         coordinates[axis] = (axis, nodes if nodes.size == 1 else halves, {"units": "m"})
     dims = (leading, "x", "y", "z")
-    return xarray.Dataset({name: (dims, _moved(field, name, axes), field[name].attrs) for name in field}, coordinates)
+    values = {name: field[name].values if centred else _moved(field, name, axes) for name in field}
+    return xarray.Dataset({name: (dims, values[name], field[name].attrs) for name in field}, coordinates)
 
 
 def _moved(field: FieldResult, name: str, axes: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:

@@ -14,11 +14,13 @@ import numpy as np
 
 from nearfield.analysis.guided_line import GuideLine, Line
 from nearfield.analysis.loaded_line import LoadedLine
+from nearfield.analysis.open_line import OpenLine
 from nearfield.plan.recorders import Recording
 from nearfield.records.records import HALF, Variable, Variables
 
 PARTS = "_parts"
 UNITS = {"frequencies": "Hz", "squares": "1/m^2", "drives": "1/m^2", "electric": "", "magnetic": ""}  # a line's arrays
+OPEN_UNITS = {"within": "", "currents": ""}  # more of them, of an open line's
 WEIGHTS = {"voltage": "magnetic", "current": "electric"}  # the line's shares that weigh a sum
 
 
@@ -34,10 +36,11 @@ def recorded(line: Line, recordings: list[Recording], notes: dict) -> Variables:
         if isinstance(line, LoadedLine):
             variables[name + PARTS] = Variable(("profile", time), values, {"units": unit})
             middle = np.array([0.5 * line.frequencies[[0, -1]].sum()])
-            values = line.shares(middle) @ getattr(line, WEIGHTS[name]) @ values
+            values = line.weights(WEIGHTS[name], middle) @ values
         variables[name] = Variable((time,), values[0], {"units": unit, **(more if name == "voltage" else {})})
     if isinstance(line, LoadedLine):
-        for name, unit in UNITS.items():
+        units = UNITS | OPEN_UNITS if isinstance(line, OpenLine) else UNITS
+        for name, unit in units.items():
             values = getattr(line, name)
             variables["line_" + name] = Variable(("point", "profile")[: values.ndim], values, {"units": unit})
         variables["point"] = variables["line_frequencies"]
@@ -52,8 +55,9 @@ def line_of(variables: Variables) -> Line | None:
         return None
     if "line_squares" not in variables:
         return GuideLine(**{name: notes[name] for name in GuideLine.__dataclass_fields__})
-    arrays = {name: variables["line_" + name].array for name in UNITS}
-    return LoadedLine(**arrays, cell=notes["cell"], time_step=notes["time_step"])
+    kind, units = (OpenLine, UNITS | OPEN_UNITS) if "line_within" in variables else (LoadedLine, UNITS)
+    arrays = {name: variables["line_" + name].array for name in units}
+    return kind(**arrays, cell=notes["cell"], time_step=notes["time_step"])
 
 
 def modal_spectrum(variables: Variables, name: str, frequencies: np.ndarray, transform: Callable) -> np.ndarray:
@@ -64,4 +68,4 @@ def modal_spectrum(variables: Variables, name: str, frequencies: np.ndarray, tra
     if not isinstance(line, LoadedLine):
         return transform(times, variable.array, frequencies)
     parts = transform(times, variables[name + PARTS].array, frequencies)
-    return np.sum((line.shares(frequencies) @ getattr(line, WEIGHTS[name])).T * parts, axis=0)
+    return np.sum(line.weights(WEIGHTS[name], frequencies).T * parts, axis=0)

@@ -59,6 +59,11 @@ class LoadedLine(Line):
         parts = weights / apart
         return parts / parts.sum(axis=1, keepdims=True)
 
+    def weights(self, name: str, frequencies: np.ndarray) -> np.ndarray:
+        """(frequency, profile): what each recorded sum counts; `name` "electric" or "magnetic", the shares to take."""
+        found: np.ndarray = self.shares(frequencies) @ getattr(self, name)
+        return found
+
     def known(self, frequencies: np.ndarray) -> np.ndarray:
         """Whether frequencies lie among the points, or next to them."""
         low, high = self.frequencies[[0, -1]]

@@ -1,4 +1,4 @@
-"""Levels in dB, and the group delay of S-parameters."""
+"""Levels in dB, dips and the group delay of S-parameters."""
 
 from __future__ import annotations
 
@@ -52,6 +52,17 @@ def group_delay(waves: xarray.DataArray) -> xarray.DataArray:
     delay = waves.copy(data=np.moveaxis(0.5 * (ends[..., 1:] + ends[..., :-1]), -1, axis))
     delay.name, delay.attrs = "group_delay", {"units": "s"}
     return delay
+
+
+def dips(frequency: np.ndarray, level: np.ndarray) -> list[tuple[float, float]]:
+    """Local minima (Hz, abs), placed by the parabola through three samples."""
+    found = []
+    for n in range(1, level.size - 1):
+        if level[n] < level[n - 1] and level[n] <= level[n + 1]:
+            bend = level[n - 1] - 2 * level[n] + level[n + 1]
+            shift = 0.5 * (level[n - 1] - level[n + 1]) / bend if bend > 0 else 0.0
+            found.append((float(frequency[n] + shift * (frequency[n + 1] - frequency[n])), float(level[n])))
+    return found
 
 
 def frequency_list(values: Any) -> np.ndarray:

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import astuple
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.cross_sections import DIMS, CrossSections
-from nearfield.analysis.faces import Face, read_faces
-from nearfield.analysis.farfield import (
-    Exterior,
-    Wall,
-    allowed_directions,
-    far_fields,
-    intensity,
-    sphere_power,
-    unit_vectors,
-)
+from nearfield.analysis.cross_sections import CrossSections
+from nearfield.analysis.farfield import allowed_directions, far_fields, intensity
 from nearfield.analysis.network import power_decibels
-from nearfield.entry.errors import ModelError
-from nearfield.grid.yee import AXES
-from nearfield.records.records import Variable, Variables
+from nearfield.analysis.pattern_variables import pattern_variables, read_exterior, surface_difference, surface_pattern
+from nearfield.analysis.surface import Surface, read_surface
+from nearfield.records.records import Variables
 
 if TYPE_CHECKING:
     import xarray
@@ -47,9 +36,25 @@ class FarFieldResult(CrossSections):
         self.exterior = read_exterior(variables)
 
     @cached_property
-    def faces(self) -> list[Face]:
-        """The recorded tangential fields."""
-        return read_faces(self.variables)
+    def surface(self) -> Surface:
+        """The recorded tangential fields and the grid about them."""
+        return read_surface(self.variables, self.exterior.places)
+
+    def _time_factor(self) -> np.ndarray:
+        """cos(w dt/2), (frequency,)."""
+        return self.surface.faces[0].time_factor
+
+    @cached_property
+    def _scale(self) -> np.ndarray:
+        """Amplitudes of the grid's power over those of free space, (frequency,)."""
+        if "amplitude_scale" not in self.variables:  # recorded by an earlier version, which `surface` refuses
+            return surface_pattern(self.variables)["amplitude_scale"].array
+        return self.variables["amplitude_scale"].array
+
+    def towards(self, theta: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """E_theta and E_phi (V s) at paired angles (rad), each (frequency, directions)."""
+        e_theta, e_phi = far_fields(self.surface, self.exterior, self.frequencies, theta, phi)
+        return e_theta * self._scale[:, None], e_phi * self._scale[:, None]
 
     def _source(self) -> np.ndarray:
         return self.excitation.source(self.frequencies) if self.normalised else np.ones(self.frequencies.size)
@@ -151,6 +156,21 @@ class FarFieldResult(CrossSections):
         values = (self.e_theta.values + turn * self.e_phi.values) / np.sqrt(2)
         return self._array(values, name, self.e_theta.attrs["units"])
 
+    @property
+    def grid_lag(self) -> xarray.DataArray:
+        """Phase (rad) by which waves along an axis lag in the grid on their way to the surface, (frequency,).
+
+        The far field is free of it. In an antenna of this size currents and waves have such errors: use smaller cells.
+        """
+        return self._array(self.variables["grid_lag"].array, "grid_lag", "rad", ("frequency",))
+
+    def surface_consistency(self, other: FarFieldResult) -> float | None:
+        """Largest difference from the far field of another surface about the same antenna, over the largest field.
+
+        None without a common frequency.
+        """
+        return surface_difference(self.variables, other.variables)
+
     def per_source(self) -> FarFieldResult:
         """The far field divided by the source's spectrum: watt and volt for a continuous source of amplitude 1."""
         return FarFieldResult(self.variables, self.excitation, normalised=True)
@@ -158,7 +178,7 @@ class FarFieldResult(CrossSections):
     def at(self, theta: Any, phi: Any) -> FarFieldResult:
         """The far field at other angles (rad), every theta with every phi, computed from the recorded surface."""
         theta, phi = (np.atleast_1d(np.asarray(angle, dtype=float)) for angle in (theta, phi))
-        there = pattern_variables(self.faces, self.exterior, self.frequencies, theta, phi)
+        there = pattern_variables(self.surface, self.exterior, self.frequencies, theta, phi, self._scale)
         return FarFieldResult(self.variables | there, self.excitation, self.normalised)
 
     def beamwidth(self, phi: float = 0.0, level_db: float = -3.0103) -> xarray.DataArray:
@@ -166,8 +186,7 @@ class FarFieldResult(CrossSections):
         angle = np.radians(np.arange(-180.0, 180.0, 0.25))
         theta, turned = np.abs(angle), np.where(angle < 0, phi + np.pi, phi)
         allowed = allowed_directions(theta, turned, self.exterior.walls)
-        fields = far_fields(self.faces, self.exterior, self.frequencies, theta[allowed], turned[allowed])
-        rows = intensity(*fields, self.exterior.impedance)
+        rows = intensity(*self.towards(theta[allowed], turned[allowed]), self.exterior.impedance)
         widths = [_width(angle[allowed], row, 10 ** (level_db / 10), bool(allowed.all())) for row in rows]
         return self._array(np.array(widths), "beamwidth", "rad", ("frequency",))
 
@@ -186,70 +205,3 @@ def _width(angle: np.ndarray, values: np.ndarray, level: float, closed: bool) ->
                 crossings.append(step - 1 + (high - level) / (high - low))
                 break
     return float(sum(crossings) * (angle[1] - angle[0])) if len(crossings) == 2 else float("nan")
-
-
-def pattern_variables(
-    faces: list[Face], exterior: Exterior, frequencies: np.ndarray, theta: np.ndarray, phi: np.ndarray
-) -> Variables:
-    """E_theta and E_phi on a grid of angles; directions behind a wall are refused."""
-    refuse_behind(exterior.walls, theta, phi)
-    theta_pairs, phi_pairs = (angle.ravel() for angle in np.meshgrid(theta, phi, indexing="ij"))
-    e_theta, e_phi = far_fields(faces, exterior, frequencies, theta_pairs, phi_pairs)
-    shape = (frequencies.size, theta.size, phi.size)
-    notes = {"units": "V s", "phase_centre": "origin of coordinates", "factor": "times r exp(+j k r)"}
-    return {
-        "e_theta": Variable(DIMS, e_theta.reshape(shape), notes),
-        "e_phi": Variable(DIMS, e_phi.reshape(shape), notes),
-        "theta": Variable(("theta",), theta, {"units": "rad"}),
-        "phi": Variable(("phi",), phi, {"units": "rad"}),
-    }
-
-
-def surface_pattern(variables: Variables) -> Variables:
-    """The pattern at the angles `theta` and `phi`, and the radiated power, from a recorded surface."""
-    faces, exterior = read_faces(variables), read_exterior(variables)
-    frequencies = variables["frequency"].array
-    power = Variable(("frequency",), sphere_power(faces, exterior, frequencies), {"units": "W s^2"})
-    theta, phi = variables["theta"].array, variables["phi"].array
-    return pattern_variables(faces, exterior, frequencies, theta, phi) | {"radiated_power": power}
-
-
-def refuse_behind(walls: tuple[Wall, ...], theta: np.ndarray, phi: np.ndarray) -> None:
-    """Raise `ModelError` for angles into the half space behind an infinite wall, where there is no field."""
-    theta, phi = (angle.ravel() for angle in np.meshgrid(theta, phi, indexing="ij"))
-    behind = ~allowed_directions(theta, phi, walls)
-    if not behind.any():
-        return
-    first = int(np.argmax(behind))
-    radial = unit_vectors(theta[first], phi[first])[0]
-    wall = next(wall for wall in walls if wall.side * radial[wall.axis] < 0)
-    half = f"{AXES[wall.axis]} {'above' if wall.side > 0 else 'below'} {wall.position:.6g} m"
-    raise ModelError(
-        f"theta = {np.degrees(theta[first]):.6g}, phi = {np.degrees(phi[first]):.6g} degrees points behind the "
-        f"infinite {wall.kind.upper()} wall, where there is no field; allowed: directions with {half}. Leave theta and "
-        "phi out to get those"
-    )
-
-
-def default_angles(walls: tuple[Wall, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Every 2 degrees of theta and 5 degrees of phi (rad) over the sphere, or the part of it before the walls."""
-    theta, phi = np.arange(0, 181, 2), np.arange(0, 360, 5)
-    for wall in walls:
-        if wall.axis == 2:
-            theta = theta[theta <= 90] if wall.side > 0 else theta[theta >= 90]
-        else:
-            turned = (phi if wall.axis == 0 else phi - 90) + (180 if wall.side < 0 else 0)
-            phi = phi[np.cos(np.radians(turned)) >= -1e-9]
-    return np.radians(theta), np.radians(phi)
-
-
-def exterior_text(exterior: Exterior) -> str:
-    """The exterior as one attribute of a file."""
-    return json.dumps(vars(exterior) | {"walls": [astuple(wall) for wall in exterior.walls]})
-
-
-def read_exterior(variables: Variables) -> Exterior:
-    """The exterior that `exterior_text` wrote."""
-    values = json.loads(variables["surface_power"].attributes["exterior"])
-    values["walls"] = tuple(Wall(*wall) for wall in values["walls"])
-    return Exterior(**values | {"mirrors": tuple(values.get("mirrors", ()))})

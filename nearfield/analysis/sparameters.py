@@ -8,6 +8,7 @@ terminations cancel. With fewer excitations a column is b/a of its own excitatio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.analysis.guided_record import line_of, modal_spectrum
+from nearfield.analysis.open_line import OpenLine
 from nearfield.analysis.spectra import fourier_integral, frequency_axis
 from nearfield.analysis.touchstone import touchstone_text
 from nearfield.entry.errors import ModelError
@@ -25,6 +27,8 @@ from nearfield.records.records import RunRecord, Variable, Variables
 if TYPE_CHECKING:
     import xarray
 
+RETURNED = "returned_waves"  # variable of S that one excitation of several made
+TOUCHSTONE = re.compile(r"\.s(\d+)p", re.IGNORECASE)
 DRIVE_FLOOR = 1e-3  # -60 dB of the incident wave's peak: below, recordings in single precision say too little
 
 
@@ -39,17 +43,29 @@ def port_spectra(variables: Variables, frequencies: np.ndarray, prefix: str = ""
     )
 
 
-def port_waves(variables: Variables, frequencies: np.ndarray, impedance: float) -> tuple[np.ndarray, np.ndarray]:
+def port_waves(
+    variables: Variables, frequencies: np.ndarray, impedance: float, excited: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Waves into (a) and out of (b) the structure at a port, in sqrt(W) s: abs(a)^2 - abs(b)^2 is Re(V conj(I)).
 
-    For a waveguide port they are the waves of its mode at its reference plane, whatever the impedance.
+    For a waveguide port they are the waves of its mode at its reference plane, whatever the impedance; of an open line
+    restated for the impedance, unless that is NaN. `excited`: it is this port that launches a.
     """
     voltage, current = port_spectra(variables, frequencies)
     line = line_of(variables)
     if line is not None:
-        return line.waves(voltage, current, frequencies, variables["voltage"].attributes["cells"])
+        a, b = line.waves(voltage, current, frequencies, variables["voltage"].attributes["cells"])
+        if not isinstance(line, OpenLine):
+            return a, b
+        a = a / line.excess(frequencies) if excited else a
+        return (a, b) if np.isnan(impedance) else line.restated(a, b, frequencies, impedance)
     scale = 0.5 / np.sqrt(impedance)
     return scale * (voltage + impedance * current), scale * (voltage - impedance * current)
+
+
+def excited_enough(drive: np.ndarray) -> np.ndarray:
+    """The frequencies at which the incident wave, of these magnitudes, says anything."""
+    return np.isfinite(drive) & (drive > DRIVE_FLOOR * drive.max(initial=0.0))
 
 
 def scattering_matrix(incident: np.ndarray, outgoing: np.ndarray, excited: Sequence[int]) -> np.ndarray:
@@ -63,7 +79,7 @@ def scattering_matrix(incident: np.ndarray, outgoing: np.ndarray, excited: Seque
     valid = np.ones(points, dtype=bool)
     for column, port in enumerate(excited):
         drive = np.abs(incident[:, port, column])
-        good = np.isfinite(drive) & (drive > DRIVE_FLOOR * drive.max(initial=0.0))
+        good = excited_enough(drive)
         valid &= good
         scattering[good, :, port] = outgoing[good, :, column] / incident[good, port, column, None]
     if sorted(excited) == list(range(ports)):
@@ -71,6 +87,23 @@ def scattering_matrix(incident: np.ndarray, outgoing: np.ndarray, excited: Seque
         scattering[valid] = solved.transpose(0, 2, 1)
         scattering[~valid] = np.nan
     return scattering
+
+
+def returned_waves(incident: np.ndarray, excited: Sequence[int]) -> np.ndarray:
+    """Largest abs(a_to/a_source) that the other ports' terminations send into the structure, (to, source).
+
+    S as b/a of one excitation errs by the sum over the other ports of S_to,n a_n/a_source, at most the column's sum.
+    NaN in columns of ports that were not excited.
+    """
+    ports = incident.shape[1]
+    returned = np.full((ports, ports), np.nan)
+    for column, port in enumerate(excited):
+        drive = np.abs(incident[:, port, column])
+        good = excited_enough(drive)
+        ratio = np.abs(incident[good, :, column]) / drive[good, None]
+        returned[:, port] = np.max(np.nan_to_num(ratio), axis=0, initial=0.0)
+        returned[port, port] = 0.0
+    return returned
 
 
 def scattering(
@@ -87,17 +120,28 @@ def scattering(
     waves = np.zeros((2, len(frequencies), len(names), len(excitations)), dtype=complex)
     for column, excitation in enumerate(excitations):
         for row, name in enumerate(names):
-            waves[:, :, row, column] = port_waves(records[excitation][name], frequencies, impedances[name])
+            waves[:, :, row, column] = port_waves(
+                records[excitation][name], frequencies, impedances[name], name == excitation
+            )
     matrix = scattering_matrix(waves[0], waves[1], [names.index(name) for name in excitations])
-    method = "S = B A^-1 from all excitations"
+    method, sent_back = "S = B A^-1 from all excitations", {}
     if len(excitations) < len(names):
-        method = f"b/a of each excitation ({', '.join(excitations)}); the other ports end in their own terminations"
-    return regions.frequency_axis(frequencies) | {
-        "to": Variable(("to",), np.array(names), {"units": ""}),
-        "source": Variable(("source",), np.array(names), {"units": ""}),
-        "sparameters": Variable(("frequency", "to", "source"), matrix, {"units": "", "method": method}),
-        "reference_impedance": Variable(("to",), np.array([*impedances.values()], dtype=float), {"units": "ohm"}),
-    }
+        returned = returned_waves(waves[0], [names.index(name) for name in excitations])
+        sent_back = {RETURNED: Variable(("to", "source"), returned, {"units": ""})}
+        method = (
+            f"b/a of each excitation ({', '.join(excitations)}); the other ports end in their own terminations, which "
+            f"send back up to {np.nanmax(returned, initial=0.0):.2g} of the wave sent in"
+        )
+    return (
+        sent_back
+        | regions.frequency_axis(frequencies)
+        | {
+            "to": Variable(("to",), np.array(names), {"units": ""}),
+            "source": Variable(("source",), np.array(names), {"units": ""}),
+            "sparameters": Variable(("frequency", "to", "source"), matrix, {"units": "", "method": method}),
+            "reference_impedance": Variable(("to",), np.array([*impedances.values()], dtype=float), {"units": "ohm"}),
+        }
+    )
 
 
 def scattering_variables(
@@ -146,12 +190,13 @@ def write_touchstone(
 
     Real and imaginary parts over Hz. The format knows one reference impedance: where the ports' differ, S is restated
     for 50 ohm. Waves of a guide's mode stay as they are. Ports that were not excited are left out (they stay in their
-    terminations, as a comment says), and so are frequencies without energy. A suffix other than .sNp becomes the
-    right one.
+    terminations, as a comment says), and so are frequencies without energy. A path without .sNp gets the right one.
+    Error: its N is not the number of excited ports, so that the file would lack columns that its name promises.
     """
     names = [str(name) for name in sparameters["to"].values]
     values = np.asarray(sparameters.transpose("frequency", "to", "source").values)
-    excited = [n for n in range(len(names)) if np.isfinite(values[:, n, n]).any()]
+    excited = excited_ports(values)
+    path = _touchstone_path(Path(path), names, excited)
     values = values[:, excited][:, :, excited]
     valid = np.isfinite(values).all(axis=(1, 2))
     if not excited or not valid.any():
@@ -168,6 +213,28 @@ def write_touchstone(
     comments += [f"the waves of {names[n]} are those of a waveguide's mode" for n, mode in zip(excited, guided) if mode]
     rest = [name for n, name in enumerate(names) if n not in excited]
     comments += [f"{name} was not excited and stays in its own termination" for name in rest]
-    path = Path(path).with_suffix(f".s{len(excited)}p")
     write_whole(path, touchstone_text(frequencies, values, common, comments).encode("ascii", "replace"))
+    return path
+
+
+def excited_ports(values: np.ndarray) -> list[int]:
+    """Numbers of the ports that have a column in S (frequency, to, source)."""
+    return [n for n in range(values.shape[1]) if np.isfinite(values[:, n, n]).any()]
+
+
+def _touchstone_path(path: Path, names: list[str], excited: list[int]) -> Path:
+    """The path with .sNp. Error: it has another N than ports were excited."""
+    count = len(excited)
+    found = TOUCHSTONE.fullmatch(path.suffix)
+    if found is None:
+        return path.with_name(f"{path.name.removesuffix(path.suffix)}.s{count}p")
+    if int(found[1]) != count and excited:
+        driven, rest = (", ".join(names[n] for n in part) for part in (excited, set(range(len(names))) - set(excited)))
+        why = f"{count} of {len(names)} ports were excited ({driven})"
+        other = f"; excite {rest} too (leave `excitations` out) for all {len(names)} columns" if rest else ""
+        raise ModelError(
+            f"given the file name {path.name}; allowed: {path.stem}.s{count}p, because {why} and a Touchstone file "
+            "holds a column for each port that its name counts. "
+            f"Write {path.stem}.s{count}p or a name without a suffix{other}"
+        )
     return path

@@ -12,7 +12,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from nearfield.bodies.closed_surface import ClosedSurface
 from nearfield.bodies.files import package, readable
 from nearfield.bodies.shapes import Axis, Extruded, Polygon, shifted
-from nearfield.entry.quantities import FileName, Length, PositiveNumber, Whole, several
+from nearfield.entry.quantities import FileName, Length, PositiveNumber, Read, Whole, several
+from nearfield.entry.schema import tag
 
 SUFFIXES = (".gds", ".gds2", ".gdsii")
 Tag = Annotated[Whole, Field(ge=0, le=65535)]
@@ -25,7 +26,7 @@ class Layout(Extruded):
     overlap. x and y of the file lie along the two axes after `axis`, in the file's own unit. See also `gds`.
     """
 
-    kind: Literal["layout"] = "layout"
+    kind: Literal["layout"] = tag("layout")
     file: FileName
     """GDSII file; in a model file it counts from that file's folder."""
     layer: Tag
@@ -40,7 +41,7 @@ class Layout(Extruded):
     """Name of the cell; left out, the only one that no other refers to."""
     axis: Axis = "z"
     """Direction of the extrusion."""
-    offset: Annotated[tuple[Length, Length], BeforeValidator(several)] = (0.0, 0.0)
+    offset: Annotated[Read[tuple[Length, Length]], BeforeValidator(several)] = (0.0, 0.0)
     """Where the file's origin goes (m), along the two axes after `axis`."""
     scale: PositiveNumber = 1.0
     """Factor on the file's lengths."""

@@ -12,7 +12,8 @@ from pydantic import BeforeValidator, model_validator
 from nearfield.bodies.closed_surface import CLOSE, ClosedSurface, hole, merged, volume
 from nearfield.bodies.files import package, readable
 from nearfield.bodies.shapes import Solid
-from nearfield.entry.quantities import Angle, FileName, Position, PositiveNumber, shown, three
+from nearfield.entry.quantities import Angle, FileName, Position, PositiveNumber, Read, shown, three
+from nearfield.entry.schema import tag
 from nearfield.entry.triples import Point, triple
 
 # how many of a unit make a metre
@@ -58,7 +59,7 @@ class Mesh(Solid):
     """
 
     _corners: ClassVar[tuple[str, ...]] = ("offset",)
-    kind: Literal["mesh"] = "mesh"
+    kind: Literal["mesh"] = tag("mesh")
     file: FileName | None = None
     """STL, PLY or OBJ file; in a model file it counts from that file's folder."""
     unit: Literal["m", "cm", "mm", "um", "nm", "in", "mil"] | None = None
@@ -67,11 +68,11 @@ class Mesh(Solid):
     """Where the origin of the coordinates goes (m)."""
     scale: PositiveNumber = 1.0
     """Factor on all lengths."""
-    rotation: Annotated[tuple[Angle, Angle, Angle], BeforeValidator(three)] = (0.0, 0.0, 0.0)
+    rotation: Annotated[Read[tuple[Angle, Angle, Angle]], BeforeValidator(three)] = (0.0, 0.0, 0.0)
     """Angles (rad, or with a unit) by which to turn about the x, then the y, then the z axis, right-handed."""
-    vertices: Annotated[tuple[tuple[float, float, float], ...], _table(float)] | None = None
+    vertices: Annotated[Read[tuple[tuple[float, float, float], ...]], _table(float)] | None = None
     """Corners (x, y, z) in `unit`, in place of a file."""
-    triangles: Annotated[tuple[tuple[int, int, int], ...], _table(int)] | None = None
+    triangles: Annotated[Read[tuple[tuple[int, int, int], ...]], _table(int)] | None = None
     """Three numbers of vertices each, from 0, counter-clockwise seen from outside."""
     checksum: str | None = None
     """SHA-256 of the file; given, another file is refused."""

@@ -9,10 +9,11 @@ import numpy as np
 from pydantic import field_validator
 
 from nearfield.bodies.shapes import Axis, Solid
-from nearfield.entry.quantities import Length, Position
+from nearfield.entry.quantities import Length, Position, Read
+from nearfield.entry.schema import tag
 from nearfield.entry.triples import Point, triple
 
-Profile = tuple[tuple[Length, Length], ...]
+Profile = Read[tuple[tuple[Length, Length], ...]]
 SQUARES = 256  # along each axis of the table of distances
 AT_ONCE = 1_000_000  # pairs of points and sides in a batch, for memory
 TOUCHING = 1e-12  # extent squared; corners of a triangle of less than half this area lie on one line
@@ -76,7 +77,7 @@ class Revolved(Solid):
     """
 
     _corners: ClassVar[tuple[str, ...]] = ("center",)
-    kind: Literal["revolved"] = "revolved"
+    kind: Literal["revolved"] = tag("revolved")
     axis: Axis
     """Direction of the axis: "x", "y" or "z"."""
     profile: Profile
@@ -89,7 +90,7 @@ class Revolved(Solid):
     def _encloses(cls, profile: Profile) -> Profile:
         if len(profile) < 3:
             raise ValueError(f"{len(profile)} points given, a profile needs at least 3")
-        corners = np.asarray(profile)
+        corners: np.ndarray = np.asarray(profile)
         inward = np.nonzero(corners[:, 0] < 0.0)[0]
         if inward.size:
             raise ValueError(
@@ -117,7 +118,7 @@ class Revolved(Solid):
         return self._levels(axis)
 
     def _levels(self, axis: int) -> list[float]:
-        start = np.asarray(self.profile)
+        start: np.ndarray = np.asarray(self.profile)
         end = np.roll(start, -1, axis=0)
         flat = np.unique(start[(start[:, 1] == end[:, 1]) & (start[:, 0] != end[:, 0]), 1])
         return (flat + self.center[axis]).tolist() if axis == self._along else []
@@ -133,7 +134,7 @@ class Revolved(Solid):
 
     @cached_property
     def _sides(self) -> Sides:
-        start = np.asarray(self.profile)
+        start: np.ndarray = np.asarray(self.profile)
         return Sides(start, np.roll(start, -1, axis=0))
 
 

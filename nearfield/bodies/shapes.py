@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import field_validator, model_validator
 
-from nearfield.entry.quantities import Length, Position, PositiveLength
-from nearfield.entry.schema import Schema
+from nearfield.entry.quantities import Length, Position, PositiveLength, Read, Several
+from nearfield.entry.schema import Schema, tag
 from nearfield.entry.triples import Point, triple
 
 Axis = Literal["x", "y", "z"]
@@ -33,7 +33,9 @@ class Solid(Schema):
     """The base of all shapes."""
 
     if TYPE_CHECKING:
-        kind: str
+
+        @property
+        def kind(self) -> str: ...
 
     def bounds(self) -> tuple[Point, Point]:
         """Lower and upper corner (m) of the smallest axis-parallel box about the shape."""
@@ -83,8 +85,11 @@ class Rectangular(Solid):
     """A box, or a sheet where an extent is zero."""
 
     if TYPE_CHECKING:
-        lower: Point
-        upper: Point
+
+        @property
+        def lower(self) -> Point: ...
+        @property
+        def upper(self) -> Point: ...
 
     def bounds(self) -> tuple[Point, Point]:
         return self.lower, self.upper
@@ -105,7 +110,7 @@ class Box(Rectangular):
     True
     """
 
-    kind: Literal["box"] = "box"
+    kind: Literal["box"] = tag("box")
     lower: Position
     """Corner with the smallest coordinates (m)."""
     upper: Position
@@ -126,7 +131,7 @@ class Sphere(Solid):
     """A solid sphere."""
 
     _corners: ClassVar[tuple[str, ...]] = ("center",)
-    kind: Literal["sphere"] = "sphere"
+    kind: Literal["sphere"] = tag("sphere")
     center: Position
     """Centre (m)."""
     radius: PositiveLength
@@ -144,7 +149,7 @@ class Cylinder(Solid):
     """A solid circular cylinder between the centres of its two flat ends, in any direction."""
 
     _corners: ClassVar[tuple[str, ...]] = ("start", "end")
-    kind: Literal["cylinder"] = "cylinder"
+    kind: Literal["cylinder"] = tag("cylinder")
     start: Position
     """Centre of one end (m)."""
     end: Position
@@ -199,7 +204,7 @@ class Sheet(Rectangular):
     (0.005, 0.008, 0.001)
     """
 
-    kind: Literal["sheet"] = "sheet"
+    kind: Literal["sheet"] = tag("sheet")
     lower: Position
     """Corner with the smallest coordinates (m)."""
     upper: Position
@@ -222,10 +227,11 @@ class Sheet(Rectangular):
 
 
 class Wire(Solid):
-    """A thin metal wire along grid edges: a polyline of parts parallel to the axes, moved to the nearest lines.
+    """A thin metal wire along grid edges: a polyline of parts parallel to the axes, each moved to the nearest lines.
 
     It acts with the given radius, by the coefficients of the samples about it; without one with that of bare metal
-    edges, about 0.2 of a cell. A free end acts where it is drawn, within 0.2 cells; without a radius half a cell on.
+    edges, about 0.2 of a cell. A free end acts where it is drawn, between lines too, within 0.2 cells; without a radius
+    half a cell on. An end that touches something meets it on the nearest line.
     Lumped ports and elements on a line of edges that touches the wire are gaps in it. Errors: a radius over half of the
     shortest cell across the wire (draw a Cylinder), parallel wires with radii less than two cells apart.
 
@@ -234,8 +240,8 @@ class Wire(Solid):
     """
 
     _corners: ClassVar[tuple[str, ...]] = ("points",)
-    kind: Literal["wire"] = "wire"
-    points: tuple[Position, ...]
+    kind: Literal["wire"] = tag("wire")
+    points: Several[Position]
     """Corners of the polyline (m), at least two."""
     radius: PositiveLength | None = None
     """Radius (m), at most half of the shortest cell across; left out, that of metal edges."""
@@ -257,14 +263,25 @@ class Wire(Solid):
     def bounds(self) -> tuple[Point, Point]:
         return triple(map(min, zip(*self.points))), triple(map(max, zip(*self.points)))
 
+    def _ends_along(self, axis: int) -> set[float]:
+        """Where the wire ends with a part along the axis, if no other part of it lies there (m)."""
+        pairs = (self.points[:2], self.points[:-3:-1])
+        ends = {last[axis] for last, before in pairs if last[axis] != before[axis]}
+        inner = {point[axis] for point in self.points[1:-1]}
+        return ends - inner
+
 
 class Extruded(Solid):
     """The base of shapes with an `axis` and ends `lower` and `upper` on it, flat metal if these are equal."""
 
     if TYPE_CHECKING:
-        axis: Axis
-        lower: float
-        upper: float
+
+        @property
+        def axis(self) -> Axis: ...
+        @property
+        def lower(self) -> float: ...
+        @property
+        def upper(self) -> float: ...
 
     @property
     def _normal(self) -> int:
@@ -309,10 +326,10 @@ class Polygon(Extruded):
     ((0.0, 0.0, 0.0), (0.002, 0.001, 0.001))
     """
 
-    kind: Literal["polygon"] = "polygon"
+    kind: Literal["polygon"] = tag("polygon")
     axis: Axis
     """Direction of the extrusion: "x", "y" or "z"."""
-    vertices: tuple[tuple[Length, Length], ...]
+    vertices: Read[tuple[tuple[Length, Length], ...]]
     """Corners (u, v) in order (m), at least three."""
     lower: Length
     """Start of the extrusion (m)."""
@@ -325,7 +342,7 @@ class Polygon(Extruded):
             raise ValueError(f"{len(self.vertices)} vertices given, a polygon needs at least 3")
         if self.lower > self.upper:
             raise ValueError(f"upper ({self.upper:.9g} m) lies below lower ({self.lower:.9g} m); exchange them")
-        corners = np.asarray(self.vertices)
+        corners: np.ndarray = np.asarray(self.vertices)
         if np.ptp(corners[:, 0]) == 0.0 or np.ptp(corners[:, 1]) == 0.0:
             raise ValueError("all vertices lie on one line; the polygon encloses nothing")
         return self
@@ -363,7 +380,7 @@ class Polygon(Extruded):
 
     @cached_property
     def _sides(self) -> tuple[np.ndarray, np.ndarray]:
-        start = np.asarray(self.vertices)
+        start: np.ndarray = np.asarray(self.vertices)
         end = np.roll(start, -1, axis=0)
         real = (start != end).any(axis=1)
         return start[real], end[real]

@@ -13,7 +13,8 @@ from pydantic import BeforeValidator, model_validator
 
 from nearfield.bodies.files import readable
 from nearfield.bodies.shapes import Solid
-from nearfield.entry.quantities import FileName, Position, Spacing, Whole, several, shown
+from nearfield.entry.quantities import FileName, Position, Read, Spacing, Whole, several, shown
+from nearfield.entry.schema import tag
 from nearfield.entry.triples import Point, triple
 
 SUFFIXES = (".npy", ".h5", ".hdf5")
@@ -48,18 +49,18 @@ class Voxels(Solid):
     """
 
     _corners: ClassVar[tuple[str, ...]] = ("lower",)
-    kind: Literal["voxels"] = "voxels"
+    kind: Literal["voxels"] = tag("voxels")
     file: FileName | None = None
     """HDF5 or .npy file of whole numbers over [x][y][z]; in a model file it counts from that file's folder."""
-    spacing: Annotated[Spacing, BeforeValidator(lambda given: given if np.ndim(given) == 1 else (given,) * 3)]
+    spacing: Annotated[Read[Spacing], BeforeValidator(lambda given: given if np.ndim(given) == 1 else (given,) * 3)]  # type: ignore[misc]
     """Size of a box along x, y and z (m); one length for cubes."""
     lower: Position = (0.0, 0.0, 0.0)
     """Lower corner of the box [0][0][0] (m)."""
     dataset: str | None = None
     """Name of the data set in an HDF5 file; left out, the only one over three axes."""
-    array: Annotated[tuple[tuple[tuple[int, ...], ...], ...], BeforeValidator(_numbers)] | None = None
+    array: Annotated[Read[tuple[tuple[tuple[int, ...], ...], ...]], BeforeValidator(_numbers)] | None = None
     """The numbers themselves, in place of a file."""
-    ids: Annotated[tuple[Whole, ...], BeforeValidator(several)] | None = None
+    ids: Annotated[Read[tuple[Whole, ...]], BeforeValidator(several)] | None = None
     """The numbers whose boxes make this body; left out, all but 0."""
     checksum: str | None = None
     """SHA-256 of the file; given, another file is refused."""

@@ -34,7 +34,7 @@ from nearfield.metal.patches import Patch, Window, at_samples, next_axes, pair, 
 from nearfield.metal.sheets import sheet_surfaces
 from nearfield.metal.skin_fit import fit_band
 from nearfield.metal.thin_wires import ThinWires
-from nearfield.metal.wire_edges import Edges
+from nearfield.metal.wire_ends import Edges
 from nearfield.plan.planes import PlaneCoefficients, PoleMedium
 
 
@@ -65,7 +65,8 @@ class Coefficients:
         self._bodies = [replace(body, shape=shape) for body, shape in drawn]  # type: ignore[arg-type]
         media = [background, *(body.medium for body in self._bodies if isinstance(body.medium, Medium))]
         light = VACUUM_SPEED * time_step / lowest_index(media)
-        self.metal = GridMetal(grid, boundaries, self._bodies, metal == "conformal", light)
+        gaps = list(gaps)
+        self.metal = GridMetal(grid, boundaries, self._bodies, metal == "conformal", light, gaps)
         surfaces: list[Surface] = [*sheet_surfaces(grid, self._interior, self._bodies)]
         surfaces += self.metal.surfaces(fit_band(*band, time_step))
         self._dispersion = Dispersion(media, time_step, first=len(PROPERTIES), surfaces=surfaces)
@@ -220,3 +221,17 @@ class Coefficients:
                 inside = np.broadcast_to(body.shape.contains(*triple(place)), found.shape)
                 found[inside] = self._dispersion.numbers(body.medium) if isinstance(body.medium, Medium) else 0
         return found
+
+    def media_in(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> list[Medium]:
+        """The media, metal apart, that fill centres of the lattice of three lists of cells; the background last."""
+        place = triple(spread(self.grid.centres(axis)[index], axis, 3) for axis, index in enumerate((i, j, k)))
+        free = np.ones((len(i), len(j), len(k)), dtype=bool)
+        found = []
+        for body in reversed(self._bodies):
+            if body.shape.kind == "wire" or not free.any():
+                continue
+            inside = free & body.shape.contains(*place)
+            if isinstance(body.medium, Medium) and inside.any():
+                found.append(body.medium)
+            free &= ~inside
+        return [*found, self._background] if free.any() else found

@@ -15,6 +15,7 @@ a plane: eps integrated over the space's outer faces. mu alike.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import product
 from typing import NamedTuple
@@ -172,20 +173,23 @@ class Pieces(NamedTuple):
         """Shares of the media in samples' space (samples, media); `contrast` (media,), integrated over its outer faces
         (samples, 3); its lengths (samples, 3)."""
         count = at[0].size
-        parts, normal, extent = np.zeros((count, contrast.size)), np.zeros((count, 3)), np.ones((count, 3))
+        parts, normal, extent = np.zeros((count, contrast.size)), np.zeros((count, 3)), np.zeros((count, 3))
         which = np.zeros_like(at[0]), *at
         starts, stops = ([getattr(g, end)[n] for g, n in zip(self.groups, which)] for end in ("start", "stop"))
         for axis, cut, first, last in zip(self.axes, self.cuts, starts, stops):
-            ends = np.concatenate(([0.0], np.cumsum(cut.length)))
-            extent[:, axis] = ends[last] - ends[first]
-        for piece, *ahead in product(self.layers, *(range(group.most) for group in self.groups[1:])):
-            near = [start + n for start, n in zip(starts[1:], ahead)]
-            rows = np.nonzero((near[0] < stops[1]) & (near[1] < stops[2]))[0]
-            here = [np.full(rows.size, piece), *(index[rows] for index in near)]
+            for n in range(int((last - first).max(initial=0))):
+                extent[:, axis] += np.where(first + n < last, cut.length[np.minimum(first + n, last - 1)], 0.0)
+        order = [self.axes.index(axis) for axis in range(3)]  # sums along x, y and z round alike in planes across any
+        spans = [range(group.most) for group in self.groups]
+        for ahead in product(*(spans[place] for place in order)):
+            near = [start + ahead[axis] for axis, start in zip(self.axes, starts)]
+            rows = np.nonzero(np.logical_and.reduce([index < stop for index, stop in zip(near, stops)]))[0]
+            here = [index[rows] for index in near]
             lengths = [cut.length[index] for index, cut in zip(here, self.cuts)]
             place = tuple(index - first for index, first in zip(here[1:], self.offsets))
-            filled, faces = self.layers[piece].looked_up(place, contrast)
-            volume = lengths[0] * lengths[1] * lengths[2]
+            layer = self.layers[int(self.groups[0].start[0]) + ahead[self.axes[0]]]
+            filled, faces = layer.looked_up(place, contrast)
+            volume = math.prod(lengths[place] for place in order)
             parts[rows] += volume[:, None] * filled
             for index, length, axis, first, last in zip(here, lengths, self.axes, starts, stops):
                 out = (index == last[rows] - 1) * faces[..., axis, 1] - (index == first[rows]) * faces[..., axis, 0]

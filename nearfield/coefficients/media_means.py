@@ -49,7 +49,7 @@ class MediaMeans:
         if self.pierced:  # metal has nothing of any property
             self.weighted = np.pad(np.insert(table, table.shape[1], 1.0, axis=1), ((0, 1), (0, 0)))
         faces = [[face for shape, _ in drawn for face in shape._faces(a)] for a in range(3)]
-        self.cuts = [CutAxis(grid.lines[a], interior[a], faces[a], grid.closed(a)) for a in range(3)]
+        self.cuts = [CutAxis(grid, a, interior[a], faces[a]) for a in range(3)]
         self.painters = [Painter(self.cuts, drawn, len(self.weighted), a) for a in range(3)]
         keeps_nothing = ~contrasts[0].remembers & (table[:, CONDUCTIVITY] == 0.0)
         self.keeps_nothing = keeps_nothing.astype(float)  # 1.0 of media with neither conductivity nor poles of E
@@ -60,7 +60,8 @@ class MediaMeans:
         nodes, cells = (cut.groups(plane, plane + 1, kind) for kind in (True, False))
         pieces = range(int(nodes.start[0]), int(max(nodes.stop[0], cells.stop[0])))
         media = tuple(painter.signature(piece) for piece in pieces)
-        if any(signature != media[0] for signature in media):
+        slants = any(painter.slants(piece) for piece in pieces)  # there lengths count among equal layers too
+        if slants or any(signature != media[0] for signature in media):
             return tuple(zip(media, cut.length[pieces.start : pieces.stop].tolist()))
         return media[:1]
 

@@ -18,7 +18,7 @@ from nearfield.coefficients.interfaces import (
     weigh,
 )
 from nearfield.coefficients.media_means import PERMEABILITY, PERMITTIVITY, MediaMeans
-from nearfield.coefficients.subcells import mean
+from nearfield.coefficients.subcells import mean, weighted_mean
 from nearfield.entry.triples import triple
 from nearfield.metal.patches import Window, cyclic_axes, pair, shape_of
 
@@ -63,7 +63,7 @@ class PlaneMeans:
         if behind is None:
             return plain
         apart, total, shares = behind
-        lent = [(length, value * share**2) for (length, value), share in zip(across, shares)]
+        lent = [(length, value * (share * share)) for (length, value), share in zip(across, shares)]
         return np.where(apart, total * self._along(component, lent), plain)
 
     def _plain(self, component: int, column: int, across: Slices) -> Values:
@@ -89,27 +89,33 @@ class PlaneMeans:
         if self._media.pierced:
             free = self._across(component, self._media.weighted.shape[1] - 1)
         shares = [_ratio(part, size, 0.0) for (_, size), (_, part) in zip(sizes, free)]
-        slices = [(length, size * share**2) for (length, size), share in zip(sizes, shares)]
+        slices = [(length, size * (share * share)) for (length, size), share in zip(sizes, shares)]
         inverse, whole = (self._along(component, values) for values in (slices, free))
-        apart = self._along(component, sizes) * inverse > (1.0 + VANISHING) * whole**2
+        apart = self._along(component, sizes) * inverse > (1.0 + VANISHING) * (whole * whole)
         apart &= self._along(component, mixes) > 0.0
-        return (apart, _ratio(whole, inverse**2, 0.0), shares) if apart.any() else None
+        return (apart, _ratio(whole, inverse * inverse, 0.0), shares) if apart.any() else None
 
     def _across(self, component: int, column: int) -> Slices:
         """Means over slices of the samples' space across their own axis, layer by layer if that is the plane's; else
-        the only values are those of the pieces along it."""
+        the only values are those of the pieces along it.
+
+        Along the first axis after their own, then along the second, whichever the plane's is: so sums round alike.
+        """
         own, electric = component % 3, component < 3
         if own == self._axis:
             layers = self._layers(column, not electric)
             return [(length, self._over(1, self._over(0, values, electric), electric)) for length, values in layers]
-        values = self._once((column, electric), lambda: _combined(self._layers(column, electric), False))
-        return [(1.0, self._over(2 - (own - self._axis) % 3, values, electric))]
+        if (own + 1) % 3 == self._axis:
+            layer = self._once((column, electric), lambda: weighted_mean(self._layers(column, electric), False))
+            return [(1.0, self._over(0, layer, electric))]
+        layers = [(length, self._over(1, values, electric)) for length, values in self._layers(column, electric)]
+        return [(1.0, weighted_mean(layers, False))]
 
     def _along(self, component: int, across: Slices, series: bool = False) -> Values:
         """The mean along the samples' own axis of those over the slices."""
         own = component % 3
         if own == self._axis:
-            return _combined(across, series)
+            return weighted_mean(across, series)
         return self._over((own - self._axis) % 3 - 1, across[0][1], component >= 3, series)
 
     def _over(self, place: int, values: Values, nodes: bool, series: bool = False) -> Values:
@@ -119,19 +125,14 @@ class PlaneMeans:
         return mean(values, place, groups, cut.length, self._spans[place][0], series)
 
     def _layers(self, column: int, nodes: bool) -> Slices:
-        """The layers of pieces about the plane of nodes, or in its layer of cells; equal ones as one."""
+        """The layers of pieces about the plane of nodes, or in its layer of cells; one where all are equal."""
         cut, painter = self._media.cuts[self._axis], self._media.painters[self._axis]
         groups = cut.groups(self._plane, self._plane + 1, nodes)
-        lengths: dict[tuple, float] = {}
-        values: dict[tuple, Values] = {}
-        for piece in range(int(groups.start[0]), int(groups.stop[0])):
-            signature, length = painter.signature(piece), float(cut.length[piece])
-            if signature in lengths:
-                lengths[signature] += length
-            else:
-                lengths[signature] = length
-                values[signature] = painter.layer(piece, self._spans).values(self._media.weighted, column)
-        return list(zip(lengths.values(), values.values()))
+        pieces = range(int(groups.start[0]), int(groups.stop[0]))
+        if len({painter.signature(piece) for piece in pieces}) == 1:
+            pieces = pieces[:1]
+        layers = ((piece, painter.layer(piece, self._spans)) for piece in pieces)
+        return [(float(cut.length[piece]), layer.values(self._media.weighted, column)) for piece, layer in layers]
 
     def _aslant(self, component: int) -> Weights | None:
         """Weights of media at the samples next to curved and slanting surfaces; None where there are none."""
@@ -184,13 +185,3 @@ def _ratio(above: Values, below: Values, otherwise: float) -> np.ndarray:
     """above/below, and `otherwise` where nothing is below."""
     above, below = np.broadcast_arrays(np.asarray(above, dtype=float), below)
     return np.divide(above, below, out=np.full(above.shape, otherwise), where=below > 0.0)
-
-
-def _combined(layers: Slices, series: bool) -> Values:
-    """Mean of layers weighted by length, or in series."""
-    if len(layers) == 1:
-        return layers[0][1]
-    total = sum(weight for weight, _ in layers)
-    if series:
-        return total / sum(weight / values for weight, values in layers)
-    return sum(weight * values for weight, values in layers) / total

@@ -15,7 +15,7 @@ import numpy as np
 
 from nearfield.bodies.shapes import Solid
 from nearfield.entry.triples import triple
-from nearfield.grid.yee import SAMPLE_TOLERANCE
+from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.metal.patches import Window, next_axes, shape_of, spread
 
 SAMPLES = 4  # points along each edge of a piece that a curved surface crosses
@@ -41,8 +41,8 @@ class CutAxis:
     Before the first piece of a closed axis stand those of the last half cell once more: they lie about the first node.
     """
 
-    def __init__(self, line: np.ndarray, interior: tuple[int, int], faces: list[float], closed: bool = False) -> None:
-        low, high = interior
+    def __init__(self, grid: YeeGrid, axis: int, interior: tuple[int, int], faces: list[float]) -> None:
+        line, (low, high) = grid.lines[axis], interior
         middles = 0.5 * (line[1:] + line[:-1])
         base = np.sort(np.concatenate((line, middles)))
         inner = np.unique([face for face in faces if line[low] < face < line[high]])
@@ -52,16 +52,17 @@ class CutAxis:
             inner = inner[nearest > SAMPLE_TOLERANCE * (base[above] - base[above - 1])]
         edges = np.sort(np.concatenate((base, inner)))
         self.cells = line.size - 1
-        self.length = np.diff(edges)
         centre = 0.5 * (edges[1:] + edges[:-1])
         half = np.searchsorted(base, centre) - 1
         cell = half // 2
+        whole = np.bincount(half)[half] == 1  # equal in equal cells, which differences of coordinates are not
+        self.length = np.where(whole, 0.5 * grid.primary(axis)[cell], np.diff(edges))
         first, last = np.searchsorted(cell, low), np.searchsorted(cell, high) - 1
         source = np.clip(np.arange(centre.size), first, last)
         self.centre, self.extent = centre[source], self.length[source]
         self._cell_start = np.searchsorted(cell, np.arange(self.cells + 1))
         self._node_start = np.searchsorted(half, 2 * np.arange(self.cells + 2) - 1)
-        if closed:
+        if grid.closed(axis):
             self._repeat_last(int(np.searchsorted(half, 2 * self.cells - 1)))
 
     def _repeat_last(self, first: int) -> None:
@@ -91,15 +92,24 @@ def mean(values: Any, place: int, groups: Groups, length: np.ndarray, offset: in
     """Mean over the groups of pieces along array axis `place`, weighted by length: sum w v, or 1/sum(w/v) in series."""
     if np.ndim(values) == 0:
         return values
-    if series:
-        values = 1.0 / values
-    total, weight = np.zeros(()), np.zeros(())
+    parts = []
     for number in range(groups.most):
         index = np.minimum(groups.start + number, groups.stop - 1)
-        part = spread(np.where(groups.start + number < groups.stop, length[index], 0.0), place)
-        total = total + part * _taken(values, index - offset, place)
-        weight = weight + part
-    return weight / total if series else total / weight
+        weight = spread(np.where(groups.start + number < groups.stop, length[index], 0.0), place)
+        parts.append((weight, _taken(values, index - offset, place)))
+    return weighted_mean(parts, series)
+
+
+def weighted_mean(parts: list[tuple[Any, Any]], series: bool) -> Any:
+    """Mean of (weight, values), added in this order; that of equal values is this value to the last bit."""
+    if len(parts) == 1:
+        return parts[0][1]
+    total, whole = 0.0, 0.0
+    least = most = parts[0][1]
+    for weight, values in parts:
+        total, whole = total + (weight / values if series else weight * values), whole + weight
+        least, most = np.minimum(least, values), np.maximum(most, values)
+    return np.clip(whole / total if series else total / whole, least, most)
 
 
 def _taken(values: np.ndarray, index: np.ndarray, place: int) -> np.ndarray:
@@ -156,6 +166,7 @@ class Painter:
         bounds = np.array([shape.bounds() for shape, _ in bodies]).reshape(-1, 2, 3)
         self._low, self._high = bounds[:, 0, axis], bounds[:, 1, axis]
         self._curved = np.array([not shape._constant_along(axis) for shape, _ in bodies], dtype=bool)
+        self._aslant = [not all(shape._constant_along(a) for a in range(3)) for shape, _ in bodies]
         self._signatures: dict[int, tuple] = {}
         self._kept: dict = {}
 
@@ -168,6 +179,10 @@ class Painter:
             place = (float(at), float(half)) if self._curved[present].any() else None
             self._signatures[piece] = tuple(present.tolist()), place
         return self._signatures[piece]
+
+    def slants(self, piece: int) -> bool:
+        """Whether a layer may hold surfaces that do not follow the axes."""
+        return any(self._aslant[number] for number in self.signature(piece)[0])
 
     def layer(self, piece: int, window: Window) -> Layer:
         """The layer of pieces number `piece` along the axis, within piece ranges along the two other axes."""
@@ -207,7 +222,7 @@ class Painter:
             centre, half = self.cuts[a].centre[start:stop], 0.5 * self.cuts[a].extent[start:stop]
             if body._constant_along(a):
                 half = 0.0
-            inside = np.nonzero((centre + half >= low) & (centre - half <= high))[0]
+            inside = np.nonzero((low - half <= centre) & (centre <= high + half))[0]  # as in `signature`
             runs = np.split(inside, np.nonzero(np.diff(inside) > 1)[0] + 1) if inside.size else []
             found.append([slice(int(run[0]), int(run[-1]) + 1) for run in runs])
         return found

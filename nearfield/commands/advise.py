@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nearfield.commands.console import answered
+from nearfield.commands.console import print_answer
 from nearfield.commands.output import rules, way
 from nearfield.commands.tables import columns
 from nearfield.entry.errors import ModelError
 from nearfield.formats.sizes import free_bytes
 from nearfield.formats.sizes import readable as amount
-from nearfield.measure.advice import SAMPLE, Candidate, best, candidates, kept, name
+from nearfield.measure.advice import SAMPLE, Candidate, best, candidates, name, stored_fits
 from nearfield.measure.sweep import PER_DOMAIN, SERVER
 from nearfield.measure.sweep_cases import FIELDS
 
@@ -22,7 +22,7 @@ FAR = 100  # ratio of bytes to the most that were measured, above which the advi
 
 def advise(ranks: int, points: float, steps: int, folder: Path, as_json: bool) -> int:
     """Print the best way to write so many points at so many steps from so many ranks, and all others beside it."""
-    entry, points = kept(), round(points)
+    entry, points = stored_fits(), round(points)
     found = candidates(entry, ranks, points, steps, free_bytes(folder))
     if not found:
         raise ModelError("of one rank only one file was not measured here; run `nearfield bench output` with its modes")
@@ -40,7 +40,7 @@ def advise(ranks: int, points: float, steps: int, folder: Path, as_json: bool) -
         "warnings": warnings,
         "measured": {key: entry[key] for key in ("when", "fields", "folder", "processor", "rounds")},
     }
-    return answered(as_json, answer, readable(answer, found, chosen), warnings)
+    return print_answer(as_json, answer, readable(answer, found, chosen), warnings)
 
 
 def cautions(entry: dict[str, Any], chosen: Candidate, ranks: int, raw: int) -> list[str]:

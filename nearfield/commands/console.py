@@ -33,7 +33,6 @@ class Console:
         write(sys.stderr, text)
 
     def warn(self, *warnings: str) -> None:
-        """A line for each warning."""
         for warning in warnings:
             self.note(f"warning: {warning}")
 
@@ -53,7 +52,7 @@ def console(as_json: bool) -> Iterator[Console]:
         yield output
 
 
-def answered(as_json: bool, values: Mapping[str, Any], text: str, warnings: Iterable[str] = ()) -> int:
+def print_answer(as_json: bool, values: Mapping[str, Any], text: str, warnings: Iterable[str] = ()) -> int:
     """Exit code 0 of a command whose answer is ready, after printing it and its warnings."""
     with console(as_json) as out:
         out.answer(values, text)

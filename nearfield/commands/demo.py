@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.analysis.network import decibels
+from nearfield.analysis.network import decibels, dips
 from nearfield.commands.console import CODE_OF_STATUS, console, output_folder
 from nearfield.commands.run import RESULT_NAME, readable, run_into, summary_of, write_files
 from nearfield.commands.tables import columns
+from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import uncertain
 from nearfield.model_file import load
 from nearfield.run.options import RunOptions
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from nearfield.results import Result
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "patch_antenna.toml"
+CONVERGENCE = EXAMPLE.parent / "results" / "patch_antenna_convergence.json"  # what `nearfield converge --json` printed
 PORT = "feed"
 MAIN_DIP, TOLERANCE = 7.5e9, 0.15e9  # Hz; Sheen et al., IEEE Trans. MTT 38, 849 (1990)
 MAIN_BAND = 5e9, 9e9  # Hz, where the main dip is looked for
@@ -49,7 +53,8 @@ def run_demo(output: Path | None, threads: int | None, as_json: bool) -> int:
     with console(as_json) as out:
         result = run_into(simulation, folder, RunOptions(threads), out)
         rows = compare(result) if result.status == "done" else []
-        files = write_files(result, simulation, folder / RESULT_NAME, EXAMPLE.stem, checks=rows)
+        attempts = Attempts(out.warn)
+        files = write_files(result, simulation, folder / RESULT_NAME, EXAMPLE.stem, checks=rows, attempts=attempts)
         code = CODE_OF_STATUS[result.status] or int(any(row.passed is False for row in rows))
         summary = summary_of(result, folder, files)
         answer = {"model": str(EXAMPLE), **summary, "comparison": [asdict(row) for row in rows], "exit_code": code}
@@ -75,20 +80,23 @@ def compare(result: Result) -> list[Row]:
         Row("further resonances to 20 GHz", "several", f"{others or 'none'} GHz", len(further) > 1),
         Row("largest abs(S11), 1 to 20 GHz", "passive: at most 1", f"{highest:.4f}", highest <= MOST_REFLECTION),
     ]
+    rows += converged()
     best = result["pattern"].directivity_dbi.isel(frequency=0)
     where = f"directivity at {float(best.frequency) / 1e9:.4g} GHz"
     return [*rows, Row(where, "not published", f"{float(best.max()):.2f} dBi", None)]
 
 
-def dips(frequency: np.ndarray, level: np.ndarray) -> list[tuple[float, float]]:
-    """Local minima (Hz, abs), placed by the parabola through three samples."""
-    found = []
-    for n in range(1, level.size - 1):
-        if level[n] < level[n - 1] and level[n] <= level[n + 1]:
-            bend = level[n - 1] - 2 * level[n] + level[n + 1]
-            shift = 0.5 * (level[n - 1] - level[n + 1]) / bend if bend > 0 else 0.0
-            found.append((float(frequency[n] + shift * (frequency[n + 1] - frequency[n])), float(level[n])))
-    return found
+def converged() -> list[Row]:
+    """What finer grids said of the main dip: these cells are coarse, and the number on the screen is theirs."""
+    if not CONVERGENCE.exists():
+        return []
+    known = json.loads(CONVERGENCE.read_text(encoding="utf-8"))
+    stated = uncertain(known["value"], known["uncertainty"], known["unit"])
+    finer = ", ".join(f"{run['value'] / 1e9:.3f} at 1/{run['refinement']:g}" for run in known["runs"][1:])
+    return [
+        Row(f"main dip with finer cells, at commit {known['commit']}", "", f"{finer} GHz", None),
+        Row("main dip at cells of no size, as they say", "7.5 GHz +- 0.15", stated, None),
+    ]
 
 
 def table(rows: list[Row]) -> str:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
-from nearfield.commands.console import answered
+from nearfield.commands.console import print_answer
 from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory as binary
@@ -31,7 +31,7 @@ PACKAGES = ("numpy", "h5py", "pydantic", "typer", "rich", "xarray", "matplotlib"
 def examine_machine(as_json: bool) -> int:
     """Print what was found; 0 even if something is missing, since finding that out is the job."""
     found = facts()
-    return answered(as_json, found, readable(found))
+    return print_answer(as_json, found, readable(found))
 
 
 def facts() -> dict[str, Any]:
@@ -99,7 +99,6 @@ def flavour(text: str) -> str:
 
 
 def version_of(package: str) -> str | None:
-    """The version of an installed package."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

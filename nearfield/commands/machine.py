@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nearfield.commands.console import answered, console
+from nearfield.commands.console import console, print_answer
 from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import counted
@@ -118,7 +118,7 @@ def check_machine(topology: str | None, as_json: bool) -> int:
         for name, value in found.items()
         if value != "" and name != "simulated"
     }
-    return answered(as_json, found, rows(texts, 18))
+    return print_answer(as_json, found, rows(texts, 18))
 
 
 def checks(hardware: Hardware) -> dict[str, Any]:

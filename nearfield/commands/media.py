@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from nearfield.commands.console import answered, console
+from nearfield.commands.console import console, print_answer
 from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
 from nearfield.entry.toml_text import key, plain, table
@@ -66,10 +66,10 @@ def show_media(name: str | None, as_json: bool) -> int:
 
     entries = [library.about(each.removeprefix(LIBRARY)) for each in (library if name is None else [name])]
     text = listing(entries) if name is None else in_full(entries[0])
-    return answered(as_json, {"media": [described(entry) for entry in entries]}, text)
+    return print_answer(as_json, {"media": [plain_entry(entry) for entry in entries]}, text)
 
 
-def described(entry: Entry) -> dict[str, Any]:
+def plain_entry(entry: Entry) -> dict[str, Any]:
     """An entry as plain data."""
     words = {key: getattr(entry, key) for key in ("name", "family", "title", "source", "checked")}
     numbers = {"band_hertz": list(entry.valid_band), "error": entry.error, "medium": plain(entry.medium)}

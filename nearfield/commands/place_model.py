@@ -14,11 +14,10 @@ from nearfield.machine.placement import crowding, default_scheme, host_names, sh
 from nearfield.machine.profile import load_profile
 from nearfield.model_file import load as load_model
 from nearfield.parallel.decomposition import Decomposition, decompositions, parse_domains
-from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
+from nearfield.parallel.halo_depth import Crew, Tiles, cheapest, depths_for
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan.boxes import indices
 from nearfield.plan.plan import Plan
-from nearfield.plan.sizes import BYTES_OF
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,6 @@ class Placing:
 
     @property
     def best(self) -> Decomposition:
-        """The decomposition of a run."""
         return self.decompositions[0]
 
 
@@ -108,9 +106,8 @@ def place_domains(request: Request) -> Placing:
     domains = parse_domains(request.domains if request.domains is not None else machine.ranks * max(1, spread))
     weights = Weights.of(plan)
     depths = depths_for(plan, request.depth) if request.depth or machine.ranks > 1 else [plan.reach]
-    numa, number = len(machine.hardware.numa), BYTES_OF[plan.precision]
-    crew = (machine.threads, machine.ranks, domains)
-    halos = halo_costs(depths, profile, len(machine.hosts), numa, *crew, number, reach=plan.reach)
+    crew = Crew(len(machine.hosts), len(machine.hardware.numa), machine.threads, machine.ranks, domains)
+    halos = crew.halo_costs(plan, depths, profile)
     tiles = Tiles.on(plan, machine.hardware, machine.threads)
     halo = cheapest(weights, domains, machine.ranks, halos, tiles)
     found = decompositions(weights, domains, machine.ranks, halo=halo)

@@ -22,7 +22,6 @@ NOTABLE = 0.02  # share of the work
 
 
 def domains_text(request: Request, placing: Placing, sizes: Sequence[HaloSize]) -> str:
-    """The whole text."""
     machine, best, unit = placing.machine, placing.best, "xyz"[placing.plan.unit_axis]
     of_ranks = f" on {counted(machine.ranks, 'rank')} ({times(best.grouping.ranks)})" if machine.ranks > 1 else ""
     simulated = ", SIMULATED" if machine.hardware.simulated else ""
@@ -78,40 +77,42 @@ def reasons(placing: Placing) -> list[str]:
     best = placing.best
     if best.costs.size == 1:
         return ["one domain: nothing is cut and nothing exchanged"]
-    said = [chosen(placing.decompositions), slowest(placing)]
+    said = [best_text(placing.decompositions), slowest_text(placing)]
     dear = placing.weights.total / math.prod(placing.weights.shape) - 1
     if dear > NOTABLE:
         said.append(
             f"CPML, media and what is recorded make {percent(dear / (1 + dear))} of the work and lie unevenly; "
             "domains that hold more of it have fewer cells"
         )
-    said.append(rows(placing))
+    said.append(rows_text(placing))
     if math.prod(best.grouping.ranks) > 1:
         how = "as --depth says" if placing.depth_given else "the fastest of those that fit, by latency and bandwidth"
         said.append(f"halos are {counted(placing.halo.depth, 'layer')} deep, {how}")
     return said
 
 
-def chosen(found: Sequence[Decomposition]) -> str:
+def best_text(found: Sequence[Decomposition]) -> str:
     """The first and the second."""
     if len(found) == 1:
-        return f"{named(found[0])} is the one that --domains names, or the only one that fits"
+        return f"{cut_text(found[0])} is the one that --domains names, or the only one that fits"
     first, second = found[:2]
     behind = second.slowest / first.slowest - 1
     dearer = float(second.costs.mean() / first.costs.mean()) - 1
     faces = "its faces or rows are dearer" if dearer > behind / 2 else f"its imbalance is {second.imbalance:.3f}"
-    return f"of {len(found)} arrangements computed {named(first)} has the fastest slowest domain; next comes " + (
-        f"{named(second)}, {percent(behind)} slower: {faces}" if behind > 5e-4 else f"{named(second)}, as fast"
+    near = f"{percent(behind)} slower: {faces}" if behind > 5e-4 else "as fast"
+    return (
+        f"of {len(found)} arrangements computed {cut_text(first)} has the fastest slowest domain; next comes "
+        f"{cut_text(second)}, {near}"
     )
 
 
-def named(decomposition: Decomposition) -> str:
+def cut_text(decomposition: Decomposition) -> str:
     """The arrangement, and whose domains they are: `4 x 2 x 1 on 2 x 1 x 1 ranks`."""
     text, ranks = times(decomposition.arrangement.counts), decomposition.grouping.ranks
     return f"{text} on {times(ranks)} ranks" if math.prod(ranks) > 1 else text
 
 
-def slowest(placing: Placing) -> str:
+def slowest_text(placing: Placing) -> str:
     """A sentence about the slowest domain: the share of its time for its faces."""
     best = placing.best
     number = int(best.costs.argmax())
@@ -129,7 +130,7 @@ def own_work(weights: Weights, decomposition: Decomposition) -> np.ndarray:
     return work / even_speeds(decomposition.grouping)
 
 
-def rows(placing: Placing) -> str:
+def rows_text(placing: Placing) -> str:
     """Whether rows are cut, and why."""
     unit, weights = placing.plan.unit_axis, placing.weights
     name, parts = "xyz"[unit], placing.best.arrangement.counts[unit]

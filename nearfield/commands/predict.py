@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.commands.bench import refuse_thin_box
-from nearfield.commands.console import answered
+from nearfield.commands.console import print_answer
 from nearfield.commands.tables import columns, save
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import counted
@@ -74,7 +74,7 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
     }
     if plot is not None:
         answer["files"] = draw(plot, best(found), job, cluster, request)
-    return answered(as_json, answer, readable(answer, best(found)))
+    return print_answer(as_json, answer, readable(answer, best(found)))
 
 
 def job_of(request: Request, hardware: Hardware) -> Job:
@@ -172,7 +172,7 @@ def predict_paper(folder: Path, as_json: bool) -> int:
         "cores_over_cpus": dict(paper.readings()),
         "files": files,
     }
-    return answered(as_json, answer, paper_text(paper, stated, predicted, files))
+    return print_answer(as_json, answer, paper_text(paper, stated, predicted, files))
 
 
 def paper_text(paper: Paper, stated: float, predicted: float, files: Sequence[str]) -> str:

@@ -135,7 +135,6 @@ def refuse_absent(part: str, hardware: Hardware, simulated: bool) -> None:
 
 
 def warnings_of(answer: dict[str, Any]) -> list[str]:
-    """Warnings of all parts."""
     return [text for part in ("scale", *PARTS) for text in answer.get(part, {}).get("warnings", ())]
 
 

@@ -12,7 +12,7 @@ from nearfield.commands.streams import silence, write
 from nearfield.entry.wording import duration
 
 if TYPE_CHECKING:
-    from nearfield.run.progress import ProgressInfo
+    from nearfield.run.options import ProgressInfo
 
 SECONDS_BETWEEN_LINES = 5.0
 

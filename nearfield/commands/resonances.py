@@ -6,7 +6,7 @@ from cmath import phase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearfield.commands.console import answered
+from nearfield.commands.console import print_answer
 from nearfield.commands.show import frequency, opened
 from nearfield.commands.tables import columns
 from nearfield.entry.wording import quantity
@@ -25,7 +25,7 @@ def show_resonances(path: Path, probe: str, band: tuple[str, str], options: dict
     file, result = opened(path)
     modes = resonances(result, (frequency(band[0]), frequency(band[1])), probe=probe, **options)
     answer = {"result": str(file), "probe": probe, "time_origin_seconds": modes.attrs["time_origin"]}
-    return answered(as_json, {**answer, "modes": rows(modes)}, text(modes))
+    return print_answer(as_json, {**answer, "modes": rows(modes)}, text(modes))
 
 
 def rows(modes: xarray.Dataset) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from nearfield.commands.console import answered
+from nearfield.commands.console import print_answer
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import counted
 from nearfield.stream import names
@@ -23,7 +23,7 @@ def list_rings(as_json: bool) -> int:
     if any(ring.stale for ring in found):
         lines.append("`nearfield ring rm --stale` removes all that no process uses")
     answer = {"folder": str(names.folder()), "rings": [summary(ring) for ring in found]}
-    return answered(as_json, answer, "\n".join(lines))
+    return print_answer(as_json, answer, "\n".join(lines))
 
 
 def summary(ring: Ring) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def show_ring(name: str, as_json: bool) -> int:
     where = pages(ring)
     places = {"pages_per_node": where["by_node"], "pages": where["pages"]}
     answer = {"name": ring.name, "state": ring.state, **ring.facts, **places}
-    return answered(as_json, answer, "\n".join(ring_text(ring, where)))
+    return print_answer(as_json, answer, "\n".join(ring_text(ring, where)))
 
 
 def ring_text(ring: Ring, where: dict[str, Any]) -> list[str]:
@@ -111,4 +111,4 @@ def remove_rings(chosen: Sequence[str], stale: bool, as_json: bool) -> int:
     for ring in removed:
         remove(ring)
     text = "\n".join(f"removed {ring.name}" for ring in removed) or "nothing to remove"
-    return answered(as_json, {"removed": [ring.name for ring in removed]}, text)
+    return print_answer(as_json, {"removed": [ring.name for ring in removed]}, text)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from nearfield.commands.console import CHECKPOINTED, CODE_OF_STATUS, Console, co
 from nearfield.commands.progress import progress
 from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import Discretization
-from nearfield.engines.cpu.tuning import TILE_FACTS, choose, described
+from nearfield.engines import engine_named
+from nearfield.engines.cpu.tuning import TILE_FACTS, choose, tiles_text
+from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import DivergedError, ModelError, Requeue
 from nearfield.entry.wording import counted, duration, memory
 from nearfield.machine.interruption import Terminated
@@ -20,13 +23,16 @@ from nearfield.machine.machine_rate import remember_rate
 from nearfield.machine.transport import world
 from nearfield.model_file import load, loads
 from nearfield.parallel.decomposition import times
+from nearfield.parallel.start import Parallel, refuse_spread
 from nearfield.results import Result
 from nearfield.run.checkpoint.folder import checkpoints, remove_all
 from nearfield.run.checkpoint.keeper import Checkpoints
 from nearfield.run.checkpoint.schedule import Schedule
+from nearfield.run.forecast import Forecast, forecast, long_run, refuse_unasked
 from nearfield.run.options import RunOptions
 from nearfield.run.resume import alone_in, going_on, refuse_unfinished
 from nearfield.run.time_loop import run
+from nearfield.trust.entries import Trust, counts_text, read
 
 if TYPE_CHECKING:
     from nearfield.discretization.model import Model
@@ -81,14 +87,15 @@ def presented(
     """Exit code of a run that has ended, after writing its files and its summary."""
     assert kept.folder is not None
     folder, names = kept.folder, kept.names
-    files = write_files(result, simulation, folder / names["result"], names["stem"], options.report)
+    attempts = Attempts(out.warn)
+    files = write_files(result, simulation, folder / names["result"], names["stem"], options.report, attempts=attempts)
+    told = options.report and not options.as_json and result.status == "done" and world().rank == 0
+    found = attempts.at("the answers of the run", partial(answers_of, result), []) if told else []
+    keep_warnings(result, folder / names["result"], attempts)
     summary = summary_of(result, folder, files)
     out.answer(heading | summary, readable(summary))
-    if options.report and not options.as_json and result.status == "done" and world().rank == 0:
-        from nearfield.report.page import answers
-
-        for number, what in answers(result):
-            out.say(f"{what}: {number}")
+    for number, what in found:
+        out.say(f"{what}: {number}")
     if result.status == "interrupted" and kept.asked:
         out.note(going_on_line(folder))
         return CHECKPOINTED
@@ -145,9 +152,16 @@ def run_into(
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
     later: list[str] = []
-    choose(setup.plan, options.threads, simulation.schedule, options.tiling)  # so do tiles that cannot be
+    name = engine_named(options.engine or simulation.engine)  # so do engines, threads and tiles that cannot be
+    if name == "reference":
+        refuse_spread(options.threads, options.tiling, options.parallel or Parallel(), ranks)
+    choose(setup.plan, options.threads, simulation.schedule, options.tiling)
+    expected = None if kept.resumed else asked_for(setup, options, before, out)
     if ranks.rank == 0:
         make_folder(folder)
+    if expected:
+        out.note(str(expected))
+        before += [] if options.long else long_run(expected)
     out.warn(*before)
     with nullcontext() if kept.resumed else alone_in(folder, ranks), progress(setup.decay) as display:
         if ranks.rank == 0 and not kept.resumed:
@@ -161,25 +175,77 @@ def run_into(
             result = Result(error.result)
             out.note(f"error: {error}")
     out.warn(*later)
-    if ranks.size == 1:
+    if ranks.size == 1 and name == "cpu":
         remember_rates(result, simulation.precision)
     return result
 
 
+def touchstone(result: Result, folder: Path, stem: str) -> Path:
+    """The S-parameters of the excited ports as a file."""
+    from nearfield.analysis.sparameters import excited_ports
+
+    count = len(excited_ports(result.sparameters.transpose("frequency", "to", "source").values))
+    return result.write_touchstone(folder / f"{stem}.s{count or len(result.ports)}p")
+
+
+def answers_of(result: Result) -> list[tuple[str, str]]:
+    """The numbers that the screen shows."""
+    from nearfield.report.page import answers
+
+    return answers(result)
+
+
+def asked_for(setup: Discretization, options: RunOptions, before: list[str], out: Console) -> Forecast:
+    """How long the run will take. Error, after the warnings, which may say why: more than a day, and nobody asked."""
+    found = forecast(setup, options.threads, setup.ranks.size, options.engine)
+    try:
+        refuse_unasked(found, options.long)
+    except ModelError:
+        out.note(str(found))
+        out.warn(*before)
+        raise
+    return found
+
+
 def write_files(
-    result: Result, model: Model, file: Path, stem: str, report: bool = True, checks: Any = ()
+    result: Result,
+    model: Model,
+    file: Path,
+    stem: str,
+    report: bool = True,
+    checks: Any = (),
+    attempts: Attempts | None = None,
 ) -> list[Path]:
-    """Touchstone, plots and report of a run that ended as it should; returns all files of the folder."""
-    files, folder = [file], file.parent
+    """Touchstone, plots and report of a run that ended as it should; returns all files of the folder.
+
+    The result lies there already: a file that cannot be made is a warning of `attempts`.
+    """
+    files, folder, attempts = [file], file.parent, attempts or Attempts()
     if result.status != "done" or world().rank > 0:
         return files
     if result.record.sparameters:
-        files.append(result.write_touchstone(folder / f"{stem}.s{len(result.ports)}p"))
+        written = attempts.at("the Touchstone file", partial(touchstone, result, folder, stem), None)
+        files += [written] if written else []
     if report:
         from nearfield.report.show import show
 
-        files += show(result, folder, model, checks)
+        keep_in_facts(result, attempts.warnings)  # for the page
+        drawn = partial(show, result, folder, model, checks, attempts=attempts)
+        files += attempts.at("the report", drawn, [])
     return files
+
+
+def keep_in_facts(result: Result, warnings: list[str]) -> None:
+    """Add to the run's warnings those that are not there."""
+    known = result.facts.setdefault("warnings", [])
+    known += [text for text in warnings if text not in known]
+
+
+def keep_warnings(result: Result, file: Path, attempts: Attempts) -> None:
+    """Add what failed after the run to the warnings in its result file."""
+    if attempts.failed and world().rank == 0:
+        keep_in_facts(result, attempts.warnings)
+        attempts.at("adding warnings to the result", lambda: result.save(file), None)
 
 
 def remember_rates(result: Result, precision: str) -> None:
@@ -195,14 +261,14 @@ def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any
     """Facts of the run for the JSON object and the screen."""
     facts = result.facts
     summary: dict[str, Any] = {"status": result.status, "folder": str(folder), "files": [str(file) for file in files]}
-    summary |= {name: facts.get(name) for name in ("cells", "time_step", "threads", "isa")}
+    summary |= {name: facts.get(name) for name in ("cells", "time_step", "engine", "threads", "isa")}
     summary |= {"runs": facts.get("runs", {}), "warnings": facts.get("warnings", [])}
+    summary["trust"] = [entry.json_data() for entry in result.trust]
     optional = (*TILE_FACTS, *PARALLEL_FACTS, "checkpoints", "fields")
     return summary | {name: facts[name] for name in optional if name in facts}
 
 
 def readable(summary: dict[str, Any]) -> str:
-    """The summary as lines."""
     files = ", ".join(Path(file).name for file in summary["files"])
     lines = [
         *(
@@ -210,11 +276,18 @@ def readable(summary: dict[str, Any]) -> str:
             f"{facts['mcells_per_second']:.0f} Mcells/s, ended by {ENDED.get(facts['ended'], facts['ended'])}"
             for name, facts in summary["runs"].items()
         ),
-        f"tiles: {described(summary)}; {counted(summary['threads'], 'thread')}",
+        f"tiles: {tiles_text(summary)}; {counted(summary['threads'], 'thread')}",
         *spread_lines(summary),
+        *trust_lines(read(summary["trust"])),
         f"{summary['status']}; in {summary['folder']}: {files}",
     ]
     return "\n".join(lines)
+
+
+def trust_lines(entries: Sequence[Trust]) -> list[str]:
+    """How many properties of a result are good, and each that is not."""
+    doubtful = [f"  {entry.verdict}: {entry}" for entry in entries if entry.verdict != "good"]
+    return [f"trust: {counts_text(entries)}", *doubtful]
 
 
 def spread_lines(summary: dict[str, Any]) -> list[str]:

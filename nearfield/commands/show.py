@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearfield.commands.console import console
-from nearfield.commands.run import make_folder
+from nearfield.commands.run import make_folder, trust_lines
+from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
@@ -49,8 +50,11 @@ def show_result(path: Path, output: Path | None, ringing: tuple[str, str, str] |
     folder = output if output is not None else file.parent
     with console(as_json) as out:
         make_folder(folder)
-        files = show(result, folder, rings=rings)
+        files = show(result, folder, rings=rings, attempts=Attempts(out.warn))
         drawn = [str(path) for path in files]
-        answer = {"result": str(file), "status": result.status, "files": drawn}
-        out.answer(answer, f"{result.title or file}: {result.status}; drew {', '.join(drawn)}")
+        entries = result.trust
+        trust = [entry.json_data() for entry in entries]
+        answer = {"result": str(file), "status": result.status, "files": drawn, "trust": trust}
+        heading = f"{result.title or file}: {result.status}; drew {', '.join(drawn)}"
+        out.answer(answer, "\n".join([heading, *trust_lines(entries)]))
     return 0

@@ -7,28 +7,33 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearfield.discretization.enclosure import open_far_field_surfaces
-from nearfield.discretization.excitations import all_waveforms, port_waveform
+from nearfield.discretization.excitations import all_waveforms, diagonal, port_waveform
 from nearfield.discretization.refusals import edges_of, features
 from nearfield.discretization.resolution import (
     LARGEST_RATIO,
+    MANY_CELLS,
     coarse_media,
+    fine_media,
+    lossless,
     lost_bodies,
     media_in_use,
     resolved_media,
     steep_grading,
 )
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.wording import quantity
-from nearfield.grid.boundaries import CPML
 from nearfield.grid.grid import AutoGrid
-from nearfield.grid.yee import SIDES
 from nearfield.guides.cautions import guide_cautions
-from nearfield.media.surface_media import Conductor, ResistiveSheet
 from nearfield.metal.cautions import bare_wires, moved_sheets, thin_conductors, thin_rods
 from nearfield.monitors.cautions import cut_sources, frequencies_outside_band, monitors_in_cpml, probes_in_metal
-from nearfield.ports.cautions import floating_ports, idle_sources
+from nearfield.ports.cautions import floating_ports, idle_sources, lines_drawn_on
+from nearfield.sources.cautions import static_parts
+from nearfield.sources.sources import SOURCES
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
+
+LONGEST_PULSE = 1e5  # crossings of the grid; a pulse of 1000 periods in a box of a 50th of a wavelength has half
 
 
 def cautions(setup: Discretization) -> list[str]:
@@ -40,6 +45,8 @@ def cautions(setup: Discretization) -> list[str]:
     excited = [port for guide in guides for port in guide._channels if port.name in setup.waveforms]
     return [
         *coarse_media(resolved_media(setup)),
+        *fine_media(resolved_media(setup), setup.band_edge),
+        *long_pulse(setup),
         *(() if fitted else steep_grading(grid)),
         *lost_bodies(bodies, grid),
         *moved_sheets(bodies, grid),
@@ -48,16 +55,18 @@ def cautions(setup: Discretization) -> list[str]:
         *nothing_recorded(setup),
         *early_end(setup),
         *no_decay(setup),
+        *(static_parts(features(model, ("source",)), context) if SOURCES in setup.excitations else ()),
         *frequencies_outside_band(monitors, setup.band),
         *monitors_in_cpml(monitors, grid, model.boundaries),
-        *floating_ports(((who, edges_of(port, grid)) for who, port in ports), context),
+        *floating_ports(((who, edges_of(port, context)) for who, port in ports), context),
+        *lines_drawn_on((port for port in model.ports if port.kind == "microstrip"), context),
         *open_far_field_surfaces(setup),
-        *idle_sources(((who, edges_of(source, grid)) for who, source in sources), context),
+        *idle_sources(((who, edges_of(source, context)) for who, source in sources), context),
         *probes_in_metal(monitors, context),
         *cut_sources(monitors, sources, context),
         *bare_wires(bodies, grid),
         *thin_conductors(bodies, setup.band),
-        *(thin_rods(bodies, grid) if model.metal == "conformal" else ()),
+        *(thin_rods(bodies, grid) if setup.metal == "conformal" else ()),
         *guide_cautions(guides, [(port, port_waveform(model, port)) for port in excited], context),
     ]
 
@@ -102,18 +111,20 @@ def early_end(setup: Discretization) -> Iterator[str]:
         )
 
 
+def long_pulse(setup: Discretization) -> Iterator[str]:
+    """Pulses that last far longer than waves take through the model, where cells do not already say so."""
+    ends = [w.end for w in all_waveforms(setup.simulation) if math.isfinite(w.end)]
+    crossing = diagonal(setup.grid) / VACUUM_SPEED
+    finest = min((m.cells_per_wavelength for m in resolved_media(setup)), default=math.inf)
+    if ends and max(ends) > LONGEST_PULSE * crossing and finest <= MANY_CELLS:
+        yield (
+            f"a pulse lasts {quantity(max(ends), 's')}, {max(ends) / setup.time_step:,.0f} steps, while light crosses "
+            f"the grid in {quantity(crossing, 's')}; is a bandwidth, a delay or a time in another unit (ns for s, MHz "
+            "for GHz)?"
+        )
+
+
 def no_decay(setup: Discretization) -> Iterator[str]:
     """A run that is to end by decay in a box that loses nothing."""
-    model, boundaries = setup.simulation, setup.simulation.boundaries
-    if setup.decay is None or model.ports or any(e.resistance for e in model.elements):
-        return
-    if any(isinstance(boundaries.face(axis, side), CPML) for axis in range(3) for side in SIDES):
-        return
-    for medium in (model.background, boundaries.conductor, *(body.medium for body in model._bodies)):
-        if isinstance(medium, ResistiveSheet | Conductor):
-            return
-        if not isinstance(medium, str | None) and (
-            medium.conductivity or medium.magnetic_conductivity or medium.dispersive
-        ):
-            return
-    yield "nothing absorbs energy in this model, so it never decays and the run goes to its last step; give `steps`"
+    if setup.decay is not None and not setup.simulation.ports and lossless(setup.simulation):
+        yield "nothing absorbs energy in this model, so it never decays and the run goes to its last step; give `steps`"

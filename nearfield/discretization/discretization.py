@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.coupling import coupling_term
 from nearfield.coefficients.stability import lowest_index
+from nearfield.discretization.absorbers import layer_media, suited_layers
 from nearfield.discretization.excitations import (
     all_waveforms,
     band_of,
@@ -21,12 +22,14 @@ from nearfield.discretization.excitations import (
 from nearfield.discretization.folded_plan import folded_plan
 from nearfield.discretization.refusals import edges_of, refuse_entries, refuse_in_metal, refuse_on_grid
 from nearfield.discretization.resolution import media_in_use
+from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.grid import AutoGrid
 from nearfield.grid.symmetry import symmetric_grid
 from nearfield.grid.yee import YeeGrid
 from nearfield.incident.seen import marked, parts_seen
-from nearfield.lowering.context import Context, Illumination
+from nearfield.lowering.context import Context, Illumination, Site
 from nearfield.machine.transport import ALONE, Alone
+from nearfield.media.materials import Medium
 from nearfield.metal import conformal
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.plan import Plan
@@ -72,7 +75,7 @@ def longest_step(model: Model, grid: YeeGrid) -> float:
     """The stable limit (s) of the time step."""
     index = lowest_index(media_in_use(model).values())
     limit = grid.maximum_time_step(index)
-    if model.metal == "conformal" and conformal.cuts(model._bodies, grid):
+    if model.metal != "staircase" and conformal.cuts(model._bodies, grid):
         limit = min(limit, conformal.maximum_time_step(grid, index))
     return limit
 
@@ -95,9 +98,18 @@ class Discretization:
         self.lowest_frequency = min(map(lowest_frequency, waveforms), default=0.0)
         self.grid = grid_of(simulation)
         self.time_step_limit = longest_step(simulation, self.grid)
-        refuse_on_grid(simulation, self.grid, self.time_step_limit, self.band_edge)
+        self.site = Site(self.grid)
+        refuse_on_grid(simulation, self.site, self.time_step_limit, self.band_edge)
         self.time_step = simulation.time_step or simulation.courant * self.time_step_limit
         self.steps, self.decay = choose_steps(simulation, self.grid, self.time_step)
+
+    @cached_property
+    def metal(self) -> str:
+        """How metal lies on the grid, "staircase" or "conformal": "auto" is conformal where some leaves its lines."""
+        model = self.simulation
+        if model.metal != "auto":
+            return model.metal
+        return "conformal" if conformal.off_lines(model._bodies, self.grid) else "staircase"
 
     @property
     def expected_steps(self) -> int:
@@ -121,20 +133,31 @@ class Discretization:
             model.background,
             model.boundaries,
             self.time_step,
-            loads=[load for item in circuits for load in item._loads(self.grid, self.time_step)],
-            metal=model.metal,
-            gaps=(edges for item in circuits for edges in edges_of(item, self.grid)),
+            loads=[load for item in circuits for load in item._loads(self.site)],
+            metal=self.metal,
+            gaps=(edges for item in circuits for edges in edges_of(item, self.site)),
             band=(self.lowest_frequency, self.highest_frequency),
             averaging=model.averaging,
         )
-        refuse_in_metal(model, self.grid, coefficients)
+        refuse_in_metal(model, self.site, coefficients)
         return coefficients
+
+    @cached_property
+    def boundaries(self) -> Boundaries:
+        """The six faces, each CPML with the numbers that suit the media in it."""
+        return suited_layers(self.simulation.boundaries, self.coefficients, self.layer_media, self.band)
+
+    @cached_property
+    def layer_media(self) -> dict[tuple[int, str], list[Medium]]:
+        """The media in each CPML by its axis and side."""
+        return layer_media(self.simulation.boundaries, self.coefficients)
 
     @cached_property
     def context(self) -> Context:
         """The part of the model that features see when they are lowered."""
         return Context(
             grid=self.grid,
+            cache=self.site.cache,
             time_step=self.time_step,
             coefficients=self.coefficients,
             boundaries=self.simulation.boundaries,
@@ -145,7 +168,7 @@ class Discretization:
             illuminations=self.illuminations,
             minimum_frequency=self.lowest_frequency,
             ranks=self.ranks,
-            guides=tuple(port for port in self.simulation.ports if port.kind == "waveguide"),
+            guides=tuple(p for p in self.simulation.ports if p.kind == "waveguide" and p.shape != "open"),
         )
 
     @property
@@ -189,7 +212,7 @@ class Discretization:
     def plan(self) -> Plan:
         """The plan that an engine executes."""
         model, coefficients = self.simulation, self.coefficients
-        material = (self.grid, model.boundaries, coefficients, self.time_step, model.precision)
+        material = (self.grid, self.boundaries, coefficients, self.time_step, model.precision)
         plan = build_plan(*material, self.terms, coefficients.pole_media)
         if model.averaging == "tensor":
             plan = replace(plan, coupling=coupling_term(plan, self.grid, coefficients))

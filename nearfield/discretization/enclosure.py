@@ -60,7 +60,7 @@ def currents(setup: Discretization) -> Extents:
     found = []
     for who, item in features(setup.simulation, ("source", "port", "element")):
         ends = [np.array((item.lower, item.upper))] if item.kind == "waveguide" else []
-        for component, *index in edges_of(item, setup.grid):
+        for component, *index in edges_of(item, setup.context):
             places = [line[np.asarray(part)] for line, part in zip(setup.grid.component_axes(component), index)]
             ends.append(np.array([[p.min() for p in places], [p.max() for p in places]]))
         found += [(who, np.array((np.min(ends, axis=0)[0], np.max(ends, axis=0)[1])))] if ends else []

@@ -26,7 +26,7 @@ def port_waveform(model: Model, port: AnyPort) -> AnyWaveform:
     waveform = port.waveform or model.waveform
     if waveform is not None:
         return waveform
-    if port.kind == "waveguide":
+    if port.kind == "waveguide" and port.shape != "open":
         raise ModelError(
             f'port "{port.name}" has no waveform, and neither has the simulation; a guide carries waves above its '
             "cut-off alone, so give one a pulse there, for example ModulatedGaussian(10e9, 6e9)"
@@ -90,7 +90,7 @@ def choose_steps(model: Model, grid: YeeGrid, time_step: float) -> tuple[int, fl
         raise ModelError("nothing ends this run: it has no source and no `steps` or `duration`; give one of these two")
     if not math.isfinite(max(ends)):
         raise ModelError("a source never ends, so the energy cannot decay; give `steps` or `duration`")
-    guided = any(port.kind == "waveguide" for port in model.ports)
+    guided = any(port.kind == "waveguide" and port.shape != "open" for port in model.ports)
     steps = math.ceil((max(ends) + TRANSITS * diagonal(grid) / VACUUM_SPEED) / time_step)
     return steps, model.decay or (GUIDED_DECAY if guided else DEFAULT_DECAY)
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.analysis.network import frequency_list
+from nearfield.analysis.open_line import OpenLine
 from nearfield.analysis.spectra import frequency_axis
 from nearfield.discretization.excitations import port_waveform
-from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import quantity
-from nearfield.guides.counted import conductors
-from nearfield.guides.modes import Mode
+from nearfield.guides.line_impedance import DEFINITION, line_impedance
 
 if TYPE_CHECKING:
     import xarray
@@ -28,8 +27,8 @@ POINTS = 201  # frequencies where none are given
 class PortMode:
     """A port's mode: its name in results, family, cut-off (Hz), and in the middle of its pulse's band the wavelength.
 
-    `guide_wavelength` (m) is 0 below the cut-off, `line_impedance` (ohm) that of a TEM wave between two conductors, 0
-    of others.
+    `guide_wavelength` (m) is 0 below the cut-off, `line_impedance` (ohm) that of the TEM or quasi-TEM wave between two
+    conductors, NaN of others.
     """
 
     port: str
@@ -47,7 +46,7 @@ class PortMode:
         else:  # NaN above all that is known of a hybrid mode, 0 below
             cutoff = "none" if self.family == "TEM" else "below band" if self.cutoff_frequency == 0.0 else "above band"
         length = quantity(self.guide_wavelength, "m") if self.guide_wavelength else "below cut-off"
-        impedance = f", line of {self.line_impedance:.4g} ohm" if self.line_impedance else ""
+        impedance = f", line of {self.line_impedance:.4g} ohm" if np.isfinite(self.line_impedance) else ""
         length += f" at {quantity(self.frequency, 'Hz')}"
         return f"  {self.port[:24]:24} {self.mode:8} {cutoff:>13}  {length}{impedance}"
 
@@ -62,7 +61,11 @@ def port_modes(setup: Discretization) -> tuple[PortMode, ...]:
         middle = 0.5 * sum(port_waveform(setup.simulation, port).band)
         beta = propagation(line, np.array([middle]))[0].imag
         length, family = 2 * np.pi / beta if beta > 0.0 else 0.0, getattr(mode, "family", "hybrid")
-        cutoff, impedance = line.cutoff_frequency, line_impedance(mode)
+        cutoff = line.cutoff_frequency
+        if isinstance(line, OpenLine):
+            impedance, family = float(line.impedances(np.array([middle]))[0]), "open"
+        else:
+            impedance = line_impedance(mode, line, middle)
         found.append(PortMode(port.name, port.modes[0], family, cutoff, middle, length, impedance))
     return tuple(found)
 
@@ -85,26 +88,24 @@ def guide_modes(setup: Discretization, frequencies: Any = None) -> xarray.Datase
         "mode": ("port", [one.mode for one in facts]),
         "family": ("port", [one.family for one in facts]),
         "cutoff_frequency": ("port", [one.cutoff_frequency for one in facts], {"units": "Hz"}),
-        "line_impedance": ("port", [one.line_impedance for one in facts], {"units": "ohm"}),
+        "line_impedance": ("port", [one.line_impedance for one in facts], {"units": "ohm", "definition": DEFINITION}),
+        "characteristic_impedance": (("port", "frequency"), characteristic(facts, lines, f), {"units": "ohm"}),
         "propagation_constant": (("port", "frequency"), [propagation(line, f) for line in lines], {"units": "1/m"}),
         "impedance": (("port", "frequency"), impedances, {"units": "ohm"}),
     }
     return xarray.Dataset(data, {"port": list(ports), "frequency": ("frequency", f, {"units": "Hz"})})
 
 
+def characteristic(facts: tuple[PortMode, ...], lines: list, frequencies: np.ndarray) -> list[np.ndarray]:
+    """Impedance (ohm) of each line of conductors: of an open one power over squared current; NaN of others."""
+    return [
+        line.impedances(frequencies)
+        if isinstance(line, OpenLine)
+        else np.full(frequencies.size, one.line_impedance or np.nan)
+        for one, line in zip(facts, lines)
+    ]
+
+
 def propagation(line: Any, frequencies: np.ndarray) -> np.ndarray:
     """alpha + j beta (1/m)."""
     return -np.log(line.per_cell(frequencies)) / line.cell
-
-
-def line_impedance(mode: Any) -> float:
-    """Voltage over current (ohm) of a TEM wave between two conductors, in the limit of low frequencies; else 0."""
-    if not isinstance(mode, Mode) or mode.family != "TEM":
-        return 0.0
-    section, filling = mode.section, mode.section.filling
-    label, count = conductors(section)
-    if count != 2:
-        return 0.0
-    end, row = np.argwhere(label.reshape(section.live_n.shape) == 1)[0]
-    volts = (mode.electric[0] * filling.open_u * section.primary[0][:, None])[:end, row].sum()
-    return float(volts**2 * VACUUM_IMPEDANCE * (filling.permeability / filling.permittivity) ** 0.5)

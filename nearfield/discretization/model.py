@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nearfield.bodies.geometry import FilledShape, Structure, filled_shapes
-from nearfield.entry.quantities import Number, PositiveTime, Whole
+from nearfield.entry.quantities import Number, PositiveTime, Several, Whole
 from nearfield.entry.schema import Schema
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.grid import AnyGrid
@@ -20,7 +20,8 @@ from nearfield.media.surface_media import AnyMaterial
 from nearfield.monitors.fields import FieldDFT, Snapshot
 from nearfield.monitors.paths import Current, Probe, Voltage
 from nearfield.monitors.radiation import FarField, Flux
-from nearfield.ports.ports import LumpedElement, LumpedPort, MicrostripPort
+from nearfield.ports.elements import LumpedElement
+from nearfield.ports.ports import LumpedPort, MicrostripPort
 from nearfield.sources.sources import CurrentSheet, LineCurrent, MagneticPointCurrent, PointCurrent
 from nearfield.sources.waveforms import AnyWaveform
 
@@ -39,17 +40,17 @@ class Model(Schema):
 
     grid: AnyGrid
     """The grid: `lines`, `uniform`, `graded` or `auto`."""
-    structures: tuple[Structure, ...] = ()
+    structures: Several[Structure] = ()
     """Shapes and their media; where they overlap, the later one counts."""
     boundaries: Boundaries = Boundaries()
     """The six faces."""
-    sources: tuple[AnySource, ...] = ()
+    sources: Several[AnySource] = ()
     """Impressed currents and plane waves."""
-    ports: tuple[AnyPort, ...] = ()
+    ports: Several[AnyPort] = ()
     """Ports: each is excited in a run of its own, the others stay terminated."""
-    elements: tuple[LumpedElement, ...] = ()
+    elements: Several[LumpedElement] = ()
     """Lumped R, L, C without a source."""
-    monitors: tuple[AnyMonitor, ...] = ()
+    monitors: Several[AnyMonitor] = ()
     """Recordings: probes, fields, fluxes, far fields."""
     media: dict[str, AnyMaterial] = {}  # noqa: RUF012 (pydantic copies defaults)
     """Media by name, for `medium = "name"` in a structure; `"library:gold"` and the like name real ones."""
@@ -59,7 +60,7 @@ class Model(Schema):
     """One line for plots and the report."""
     waveform: AnyWaveform | None = None
     """Voltage waveform of the ports; left out: a Gaussian up to the automatic grid's maximum frequency."""
-    excitations: tuple[str, ...] | None = None
+    excitations: Several[str] | None = None
     """Which runs to make, by port name or "sources"; left out: the sources if there are any, else every port."""
     precision: Literal["single", "double"] = "single"
     """Of fields and coefficients."""
@@ -73,16 +74,20 @@ class Model(Schema):
     """Simulated time (s), instead of `steps`."""
     decay: Annotated[Number, Field(gt=0, lt=1)] | None = None
     """Stop when the field energy, with the sources off, is below this part of its peak; left out: 1e-6, with
-    waveguide ports 1e-8, if neither `steps` nor `duration` is given."""
+    ports in closed guides 1e-8, if neither `steps` nor `duration` is given."""
     check_every: Annotated[Whole, Field(ge=1)] = 100
     """Steps between whole-domain checks for divergence and decay."""
     schedule: Literal["tiled", "stepwise"] = "tiled"
     """Order of the updates: several steps while a tile is in cache, or step by step. The results are the same bits."""
+    engine: Literal["auto", "cpu", "reference"] = "auto"
+    """What makes the steps: "cpu"; or "reference", slow, in NumPy on one thread, for checks of small models, with the
+    same bits; "auto" is "cpu"."""
     symmetry: Symmetry = Symmetry()
     """Planes of symmetry in the middle of the grid: the half above each is stepped, the whole reported."""
-    metal: Literal["staircase", "conformal"] = "staircase"
-    """Solid "pec" bodies: "staircase" takes whole cells; "conformal" follows their surfaces through the cells, with
-    a time step of at most 0.7 of the limit where it cuts cells; to second order with `courant` 0.7."""
+    metal: Literal["staircase", "conformal", "auto"] = "staircase"
+    """"pec" bodies: "staircase" takes whole cells and edges; "conformal" follows the surfaces of solids through cells,
+    with a time step of at most 0.7 of the limit where they cut some, to second order with `courant` 0.7, and the
+    outlines of sheets at no cost; "auto" is "conformal" where metal leaves the grid lines, else "staircase"."""
     averaging: Literal["diagonal", "volume", "tensor"] = "diagonal"
     """Cells that curved or slanting surfaces of media cross: "diagonal" weighs what is continuous along the surface and
     across it by its normal; "volume" takes the mean over faces, then in series along edges, whatever the normal;

@@ -14,10 +14,12 @@ import numpy as np
 
 from nearfield.bodies.geometry import labelled
 from nearfield.coefficients.stability import lowest_index, refuse_active
-from nearfield.discretization.resolution import cells_in_media, media_in_use
+from nearfield.discretization.resolution import USUAL_CELLS, cells_in_media, media_in_use
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES, YeeGrid, is_half
+from nearfield.lowering.context import Site
+from nearfield.sources.edges import Edges
 from nearfield.sources.sources import SOURCES
 
 if TYPE_CHECKING:
@@ -37,17 +39,17 @@ def features(model: Model, kinds: Sequence[str] = FEATURES) -> Iterator[tuple[st
             yield labelled(entry, kind, number), entry
 
 
-def edges_of(entry: Any, grid: YeeGrid) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+def edges_of(entry: Any, site: Site) -> list[Edges]:
     """The samples (component, i, j, k) that a source, port or element acts on."""
-    return list(entry._edges(grid)) if hasattr(entry, "_edges") else []
+    return entry._edges(site) if hasattr(entry, "_edges") else []
 
 
 def feature_edges(
-    model: Model, grid: YeeGrid, kinds: Sequence[str] = FEATURES
+    model: Model, site: Site, kinds: Sequence[str] = FEATURES
 ) -> Iterator[tuple[str, int, list[np.ndarray]]]:
     """(name, component, (i, j, k)) of the samples that features act on."""
     for who, entry in features(model, kinds):
-        for component, *index in edges_of(entry, grid):
+        for component, *index in edges_of(entry, site):
             yield who, component, index
 
 
@@ -65,27 +67,28 @@ def refuse_entries(model: Model) -> None:
     _ = model._bodies
 
 
-def refuse_on_grid(model: Model, grid: YeeGrid, limit: float, frequency: float) -> None:
+def refuse_on_grid(model: Model, site: Site, limit: float, frequency: float) -> None:
     """Refuse what needs the grid but no coefficients; `limit` (s) of the time step, highest `frequency` (Hz)."""
     for name, medium in media_in_use(model).items():
         refuse_active(name, medium)
+    grid = site.grid
     refuse_time_step(model, grid, limit)
     model.boundaries.interior(grid)  # refuses a CPML that leaves no cell
     refuse_complex(model)
-    refuse_mirrored(model, grid)
+    refuse_mirrored(model, site)
     refuse_outside(model, grid)
-    refuse_in_cpml(model, grid)
-    refuse_overlaps(model, grid)
+    refuse_in_cpml(model, site)
+    refuse_overlaps(model, site)
     refuse_coarse_grid(model, grid, frequency)
 
 
-def refuse_in_metal(model: Model, grid: YeeGrid, coefficients: Coefficients) -> None:
+def refuse_in_metal(model: Model, site: Site, coefficients: Coefficients) -> None:
     """Refuse ports and elements with an edge in metal, where the voltage is zero for good."""
-    for who, component, index in feature_edges(model, grid, CIRCUITS):
+    for who, component, index in feature_edges(model, site, CIRCUITS):
         metal = np.asarray(coefficients.is_metal(component, *index))
         if metal.any():
             raise ModelError(
-                f"{who} lies in metal at {first_place(grid, component, index, metal)} "
+                f"{who} lies in metal at {first_place(site.grid, component, index, metal)} "
                 f"({int(metal.sum())} of {metal.size} edges), which shorts it. Let it span the gap between two "
                 "conductors and end on them"
             )
@@ -122,7 +125,21 @@ def refuse_coarse_grid(model: Model, grid: YeeGrid, frequency: float) -> None:
                 f"{frequency / 1e9:.6g} GHz (wavelength {wavelength * 1e3:.4g} mm, largest cell {cell * 1e3:.4g} mm); "
                 f"at least {FEWEST_CELLS_PER_WAVELENGTH:g} are needed, 20 are usual, because a coarser grid carries no "
                 f"true waves. Use cells of at most {wavelength / 20 * 1e3:.3g} mm, or a lower frequency"
+                f"{coarse_slip(wavelength / cell)}"
             )
+
+
+def coarse_slip(cells_per_wavelength: float) -> str:
+    """A likely slip of units behind so few cells per wavelength; empty where they are not that few."""
+    factor = USUAL_CELLS / cells_per_wavelength
+    if factor < 300.0:
+        return ""
+    unit = "mm" if factor < 3e4 else "um" if factor < 3e7 else "nm"
+    times = f"{float(f'{factor:.1g}'):,.0f}"
+    return (
+        f". That is {times} times too coarse: lengths in {unit} given as m, or a frequency in another unit than Hz, "
+        "such as '10 GHz' written in full?"
+    )
 
 
 def refuse_outside(model: Model, grid: YeeGrid) -> None:
@@ -155,9 +172,10 @@ def first_place(grid: YeeGrid, component: int, index: list[np.ndarray], wrong: n
     return f"({', '.join(f'{value:.6g}' for value in place)}) m"
 
 
-def refuse_in_cpml(model: Model, grid: YeeGrid) -> None:
+def refuse_in_cpml(model: Model, site: Site) -> None:
     """Refuse sources, ports and elements inside a CPML."""
-    for who, component, index in feature_edges(model, grid):
+    grid = site.grid
+    for who, component, index in feature_edges(model, site):
         inside = in_cpml(model, grid, component, index)
         if inside.any():
             raise ModelError(
@@ -177,12 +195,12 @@ def interior_text(model: Model, grid: YeeGrid) -> str:
     return ", ".join(spans) + " m"
 
 
-def refuse_overlaps(model: Model, grid: YeeGrid) -> None:
+def refuse_overlaps(model: Model, site: Site) -> None:
     """Refuse ports and elements that share an edge."""
-    shape = tuple(count + 1 for count in grid.cells)
+    shape = tuple(count + 1 for count in site.grid.cells)
     found = [
         (who, component, np.ravel_multi_index(tuple(index), shape).ravel())
-        for who, component, index in feature_edges(model, grid, CIRCUITS)
+        for who, component, index in feature_edges(model, site, CIRCUITS)
     ]
     if not found:
         return
@@ -212,11 +230,12 @@ def refuse_complex(model: Model) -> None:
             )
 
 
-def refuse_mirrored(model: Model, grid: YeeGrid) -> None:
+def refuse_mirrored(model: Model, site: Site) -> None:
     """Refuse sources and circuits that lie below a plane of symmetry alone."""
+    grid = site.grid
     for who, entry in features(model):
         for axis in (axis for axis, kind in enumerate(grid.mirrors) if kind):
-            edges = edges_of(entry, grid)
+            edges = edges_of(entry, site)
             dead = grid.mirrors[axis] == "electric"
             if edges and not any(above_plane(grid, axis, dead, *samples).any() for samples in edges):
                 raise ModelError(

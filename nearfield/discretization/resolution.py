@@ -12,8 +12,10 @@ import numpy as np
 from nearfield.bodies.geometry import FilledShape
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.wording import quantity
-from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.grid.boundaries import CPML
+from nearfield.grid.yee import AXES, SIDES, YeeGrid
 from nearfield.media.materials import Medium
+from nearfield.media.surface_media import Conductor, ResistiveSheet
 from nearfield.metal.conformal import cell_near
 from nearfield.plan.sizes import phase_error_per_wavelength
 
@@ -22,6 +24,14 @@ if TYPE_CHECKING:
     from nearfield.discretization.model import Model
 
 FEW_CELLS = 10.0  # per wavelength; about 4.5 degrees of phase error in every wavelength
+USUAL_CELLS = 20.0  # per wavelength
+MANY_CELLS = 5000.0  # per wavelength, in the largest cell; structures of a 100th of a wavelength have less
+SLIPS = {
+    1e3: ("thousand", "with kHz taken for Hz, lengths in mm converted twice, or c = 3e5 (km/s) in a wavelength"),
+    1e6: ("million", "with MHz taken for Hz, lengths in um converted twice, or c = 300 (m/us) in a wavelength"),
+    1e9: ("billion", "with GHz taken for Hz, lengths in nm converted twice, or c = 0.3 (m/ns) in a wavelength"),
+}
+SLIP_WIDTH = 30.0  # factor about each of them
 LARGEST_RATIO = 1.5  # between neighbouring cells
 FROM_FILES = ("mesh", "layout", "voxels")  # shapes whose unit may be mistaken
 HUGE = 10  # extents of the grid
@@ -41,6 +51,27 @@ class MediumCheck:
 def rounded(value: float, digits: int) -> str:
     """A number to so many digits, without an exponent below a million: `100`, where `.2g` gives `1e+02`."""
     return f"{float(f'{value:.{digits}g}'):.6g}"
+
+
+def slip(factor: float) -> str:
+    """The likely slip of units behind a factor (above 1) by which waves are too long or too short for the cells.
+
+    The nearest of a thousand, a million and a billion, where the factor is within 30 of it.
+    """
+    found = min(SLIPS, key=lambda each: abs(math.log(factor / each)))
+    near = 1.0 / SLIP_WIDTH < factor / found < SLIP_WIDTH
+    return f"some {SLIPS[found][0]} times, as {SLIPS[found][1]}" if near else f"some {factor:.1g} times"
+
+
+def fine_media(media: Iterable[MediumCheck], frequency: float) -> Iterator[str]:
+    """A warning about a grid with far more cells per wavelength than any accuracy needs, in every medium."""
+    finest = min((medium for medium in media), key=lambda medium: medium.cells_per_wavelength, default=None)
+    if finest is not None and MANY_CELLS < finest.cells_per_wavelength < math.inf:
+        yield (
+            f"{finest.cells_per_wavelength:.3g} cells per wavelength in {finest.name} at the highest frequency, "
+            f"{quantity(frequency, 'Hz')}; 20 are usual, and time steps are as small as cells: the frequency is too "
+            f"low or lengths are too small, by {slip(finest.cells_per_wavelength / USUAL_CELLS)}"
+        )
 
 
 def coarse_media(media: Iterable[MediumCheck]) -> Iterator[str]:
@@ -136,3 +167,28 @@ def resolved_media(setup: Discretization) -> tuple[MediumCheck, ...]:
         error = phase_error_per_wavelength(cell, setup.time_step, frequency, speed)
         found.append(MediumCheck(name, index, cell, per_wavelength, error))
     return tuple(found)
+
+
+def phase_across(grid: YeeGrid, media: Iterable[MediumCheck], frequency: float) -> float:
+    """Phase error (degrees) at a frequency (Hz) along the grid's longest side, in the medium where it is worst."""
+    waves = max(float(line[-1] - line[0]) for line in grid.lines) * frequency / VACUUM_SPEED  # wavelengths in vacuum
+    return (
+        max((medium.phase_error * waves * medium.refractive_index for medium in media), default=0.0) if waves else 0.0
+    )
+
+
+def lossless(model: Model) -> bool:
+    """Whether nothing but ports takes energy: metal or periodic walls, media without loss, no resistors."""
+    walls = (model.boundaries.face(axis, side) for axis in range(3) for side in SIDES)
+    media = (model.background, model.boundaries.conductor, *(body.medium for body in model._bodies))
+    return not (
+        any(isinstance(wall, CPML) for wall in walls)
+        or any(element.resistance for element in model.elements)
+        or any(_takes_energy(medium) for medium in media)
+    )
+
+
+def _takes_energy(medium: object) -> bool:
+    if isinstance(medium, Medium):
+        return bool(medium.conductivity or medium.magnetic_conductivity or medium.dispersive)
+    return isinstance(medium, ResistiveSheet | Conductor)

@@ -34,6 +34,10 @@ class Requeue(NearfieldError):
 
 
 class RunFailed(NearfieldError):
-    """A run broke off under way (disk, memory); what was recorded so far is kept."""
+    """A run broke off under way (disk, memory); `result` holds what was recorded, where there is anything."""
 
     exit_code = 4
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result

@@ -14,12 +14,12 @@ MOST_LINES = 12
 Location = tuple[int | str, ...]
 
 
-def readable(error: ValidationError, model: type[BaseModel], given: Any, where: str = "") -> str:
+def readable(error: ValidationError, model: type[Any], given: Any, where: str = "") -> str:
     """The message for a failed validation of `model` with the input `given`; `where` opens it (a class or a file)."""
     messages: dict[str, list[str]] = {}
     for item in of_best_branches(error.errors(include_url=False), given):
         messages.setdefault(place_of(item, given), []).append(explain(item, model))
-    lines = [f"{place}: {joined(found)}" if place else joined(found) for place, found in innermost(messages)]
+    lines = [f"{place}: {sentence(found)}" if place else sentence(found) for place, found in innermost(messages)]
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more"]
     where = where or model.__name__
@@ -78,7 +78,7 @@ def innermost(messages: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
     ]
 
 
-def joined(found: list[str]) -> str:
+def sentence(found: list[str]) -> str:
     """The branches of a union refuse one value each in its own words: one sentence of them."""
     if len(found) > 1 and all(message.startswith("given ") and "; needs " in message for message in found):
         given = found[0].split("; needs ")[0]
@@ -86,7 +86,7 @@ def joined(found: list[str]) -> str:
     return "; or ".join(dict.fromkeys(found))
 
 
-def explain(item: Any, model: type[BaseModel]) -> str:
+def explain(item: Any, model: type[Any]) -> str:
     """The error at one place and the values that are allowed there."""
     match item["type"]:
         case "extra_forbidden":
@@ -167,11 +167,11 @@ def candidates(model: Any, location: Location) -> list[Any]:
     return current
 
 
-def known_keys(model: type[BaseModel], location: Location) -> list[str]:
+def known_keys(model: type[Any], location: Location) -> list[str]:
     """The keys that the entry at a place may have."""
     return [key for annotation in candidates(model, location) for key in getattr(annotation, "model_fields", {})]
 
 
-def tags(model: type[BaseModel], location: Location) -> list[str]:
+def tags(model: type[Any], location: Location) -> list[str]:
     """The kinds that the entry at a place may have."""
     return [tag for annotation in candidates(model, location) if (tag := kind_of(annotation))]

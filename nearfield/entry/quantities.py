@@ -14,9 +14,9 @@ import difflib
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import numpy as np
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -177,6 +177,25 @@ class ComplexQuantity(Quantity):
         return complex(*(super(ComplexQuantity, self).read(part) for part in value))
 
 
+if TYPE_CHECKING:
+    Value = TypeVar("Value")
+    Read: TypeAlias = Value | Any  # a field holds a Value, and may be given as text with a unit, a list, an array
+    Several = Sequence[Value]
+else:
+
+    class Read:
+        """`Read[X]`: an X."""
+
+        def __class_getitem__(cls, kind: Any) -> Any:
+            return kind
+
+    class Several:
+        """`Several[X]`: a tuple of X."""
+
+        def __class_getitem__(cls, kind: Any) -> Any:
+            return tuple[kind, ...]
+
+
 def three(value: Any) -> Any:
     """A position or three spacings: a sequence of exactly three."""
     if isinstance(value, np.ndarray):
@@ -193,7 +212,7 @@ def file_name(value: Any) -> Any:
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
-FileName = Annotated[str, BeforeValidator(file_name)]
+FileName = Annotated[Read[str], BeforeValidator(file_name)]
 
 
 def several(value: Any) -> Any:
@@ -216,41 +235,41 @@ def not_bool(value: Any) -> Any:
     return int(value)
 
 
-Number = Annotated[float, Quantity(NUMBER)]
-PositiveNumber = Annotated[float, Quantity(NUMBER, "positive")]
-NonNegativeNumber = Annotated[float, Quantity(NUMBER, "non-negative")]
-Length = Annotated[float, Quantity(LENGTH)]
-PositiveLength = Annotated[float, Quantity(LENGTH, "positive")]
-NonNegativeLength = Annotated[float, Quantity(LENGTH, "non-negative")]
-Frequency = Annotated[float, Quantity(FREQUENCY, "non-negative")]
-PositiveFrequency = Annotated[float, Quantity(FREQUENCY, "positive")]
-Time = Annotated[float, Quantity(TIME)]
-PositiveTime = Annotated[float, Quantity(TIME, "positive")]
-NonNegativeTime = Annotated[float, Quantity(TIME, "non-negative")]
-Resistance = Annotated[float, Quantity(RESISTANCE, "non-negative")]
-PositiveResistance = Annotated[float, Quantity(RESISTANCE, "positive")]
-Inductance = Annotated[float, Quantity(INDUCTANCE, "non-negative")]
-PositiveInductance = Annotated[float, Quantity(INDUCTANCE, "positive")]
-Capacitance = Annotated[float, Quantity(CAPACITANCE, "non-negative")]
-PositiveCapacitance = Annotated[float, Quantity(CAPACITANCE, "positive")]
-Current = Annotated[float, Quantity(CURRENT)]
-Voltage = Annotated[float, Quantity(VOLTAGE)]
-Conductivity = Annotated[float, Quantity(CONDUCTIVITY, "non-negative")]
-PositiveConductivity = Annotated[float, Quantity(CONDUCTIVITY, "positive")]
-MagneticConductivity = Annotated[float, Quantity(MAGNETIC_CONDUCTIVITY, "non-negative")]
-CurrentMoment = Annotated[float, Quantity(CURRENT_MOMENT)]
-VoltageMoment = Annotated[float, Quantity(VOLTAGE_MOMENT)]
-SheetCurrent = Annotated[float, Quantity(SHEET_CURRENT)]
-ElectricField = Annotated[float, Quantity(ELECTRIC_FIELD)]
-Angle = Annotated[float, Quantity(ANGLE)]
-NonNegativeRate = Annotated[float, Quantity(RATE, "non-negative")]
-ComplexRate = Annotated[complex, ComplexQuantity(RATE)]
-WaveNumber = Annotated[float, Quantity(WAVE_NUMBER)]
+Number = Annotated[Read[float], Quantity(NUMBER)]
+PositiveNumber = Annotated[Read[float], Quantity(NUMBER, "positive")]
+NonNegativeNumber = Annotated[Read[float], Quantity(NUMBER, "non-negative")]
+Length = Annotated[Read[float], Quantity(LENGTH)]
+PositiveLength = Annotated[Read[float], Quantity(LENGTH, "positive")]
+NonNegativeLength = Annotated[Read[float], Quantity(LENGTH, "non-negative")]
+Frequency = Annotated[Read[float], Quantity(FREQUENCY, "non-negative")]
+PositiveFrequency = Annotated[Read[float], Quantity(FREQUENCY, "positive")]
+Time = Annotated[Read[float], Quantity(TIME)]
+PositiveTime = Annotated[Read[float], Quantity(TIME, "positive")]
+NonNegativeTime = Annotated[Read[float], Quantity(TIME, "non-negative")]
+Resistance = Annotated[Read[float], Quantity(RESISTANCE, "non-negative")]
+PositiveResistance = Annotated[Read[float], Quantity(RESISTANCE, "positive")]
+Inductance = Annotated[Read[float], Quantity(INDUCTANCE, "non-negative")]
+PositiveInductance = Annotated[Read[float], Quantity(INDUCTANCE, "positive")]
+Capacitance = Annotated[Read[float], Quantity(CAPACITANCE, "non-negative")]
+PositiveCapacitance = Annotated[Read[float], Quantity(CAPACITANCE, "positive")]
+Current = Annotated[Read[float], Quantity(CURRENT)]
+Voltage = Annotated[Read[float], Quantity(VOLTAGE)]
+Conductivity = Annotated[Read[float], Quantity(CONDUCTIVITY, "non-negative")]
+PositiveConductivity = Annotated[Read[float], Quantity(CONDUCTIVITY, "positive")]
+MagneticConductivity = Annotated[Read[float], Quantity(MAGNETIC_CONDUCTIVITY, "non-negative")]
+CurrentMoment = Annotated[Read[float], Quantity(CURRENT_MOMENT)]
+VoltageMoment = Annotated[Read[float], Quantity(VOLTAGE_MOMENT)]
+SheetCurrent = Annotated[Read[float], Quantity(SHEET_CURRENT)]
+ElectricField = Annotated[Read[float], Quantity(ELECTRIC_FIELD)]
+Angle = Annotated[Read[float], Quantity(ANGLE)]
+NonNegativeRate = Annotated[Read[float], Quantity(RATE, "non-negative")]
+ComplexRate = Annotated[Read[complex], ComplexQuantity(RATE)]
+WaveNumber = Annotated[Read[float], Quantity(WAVE_NUMBER)]
 
 Whole = Annotated[int, BeforeValidator(not_bool)]  # add pydantic.Field(ge=..., le=...) where it is used
-Position = Annotated[tuple[Length, Length, Length], BeforeValidator(three)]
-Spacing = Annotated[tuple[PositiveLength, PositiveLength, PositiveLength], BeforeValidator(three)]
-Lengths = Annotated[tuple[Length, ...], BeforeValidator(several)]
-Frequencies = Annotated[tuple[PositiveFrequency, ...], BeforeValidator(several)]
-Times = Annotated[tuple[Time, ...], BeforeValidator(several)]
-Angles = Annotated[tuple[Angle, ...], BeforeValidator(several)]
+Position = Annotated[Read[tuple[Length, Length, Length]], BeforeValidator(three)]
+Spacing = Annotated[Read[tuple[PositiveLength, PositiveLength, PositiveLength]], BeforeValidator(three)]
+Lengths = Annotated[Read[tuple[Length, ...]], BeforeValidator(several)]
+Frequencies = Annotated[Read[tuple[PositiveFrequency, ...]], BeforeValidator(several)]
+Times = Annotated[Read[tuple[Time, ...]], BeforeValidator(several)]
+Angles = Annotated[Read[tuple[Angle, ...]], BeforeValidator(several)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import readable
@@ -44,7 +45,33 @@ class ShortSignature:
         return inspect.Signature(parameters, __validate_parameters__=False)  # a field with a default may come first
 
 
-class Schema(BaseModel):
+def tag(name: Any, *, init: Literal[False] = False) -> Any:
+    """Default of a field `kind`, which no constructor takes: TOML alone gives it."""
+    return name
+
+
+if TYPE_CHECKING:  # pydantic's own base tells type checkers that entries take keywords alone
+
+    @dataclass_transform(frozen_default=True, field_specifiers=(tag,))
+    class Entry:
+        """What is used of pydantic's base."""
+
+        model_config: ClassVar[ConfigDict]
+        model_fields: ClassVar[dict[str, FieldInfo]]
+
+        @property
+        def model_fields_set(self) -> set[str]: ...
+        @classmethod
+        def model_validate(cls, obj: Any) -> Self: ...
+        def model_copy(self, *, update: dict[str, Any] | None = None) -> Self: ...
+        def __copy__(self) -> Self: ...
+        def model_dump(self, **options: Any) -> dict[str, Any]: ...
+
+else:
+    Entry = BaseModel
+
+
+class Schema(Entry):
     """Base of all model entries: immutable, unknown keys refused, positional arguments in field order.
 
     The field `kind`, where there is one, tells union members apart in TOML; it is never positional.
@@ -71,7 +98,7 @@ class Schema(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        cls.__signature__ = ShortSignature()  # type: ignore[assignment]
+        cls.__signature__ = ShortSignature()  # type: ignore[attr-defined]
 
     def __dir__(self) -> list[str]:
         """Fields and public members of the entry, which completion shows, without those of every model of pydantic."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel
+
+from nearfield.entry.schema import Schema
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 
@@ -20,7 +21,7 @@ def children(value: Any) -> Iterator[Any]:
     return (item for item in inner if isinstance(item, (dict, list)))
 
 
-def dumps(simulation: BaseModel) -> str:
+def dumps(simulation: Schema) -> str:
     """The model file of a simulation, numbers in SI; entries that have their default value are left out.
 
     >>> import nearfield as nf
@@ -44,7 +45,7 @@ def dumps(simulation: BaseModel) -> str:
 
 def plain(value: Any) -> Any:
     """Dictionaries, lists, strings and numbers for a model entry, without what has its default value."""
-    if isinstance(value, BaseModel):
+    if isinstance(value, Schema):
         entries = {}
         for name, field in type(value).model_fields.items():
             entry = getattr(value, name)

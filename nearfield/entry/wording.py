@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
+PREFIXED = ("Hz", "W", "m", "s", "V", "A")  # units that are written with prefixes
 
 
 def quantity(value: float, unit: str, digits: int = 4) -> str:
@@ -12,8 +13,22 @@ def quantity(value: float, unit: str, digits: int = 4) -> str:
     if not math.isfinite(value) or value == 0:
         return f"{value:g} {unit}"
     value = float(f"{value:.{digits}g}")
-    exponent = min(max(3 * math.floor(math.log10(abs(value) * (1 + 1e-12)) / 3), -15), 12)
+    exponent = thousands(value)
     return f"{value / 10.0**exponent:.{max(digits, 3)}g} {PREFIXES[exponent]}{unit}"
+
+
+def thousands(value: float) -> int:
+    """The power of ten of the prefix that suits a number, a key of `PREFIXES`."""
+    return min(max(3 * math.floor(math.log10(abs(value) * (1 + 1e-12)) / 3), -15), 12)
+
+
+def uncertain(value: float, uncertainty: float, unit: str) -> str:
+    """A value with its uncertainty, which has two digits: `10.5993 +- 0.0021 GHz`; dB and ratios take no prefix."""
+    prefixed = unit in PREFIXED and math.isfinite(value) and value != 0
+    exponent = thousands(value) if prefixed else 0
+    value, uncertainty = value / 10.0**exponent, uncertainty / 10.0**exponent
+    digits = max(0, 1 - math.floor(math.log10(uncertainty))) if 0 < uncertainty < math.inf else 6
+    return f"{value:.{digits}f} +- {uncertainty:.{digits}f} {PREFIXES[exponent]}{unit}".rstrip()
 
 
 def memory(number_of_bytes: float) -> str:

@@ -40,7 +40,6 @@ def record_type(description: FieldDescription) -> np.dtype:
 
 
 def snapshot_bytes(description: FieldDescription) -> int:
-    """Length of a snapshot."""
     return record_type(description).itemsize
 
 

@@ -97,7 +97,6 @@ class ClaimedFile:
         return os.fstat(self.descriptor).st_size
 
     def truncate(self, size: int) -> None:
-        """Set the length."""
         self.flush()
         os.ftruncate(self.descriptor, size)
 

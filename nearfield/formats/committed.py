@@ -50,7 +50,6 @@ class CommittedFile(io.RawIOBase):
         self.error = self.error or OSError(errno.EIO, os.strerror(errno.EIO))
 
     def raise_error(self) -> None:
-        """Raise the first error, if there was one."""
         if self.error is not None:
             raise self.error
 
@@ -81,7 +80,6 @@ class CommittedFile(io.RawIOBase):
         return rank, self.last.index(offset) if offset in self.last else -1
 
     def write(self, content: Any) -> int:
-        """Take all of it."""
         content = memoryview(content).cast("B")
         offset, count = self._position, len(content)
         if offset >= self._committed:
@@ -127,12 +125,10 @@ class CommittedFile(io.RawIOBase):
         return self._end
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Move."""
         self._position = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._end}[whence]
         return self._position
 
     def tell(self) -> int:
-        """Position."""
         return self._position
 
     def seekable(self) -> bool:

@@ -165,7 +165,6 @@ class ImaginedFile:
         return whole[offset - first * PAGE :][:count]
 
     def truncate(self, size: int) -> None:
-        """Set the length."""
         self.size = size
 
     def flush(self) -> None:

@@ -17,8 +17,18 @@ from pydantic import BeforeValidator, Field, model_validator
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import NUMBER as NUMBER_DIMENSION
-from nearfield.entry.quantities import Angle, Conductivity, NonNegativeNumber, Quantity, WaveNumber, Whole, shown
-from nearfield.entry.schema import Schema
+from nearfield.entry.quantities import (
+    Angle,
+    Conductivity,
+    NonNegativeNumber,
+    Number,
+    Quantity,
+    Read,
+    WaveNumber,
+    Whole,
+    shown,
+)
+from nearfield.entry.schema import Schema, tag
 from nearfield.entry.triples import triple
 from nearfield.grid.yee import AXES, SIDES, YeeGrid
 from nearfield.media.surface_media import Conductor
@@ -39,7 +49,7 @@ class CPML(Schema):
     """An absorbing layer of the outermost `cells` cells of the grid, at most -75 dB of reflection by default.
 
     At depth u (0 at the inner face, 1 at the wall): sigma = sigma_max u^order with
-    sigma_max = sigma_ratio 0.8 (order + 1)/(eta0 cell), kappa = 1 + (kappa_maximum - 1) u^order,
+    sigma_max = sigma_ratio 0.8 (order + 1)/(eta0 index cell), kappa = 1 + (kappa_maximum - 1) u^order,
     alpha = alpha_maximum (1 - u)^2.5. Source: Roden and Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000).
 
     >>> import nearfield as nf
@@ -47,19 +57,22 @@ class CPML(Schema):
     (0, 8)
     """
 
-    kind: Literal["cpml"] = "cpml"
+    kind: Literal["cpml"] = tag("cpml")
     cells: Annotated[Whole, Field(ge=1, le=1000)] = 10
     """Thickness in cells, 1 to 1000; 6 is thin, 16 is for the last digits."""
     order: Annotated[NonNegativeNumber, Field(le=10)] = 3.5
     """Power of the depth by which sigma and kappa grow, 0 to 10."""
     sigma_ratio: Annotated[NonNegativeNumber, Field(le=1e3)] = 0.8
-    """Conductivity at the wall over the usual optimum 0.8 (order + 1)/(eta0 cell)."""
+    """Conductivity at the wall over the usual optimum 0.8 (order + 1)/(eta0 index cell)."""
     kappa_maximum: Annotated[float, BeforeValidator(_stretch)] = 3.0
     """Stretch at the wall, at least 1; larger values help against evanescent fields."""
     alpha_maximum: Conductivity | None = None
-    """Frequency shift alpha at the inner face (S/m); left out, 0.08/(eta0 cell), which suits the slow near fields of
-    an open box, and 0 at the end of a line, guide or cell, whose four side faces are walls or periodic: only long waves
-    come there."""
+    """Frequency shift alpha at the inner face (S/m); left out, 0.08/(eta0 index cell), which suits the slow near fields
+    of an open box, and 0 at the end of a line, guide or cell, whose four side faces are walls or periodic: only long
+    waves come there. Media that absorb, and lines that leave in media, have another (docs/method.md)."""
+    index: Annotated[Number, Field(ge=0.1, le=1e4)] | None = None
+    """Refractive index that sigma and alpha are scaled for; left out, that of the media in the layer over the
+    excitations' band: the lowest for sigma, the highest for alpha."""
 
 
 class Bloch(Schema):
@@ -75,7 +88,7 @@ class Bloch(Schema):
     1.5708
     """
 
-    kind: Literal["bloch"] = "bloch"
+    kind: Literal["bloch"] = tag("bloch")
     phase: Angle | None = None
     """Angle (rad) by which the fields lag from the low face to the high one."""
     wave_number: WaveNumber | None = None
@@ -106,7 +119,7 @@ def _face(value: Any) -> Any:
     raise ValueError(f'given {shown(value)}; allowed: "pec", "pmc", "periodic", a CPML or a Bloch')
 
 
-GivenFace = Annotated[Face, BeforeValidator(_face)]
+GivenFace = Annotated[Read[Face], BeforeValidator(_face)]
 
 
 class Boundaries(Schema):
@@ -183,8 +196,7 @@ class Boundaries(Schema):
 
     def layers(self, axis: int) -> tuple[CPML | None, CPML | None]:
         """The CPML at the low and the high end of an axis, None for a wall, with a line's frequency shift chosen."""
-        sides = [self.face(other, side) for other in range(3) if other != axis for side in SIDES]
-        guided = not any(isinstance(side, CPML) for side in sides)
+        guided = self.guided(axis)
 
         def layer(face: Face) -> CPML | None:
             if not isinstance(face, CPML):
@@ -192,6 +204,11 @@ class Boundaries(Schema):
             return face.model_copy(update={"alpha_maximum": 0.0}) if guided and face.alpha_maximum is None else face
 
         return layer(self.face(axis, 0)), layer(self.face(axis, 1))
+
+    def guided(self, axis: int) -> bool:
+        """Whether the four faces beside an axis are walls or periodic, so that guided waves alone come to its ends."""
+        sides = (self.face(other, side) for other in range(3) if other != axis for side in SIDES)
+        return not any(isinstance(side, CPML) for side in sides)
 
     def interior(self, grid: YeeGrid) -> tuple[tuple[int, int], ...]:
         """First and one past the last cell outside the CPML along each axis. Error: nothing is left."""
@@ -244,6 +261,12 @@ def cpml_profile(
     return nodes, halves
 
 
+def layer_extent(layer: CPML, line: np.ndarray, low: bool) -> tuple[float, float]:
+    """Place (m) of a layer's inner face, and its thickness (m), at the low or the high end of an axis."""
+    inner, wall = (line[layer.cells], line[0]) if low else (line[-1 - layer.cells], line[-1])
+    return inner, abs(wall - inner)
+
+
 def _profile(
     low: CPML | None, high: CPML | None, grid: YeeGrid, axis: int, time_step: float, at: np.ndarray, rate: np.ndarray
 ) -> StretchProfile:
@@ -252,12 +275,11 @@ def _profile(
     for layer, outward in ((low, -1.0), (high, 1.0)):
         if layer is None:
             continue
-        inner, wall = (line[layer.cells], line[0]) if outward < 0 else (line[-1 - layer.cells], line[-1])
-        thickness = abs(wall - inner)
+        inner, thickness = layer_extent(layer, line, outward < 0)
         depth = outward * (at - inner) / thickness
         inside = depth > 1e-9
         u = depth[inside]
-        unit = layer.cells / (VACUUM_IMPEDANCE * thickness)  # S/m: 1/(eta0 cell), of the mean cell
+        unit = layer.cells / (VACUUM_IMPEDANCE * thickness * (layer.index or 1.0))  # S/m: 1/(eta0 index mean cell)
         sigma = layer.sigma_ratio * 0.8 * (layer.order + 1.0) * unit * u**layer.order
         stretch = 1.0 + (layer.kappa_maximum - 1.0) * u**layer.order
         alpha_maximum = DEFAULT_ALPHA * unit if layer.alpha_maximum is None else layer.alpha_maximum

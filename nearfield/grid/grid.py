@@ -16,11 +16,12 @@ from nearfield.entry.quantities import (
     PositiveFrequency,
     PositiveLength,
     PositiveNumber,
+    Read,
     Spacing,
     Whole,
     three,
 )
-from nearfield.entry.schema import Schema
+from nearfield.entry.schema import Schema, tag
 from nearfield.entry.triples import triple
 from nearfield.grid.grading import MOST_LINES
 from nearfield.grid.yee import AXES, YeeGrid
@@ -55,7 +56,7 @@ class Grid(Schema):
     (2, 1, 1)
     """
 
-    kind: Literal["lines"] = "lines"
+    kind: Literal["lines"] = tag("lines")
     x: Lengths
     """Grid lines along x (m), increasing, at least two."""
     y: Lengths
@@ -108,10 +109,10 @@ class UniformGrid(Schema):
     (10, 10, 20)
     """
 
-    kind: Literal["uniform"] = "uniform"
-    spacing: Annotated[Spacing, BeforeValidator(_three)]
+    kind: Literal["uniform"] = tag("uniform")
+    spacing: Annotated[Read[Spacing], BeforeValidator(_three)]
     """Cell length (m): one for all axes, or three."""
-    cells: Annotated[tuple[Whole, Whole, Whole], BeforeValidator(three)]
+    cells: Annotated[Read[tuple[Whole, Whole, Whole]], BeforeValidator(three)]
     """Number of cells along x, y, z, each at least 1."""
     origin: Position = (0.0, 0.0, 0.0)
     """Lower corner of the grid (m)."""
@@ -203,7 +204,7 @@ class GradedGrid(Schema):
     (10, 10, 23)
     """
 
-    kind: Literal["graded"] = "graded"
+    kind: Literal["graded"] = tag("graded")
     x: Grading
     """Cells along x."""
     y: Grading
@@ -225,23 +226,24 @@ class AutoGrid(Schema):
     """A grid fitted to the model: fine enough for the shortest wavelength in each medium, lines on every edge.
 
     The space inside the CPML spans the structures, ports, sources and monitors, with `padding` at CPML faces; walls
-    stand at the outermost of them. `lower` and `upper` set it instead. The CPML's cells are added outside.
+    stand at the outermost of them. `lower` and `upper` set it instead. The CPML's cells are added outside. Faces of
+    media and ends of wires less than half a cell from another line get none: they act where they are without.
     Errors: `ModelError` for more than 1e10 cells, or where nothing says how large the space is.
 
     >>> import nearfield as nf
     >>> grid = nf.AutoGrid(20, "3 GHz", lower=(0, 0, 0), upper=("50 mm", "50 mm", "50 mm"))
     """
 
-    kind: Literal["auto"] = "auto"
+    kind: Literal["auto"] = tag("auto")
     cells_per_wavelength: Annotated[PositiveNumber, Field(ge=3, le=1e4)] = 20.0
     """Cells per shortest wavelength in each medium, 3 to 10000."""
-    maximum_frequency: PositiveFrequency
+    maximum_frequency: PositiveFrequency  # type: ignore[misc]
     """Frequency (Hz) of that shortest wavelength; also the band of the default port waveform."""
     lower: Position | None = None
     """Lower corner (m) of the space inside the CPML; left out, from the model."""
     upper: Position | None = None
     """Upper corner (m) of the space inside the CPML; left out, from the model."""
-    padding: Annotated[Spacing | None, BeforeValidator(_three)] = None
+    padding: Annotated[Read[Spacing | None], BeforeValidator(_three)] = None
     """Space (m) between model and CPML faces: one length or three; left out, half a wavelength in the background."""
     maximum_ratio: Annotated[PositiveNumber, Field(ge=1.1, le=10)] = 1.5
     """Largest ratio between neighbouring cells, 1.1 to 10."""

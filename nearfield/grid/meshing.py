@@ -6,6 +6,7 @@ Along each axis: (1) collect the places that want a line, (2) put lines a third 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
@@ -19,26 +20,34 @@ from nearfield.entry.triples import Point, triple
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.grading import ADVICE, graded_cells
 from nearfield.grid.grid import AutoGrid, refuse_cell_count
+from nearfield.grid.outlines import Edge, free_edges
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.materials import Medium
 from nearfield.media.surface_media import is_metal
 
 CELLS_ACROSS = 3  # at least, through a dielectric layer and over the width of a metal sheet
 FINEST = 50  # lines closer than the finest wanted cell over this are one
+BESIDE = 1e-3  # part of the finest cell beside an edge at which metal is looked for
 THIN_METAL = 5  # metal thinner than the wanted cell over this gets one line, not two
-WALL, METAL, PORT, EDGE, SOFT = range(5)  # which of two lines too close to each other stays: the first of these
+NEAR = 0.5  # part of the wanted cell; nearer to another line, a place that acts without one of its own gets none
+WALL, METAL, PORT, EDGE, SOFT, END = range(6)  # which of two lines too close to each other stays: the first of these
 
 
 class Meshed(Protocol):
     """The part of a simulation that the automatic grid is fitted to."""
 
-    boundaries: Boundaries
-    sources: tuple[Any, ...]
-    ports: tuple[Any, ...]
-    elements: tuple[Any, ...]
-    monitors: tuple[Any, ...]
-    background: Medium
-
+    @property
+    def boundaries(self) -> Boundaries: ...
+    @property
+    def sources(self) -> Sequence[Any]: ...
+    @property
+    def ports(self) -> Sequence[Any]: ...
+    @property
+    def elements(self) -> Sequence[Any]: ...
+    @property
+    def monitors(self) -> Sequence[Any]: ...
+    @property
+    def background(self) -> Medium: ...
     @property
     def _bodies(self) -> tuple[FilledShape, ...]: ...
 
@@ -48,7 +57,7 @@ class Wishes:
     """Lines and cell sizes that the model asks for along one axis."""
 
     lines: list[tuple[int, float]] = field(default_factory=list)  # (rank, coordinate)
-    thirds: list[tuple[float, int]] = field(default_factory=list)  # (coordinate of a metal edge, +1: metal above it)
+    thirds: list[Edge] = field(default_factory=list)  # free edges of thin metal
     sizes: list[tuple[float, float, float]] = field(default_factory=list)  # (from, to, largest cell)
 
 
@@ -60,10 +69,11 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
     media = [background, *(body.medium for body in bodies if isinstance(body.medium, Medium))]
     finest = min(cell_in(auto, medium) for medium in media)
     closest = auto.minimum_cell or finest / FINEST
+    edges = thin_edges(auto, bodies, closest)
     lines = []
     for axis in range(3):
         low, high = extent(auto, simulation, boundaries, background, axis)
-        wishes = Wishes([(WALL, low), (WALL, high)], [], [(low, high, cell_in(auto, background))])
+        wishes = Wishes([(WALL, low), (WALL, high)], sorted(edges[axis]), [(low, high, cell_in(auto, background))])
         for body in bodies:
             wish_structure(wishes, auto, body.shape, body.medium, axis, (low, high))
         for entry in entries(simulation):
@@ -72,6 +82,14 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
         lines.append(axis_lines(wishes, auto, (low, high), least, boundaries.cpml_cells(axis)))
     refuse_cell_count(tuple(len(line) - 1 for line in lines), ADVICE)
     return YeeGrid(triple(lines))
+
+
+def thin_edges(auto: AutoGrid, bodies: Sequence[FilledShape], closest: float) -> list[set[Edge]]:
+    """The edges of thin metal across x, y and z that want lines by the thirds rule."""
+    metal = [body.shape for body in bodies if is_metal(body.medium) and not isinstance(body.shape, Wire)]
+    flat = ((shape, thin_axis(shape, cell_in(auto, Medium()) / THIN_METAL)) for shape in metal)
+    sheets = [(shape, axis) for shape, axis in flat if axis is not None]
+    return free_edges(sheets, metal, BESIDE * closest) if auto.thirds_rule else [set(), set(), set()]
 
 
 def cell_in(auto: AutoGrid, medium: Medium) -> float:
@@ -129,7 +147,8 @@ def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, spa
         wishes.sizes.append((low, high, largest))
         wishes.lines += [(EDGE if shape._constant_along(axis) else SOFT, place) for place in (low, high)]
     elif isinstance(shape, Wire):
-        wishes.lines += [(METAL, point[axis]) for point in shape.points]
+        ends = shape._ends_along(axis)
+        wishes.lines += [(END if place in ends else METAL, place) for place in {point[axis] for point in shape.points}]
     elif isinstance(shape, Cylinder) and not shape._constant_along(axis):
         rank = METAL if any(shape._constant_along(a) for a in range(3)) else SOFT
         wishes.lines += [(rank, shape.start[axis]), (SOFT, low), (SOFT, high)]
@@ -138,8 +157,6 @@ def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, spa
         wishes.lines.append((METAL, high if high in taken and low not in taken else low))
     elif thin is not None and auto.thirds_rule:
         wishes.sizes.append((low, high, (high - low) / CELLS_ACROSS))
-        wishes.thirds += [(low, 1), (high, -1)]
-        wishes.lines += [(METAL, place) for place in shape._levels(axis) if low < place < high]
     else:
         curved = not shape._constant_along(axis) and not isinstance(shape, Extruded)
         wishes.lines += [(SOFT if curved else METAL, place) for place in (low, high)]
@@ -172,7 +189,7 @@ def axis_lines(wishes: Wishes, auto: AutoGrid, space, closest: float, cpml: tupl
     """The grid lines of one axis."""
     low, high = space
     inside = [(rank, place) for rank, place in wishes.lines if low <= place <= high]
-    places, limits = with_thirds(kept(inside, closest), wishes, space, closest)
+    places, limits = with_thirds(kept(inside, closest, wishes), wishes, space, closest)
     wanted = [max(size_between(wishes, a, b), closest) for a, b in pairwise(places)]
     cells = graded_cells(np.diff(places), np.minimum(wanted, limits), auto.maximum_ratio)
     parts = [np.array([places[0]])]
@@ -184,11 +201,19 @@ def axis_lines(wishes: Wishes, auto: AutoGrid, space, closest: float, cpml: tupl
     return np.concatenate((before, line, after))
 
 
-def kept(lines: list[tuple[int, float]], closest: float) -> list[tuple[float, int]]:
-    """Places in order with their rank; of those too close to each other, the one of lower rank stays."""
+def kept(lines: list[tuple[int, float]], closest: float, wishes: Wishes) -> list[tuple[float, int]]:
+    """Places in order with their rank; of those too close to each other, the one of lower rank stays.
+
+    Faces of media and ends of wires act where they are without a line, by means of media and covered parts of edges, so
+    they give way within `NEAR` of a cell: no cell is flatter than that for their sake, and the time step no shorter.
+    """
+    middle = 0.5 * (min(place for _, place in lines) + max(place for _, place in lines))
     found: list[tuple[float, int]] = []
-    for rank, place in sorted(lines):
-        if all(abs(place - other) >= closest * (1.0 - 1e-9) for other, _ in found):
+    for rank, place in sorted(lines, key=lambda line: (line[0], abs(line[1] - middle) * (line[0] >= EDGE), line[1])):
+        apart = closest
+        if rank >= EDGE:
+            apart = max(closest, NEAR * min(size for low, high, size in wishes.sizes if low <= place <= high))
+        if all(abs(place - other) >= apart * (1.0 - 1e-9) for other, _ in found):
             found.append((place, rank))
     return sorted(found)
 

@@ -50,7 +50,7 @@ class Opening:
 
     def holds(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Whether places lie in it."""
-        if self.shape in ("rectangular", "any"):
+        if self.shape in ("rectangular", "any", "open"):
             (a, b), (c, d) = self.lower, self.upper
             return (a < u) & (u < c) & (b < v) & (v < d)
         distance, _ = self.polar(u, v)

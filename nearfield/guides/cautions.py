@@ -6,15 +6,20 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from nearfield.analysis.open_line import OpenLine
 from nearfield.entry.wording import quantity
 from nearfield.grid.boundaries import CPML
 from nearfield.grid.yee import AXES
-from nearfield.guides.placing import port_place
+from nearfield.guides.placing import loss_tangent, port_place
 from nearfield.guides.section import ends_as_it_begins
 
 if TYPE_CHECKING:
     from nearfield.guides.port import WaveguidePort
     from nearfield.lowering.context import Context
+
+BEYOND = 0.01  # part of a mode's power beyond the rectangle from which on it is said
 
 
 def guide_cautions(
@@ -23,6 +28,9 @@ def guide_cautions(
     """All warnings about waveguide ports; `pulses`: ports of one mode each, and the waveforms that excite them."""
     for port, waveform in pulses:
         yield from below_cutoff(port, waveform.band[0], context)
+    for mode in (mode for port in ports for mode in port._channels):
+        yield from lossy_filling(mode, context)
+        yield from cut_by_rectangle(mode, context)
     for port in ports:
         yield from shut_behind(port, context)
     for one, other in combinations(ports, 2):
@@ -40,6 +48,30 @@ def below_cutoff(port: WaveguidePort, low: float, context: Context) -> Iterator[
         )
 
 
+def lossy_filling(port: WaveguidePort, context: Context) -> Iterator[str]:
+    """A port among media that lose a little: its modes are those without the loss."""
+    tangent = loss_tangent(context, port._placed(context).mode.section)
+    if tangent > 0.0:
+        yield (
+            f"port {port.name!r}: what fills the guide at it has a loss tangent of {tangent:.2g} in the middle of the "
+            f"pulse's band; its modes are those without the loss, so an endless line seems to reflect "
+            f"{20 * np.log10(tangent / 4):.0f} dB, as 1/frequency, so a pulse had better not begin at 0; what is lost "
+            "on the way to `reference_plane` counts as lost in the structure"
+        )
+
+
+def cut_by_rectangle(port: WaveguidePort, context: Context) -> Iterator[str]:
+    """A mode of an open line with much of its power beyond the rectangle."""
+    line = port._placed(context).line
+    beyond = 1.0 - float(line.within.min()) if isinstance(line, OpenLine) else 0.0
+    if beyond > BEYOND:
+        yield (
+            f"port {port.name!r}: {100 * beyond:.2g} % of the power of mode {port.modes[0]} pass beyond its rectangle "
+            f"(at most, over the pulse's band), so that its S-parameters are wrong by some {20 * beyond:.1g} % and as "
+            "much of the power is radiated where the mode is launched; enlarge the rectangle, and the grid if need be"
+        )
+
+
 def shut_behind(port: WaveguidePort, context: Context) -> Iterator[str]:
     """A guide that does not run on into a CPML behind its port."""
     side = "low" if port._sign > 0 else "high"
@@ -50,12 +82,12 @@ def shut_behind(port: WaveguidePort, context: Context) -> Iterator[str]:
             f"port is thrown into the structure again and rings on; give {name} = CPML"
         )
         return
-    place = port_place(context, port)
+    place, what = port_place(context, port), "line" if port.shape == "open" else "guide"
     low, high = context.boundaries.interior(context.grid)[port._along]
     if not ends_as_it_begins(context, port._label, place, port._opening, low if port._sign > 0 else high):
         yield (
-            f"port {port.name!r}: the guide's metal behind it is not that at the port all the way into the CPML, so "
-            "waves are reflected there; let the guide run on evenly to the end of the grid"
+            f"port {port.name!r}: the {what}'s metal behind it is not that at the port all the way into the CPML, so "
+            f"waves are reflected there; let the {what} run on evenly to the end of the grid"
         )
 
 

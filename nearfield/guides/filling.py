@@ -20,8 +20,9 @@ LOSSLESS = 1e-9  # and alike
 class Filling:
     """Coefficients over the window: Cb of E_u, E_v, E_n, Db of the H_v and H_u beside E_u and E_v, and of H_n.
 
-    Where nothing of the guide is they are 1. `open_u`, `open_v`: the part of an edge that is not in metal; where it is
-    f, arrays hold f E, Cb is f/eps_r, and Db of a face 1/(mu_r f). `index` is the least and largest eps_r mu_r.
+    They are those of the media without conductivity, and 1 where nothing of the guide is. `open_u`, `open_v`: the part
+    of an edge that is not in metal; where it is f, arrays hold f E, Cb is f/eps_r, and Db of a face 1/(mu_r f). `index`
+    is the least and largest eps_r mu_r, `loss` the largest conductivity dt/(2 eps) of a sample.
     """
 
     electric: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -31,6 +32,7 @@ class Filling:
     permittivity: float
     index: tuple[float, float]
     even: bool
+    loss: float = 0.0
 
     @property
     def permeability(self) -> float:
@@ -65,8 +67,12 @@ def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.
     (u, v), n, node = place.across, place.axis, place.node
     live_u, live_v, live_n = live
 
+    losses = [0.0]
+
     def drive(component: int, mask: np.ndarray, along: int, media: bool = False) -> np.ndarray:
-        return _drive(context, who, component, mask, place.index(component, along), media)
+        found, loss = _drive(context, who, component, mask, place.index(component, along), media)
+        losses.append(loss)
+        return found
 
     def faces(along: int, media: bool = False) -> tuple[np.ndarray, np.ndarray]:
         return drive(3 + v, live_u, along, media), drive(3 + u, live_v, along, media)
@@ -92,24 +98,35 @@ def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.
     if alike:
         free = [cb * permittivity for cb in electric[:2]]
     index = (1.0 / square[0],) * 2 if alike else (1 / square.max(), 1 / square.min())
-    return Filling(electric, magnetic, free[0], free[1], permittivity, index, alike)
+    return Filling(electric, magnetic, free[0], free[1], permittivity, index, alike, max(losses))
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:
     return bool(np.abs(one - other).max() <= LOSSLESS * np.abs(one).max())
 
 
-def _drive(context: Context, who: str, component: int, mask: np.ndarray, place: Index, media: bool) -> np.ndarray:
-    """Cb or Db where the mask is set, 1 elsewhere."""
-    stay, found = coefficients_at(context, component, triple(part[mask] for part in place), media)
-    if np.abs(stay - 1.0).max(initial=0.0) > LOSSLESS:
+def _drive(
+    context: Context, who: str, component: int, mask: np.ndarray, place: Index, media: bool
+) -> tuple[np.ndarray, float]:
+    """Cb or Db as without conductivity where the mask is set, 1 elsewhere, and the largest conductivity dt/(2 eps)."""
+    samples = triple(part[mask] for part in place)
+    stay, found = coefficients_at(context, component, samples, media)
+    lossy, values = np.abs(stay - 1.0) > LOSSLESS, np.ones(mask.shape)
+    if lossy.any() and (component >= 3 or _dispersive(context, component, samples)):
         raise ModelError(
-            f"{who}: what fills the guide at the port loses power or is dispersive; its modes are those of a "
-            "lossless medium. Let the guide begin with one, or stand the port where there is one"
+            f"{who}: what fills the guide at the port is dispersive or loses power magnetically; its modes are those "
+            "of media with a permittivity and at most some conductivity. Let the guide begin with such, or stand the "
+            "port where there is one; a loss tangent at the middle of the pulse's band is conductivity = 2 pi f eps tan"
         )
-    values = np.ones(mask.shape)
-    values[mask] = found
-    return values
+    values[mask] = np.where(lossy, 2.0 * found / (1.0 + stay), found)
+    return values, float(((1.0 - stay) / (1.0 + stay)).max(initial=0.0))
+
+
+def _dispersive(context: Context, component: int, samples: Index) -> bool:
+    """Whether poles act on any of the samples."""
+    if not context.coefficients.remembering(component >= 3):
+        return False
+    return bool(context.coefficients.parts_at(component, *_above(context, component, samples))[3::2].any())
 
 
 def _open(context: Context, axis: int, place: Place, mask: np.ndarray) -> np.ndarray:

@@ -22,6 +22,33 @@ LEAST_PROFILE = 1e-9  # singular values of the profiles below it, relative to th
 HALVINGS = 5  # most halvings of the way from one frequency to the next, where a mode changes fast
 
 
+Edges = np.ndarray | slice
+
+
+@dataclass(frozen=True)
+class Own:
+    """The part of a cross-section that a port sees: its live edges, how well polynomials are to give profiles there,
+    the least part of the power that a mode has there."""
+
+    edges: Edges
+    smooth: float = SMOOTH
+    least: float = 0.0
+
+    def refuse_unguided(self, equations: Equations, wave: Wave, number: int, who: str) -> None:
+        """Refuse a mode with less power there."""
+        part = float(np.sum((equations.area * wave.electric * wave.magnetic)[self.edges]))
+        if part < self.least:
+            raise ModelError(
+                f"{who}: mode {number} has {100 * max(0.0, part):.2g} % of its power within the rectangle (beta = "
+                f"{abs(wave.square) ** 0.5:.4g} 1/m), so it is no wave that this line guides all over the pulse's "
+                "band; lower the number, enlarge the rectangle, give a pulse that begins (60 dB down) above the mode's "
+                "cut-off, or let a dense medium end within the rectangle: beyond it, it carries waves of its own"
+            )
+
+
+ALL = Own(slice(None))
+
+
 @dataclass(frozen=True)
 class LoadedMode:
     """A mode at `frequencies` (Hz): beta^2 and drive (1/m^2), and what its E and n x H hold of `electric`, `magnetic`.
@@ -61,14 +88,24 @@ class LoadedMode:
         return on_edges(self.section, whole(self.section, self.electric_parts[0] @ self.electric))
 
 
-def loaded_mode(section: Section, number: int, band: tuple[float, float], time_step: float, who: str) -> LoadedMode:
+def loaded_mode(
+    section: Section,
+    number: int,
+    band: tuple[float, float],
+    time_step: float,
+    who: str,
+    own: Own = ALL,
+) -> LoadedMode:
     """The mode that has the number-th largest wave number in the middle of the band (Hz).
+
+    Frequencies are added until polynomials between them give the profiles.
 
     Errors: fewer modes, complex waves, one that cannot be told from others all over the band or changes too fast there.
     """
     equations = Equations(section)
     middle = float(wave_number(np.array([0.5 * sum(band)]), time_step)[0]) ** 2
     known = {middle: first_waves(equations, middle, number, who)[number - 1]}
+    own.refuse_unguided(equations, known[middle], number, who)
     waves: list[Wave] = []
     miss = np.inf
     for count in POINTS:
@@ -81,14 +118,16 @@ def loaded_mode(section: Section, number: int, band: tuple[float, float], time_s
                 f"k = {lost} 1/m: it meets another mode on the way, or both become complex. Give a pulse with a "
                 "narrower band (60 dB down)"
             ) from None
-        miss = missed(equations, before, waves, frequencies, time_step) if before else np.inf
-        if miss < SMOOTH:
+        miss = missed(equations.area, own.edges, before, waves, frequencies, time_step) if before else np.inf
+        if miss < own.smooth:
             break
     if miss > ROUGH:
         raise ModelError(
             f"{who}: the fields of mode {number} of this filled guide change so fast within the pulse's band that even "
             f"{count} frequencies tell them to {miss:.1g} only; give a pulse with a narrower band (60 dB down)"
         )
+    for one in waves:
+        own.refuse_unguided(equations, one, number, who)
     numbers = (np.array([getattr(one, name) for one in waves]) for name in ("square", "drive"))
     electric, magnetic = (np.stack([getattr(one, name) for one in waves]) for name in ("electric", "magnetic"))
     parts, profiles = zip(*few([electric, magnetic]))
@@ -106,15 +145,15 @@ def found_at(equations: Equations, known: dict[float, Wave], k2: float) -> Wave:
     return known[near]
 
 
-def missed(equations: Equations, before: list, waves: list, frequencies: np.ndarray, time_step: float) -> float:
-    """Largest difference of a profile at every second point from the polynomial through the others."""
+def missed(area: np.ndarray, own: Edges, before: list, waves: list, frequencies: np.ndarray, time_step: float) -> float:
+    """Largest difference of a profile at every second point from the polynomial through the others, on some edges."""
     empty = np.zeros((len(before), 0))
     line = LoadedLine(frequencies[::2], empty, empty, empty, empty, 1.0, time_step)
     shares, found = line.shares(frequencies[1::2]), 0.0
     for name in ("electric", "magnetic"):
-        coarse, fine = (np.stack([getattr(one, name) for one in each]) for each in (before, waves[1::2]))
-        size = np.sqrt(np.sum(equations.area * fine**2, axis=1))
-        miss = np.sqrt(np.sum(equations.area * (shares @ coarse - fine) ** 2, axis=1))
+        coarse, fine = (np.stack([getattr(one, name)[own] for one in each]) for each in (before, waves[1::2]))
+        size = np.sqrt(np.sum(area[own] * fine**2, axis=1))
+        miss = np.sqrt(np.sum(area[own] * (shares @ coarse - fine) ** 2, axis=1))
         found = max(found, float((miss / size).max()))
     return found
 

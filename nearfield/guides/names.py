@@ -10,7 +10,8 @@ from typing import Any, Literal
 from nearfield.entry.messages import shown
 from nearfield.entry.quantities import several
 
-Shape = Literal["rectangular", "circular", "coaxial", "any"]
+Shape = Literal["rectangular", "circular", "coaxial", "any", "open"]
+COUNTED_SHAPES = ("any", "open")  # whose modes are counted
 PATTERN = re.compile(r"(TE|TM)(?:(\d)(\d)|(\d+),(\d+))([xyz]?)")
 COUNTED = re.compile(r"[1-9]\d{0,2}")
 LARGEST = 99
@@ -44,7 +45,7 @@ class ModeName:
         if match is None:
             raise ValueError(
                 f'given {shown(text)}; allowed: "TEM", or "TE" or "TM" with two numbers, such as "TE10", in round '
-                'guides the axis that E points along, such as "TE11y", or with shape = "any" a number from 1 on'
+                'guides the axis that E points along, such as "TE11y", or with shape = "any" and "open" a number from 1'
             )
         family, *numbers, polarisation = match.groups()
         m, n = (int(number) for number in numbers if number is not None)
@@ -52,9 +53,9 @@ class ModeName:
 
     def fault(self, shape: Shape, normal: str) -> str | None:
         """Why a guide of this shape, across the axis `normal`, has no such mode; None where it has."""
-        if (shape == "any") != (not self.family):
-            return 'modes are counted from 1, such as "1", with shape = "any", and named with the other shapes'
-        if shape == "any":
+        if (shape in COUNTED_SHAPES) != (not self.family):
+            return 'modes are counted from 1, such as "1", with shape = "any" or "open", named with others'
+        if shape in COUNTED_SHAPES:
             return f"its number may be {LARGEST} at most" if self.n > LARGEST else None
         if self.family == "TEM":
             return None if shape == "coaxial" else 'a TEM wave needs two conductors: shape = "coaxial"'

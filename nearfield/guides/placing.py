@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.grid.boundaries import CPML
 from nearfield.grid.folds import Fold
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE
 from nearfield.guides.counted import counted_mode
 from nearfield.guides.loaded_mode import LoadedMode, loaded_mode
 from nearfield.guides.modes import Mode, guide_mode
-from nearfield.guides.names import ModeName
+from nearfield.guides.names import COUNTED_SHAPES, ModeName
+from nearfield.guides.open_mode import open_mode
 from nearfield.guides.section import MARGIN, Section, guide_section
 from nearfield.guides.terms import PlacedPort
 from nearfield.guides.window import Place
@@ -23,6 +27,7 @@ from nearfield.sources.edges import snapped
 if TYPE_CHECKING:
     from nearfield.guides.port import WaveguidePort
 
+LOSSIEST = 0.05  # largest loss tangent of a filling; its modes are reflected by a quarter of it
 MIRRORED = 1e-6  # most that a mode may differ from its mirror image, relative to its largest E
 
 
@@ -60,7 +65,10 @@ def port_place(context: Context, port: WaveguidePort) -> Place:
                 f"{who}: the plane of symmetry across {AXES[a]} does not halve its opening, and what lies below the "
                 "plane is no port of its own; let the opening reach as far below the plane as above, or leave it out"
             )
-    window = [(max(0, low - MARGIN), min(grid.cells[a], high + MARGIN)) for a, (low, high) in enumerate(spans)]
+    if port.shape == "open":
+        _refuse_border(context, port, spans)
+    margin = 0 if port.shape == "open" else MARGIN
+    window = [(max(0, low - margin), min(grid.cells[a], high + margin)) for a, (low, high) in enumerate(spans)]
     (u0, u1), (v0, v1) = (window[a] for a in across)
     return Place(axis, node, (u0, v0), (u1, v1))
 
@@ -89,18 +97,67 @@ def placed_port(context: Context, port: WaveguidePort) -> PlacedPort:
 def _mode(context: Context, port: WaveguidePort, section: Section) -> Mode | LoadedMode:
     place, name, who = section.place, ModeName.read(port.modes[0]), port._label
     mode: Mode | LoadedMode
-    if port.shape != "any":
+    if port.shape not in COUNTED_SHAPES:
         lines = [context.grid.lines[a][low : high + 1] for a, low, high in zip(place.across, place.first, place.last)]
         given = AXES.index(name.polarisation) if name.polarisation else min(place.across)
         angle = 0.5 * np.pi * place.across.index(given)
         mode = guide_mode(section, tuple(lines), port._opening, name, angle, who)
+    elif port.shape == "open":
+        band = context.minimum_frequency, context.maximum_frequency
+        key, step = (name.n, fingerprint(section)), context.time_step
+        mode = replace(context.once(key, lambda: open_mode(section, name.n, band, step, who)), section=section)
     elif section.filling.even:
         mode = counted_mode(section, name.n, who)
     else:
         band = context.minimum_frequency, context.maximum_frequency
         mode = loaded_mode(section, name.n, band, context.time_step, who)
     _refuse_mirrored(context, port, mode)
+    _refuse_loss(context, port, section)
     return mode
+
+
+def fingerprint(section: Section) -> bytes:
+    """A number that sections have in common whose modes are the same: those of both ends of a line."""
+    filling = section.filling
+    parts = *section.live, section.live_n, *section.primary, *section.dual, *filling.electric, *filling.magnetic
+    return sha256(b"".join(part.tobytes() for part in (*parts, filling.open_u, filling.open_v))).digest()
+
+
+def loss_tangent(context: Context, section: Section) -> float:
+    """Largest tangent of the loss angle of a guide's filling, in the middle of the band."""
+    middle = 0.5 * (context.minimum_frequency + context.maximum_frequency)
+    return section.filling.loss / float(np.tan(np.pi * middle * context.time_step))
+
+
+def _refuse_loss(context: Context, port: WaveguidePort, section: Section) -> None:
+    tangent = loss_tangent(context, section)
+    if tangent > LOSSIEST:
+        raise ModelError(
+            f"{port._label}: what fills the guide at the port has a loss tangent of {tangent:.2g} in the middle of the "
+            f"pulse's band; allowed: {LOSSIEST:g}, since modes are those without the loss, whose waves a lossy guide "
+            f"reflects by some {20 * np.log10(tangent / 4):.0f} dB. Let the guide begin with a medium that loses less"
+        )
+
+
+def _refuse_border(context: Context, port: WaveguidePort, spans: list[tuple[int, int]]) -> None:
+    """Refuse a rectangle of an open line that reaches into a CPML, or to a wall that is not metal."""
+    for axis, (low, high) in enumerate(context.boundaries.interior(context.grid)):
+        line, last = context.grid.lines[axis], context.grid.cells[axis]
+        for side, node, end, past in (("low", spans[axis][0], low, -1), ("high", spans[axis][1], high, 1)):
+            name, face = f"{AXES[axis]}_{side}", context.boundaries.face(axis, side)
+            if axis == port._along or (node not in (0, last) and past * (node - end) <= 0):
+                continue
+            if isinstance(face, CPML):
+                raise ModelError(
+                    f"{port._label}: its rectangle reaches {AXES[axis]}={line[node]:.6g} m, in the CPML at {name}, "
+                    f"which begins at {line[end]:.6g} m; let it end there or before"
+                )
+            if face != "pec":
+                raise ModelError(
+                    f"{port._label}: its rectangle reaches the wall {name}, which is no metal; allowed are rectangles "
+                    "that end on PEC, or inside the grid. Of half a line behind a PMC wall give the whole, with "
+                    "`symmetry`"
+                )
 
 
 def _refuse_mirrored(context: Context, port: WaveguidePort, mode: Mode | LoadedMode) -> None:

@@ -91,7 +91,8 @@ def guide_section(context: Context, who: str, place: Place, opening: Opening) ->
     """The guide that the opening is in. Errors: a lossy filling, a wall with a hole, a step there."""
     u, v = place.across
     planes = [_live(context, place, node) for node in (place.node, place.node - 1, place.node + 1)]
-    cells = _connected(context, who, place, opening, *planes[0][:2])
+    chosen = _uncovered if opening.shape == "open" else _connected
+    cells = chosen(context, who, place, opening, *planes[0][:2])
     beside = (_beside(cells, 1), _beside(cells, 0), _beside(_beside(cells, 0), 1))
     masks = [triple(live & near for live, near in zip(plane, beside)) for plane in planes]
     for mask in masks[1:]:
@@ -100,7 +101,7 @@ def guide_section(context: Context, who: str, place: Place, opening: Opening) ->
                 f"{who}: the guide's cross-section changes within a cell of the port's plane; a port needs an even "
                 "guide, so let it run on for a few cells on both sides of the plane"
             )
-    if masks[0][0][:, [0, -1]].any() or masks[0][1][[0, -1], :].any():
+    if opening.shape != "open" and (masks[0][0][:, [0, -1]].any() or masks[0][1][[0, -1], :].any()):
         raise ModelError(
             f"{who}: the guide is not closed by metal around the given rectangle; let `lower` and `upper` be the "
             "corners of its opening, on the metal (of half a guide behind a PMC wall give the whole, with `symmetry`)"
@@ -114,7 +115,7 @@ def guide_section(context: Context, who: str, place: Place, opening: Opening) ->
 def ends_as_it_begins(context: Context, who: str, place: Place, opening: Opening, end: int) -> bool:
     """Whether the plane of node `end` has the live edges of the port's own, in the guide which the opening is in."""
     own, far = (_live(context, place, node)[:2] for node in (place.node, end))
-    cells = _connected(context, who, place, opening, *own)
+    cells = (_uncovered if opening.shape == "open" else _connected)(context, who, place, opening, *own)
     beside = _beside(cells, 1), _beside(cells, 0)
     return all(bool((a == b)[near].all()) for a, b, near in zip(own, far, beside))
 
@@ -137,6 +138,22 @@ def linked(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return connected_components(links, directed=False)[1].reshape(number.shape)
 
 
+def _uncovered(context: Context, who: str, place: Place, opening: Opening, live_u, live_v) -> np.ndarray:
+    """The cells of an open line's window that are not all in metal."""
+    cells = live_u[:, 1:] | live_u[:, :-1] | live_v[1:] | live_v[:-1]
+    if not cells.any():
+        raise in_metal(context, who, place)
+    return cells
+
+
+def in_metal(context: Context, who: str, place: Place) -> ModelError:
+    """The refusal of a port in a conductor."""
+    return ModelError(
+        f"{who} lies in metal: no edge within its opening in the plane {AXES[place.axis]}="
+        f"{context.grid.lines[place.axis][place.node]:.6g} m carries a field; let it lie across the guide"
+    )
+
+
 def _connected(context: Context, who: str, place: Place, opening: Opening, live_u, live_v) -> np.ndarray:
     """The cells of the window that hang together, over live edges, with most of the opening."""
     label = linked(live_v[1:-1, :], live_u[:, 1:-1])  # E_u divides neighbours along v
@@ -144,10 +161,7 @@ def _connected(context: Context, who: str, place: Place, opening: Opening, live_
     inside = opening.holds(*np.meshgrid(*centres, indexing="ij"))
     inside &= live_u[:, 1:] | live_u[:, :-1] | live_v[1:] | live_v[:-1]
     if not inside.any():
-        raise ModelError(
-            f"{who} lies in metal: no edge within its opening in the plane {AXES[place.axis]}="
-            f"{context.grid.lines[place.axis][place.node]:.6g} m carries a field; let it lie across the guide"
-        )
+        raise in_metal(context, who, place)
     return label == np.bincount(label[inside]).argmax()
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import BeforeValidator, model_validator
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.quantities import ANGLE, NUMBER, ElectricField, Position, Quantity, shown
+from nearfield.entry.quantities import ANGLE, NUMBER, ElectricField, Position, Quantity, Read, shown
+from nearfield.entry.schema import tag
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import FACES, Boundaries
 from nearfield.grid.yee import AXES, YeeGrid
@@ -65,14 +66,14 @@ class PlaneWave(ImpressedCurrent):
     ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
     """
 
-    kind: Literal["plane-wave"] = "plane-wave"
+    kind: Literal["plane-wave"] = tag("plane-wave")
     lower: Position
     """Corner of the total-field box with the smallest coordinates (m), moved to the nearest grid node."""
     upper: Position
     """Opposite corner (m)."""
-    direction: Annotated[tuple[float, ...], BeforeValidator(_vector)]
+    direction: Annotated[Read[tuple[float, ...]], BeforeValidator(_vector)]
     """Where it travels: "+x" to "-z", a vector of any length, or two angles theta from +z and phi from +x (rad)."""
-    polarisation: Annotated[tuple[float, ...], BeforeValidator(_polarisation)]
+    polarisation: Annotated[Read[tuple[float, ...]], BeforeValidator(_polarisation)]
     """E: "x", "y" or "z", a vector, of which the part across the direction counts, or the angle (rad) from theta's
     unit vector towards phi's."""
     waveform: AnyWaveform

@@ -12,14 +12,13 @@ from nearfield.entry.triples import Point, Triple
 from nearfield.machine.transport import ALONE, Alone
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.planning import active_shape
-from nearfield.records.records import Variable
 
 if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
     from nearfield.grid.boundaries import Boundaries
     from nearfield.grid.yee import YeeGrid
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -37,21 +36,14 @@ class Illumination:
     spectrum: Callable[[np.ndarray], np.ndarray] | None  # of its signal, s; None: it never ends
     alone: bool  # nothing else drives the same excitation
 
-    def variable(self, frequencies: np.ndarray, wavenumbers: np.ndarray) -> Variable | None:
-        """E at the origin of coordinates, (frequency,); None for a wave that never ends."""
-        if self.spectrum is None:
-            return None
-        phase = np.exp(1j * wavenumbers * float(self.travels @ np.array(self.corner)))
-        notes = {"units": "V/m s", "travels": self.travels.tolist(), "electric": self.electric.tolist()}
-        return Variable(("frequency",), self.amplitude * self.spectrum(frequencies) * phase, notes)
-
 
 class Guide(Protocol):
     """A waveguide port as monitors know it: its window (m), its axis and direction, its shape."""
 
-    lower: Point
-    upper: Point
-
+    @property
+    def lower(self) -> Point: ...
+    @property
+    def upper(self) -> Point: ...
     @property
     def shape(self) -> str: ...
     @property
@@ -61,10 +53,24 @@ class Guide(Protocol):
 
 
 @dataclass(frozen=True)
-class Context:
-    """Everything that a source, port or monitor may use to express itself as terms."""
+class Site:
+    """The grid of a model, and what sources, ports and monitors have worked out on it: each once for a model."""
 
     grid: YeeGrid
+    cache: dict[Any, Any] = field(default_factory=dict)  # see `once`
+
+    def once(self, key: Any, find: Callable[[], Value]) -> Value:
+        """The value of `find()`, which is called once for each key of a model."""
+        if key not in self.cache:
+            self.cache[key] = find()
+        value: Value = self.cache[key]
+        return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context(Site):
+    """Everything that a source, port or monitor may use to express itself as terms."""
+
     time_step: float
     coefficients: Coefficients
     boundaries: Boundaries
@@ -76,19 +82,11 @@ class Context:
     minimum_frequency: float = 0.0  # Hz; nor below this one
     ranks: Alone = ALONE  # all lower the model, in the same order; the first computes what may differ in last bits
     guides: tuple[Guide, ...] = ()
-    found: dict[Any, Any] = field(default_factory=dict)  # see `once`
 
     @property
     def active(self) -> Triple:
         """Samples along each axis that the engine updates."""
         return active_shape(self.grid, self.boundaries)
-
-    def once(self, key: Any, find: Callable[[], Found]) -> Found:
-        """The value of `find()`, which is called once for each key of a model."""
-        if key not in self.found:
-            self.found[key] = find()
-        value: Found = self.found[key]
-        return value
 
 
 def dft_stride(context: Context, frequencies: np.ndarray) -> int:

@@ -16,9 +16,9 @@ from nearfield.machine import pages, processors
 from nearfield.machine.hardware import SCHEMES, Hardware, assemble
 from nearfield.machine.pages import POLICIES, Locality
 from nearfield.machine.placement import default_scheme, memory_policy
-from nearfield.machine.processors import Bound, named
+from nearfield.machine.processors import Bound, processors_text
 from nearfield.machine.system_files import NODES, SYSTEM, examine, nodes_in, ranges
-from nearfield.machine.teams import Nodes, Processors, crowded, team_of, threads_of
+from nearfield.machine.teams import Nodes, Processors, crowding_of, team_of, threads_of
 
 Counts = Sequence[tuple[Sequence[int], int]]
 
@@ -35,7 +35,7 @@ class Achieved:
         if all(self.as_asked):
             return "verified"
         wrong = [t for t, right in enumerate(self.as_asked) if not right]
-        return f"NOT ACHIEVED: thread {wrong[0]} may run on {named(self.processors[wrong[0]])}"
+        return f"NOT ACHIEVED: thread {wrong[0]} may run on {processors_text(self.processors[wrong[0]])}"
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,10 @@ class Binding:
 
     @property
     def threads(self) -> int:
-        """Threads of this rank."""
         return len(self.processors)
 
     @property
     def domains(self) -> int:
-        """Domains of this rank."""
         return len(self.nodes)
 
     def verify(self, thread_ids: Iterable[int]) -> Achieved:
@@ -114,8 +112,8 @@ class Binding:
         if () in places:
             return f"{threads}, free to move"
         if len(places) == self.threads > 1 and all(len(place) == 1 for place in places):
-            return f"{threads}, one each on {named([place[0] for place in places])}"
-        return f"{threads} on " + "; ".join(map(named, places))
+            return f"{threads}, one each on {processors_text([place[0] for place in places])}"
+        return f"{threads} on " + "; ".join(map(processors_text, places))
 
 
 def resolve(
@@ -158,7 +156,7 @@ def resolve(
     team = team_of(hardware, scheme, suited, sharers, local_rank if sharers > 1 else 0, threads, domains)
     require_binding(bind, team.processors)
     policy, reason, nodes = memory_chosen(memory, scheme or suited, team.nodes, hardware)
-    warnings = crowded(hardware, team, sharers, bound)
+    warnings = crowding_of(hardware, team, sharers, bound)
     return Binding(bind, scheme or suited, why, memory, policy, reason, bound, team.processors, nodes, tuple(warnings))
 
 

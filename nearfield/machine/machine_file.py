@@ -25,7 +25,6 @@ class MachineFile:
 
     @property
     def path(self) -> Path:
-        """The path of the file."""
         chosen = os.environ.get("NEARFIELD_CACHE")
         if chosen:
             return Path(chosen) / self.name
@@ -40,7 +39,6 @@ class MachineFile:
         return found if isinstance(found, dict) else {}
 
     def entries(self) -> dict[str, Any]:
-        """The entries of this host."""
         own = self.hosts().get(platform.node())
         return own if isinstance(own, dict) else {}
 

@@ -135,14 +135,21 @@ def processors_of_threads(hardware: Hardware, unit: Unit, threads: int) -> tuple
 
 
 def crowding(hardware: Hardware, unit: Unit, threads: int) -> list[str]:
-    """A warning where the threads of a rank must share cores, framed so that nobody misses it."""
+    """A warning where the threads of a rank must share cores."""
     cores, processors = len(unit.cores), len(hardware.processors_of(unit))
+    advice = (
+        f"Use --threads {cores}, or bind to larger units (--bind), or have the launcher give each rank more processors"
+    )
+    return crowded(f"{threads} threads", threads, cores, processors, counted(processors, "processor"), advice)
+
+
+def crowded(who: str, threads: int, cores: int, processors: int, where: str, advice: str) -> list[str]:
+    """A warning where so many threads must share cores, framed so that nobody misses it."""
     if threads <= cores:
         return []
-    slow = "they will hinder each other" if threads > processors else "pairs will share a core's arithmetic and caches"
-    there = f"{counted(cores, 'core')} ({counted(processors, 'processor')})"
-    advice = f"Use --threads {cores}, or bind to larger units (--bind), or have the launcher give each rank more"
-    return [framed(f"WARNING: {threads} threads on {there}: {slow}. {advice} processors.")]
+    enough = threads <= processors
+    slow = "hyper-threads share a core's arithmetic and caches" if enough else "they take turns and wait for each other"
+    return [framed(f"MORE THREADS THAN CORES: {who} on {counted(cores, 'core')} ({where}): {slow}. {advice}.")]
 
 
 def framed(text: str) -> str:

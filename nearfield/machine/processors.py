@@ -49,8 +49,8 @@ class Bound:
     def words(self) -> str:
         """Such as `processors 0-3 of 0-15, bound by srun`."""
         if not self.by:
-            return f"the whole machine, {named(self.processors)}"
-        return f"{named(self.processors)} of {ranges(self.online)}, bound by {self.by}"
+            return f"the whole machine, {processors_text(self.processors)}"
+        return f"{processors_text(self.processors)} of {ranges(self.online)}, bound by {self.by}"
 
 
 def bound(system: Path = SYSTEM, environment: Mapping[str, str] = os.environ) -> Bound:
@@ -97,6 +97,6 @@ def aside(work: Callable[[], Result]) -> Result:
         return thread.submit(work).result()
 
 
-def named(numbers: Sequence[int]) -> str:
+def processors_text(numbers: Sequence[int]) -> str:
     """`processor 3`, `processors 0-3`, or `no processor`."""
     return f"processor{'s' * (len(numbers) > 1)} {ranges(numbers)}" if numbers else "no processor"

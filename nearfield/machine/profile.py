@@ -70,7 +70,7 @@ class Triad(Schema):
 class Link(Schema):
     """Messages between two processes: time = latency + bytes / bandwidth, with standard errors where it was fitted."""
 
-    latency: float = Field(ge=0, allow_inf_nan=False)
+    latency: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     "s."
     bandwidth: Positive
     "B/s."

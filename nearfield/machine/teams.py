@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nearfield.entry.wording import counted
 from nearfield.machine.hardware import Hardware, Unit
-from nearfield.machine.placement import framed, processors_of_threads, shares
-from nearfield.machine.processors import Bound, named
+from nearfield.machine.placement import crowded, processors_of_threads, shares
+from nearfield.machine.processors import Bound, processors_text
 from nearfield.machine.system_files import cgroup_limit
 
 Count = int | None  # None: chosen
@@ -86,19 +85,15 @@ def processors_of(hardware: Hardware, parts: Sequence[Unit], threads: int, pin: 
     return tuple(tuple(sorted(place)) for place in places)
 
 
-def crowded(hardware: Hardware, team: Team, sharers: int, bound: Bound) -> list[str]:
-    """A warning that nobody misses where threads must share cores: those of all ranks that share this machine."""
+def crowding_of(hardware: Hardware, team: Team, sharers: int, bound: Bound) -> list[str]:
+    """A warning where the threads of all ranks that share this machine must share cores."""
     cores = team.cores if sharers == 1 else range(len(hardware.cores))
     threads = len(team.processors)
-    if threads * sharers <= len(cores):
-        return []
     usable = sorted(processor for core in cores for processor in hardware.cores[core].processors)
     ranks = f" ({threads} in each of {sharers} ranks)" if sharers > 1 else ""
     by = f", bound by {bound.by}" if bound.by else ""
-    enough = threads * sharers <= len(usable)
-    slow = "hyper-threads share a core's arithmetic and caches" if enough else "they take turns and wait for each other"
     advice = f"Use --threads {max(1, len(cores) // sharers)}" + (" and fewer ranks" if sharers > len(cores) else "")
     if by:
         advice += ", or have this process given more (mpiexec --bind-to none, srun --cpus-per-task)"
-    where = f"{counted(len(cores), 'core')} ({named(usable)}{by})"
-    return [framed(f"MORE THREADS THAN CORES: {threads * sharers} threads{ranks} on {where}: {slow}. {advice}.")]
+    who, where = f"{threads * sharers} threads{ranks}", f"{processors_text(usable)}{by}"
+    return crowded(who, threads * sharers, len(cores), len(usable), where, advice)

@@ -117,7 +117,7 @@ def keep(found: dict[str, Any]) -> None:
     STORE.keep(STORE.entries() | {found["fields"]: entry})
 
 
-def kept() -> dict[str, Any]:
+def stored_fits() -> dict[str, Any]:
     """This machine's fits: of filled fields where there are any. Error: there are none."""
     entries = STORE.entries()
     for fields in FIELDS:

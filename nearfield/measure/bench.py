@@ -13,6 +13,7 @@ import numpy as np
 
 from nearfield import CPML, Boundaries, Gaussian, Grid, PointCurrent, Simulation, load
 from nearfield.discretization.discretization import Discretization
+from nearfield.engines import engine_named
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.protocol import Engine
 from nearfield.entry.errors import ModelError, RunFailed
@@ -33,12 +34,14 @@ def box(
     if boundary not in ("pec", "cpml"):
         raise ModelError(f"boundary {boundary!r} is unknown; allowed: pec, cpml")
     middle = cells // 2 * CELL
-    given = {
+    given: dict[str, Any] = {
         "grid": Grid.uniform(CELL, (cells, cells, cells)),
         "boundaries": Boundaries(all=CPML(10) if boundary == "cpml" else "pec"),
         "sources": [PointCurrent((middle, middle, middle + CELL / 2), "z", Gaussian(30e9, delay=0.0))],
+        "precision": precision,
+        "schedule": schedule,
     }
-    return Simulation(**given | entries, precision=precision, steps=steps, schedule=schedule)
+    return Simulation(**given | entries, steps=steps)
 
 
 class Timed:
@@ -49,9 +52,10 @@ class Timed:
     ) -> None:
         self.setup = Discretization(simulation, world())
         self.cells = math.prod(self.setup.grid.cells)
-        alone = started() == 1 and not (parallel and parallel.bind)
+        several = engine_named(simulation.engine) != "reference"
+        alone = started() == 1 and several and not (parallel and parallel.bind)
         threads = threads or (available_threads() if alone else None)
-        self.started = start(self.setup.plan, threads, simulation.schedule, tiling, parallel)
+        self.started = start(self.setup.plan, threads, simulation.schedule, tiling, parallel, simulation.engine)
         self.choice, self.engine = self.started.choice, self.started.engine
         self.engine.advance(WARM_UP)
 
@@ -112,7 +116,7 @@ def bench_box(
     parallel: Parallel | None = None,
 ) -> dict[str, Any]:
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
-    return measured(box(cells, steps, boundary, precision, schedule), boundary, steps, threads, tiling, parallel)
+    return measurement(box(cells, steps, boundary, precision, schedule), boundary, steps, threads, tiling, parallel)
 
 
 def bench_model(
@@ -121,10 +125,10 @@ def bench_model(
     """The rate on a model, over so many steps of its first excitation: as `bench_box`, and the model's path."""
     simulation = load(path)
     boundary = "cpml" if any(any(simulation.boundaries.cpml_cells(axis)) for axis in range(3)) else "pec"
-    return {"model": str(path), **measured(simulation, boundary, steps, threads, tiling, parallel)}
+    return {"model": str(path), **measurement(simulation, boundary, steps, threads, tiling, parallel)}
 
 
-def measured(simulation: Simulation, boundary: str, steps: int, *spread: Any) -> dict[str, Any]:
+def measurement(simulation: Simulation, boundary: str, steps: int, *spread: Any) -> dict[str, Any]:
     """The rate of a simulation, spread as `Timed` takes it, how it was spread, and the checksum of its fields."""
     timed = Timed(simulation, *spread)
     timed.seconds(WARM_UP)  # ranks begin together

@@ -154,7 +154,7 @@ def ports(cells: int) -> dict[str, Any]:
     part = cells // 8
     strip = Sheet(at(part, part, 3), at(part + 4, 7 * part, 3))
     first, second, third, fourth = (at(number * part, part, part) for number in (3, 4, 5, 6))
-    in_parallel = {"capacitance": 1e-13, "connection": "parallel"}
+    in_parallel: dict[str, Any] = {"capacitance": 1e-13, "connection": "parallel"}
     line = at(part, part, 0), at(part + 4, part, 3)
     return {
         "sources": (),

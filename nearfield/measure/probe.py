@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware
-from nearfield.machine.processors import named
+from nearfield.machine.processors import processors_text
 from nearfield.machine.profile import WHERE, Profile
 from nearfield.machine.system_files import free_memory
 
@@ -102,7 +102,7 @@ def placement_of(workers: Sequence[Worker]) -> str:
     processors = sorted(number for bound, _ in workers for number in bound)
     nodes = sorted({node for _, node in workers})
     pages = "by first touch" if nodes == [-1] else f"bound to node {', '.join(map(str, nodes))}"
-    return f"{len(workers)} thread{'s' * (len(workers) > 1)} bound to {named(processors)}, pages {pages}"
+    return f"{len(workers)} thread{'s' * (len(workers) > 1)} bound to {processors_text(processors)}, pages {pages}"
 
 
 def reliable(line: dict[str, float]) -> bool:

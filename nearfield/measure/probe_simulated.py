@@ -25,7 +25,6 @@ class MakeBelieve:
         return [[elements * size * len(workers) / self.rate(workers)] * passes for size in (16, 16, 24, 24)]
 
     def read_seconds(self, workers: Sequence[Worker], bytes: int, passes: int) -> list[float]:
-        """Reading alone."""
         return [bytes * len(workers) / self.rate(workers)] * passes
 
     def chase_nanoseconds(self, worker: Worker, bytes: int, loads: int, passes: int) -> list[float]:

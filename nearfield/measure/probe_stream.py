@@ -19,9 +19,9 @@ def probe_stream(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str
     """The four loops on one core, on each NUMA node with cores, and on all cores together."""
     nodes = [node for node in hardware.numa if node.cores]
     everything = [core for node in nodes for core in node.cores]
-    core = measured(hardware, memory, effort, nodes[0].cores[:1])
-    each = [measured(hardware, memory, effort, node.cores) | {"node": node.index} for node in nodes]
-    whole = each[0] if len(each) == 1 else measured(hardware, memory, effort, everything)
+    core = measurement(hardware, memory, effort, nodes[0].cores[:1])
+    each = [measurement(hardware, memory, effort, node.cores) | {"node": node.index} for node in nodes]
+    whole = each[0] if len(each) == 1 else measurement(hardware, memory, effort, everything)
     ideal = sum(found["triad"]["best_gb_per_second"] for found in each)
     warnings = [
         text
@@ -43,7 +43,7 @@ def probe_scale(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str,
     """The triad on 1, 2, 4, ... cores of the first NUMA node, then on growing numbers of whole nodes."""
     points = []
     for cores in growing(hardware):
-        found, nodes = measured(hardware, memory, effort, cores), {hardware.cores[core].numa for core in cores}
+        found, nodes = measurement(hardware, memory, effort, cores), {hardware.cores[core].numa for core in cores}
         size = {"cores": len(cores), "numa_nodes": len(nodes), "placement": found["placement"]}
         points.append(size | found["triad"])
     first = points[0]["best_gb_per_second"]
@@ -65,7 +65,7 @@ def doubling(most: int) -> list[int]:
     return sorted({min(most, 2**n) for n in range(most.bit_length() + 1)})
 
 
-def measured(hardware: Hardware, memory: Memory, effort: Effort, cores: Sequence[int]) -> dict[str, Any]:
+def measurement(hardware: Hardware, memory: Memory, effort: Effort, cores: Sequence[int]) -> dict[str, Any]:
     """The four loops with a thread on each of these cores and pages on its own node."""
     workers: list[Worker] = near_workers(hardware, cores)
     elements = elements_each(hardware, effort, cores)

@@ -9,7 +9,7 @@ from typing import Any
 
 from nearfield.entry.wording import counted
 from nearfield.machine.hardware import Hardware
-from nearfield.machine.processors import named
+from nearfield.machine.processors import processors_text
 from nearfield.measure.bench import Timed, box
 from nearfield.measure.probe import Effort, spread, unsteady
 
@@ -27,7 +27,7 @@ def probe_fdtd(hardware: Hardware, effort: Effort) -> dict[str, Any]:
     for boundary in ("pec", "cpml"):
         found = {}
         for name, cores in (("core", node.cores[:1]), ("numa", node.cores)):
-            found[name] = measured(hardware, cores, boundary, cells, steps, passes)
+            found[name] = measurement(hardware, cores, boundary, cells, steps, passes)
             warnings += unsteady(f"update, {boundary}, {found[name]['placement']}", found[name]["mcells_per_second"])
         rates = {name: found[name]["mcells_per_second"]["median"] for name in found}
         boundaries[boundary] = found | {"rates": rates | {"cores": len(node.cores), "cells": cells}}
@@ -35,14 +35,16 @@ def probe_fdtd(hardware: Hardware, effort: Effort) -> dict[str, Any]:
     return {**size, "node": node.index, "boundaries": boundaries, "warnings": warnings}
 
 
-def measured(hardware: Hardware, cores: Sequence[int], boundary: str, cells: int, steps: int, passes: int) -> Measured:
+def measurement(
+    hardware: Hardware, cores: Sequence[int], boundary: str, cells: int, steps: int, passes: int
+) -> Measured:
     """The box on these cores, a thread each, kept to their processors while it is built and run."""
     processors = [hardware.cores[core].processors[0] for core in cores]
     with kept_to(processors):
         timed = Timed(box(cells, steps, boundary), threads=len(cores))
         rates = [timed.rate(steps) for _ in range(passes)]
     ran = {name: timed.facts()[name] for name in ("threads", "isa")}
-    placement = f"{counted(ran['threads'], 'thread')} on {named(processors)}"
+    placement = f"{counted(ran['threads'], 'thread')} on {processors_text(processors)}"
     return {"mcells_per_second": spread(rates), **ran, "placement": placement}
 
 

@@ -44,14 +44,13 @@ class Case:
 
     size: int  # points of a domain along each axis
     domains: int
-    format: str
+    format: Any  # of a `FieldFile`
     codec: str
     mode: str  # server: one file; file-per-domain; whole: kept in memory, then one file
     fields: str = "filled"
 
     @property
     def points(self) -> int:
-        """Points of all domains."""
         return self.size**3 * self.domains
 
     @property
@@ -119,7 +118,7 @@ def refusal(case: Case, setup: Discretization, folder: Path) -> str | None:
     return None
 
 
-def measured(case: Case, folder: Path, ranks: Alone) -> dict[str, Any]:
+def measurement(case: Case, folder: Path, ranks: Alone) -> dict[str, Any]:
     """Run a case; its three times by rank, its bytes. Nothing is left in the folder. A signal ends it for good."""
     simulation = case.simulation(ranks.size)
     setup = simulation._setup()
@@ -175,7 +174,7 @@ def lines(cases: list[Case], folder: Path, until: float | None, ranks: Alone) ->
         begun, output = time.time(), 0.0
         late = bool(until and made and begun + foreseen(made, size) > until)
         for case in group:
-            found = {"left_out": True} if ranks.from_root(late) else measured(case, folder, ranks)
+            found = {"left_out": True} if ranks.from_root(late) else measurement(case, folder, ranks)
             output += found.get("output", 0.0)
             yield {"case": asdict(case), **found}
         if not late:

@@ -10,7 +10,14 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.entry.errors import ModelError
-from nearfield.entry.quantities import Conductivity, Frequency, MagneticConductivity, PositiveFrequency, PositiveNumber
+from nearfield.entry.quantities import (
+    Conductivity,
+    Frequency,
+    MagneticConductivity,
+    PositiveFrequency,
+    PositiveNumber,
+    Read,
+)
 from nearfield.entry.schema import Schema
 from nearfield.entry.wording import counted
 from nearfield.media.poles import AnyPole
@@ -45,9 +52,9 @@ class Medium(Schema):
     """Magnetic loss (ohm/m), zero or positive."""
     name: str | None = None
     """Name in messages and plots."""
-    poles: Annotated[tuple[AnyPole, ...], Field(max_length=MOST_POLES)] = ()
+    poles: Annotated[Read[tuple[AnyPole, ...]], Field(max_length=MOST_POLES)] = ()
     """Terms of the permittivity that depend on frequency: `Debye`, `Drude`, `Lorentz`, `PoleResidue`, at most 64."""
-    magnetic_poles: Annotated[tuple[AnyPole, ...], Field(max_length=MOST_POLES)] = ()
+    magnetic_poles: Annotated[Read[tuple[AnyPole, ...]], Field(max_length=MOST_POLES)] = ()
     """Terms of the permeability that depend on frequency, likewise."""
     valid_band: tuple[Frequency, PositiveFrequency] | None = None
     """Lowest and highest frequency (Hz) for which the constants hold; `check` warns of a run that leaves it."""
@@ -151,4 +158,4 @@ def from_library(value: Any) -> Any:
     return library[value.removeprefix(LIBRARY)]
 
 
-AnyMedium = Annotated[Medium, BeforeValidator(from_library)]
+AnyMedium = Annotated[Read[Medium], BeforeValidator(from_library)]

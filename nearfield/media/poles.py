@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from nearfield.entry.quantities import ComplexRate, NonNegativeRate, Number, PositiveFrequency, PositiveTime
-from nearfield.entry.schema import Schema
+from nearfield.entry.schema import Schema, tag
 
 SPLIT = 1e-6  # relative; how far `terms` sets the two poles of a double one apart
 
@@ -44,7 +44,7 @@ class Debye(Schema):
     52.43
     """
 
-    kind: Literal["debye"] = "debye"
+    kind: Literal["debye"] = tag("debye")
     strength: Number
     """Contribution to the relative permittivity (or permeability) far below the relaxation."""
     relaxation_time: PositiveTime
@@ -71,7 +71,7 @@ class Drude(Schema):
     >>> plasma = nf.Medium(poles=[nf.Drude("28.7 GHz", 20e9)])
     """
 
-    kind: Literal["drude"] = "drude"
+    kind: Literal["drude"] = tag("drude")
     plasma_frequency: PositiveFrequency
     """Plasma frequency wp / (2 pi) (Hz)."""
     collision_frequency: NonNegativeRate = 0.0
@@ -106,7 +106,7 @@ class Lorentz(Schema):
     >>> resonant = nf.Medium(1.0, poles=[nf.Lorentz(1.25, 6.366e15, 0.28e16)])
     """
 
-    kind: Literal["lorentz"] = "lorentz"
+    kind: Literal["lorentz"] = tag("lorentz")
     strength: Number
     """Contribution to the relative permittivity (or permeability) far below the resonance."""
     resonance_frequency: PositiveFrequency
@@ -154,7 +154,7 @@ class PoleResidue(Schema):
     True
     """
 
-    kind: Literal["pole-residue"] = "pole-residue"
+    kind: Literal["pole-residue"] = tag("pole-residue")
     pole: ComplexRate
     """The pole (1/s), real part zero or negative."""
     residue: ComplexRate

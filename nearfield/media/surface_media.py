@@ -8,8 +8,15 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from nearfield.entry.constants import VACUUM_PERMEABILITY
-from nearfield.entry.quantities import Inductance, PositiveConductivity, PositiveLength, PositiveNumber, Resistance
-from nearfield.entry.schema import Schema
+from nearfield.entry.quantities import (
+    Inductance,
+    PositiveConductivity,
+    PositiveLength,
+    PositiveNumber,
+    Read,
+    Resistance,
+)
+from nearfield.entry.schema import Schema, tag
 from nearfield.media.materials import Medium, complex_frequency, from_library
 
 
@@ -28,7 +35,7 @@ class ResistiveSheet(Schema):
     50.0
     """
 
-    kind: Literal["resistive-sheet"] = "resistive-sheet"
+    kind: Literal["resistive-sheet"] = tag("resistive-sheet")
     resistance: Resistance | None = None
     """Resistance of a square (ohm)."""
     inductance: Inductance = 0.0
@@ -87,7 +94,7 @@ class Conductor(Schema):
     (0.02609+0.02609j)
     """
 
-    kind: Literal["conductor"] = "conductor"
+    kind: Literal["conductor"] = tag("conductor")
     conductivity: PositiveConductivity
     """Electric conductivity (S/m)."""
     permeability: Annotated[PositiveNumber, Field(ge=1, le=1e6)] = 1.0
@@ -139,4 +146,4 @@ def _material(value: Any) -> Any:
     return surface_medium(from_library(value))
 
 
-AnyMaterial = Annotated[Medium | ResistiveSheet | Conductor, BeforeValidator(_material)]
+AnyMaterial = Annotated[Read[Medium | ResistiveSheet | Conductor], BeforeValidator(_material)]

@@ -103,6 +103,12 @@ def cuts(bodies: Sequence[FilledShape], grid: YeeGrid) -> bool:
     return False
 
 
+def off_lines(bodies: Sequence[FilledShape], grid: YeeGrid) -> bool:
+    """Whether metal, flat or solid, leaves the grid lines, so that it acts elsewhere on whole cells and edges."""
+    own = (body for body in bodies if is_metal(body.medium) and body.shape.kind != "wire")
+    return cuts(bodies, grid) or any(not _on_lines(body.shape, grid) for body in own)
+
+
 def _on_lines(shape: Solid, grid: YeeGrid) -> bool:
     """Whether all faces of a body are flat and lie on grid lines, or outside the grid."""
     for axis, line in enumerate(grid.lines):

@@ -59,6 +59,13 @@ class EdgeCuts:
         first, last = line[low] + 4 * self.metal.margin, line[high] - 4 * self.metal.margin
         return pair(np.clip(line[np.clip(at, low, high)], first, last) for at in (index, index + along))
 
+    def inward(self, axis: int, places: np.ndarray, by: np.ndarray) -> np.ndarray:
+        """Places (m) along an axis, moved to be at least so far inside walls and CPMLs, where bodies go on."""
+        if self.grid.closed(axis):
+            return places
+        low, high = (self.grid.lines[axis][end] for end in self._ends[axis])
+        return np.clip(places, low + by, high - by)
+
     def lengths(self, axis: int, plane: int, window: Window, more: int = 0, by: int = 0) -> np.ndarray:
         """Lengths (m) of the cells along an axis, `by` before the window's samples, shaped to broadcast over it."""
         length = self.grid.primary(axis)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 NEGLIGIBLE = 1e-3  # part of an edge; metal nearer to its ends is taken to end there
 LOOKED_AT = np.array([NEGLIGIBLE, 0.25, 0.5, 0.75, 1.0 - NEGLIGIBLE])  # places on an edge near a surface
 HALVINGS = 20  # steps of bisection: a cut is known to 2^-22 of an edge
+STEP = 4.0  # margins between a point and those next to it
+BESIDE = 5.0  # margins within which bodies count as present: those next to a point too
 DIVISIONS = 8  # rounds in which lines are divided in search of thin walls
 Interval = tuple[np.ndarray, np.ndarray]
 Places = Sequence[np.ndarray]
@@ -54,9 +56,18 @@ class FollowedMetal:
 
     def present(self, low: float, high: float) -> list[int]:
         """Numbers of the bodies that reach between two coordinates along the axis."""
-        low, high = low - self.margin, high + self.margin
+        low, high = low - BESIDE * self.margin, high + BESIDE * self.margin
         ends = ((body.lower[self.axis], body.upper[self.axis]) for body in self.bodies)
         return [number for number, (lower, upper) in enumerate(ends) if lower <= high and upper >= low]
+
+    def beside(self, number: int, start: Places, stop: Places, reach: np.ndarray | float) -> np.ndarray:
+        """Whether the box about a body comes within a reach (m) of the boxes between points."""
+        body = self.bodies[number]
+        ends = zip(body.lower, body.upper, start, stop)
+        near = [
+            (np.minimum(a, b) <= upper + reach) & (np.maximum(a, b) >= lower - reach) for lower, upper, a, b in ends
+        ]
+        return near[0] & near[1] & near[2]
 
     def opened(self, lines: Lines, present: list[int]) -> Interval:
         """Where edges begin and end to be open, 0 to 1; closed where nothing lies between.
@@ -109,7 +120,8 @@ class FollowedMetal:
         """
         length = np.sqrt(sum((b - a) ** 2 for a, b in zip(*lines)))
         found, line = np.full(low.size, np.nan), np.arange(low.size)
-        near = [self._clearance(_at(lines, part), present) for part in (low, high)]
+        beside = {number: self.beside(number, *lines, self.margin) for number in present if self._metal[number]}
+        near = [self._clearance(_at(lines, part), present, beside, line) for part in (low, high)]
         for _ in range(DIVISIONS):
             room = (high - low) * length[line] * (1.0 - 1e-6) - self.margin > near[0] + near[1]
             room &= np.isnan(found[line])
@@ -118,7 +130,7 @@ class FollowedMetal:
             line, low, high, *near = (values[room] for values in (line, low, high, *near))
             middle = 0.5 * (low + high + (near[0] - near[1]) / length[line])
             places = _at(_some(lines, line), middle)
-            clear = self._clearance(places, present)
+            clear = self._clearance(places, present, beside, line)
             inside = clear <= self.margin
             inside[inside] = self.holds([place[inside] for place in places], present)
             found[line[inside]] = middle[inside]
@@ -126,12 +138,20 @@ class FollowedMetal:
             near = [np.append(near[0], clear), np.append(clear, near[1])]
         return found
 
-    def _clearance(self, places: Places, present: list[int]) -> np.ndarray:
-        """Lower bound of the distance of points from metal (m); 0 in metal."""
+    def _clearance(
+        self, places: Places, present: list[int], beside: dict[int, np.ndarray], line: np.ndarray
+    ) -> np.ndarray:
+        """Lower bound of the distance of points on lines from metal that comes near their line (m); 0 in metal.
+
+        Not from all metal that is present: what that is depends on the axis of the plane.
+        """
         found = np.full(places[0].shape, np.inf)
         for number in present:
             distance = self.distances[number](*places)
-            found = np.minimum(found, distance) if self._metal[number] else np.maximum(found, -distance)
+            if self._metal[number]:
+                found = np.where(beside[number][line], np.minimum(found, distance), found)
+            else:
+                found = np.maximum(found, -distance)
         return np.maximum(found, 0.0)
 
     def holds(self, places: Places, present: list[int]) -> np.ndarray:
@@ -153,7 +173,7 @@ class FollowedMetal:
     def _next_to(self, places: Places, present: list[int]) -> np.ndarray:
         """Whether metal lies next to points, in one of eight directions."""
         found = np.zeros(places[0].shape, dtype=bool)
-        for way in product((-4.0 * self.margin, 4.0 * self.margin), repeat=3):
+        for way in product((-STEP * self.margin, STEP * self.margin), repeat=3):
             inside = np.zeros(found.shape, dtype=bool)
             for number in present:
                 distance = self.distances[number](*(place + step for place, step in zip(places, way)))

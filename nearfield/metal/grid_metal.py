@@ -8,46 +8,85 @@ from dataclasses import replace
 import numpy as np
 
 from nearfield.bodies.geometry import FilledShape
-from nearfield.bodies.shapes import Wire
+from nearfield.bodies.shapes import Solid, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import ResistiveSheet
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
-from nearfield.metal.metal import Owned, body_of, kind_of
+from nearfield.metal.metal import Body, Owned, body_of, kind_of
 from nearfield.metal.patches import Patch, at_samples
+from nearfield.metal.sample_numbers import SampleNumbers
+from nearfield.metal.sheet_rims import SheetRims
 from nearfield.metal.skin import SkinSurface, skin_surfaces
 from nearfield.metal.wire_edges import chain_of
+from nearfield.metal.wire_ends import Edges, WireEnd, ends_of, free_ends, without_ends
 
 
 class GridMetal:
     """Conductors among bodies, and conducting walls; `conformal`: metal may cut cells; `light`: see `OpenParts`.
 
-    `followed`: numbers of the bodies that cut cells; `chains`: wires with a radius; `openings`: by axis, none where
-    nothing can be cut.
+    `followed`: numbers of the bodies that cut cells; `chains`: wires with a radius or an end between lines; `openings`:
+    by axis, none where nothing can be cut; `gaps`: edges of circuits, where wires do not end.
     """
 
     def __init__(
-        self, grid: YeeGrid, boundaries: Boundaries, bodies: Sequence[FilledShape], conformal: bool, light: float
+        self,
+        grid: YeeGrid,
+        boundaries: Boundaries,
+        bodies: Sequence[FilledShape],
+        conformal: bool,
+        light: float,
+        gaps: Sequence[Edges] = (),
     ) -> None:
         self.grid, self._boundaries, self._light = grid, boundaries, light
         solid = [(number, body) for number, body in enumerate(bodies) if not isinstance(body.medium, ResistiveSheet)]
-        owned = [(body_of(body.shape, kind_of(body.medium), grid, boundaries), body.medium) for _, body in solid]
+        drawn = [(body_of(body.shape, kind_of(body.medium), grid, boundaries), body.medium) for _, body in solid]
+        owned, ends = self._ended(drawn, gaps)
         self.chains = [
-            chain_of(body.shape, body.shape.radius, body.name, found.edges)
-            for (_, body), (found, _) in zip(solid, owned)
-            if isinstance(body.shape, Wire) and body.shape.radius
+            chain_of(body.shape, body.name, found.edges, own)
+            for (_, body), (found, _), own in zip(solid, owned, ends)
+            if isinstance(body.shape, Wire) and (body.shape.radius or own)
         ]
         taken = followed([body for body, _ in owned], grid) if conformal else [False] * len(owned)
         self.followed = {number for (number, _), one in zip(solid, taken) if one}
+        self._shapes = [bodies[number].shape for number in sorted(self.followed)]
         self._stepped: list[Owned] = []
         self._cutting: list[Owned] = []
+        self.rims = SheetRims(grid, boundaries, [body for body, _ in owned], gaps) if conformal else None
+        if self.rims:
+            owned = [(self._followed_flat(number, body), medium) for number, (body, medium) in enumerate(owned)]
+            self._shapes += [solid[number][1].shape for number in sorted(self.rims.taken)]
         for (body, medium), one in zip(owned, taken):
             self._stepped.append((replace(body, solid=False, edges=()) if one else body, medium))
             if one or (body.solid and body.kind != "pec"):
                 self._cutting.append((body, medium))
         self._conductors = Conductors(grid, boundaries, [body for body, _ in self._stepped])
         self.openings = open_parts(grid, boundaries, [body for body, _ in self._cutting], light)
+
+    def _ended(self, owned: Sequence[Owned], gaps: Sequence[Edges]) -> tuple[Sequence[Owned], list[list[WireEnd]]]:
+        """The bodies, wires without the edges that free ends cover in part, and these ends."""
+        ends = [list(ends_of(body.shape, self.grid)) if isinstance(body.shape, Wire) else [] for body, _ in owned]
+        if not any(ends):
+            return owned, ends
+        drawn, samples = Conductors(self.grid, self._boundaries, [body for body, _ in owned]), SampleNumbers(self.grid)
+
+        def conducts(component: int, *index: np.ndarray) -> np.ndarray:
+            return at_samples(self.grid, index, lambda *where: [drawn.take(Patch(component, *where))])[0] > 0
+
+        ends = [free_ends(samples, own, gaps, conducts) for own in ends]
+        kept = [(replace(body, edges=without_ends(body.edges, own)), to) for (body, to), own in zip(owned, ends)]
+        return kept, ends
+
+    def follows(self, shape: Solid) -> bool:
+        """Whether a body's faces act where they are drawn."""
+        return any(shape is own for own in self._shapes)
+
+    def _followed_flat(self, number: int, body: Body) -> Body:
+        """A body with the edges of its metal as its rims leave them."""
+        if self.rims is None or number not in self.rims.taken:
+            return body
+        return replace(body, edges=tuple(self.rims.edges_of(box) for box in body.edges))
 
     def surfaces(self, band: tuple[float, float]) -> list[SkinSurface]:
         """The surfaces of good conductors; `band` (Hz): see `fit_band`."""
@@ -57,7 +96,8 @@ class GridMetal:
     def signature(self, axis: int, plane: int) -> tuple:
         """Equal for planes across `axis` where the metal is the same."""
         opened = (parts.signature(plane) for parts in self.openings[axis : axis + 1])
-        return self._conductors.signature(axis, plane), *opened
+        rims = self.rims and self.rims.signature(axis, plane)
+        return self._conductors.signature(axis, plane), rims, *opened
 
     def fraction(self, patch: Patch) -> np.ndarray | None:
         """Open fraction of samples (`OpenParts`); None where it is 1."""
@@ -66,7 +106,9 @@ class GridMetal:
     def factor(self, patch: Patch) -> np.ndarray | None:
         """Factor of Cb or Db; None where it is 1."""
         opened = self.fraction(patch)
-        return 1.0 / opened if opened is not None and patch.magnetic else opened
+        cut = 1.0 / opened if opened is not None and patch.magnetic else opened
+        rims = self.rims.factor(patch) if self.rims else None
+        return rims if cut is None else cut if rims is None else cut * rims
 
     def conducts(self, patch: Patch) -> np.ndarray:
         """Mask of the samples that conductors keep at zero."""

@@ -57,22 +57,24 @@ class OpenFaces:
         cut = np.logical_or.reduce([(low != high) & (high - low != 1.0) for low, high in intervals])
         if not cut.any():
             return None
-        lengths = (self._cuts.lengths(a, plane, window, 2, 1) for a in next_axes(normal))
+        lengths = (self._cuts.lengths(a, plane, window, 2, a != self._cuts.axis) for a in next_axes(normal))
         u, v = (np.broadcast_to(length, cut.shape)[cut] for length in lengths)
         metal, lost = self._metal(normal, plane, window, cut), None if given_up is None else given_up[:, cut]
         length, middle = metal_length(*outline(metal, _some(intervals, cut), lost), u, v)
-        towards = self._normals(metal.places(slice(None), middle), STEP * np.minimum(u, v))
+        towards = self._normals(metal.places(slice(None), middle), STEP * np.minimum(u, v), np.hypot(u, v))
         found = np.full(cut.shape, -1.0)
         found[cut] = length / (u * v * np.maximum(np.sqrt(1.0 - towards[normal] ** 2), FLATTEST))
         return found
 
-    def _normals(self, at: Sequence[np.ndarray], step: np.ndarray) -> list[np.ndarray]:
-        """Unit normals of the surface nearest to each of some points."""
+    def _normals(self, at: Sequence[np.ndarray], step: np.ndarray, reach: np.ndarray) -> list[np.ndarray]:
+        """Unit normals of the surface nearest to each of some points, of bodies within a reach (m) of them."""
         metal, nearest = self._cuts.metal, np.full(at[0].shape, np.inf)
         found = [np.zeros(at[0].shape) for _ in range(3)]
-        for number in metal.present(float(at[metal.axis].min()), float(at[metal.axis].max())):
-            distance = metal.distances[number]
-            near = np.abs(distance(*at))
+        at = [self._cuts.inward(a, places, 2.0 * step) for a, places in enumerate(at)]  # past what differences see
+        ends = at[metal.axis] - reach, at[metal.axis] + reach
+        for number in metal.present(float(ends[0].min()), float(ends[1].max())):
+            distance, beside = metal.distances[number], metal.beside(number, at, at, reach)
+            near = np.where(beside, np.abs(distance(*at)), np.inf)
             own = near < nearest
             nearest[own] = near[own]
             for a in range(3):

@@ -106,6 +106,29 @@ class SamplesByPlane:
         return rows, pair(self.index[a][rows] - start for a, (start, _) in zip(next_axes(patch.axis), patch.window))
 
 
+class DriveFactors(SamplesByPlane):
+    """Factors of Cb and Db of a list of samples, found by plane; they are 1 elsewhere."""
+
+    def __init__(self, component: np.ndarray, index: Sequence[np.ndarray], factor: np.ndarray) -> None:
+        super().__init__(component, index)
+        self._factor = factor
+
+    def signature(self, axis: int, plane: int) -> tuple | None:
+        """Equal for planes across `axis` with the same factors at the same places."""
+        rows = self.rows(axis, plane)
+        columns = self.component, *(self.index[a] for a in next_axes(axis)), self._factor
+        return tuple(column[rows].tobytes() for column in columns) if rows.size else None
+
+    def factor(self, patch: Patch) -> np.ndarray | None:
+        """Factor of Cb or Db; None where it is 1."""
+        rows, at = self.inside(patch)
+        if not rows.size:
+            return None
+        found = np.ones(patch.shape)
+        found[at] = self._factor[rows]
+        return found
+
+
 def at_samples(grid: YeeGrid, index: Sequence, evaluate: Evaluate) -> tuple[np.ndarray, ...]:
     """Values of the samples (i, j, k), evaluated on one window for each plane across the axis that makes least work.
 

@@ -68,12 +68,12 @@ class SkinSurface:
     def part(self, patch: Patch) -> np.ndarray | float:
         """l/A of the faces of a patch (1/m); 0 where the conductor does not come."""
         found = self._part(patch.component - 3, patch.axis, patch.plane)
-        if found is None:
-            return 0.0
-        part = found[tuple(slice(*span) for span in patch.window)]
+        part = 0.0 if found is None else found[tuple(slice(*span) for span in patch.window)]
         cut = self._own[patch.axis].boundary(patch) if self._own else None
         if cut is not None:
             part = np.where(cut >= 0.0, cut, part)
+        elif found is None:
+            return 0.0
         opened = self._openings[patch.axis].fraction(patch) if self._openings else None
         return part if opened is None else part / opened
 

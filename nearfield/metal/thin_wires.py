@@ -10,18 +10,20 @@ along a thin one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from nearfield.grid.yee import YeeGrid
-from nearfield.metal.patches import Patch, SamplesByPlane, next_axes
-from nearfield.metal.sample_numbers import SampleNumbers
-from nearfield.metal.wire_edges import Chain, Conducts, Edges, WireEdges, conducting, wire_edges
+from nearfield.metal.patches import DriveFactors, pair
+from nearfield.metal.sample_numbers import UNIT, SampleNumbers
+from nearfield.metal.wire_edges import Chain, WireEdges, wire_edges
+from nearfield.metal.wire_ends import Conducts, Edges, conducting, factors_at
 
 END = 0.5  # cells of wire that the node of a free end stands for
 
 
-class ThinWires:
+class ThinWires(DriveFactors):
     """The factors of all wires of a model, found by plane.
 
     `gaps`: edges (component, i, j, k) of circuits, through which the wires that they touch go on; `conducts` tells
@@ -30,24 +32,10 @@ class ThinWires:
 
     def __init__(self, grid: YeeGrid, chains: Sequence[Chain], gaps: Iterable[Edges], conducts: Conducts) -> None:
         samples = SampleNumbers(grid)
-        number, self._factor = drive_factors(samples, wire_edges(samples, chains, gaps, conducts), conducts)
+        wires = wire_edges(samples, chains, gaps, conducts)
+        number, factor = drive_factors(samples, wires, covered_parts(samples, chains, wires), conducts)
         component, index = samples.place(number)
-        self._samples = SamplesByPlane(component, list(index.T))
-
-    def signature(self, axis: int, plane: int) -> tuple | None:
-        """Equal for planes across `axis` with the same factors at the same places."""
-        rows = self._samples.rows(axis, plane)
-        columns = self._samples.component, *(self._samples.index[a] for a in next_axes(axis)), self._factor
-        return tuple(column[rows].tobytes() for column in columns) if rows.size else None
-
-    def factor(self, patch: Patch) -> np.ndarray | None:
-        """Factor of Cb or Db; None where it is 1."""
-        rows, at = self._samples.inside(patch)
-        if not rows.size:
-            return None
-        found = np.ones(patch.shape)
-        found[at] = self._factor[rows]
-        return found
+        super().__init__(component, list(index.T), factor)
 
 
 class Table:
@@ -55,14 +43,11 @@ class Table:
 
     def __init__(self, number: np.ndarray, value: np.ndarray, join: np.ufunc | None = None) -> None:
         value, number = np.broadcast_to(value, number.shape)[number >= 0], number[number >= 0]
-        self.number, at, count = np.unique(number, return_inverse=True, return_counts=True)
-        self.value = np.zeros(self.number.size)
+        order = np.argsort(number, kind="stable")
+        self.number, first, count = np.unique(number[order], return_index=True, return_counts=True)
+        self.value = (join or np.add).reduceat(value[order], first) if first.size else np.zeros(0)
         if join is None:
-            np.add.at(self.value, at, value)
-            self.value /= count
-        else:
-            self.value[at] = value
-            join.at(self.value, at, value)
+            self.value = self.value / count
 
     def get(self, number: np.ndarray, default: float) -> np.ndarray:
         """Values of numbers, of those that are missing the default."""
@@ -77,11 +62,36 @@ class Table:
         return Table(self.number[kept], self.value[kept])
 
 
-def drive_factors(samples: SampleNumbers, wires: WireEdges, conducts: Conducts) -> tuple[np.ndarray, np.ndarray]:
+class Covered(NamedTuple):
+    """What free ends between nodes change: factors of edges (numbers, factors), and of faces about edges."""
+
+    edges: tuple[np.ndarray, np.ndarray]
+    faces: tuple[np.ndarray, np.ndarray]
+
+
+def covered_parts(samples: SampleNumbers, chains: Sequence[Chain], wires: WireEdges) -> Covered:
+    """Of the ends of all wires; edges without a radius count with 1, at ends too."""
+    edges, faces = [(np.zeros(0, dtype=np.int64), np.zeros(0))], [(np.zeros(0, dtype=np.int64), np.zeros(0))]
+    for chain, end in [(own, end) for own in chains for end in own.ends]:
+        last = samples.number(end.axis, np.array(end.edge) - end.way * UNIT[end.axis])
+        row = np.flatnonzero(wires.number == last)
+        m, kept = (wires.factors[row[0]], END) if chain.radius and row.size else (np.ones((2, 2)), 1.0)
+        edges.append(factors_at(samples, end, m, kept))
+        about = samples.faces_about(samples.number(end.axis, np.array(end.edge))[None])
+        faces.append((about.ravel(), 1.0 + end.part * (m.ravel() - 1.0)))
+    return Covered(*(pair(np.concatenate(parts) for parts in zip(*found)) for found in (edges, faces)))
+
+
+def drive_factors(
+    samples: SampleNumbers, wires: WireEdges, covered: Covered, conducts: Conducts
+) -> tuple[np.ndarray, np.ndarray]:
     """(numbers, factors of Cb or Db) of all samples that wires change, by rising number."""
     metal, faces = wires.number[~wires.gap], samples.faces_about(wires.number)
-    edges = Table(*_meeting(samples, wires, conducts)).without(wires.number)
-    whole = Table(faces, wires.factors)
+    edges, parts = Table(*_meeting(samples, wires, conducts)), Table(*covered.edges, join=np.multiply)
+    number = np.unique(np.concatenate((edges.number, parts.number)))
+    edges = Table(number, edges.get(number, 1.0) * parts.get(number, 1.0)).without(wires.number)
+    beside, part = covered.faces
+    whole = Table(np.append(faces, beside), np.append(wires.factors, part))
     strong = whole.number[whole.value > 1.0]
     outer = samples.edges_round(strong)
     outer = np.where(np.isin(outer, np.concatenate((metal, edges.number))), -1, outer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,28 +13,27 @@ from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.metal.patches import next_axes, pair
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.thin_metal import EdgeBox
+from nearfield.metal.wire_ends import Conducts, Edges, WireEnd, conducting
 from nearfield.metal.wire_lattice import edge_factors, shortest_cell
 
 LARGEST = 0.5  # largest radius in shortest cells across the wire
 
-Edges = tuple[int, np.ndarray, np.ndarray, np.ndarray]
-Conducts = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-
 
 @dataclass(frozen=True)
 class Chain:
-    """A wire with a radius (m), its name in messages and its edges."""
+    """A wire: radius (m; None: that of metal edges), name in messages, edges, free ends between nodes."""
 
-    radius: float
+    radius: float | None
     label: str
     boxes: Sequence[EdgeBox]
+    ends: Sequence[WireEnd] = ()
 
 
-def chain_of(wire: Wire, radius: float, name: str | None, boxes: Sequence[EdgeBox]) -> Chain:
+def chain_of(wire: Wire, name: str | None, boxes: Sequence[EdgeBox], ends: Sequence[WireEnd]) -> Chain:
     """The chain of a wire, with its label."""
-    ends = (", ".join(f"{place:.6g}" for place in wire.points[end]) for end in (0, -1))
-    label = f"wire {name!r}" if name else "the wire from ({}) to ({}) m".format(*ends)
-    return Chain(radius, label, boxes)
+    places = (", ".join(f"{place:.6g}" for place in wire.points[end]) for end in (0, -1))
+    label = f"wire {name!r}" if name else "the wire from ({}) to ({}) m".format(*places)
+    return Chain(wire.radius, label, boxes, ends)
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,8 @@ def wire_edges(samples: SampleNumbers, chains: Sequence[Chain], gaps: Iterable[E
     """
     found: dict[int, tuple[float, str, bool]] = {}
     for chain in chains:
+        if chain.radius is None:
+            continue
         drawn = np.concatenate([np.empty(0, dtype=np.int64), *(samples.of_box(box) for box in chain.boxes)])
         for number in drawn[drawn >= 0].tolist():
             found[number] = min(found.get(number, (np.inf, "", False)), (chain.radius, chain.label, False))
@@ -68,15 +69,6 @@ def wire_edges(samples: SampleNumbers, chains: Sequence[Chain], gaps: Iterable[E
     _refuse_near(samples, number, [name for _, name, _ in entries])
     gap = np.array([gap for _, _, gap in entries], dtype=bool)
     return WireEdges(number, gap, _factors_about(samples, number, entries))
-
-
-def conducting(samples: SampleNumbers, edges: np.ndarray, conducts: Conducts) -> np.ndarray:
-    """Which of some edges are metal."""
-    found, (component, index) = np.zeros(edges.size, dtype=bool), samples.place(edges)
-    for own in np.unique(component).tolist():
-        rows = component == own
-        found[rows] = conducts(own, *index[rows].T)
-    return found
 
 
 def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges]) -> None:

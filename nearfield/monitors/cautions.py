@@ -68,7 +68,7 @@ def cut_sources(monitors: Labelled, sources: Labelled, context: Context) -> Iter
         for source, item in sources:
             if not hasattr(item, "position"):
                 continue
-            component = item._edges(grid)[0][0]
+            component = item._component
             index, _ = point_samples(context, component, item.position)
             samples = zip(grid.component_axes(component), grid.in_cell(index))
             places = [axis[part] for axis, part in samples]

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Times, Whole
+from nearfield.entry.schema import tag
 from nearfield.grid.yee import AXES, COMPONENTS
 from nearfield.lowering.context import Context, dft_stride
 from nearfield.monitors.field_file import FieldFile
@@ -22,7 +23,9 @@ class BoxMonitor(BoxLike):
     """A box or plane of field components."""
 
     if TYPE_CHECKING:
-        components: tuple[str, ...] | None
+
+        @property
+        def components(self) -> tuple[str, ...] | None: ...
 
     def _regions(self, context: Context) -> dict[str, Region]:
         """The samples of each component, the box moved to the nearest grid nodes."""
@@ -53,7 +56,7 @@ class Snapshot(BoxMonitor):
     ('Ez',)
     """
 
-    kind: Literal["snapshot"] = "snapshot"
+    kind: Literal["snapshot"] = tag("snapshot")
     components: Components | None = None
     """Which components; all six when left out."""
     times: Annotated[Times, Field(min_length=1)] | None = None
@@ -119,7 +122,7 @@ class FieldDFT(BoxMonitor):
     (7500000000.0,)
     """
 
-    kind: Literal["field-dft"] = "field-dft"
+    kind: Literal["field-dft"] = tag("field-dft")
     frequencies: SomeFrequencies
     """Frequencies (Hz)."""
     components: Components | None = None

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Frequency, Position, Whole
+from nearfield.entry.schema import tag
 from nearfield.entry.triples import triple
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.lowering.context import Context
@@ -31,7 +32,7 @@ class Probe(Monitor):
     'Hx'
     """
 
-    kind: Literal["probe"] = "probe"
+    kind: Literal["probe"] = tag("probe")
     name: Name
     """Name in the result."""
     position: Position
@@ -77,7 +78,7 @@ class Voltage(Monitor):
     (0.0, 0.0, 0.001)
     """
 
-    kind: Literal["voltage"] = "voltage"
+    kind: Literal["voltage"] = tag("voltage")
     name: Name
     """Name in the result."""
     start: Position
@@ -128,7 +129,7 @@ class Current(BoxLike):
     (0.001, 0.001, 0.0)
     """
 
-    kind: Literal["current"] = "current"
+    kind: Literal["current"] = tag("current")
     upper: Position
     """Opposite corner (m); equal to `lower` along exactly one axis, the normal."""
 

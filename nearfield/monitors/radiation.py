@@ -12,12 +12,15 @@ from pydantic import Field, model_validator
 from nearfield.analysis.faces import read_faces
 from nearfield.analysis.farfield import Exterior, Wall
 from nearfield.analysis.flux import face_power
-from nearfield.analysis.pattern import default_angles, exterior_text, refuse_behind, surface_pattern
+from nearfield.analysis.pattern_variables import default_angles, exterior_text, refuse_behind, surface_pattern
+from nearfield.analysis.surface import line_variables
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Angles, Position
+from nearfield.entry.schema import tag
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import FACES
 from nearfield.grid.yee import AXES
+from nearfield.incident.at_origin import incident_variables
 from nearfield.incident.seen import refuse_across
 from nearfield.lowering.context import Context
 from nearfield.monitors.regions import BoxLike, Monitor, SomeFrequencies
@@ -60,7 +63,7 @@ class Flux(BoxLike):
     '+'
     """
 
-    kind: Literal["flux"] = "flux"
+    kind: Literal["flux"] = tag("flux")
     upper: Position
     """Opposite corner (m); equal along one axis for a plane; both are moved to the nearest grid node."""
     frequencies: SomeFrequencies
@@ -124,7 +127,7 @@ class FarField(Monitor):
     (0.0,)
     """
 
-    kind: Literal["far-field"] = "far-field"
+    kind: Literal["far-field"] = tag("far-field")
     name: Name
     """Name in the result."""
     frequencies: SomeFrequencies
@@ -227,11 +230,15 @@ class FarField(Monitor):
         flux = np.sum([face_power(face) for face in read_faces(surface)], axis=0)
         pairs = zip(("theta", "phi"), self._angles(walls))
         angles = {name: Variable((name,), values, {"units": "rad"}) for name, values in pairs}
-        found = surface | angles | {"surface_power": Variable(("frequency",), flux, notes)}
+        found = (
+            surface
+            | line_variables(context.grid.lines)
+            | angles
+            | {"surface_power": Variable(("frequency",), flux, notes)}
+        )
         for light in context.illuminations:
-            incident = light.variable(frequencies, exterior.wavenumber(frequencies))
-            if incident and light.alone and excitation == SOURCES:
-                found["incident"] = incident
+            if light.alone and excitation == SOURCES:
+                found |= incident_variables(context, light, exterior, frequencies)
         return found
 
     def complete(self, variables: Variables) -> Variables:
@@ -240,15 +247,13 @@ class FarField(Monitor):
 
 
 def close_guides(context: Context, places: list[FacePlace], surface: Variables) -> None:
-    """Zero the fields inside guides that leave through the surface behind their ports: they do not radiate from there.
-
-    Without them the guide's metal closes the surface.
-    """
+    """Zero the fields inside guides that leave through the surface behind their ports: the metal closes it there."""
     for place, guide in product(places, context.guides):
         axis, is_round = guide._along, guide.shape in ("circular", "coaxial")
-        behind = (context.grid.lines[axis][place.node] - guide.lower[axis]) * guide._sign < 0.0
-        if place.axis != axis or place.side != ("low" if guide._sign > 0 else "high") or not behind:
+        if place.axis != axis or place.side != ("low" if guide._sign > 0 else "high"):
             continue
+        if (context.grid.lines[axis][place.node] - guide.lower[axis]) * guide._sign >= 0.0:
+            continue  # before its port
         for component in place.components:
             found, squares = surface[place.name(component)], []  # of distances from its middle, over half its width
             for number, dim in enumerate(found.dims[1:], 1):

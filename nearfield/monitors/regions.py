@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from nearfield.entry.quantities import Frequencies, Position, several
+from nearfield.entry.quantities import Frequencies, Position, Read, several
+from nearfield.entry.schema import tag
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.folds import unfolded
 from nearfield.lowering.context import Context
@@ -19,7 +20,7 @@ from nearfield.records.regions import Region
 from nearfield.sources.edges import Labelled, Name, ordered, snapped
 
 Component = Literal["Ex", "Ey", "Ez", "Hx", "Hy", "Hz"]
-Components = Annotated[tuple[Component, ...], BeforeValidator(several), Field(min_length=1)]
+Components = Annotated[Read[tuple[Component, ...]], BeforeValidator(several), Field(min_length=1)]
 SomeFrequencies = Annotated[Frequencies, Field(min_length=1)]
 
 
@@ -27,7 +28,9 @@ class Monitor(Labelled):
     """A monitor: `_terms(context)` for the engine, `_collect(...)` and `complete(...)` for the result."""
 
     if TYPE_CHECKING:
-        name: str
+
+        @property
+        def name(self) -> str: ...
 
     def complete(self, variables: Variables) -> Variables:
         """The variables, with what takes long to derive from them; left out when a run is interrupted."""
@@ -37,7 +40,7 @@ class Monitor(Labelled):
 class BoxLike(Monitor):
     """A monitor of the samples between two nodes."""
 
-    kind: str
+    kind: str = tag("")
     name: Name
     """Name in the result."""
     lower: Position

@@ -34,7 +34,7 @@ def stored_regions(feature: Feature, context: Context) -> dict[str, Region]:
     return {name + part: region for part in parts for name, region in found.items()}
 
 
-def described(setup: Discretization, feature: Feature) -> FieldDescription:
+def description_of(setup: Discretization, feature: Feature) -> FieldDescription:
     """The description of a monitor's file."""
     item, context = feature.item, setup.context
     return item.file.description(
@@ -49,7 +49,7 @@ def described(setup: Discretization, feature: Feature) -> FieldDescription:
 
 def file_sizes(setup: Discretization) -> list[PredictedSize]:
     """The size of every file of a run."""
-    found = [predicted_size(described(setup, feature)) for feature in features_with_files(setup).values()]
+    found = [predicted_size(description_of(setup, feature)) for feature in features_with_files(setup).values()]
     return found * len(setup.excitations)
 
 

@@ -24,21 +24,19 @@ from nearfield.discretization.discretization import Discretization, Feature
 from nearfield.engines.protocol import LocalEngine
 from nearfield.entry.errors import ModelError
 from nearfield.formats.direct import PAGE
-from nearfield.formats.layout import Boxes, stored_domains
 from nearfield.formats.sizes import refuse_full_disk
 from nearfield.machine.transport import agreed
-from nearfield.monitors.field_file import SUFFIXES
 from nearfield.monitors.regions import is_held
 from nearfield.output.field_sizes import (
     LEAST_BLOCKS,
-    described,
     features_with_files,
     file_sizes,
     ring_blocks,
     stored_regions,
 )
+from nearfield.output.file_tasks import FileTasks
 from nearfield.output.images import cut_edges, piece_of
-from nearfield.output.writers import Writers, boxes
+from nearfield.output.writers import Writers
 from nearfield.parallel.start import Started
 from nearfield.plan.recorders import SnapshotBox, taken_by
 from nearfield.records.records import RunRecord
@@ -91,7 +89,6 @@ class FieldStreams:
         self.opening = self.closing = 0.0  # s, until files are open, and until what is in rings is in files
         self.sent = self.held = 0  # bytes that went out, and of rings
         self._outlets: list[Outlet] = []
-        self._excitation = ""
         self._rooms: list[Outlet] = []  # of all ranks, for the length of blocks of steps
         self._engine: LocalEngine = started.local
         if self.features:
@@ -99,6 +96,7 @@ class FieldStreams:
             self.folder = self._folder(output)
             agreed(self.ranks, lambda: self._refuse(space_check and self.ranks.rank == 0))
             self._writers.start()
+            self.tasks = FileTasks(setup, self.features, self.folder, self._writers)
 
     def _folder(self, output: str | Path | None) -> Path:
         if output is None:
@@ -128,22 +126,15 @@ class FieldStreams:
         if space_check:
             refuse_full_disk(self.folder, file_sizes(self.setup), ", or run without the check: --no-space-check")
 
-    # ---- what is to be written
-
-    def path(self, name: str, excitation: str) -> Path:
-        """The file of a monitor in an excitation."""
-        free = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{name}-{excitation}")
-        return self.folder / (free.lstrip(".") + SUFFIXES[self.features[name].item.file.format])
-
-    def file_of(self, name: str, excitation: str) -> Path | None:
-        """Where a monitor's fields are; None where the result holds them."""
-        return self.path(name, excitation) if name in self.features else None
-
     def claim(self, record: RunRecord) -> None:
         """Say of excitations that an earlier run finished where the fields of their monitors are."""
         for excitation, found in record.excitations.items():
             for name, monitor in found.monitors.items():
                 monitor.file = self.file_of(name, excitation)
+
+    def file_of(self, name: str, excitation: str) -> Path | None:
+        """Where a monitor's fields are; None where the result holds them."""
+        return self.tasks.path(name, excitation) if name in self.features else None
 
     def _outlet(self, name: str, feature: Feature) -> Outlet:
         """This rank's recorders of a monitor, and how they lie in a block."""
@@ -170,82 +161,13 @@ class FieldStreams:
     def _itemsize(self) -> int:
         return np.dtype(self._engine.plan.dtype).itemsize
 
-    def _keep(self, name: str, step: int) -> int | None:
-        """Snapshots that a file has behind it where a run goes on from a step; None where it begins."""
-        return self._count(name, step) if step else None
-
-    def _count(self, name: str, step: int) -> int:
-        return taken_by(self.features[name].item._steps(self.setup.context), step)
-
-    def _boxes(self, name: str, parts: list[dict[str, Any]]) -> list[list[Boxes]]:
-        """Boxes that each rank sends of a monitor."""
-        regions = stored_regions(self.features[name], self.setup.context)
-        return boxes({n: r.shape for n, r in regions.items()}, [part["pieces"] for part in parts])
-
-    def _domains(self, name: str, parts: list[dict[str, Any]], step: int) -> list[Boxes] | None:
-        """Boxes in each of a monitor's files; None: there is one. A run that goes on keeps what it finds."""
-        several = self._writers.several
-        apart = several or self.features[name].item.file.per_domain
-        now = [boxes for each in self._boxes(name, parts) for boxes in each] if apart else None
-        if not step:
-            return now
-        path = self.path(name, self._excitation)
-        stored = stored_domains(path)
-        if several and stored != now:
-            raise ModelError(
-                f"{path} was begun by other ranks, and ranks on several hosts each go on with a file of "
-                "their own; go on with the ranks it was begun with, or on one host"
-            )
-        return stored
-
-    def _tasks(
-        self, everywhere: list[dict[str, Any]], domains: dict[str, list[Boxes] | None], step: int
-    ) -> list[dict[str, Any]]:
-        """Tasks of the writer of this host."""
-        found = []
-        for name, layout in domains.items():
-            senders = [rank for rank, sent in enumerate(everywhere) if name in sent]
-            here = [number for number, rank in enumerate(senders) if rank in self._writers.here]
-            parts = [everywhere[rank][name] for rank in senders]
-            task = self._task(name, [parts[number] for number in here], self._keep(name, step)) if here else None
-            if task and layout:
-                sent = [(rank, boxes) for rank, each in enumerate(self._boxes(name, parts)) for boxes in each]
-                own = [number for number, (rank, _) in enumerate(sent) if rank in here]
-                files = own if self._writers.several else list(range(len(layout)))
-                task |= {"domains": layout, "here": files, "boxes": [sent[number][1] for number in own]}
-            found += [task] if task else []
-        return found
-
-    def _task(self, name: str, pieces: list[dict[str, Any]], keep: int | None) -> dict[str, Any]:
-        """The task of a writer for one file, the same for one and for one a domain."""
-        feature, context, plan = self.features[name], self.setup.context, self.setup.plan
-        file, steps = feature.item.file, np.asarray(feature.item._steps(context))
-        return {
-            **self._whole(name),
-            "name": name,
-            "keep": keep,
-            "parts": pieces,
-            "dtype": np.dtype(plan.dtype).str,
-            "regions": {n: {"dims": r.dims, "shape": r.shape} for n, r in stored_regions(feature, context).items()},
-            "positions": {n: v.array.tolist() for n, v in feature.item._positions(context).items()},
-            "steps": steps.tolist(),
-            "times": [plan.recording_times(half, steps).tolist() for half in (False, True)],
-            "averaged": file.averaged,
-            "sample_every": file.sample_every,
-            "domains": None,
-        }
-
-    def _whole(self, name: str) -> dict[str, Any]:
-        description = described(self.setup, self.features[name]).to_json()
-        return {"path": str(self.path(name, self._excitation)), "description": description}
-
     # ---- under way
 
     def begin(self, excitation: str, step: int = 0) -> None:
         """Open the files of an excitation, or go on with those that hold what was recorded up to a step."""
         if not self.features:
             return
-        begun, self._excitation, self._outlets, self.held = time.perf_counter(), excitation, [], 0
+        begun, self._outlets, self.held = time.perf_counter(), [], 0
         remove_left_rings()
         sent: dict[str, dict[str, Any]] = {}
         for number, (name, feature) in enumerate(self.features.items()):
@@ -259,9 +181,8 @@ class FieldStreams:
             sent[name] = {"ring": outlet.ring.name, "pieces": outlet.pieces}
         everywhere = self.ranks.everywhere(sent)
         agreed(self.ranks, self._make_folder)
-        domains = agreed(self.ranks, lambda: self._layouts(everywhere, step), at_root=True)
-        joined = [self._whole(name) | {"domains": layout} for name, layout in domains.items() if layout]
-        self._writers.open(self._tasks(everywhere, domains, step), joined)
+        layouts = agreed(self.ranks, lambda: self.tasks.layouts(everywhere, excitation, step), at_root=True)
+        self._writers.open(*self.tasks.of(everywhere, layouts, excitation, step))
         for outlet in self._outlets:
             outlet.ring.wait_for_readers(1, PATIENCE)
         self._even_room()
@@ -272,12 +193,6 @@ class FieldStreams:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ModelError(f"{self.folder} cannot be made ({error.strerror}); choose another --output") from error
-
-    def _layouts(self, everywhere: list[dict[str, Any]], step: int) -> dict[str, list[Boxes] | None]:
-        return {
-            name: self._domains(name, [each[name] for each in everywhere if name in each], step)
-            for name in self.features
-        }
 
     def _even_room(self) -> None:
         """Ranks hold rings of different lengths; the shortest says how long blocks of steps may be."""
@@ -325,7 +240,7 @@ class FieldStreams:
         """Return when all that was recorded up to a step is in the files; for a checkpoint."""
         if not self.features or self.failure:
             return
-        self.failure = self._writers.flush({name: self._count(name, step) for name in self.features})
+        self.failure = self._writers.flush({name: self.tasks.taken(name, step) for name in self.features})
 
     def end(self, complete: bool, reason: str = "") -> None:
         """Close the files of the excitation: complete, or broken off for a reason."""

@@ -114,7 +114,7 @@ def merged(along: list[Image]) -> list[tuple[int, int]]:
     return spans
 
 
-def placed(pieces: Sequence[tuple[dict[str, Any], np.ndarray]]) -> dict[str, list[tuple]]:
+def parts_of(pieces: Sequence[tuple[dict[str, Any], np.ndarray]]) -> dict[str, list[tuple]]:
     """(offset, values, sign) of all images of the pieces of a rank, by component: views, copies past a Bloch seam."""
     sent = {piece["component"]: values for piece, values in pieces}
     places: dict[str, list[tuple]] = {}

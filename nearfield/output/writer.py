@@ -36,7 +36,7 @@ from nearfield.formats.files import FieldFile
 from nearfield.formats.layout import JoinedFile, PartFiles, boxes_from
 from nearfield.formats.opening import open_field_file
 from nearfield.formats.pieced import Pieced, Placed
-from nearfield.output.images import placed
+from nearfield.output.images import parts_of
 from nearfield.records.records import HALF, Variable
 
 COMMIT_EVERY = 1.0  # s, least time between two commits that nobody requested
@@ -51,7 +51,7 @@ class Pieces:
         self.task, self.dtype = task, np.dtype(task["dtype"])
         self._placed: dict[str, list[Placed]] = {name: [] for name in task["regions"]}
         for part, block in zip(task["parts"], blocks):
-            for name, images in placed([(piece, self._values(piece, block)) for piece in part["pieces"]]).items():
+            for name, images in parts_of([(piece, self._values(piece, block)) for piece in part["pieces"]]).items():
                 self._placed[name] += images
 
     def _values(self, piece: dict[str, Any], block: stream.Block) -> np.ndarray:

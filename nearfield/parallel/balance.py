@@ -45,7 +45,6 @@ class Slabs:
 
     @property
     def count(self) -> int:
-        """Slabs."""
         return len(self.ghosts)
 
     def columns(self, slab: int, p: Index, q: Index) -> np.ndarray:
@@ -126,7 +125,7 @@ def least_time(slabs: Slabs, start: list[int]) -> list[int]:
     return best
 
 
-def settled(slabs: Slabs, cuts: list[int]) -> list[int]:
+def settle(slabs: Slabs, cuts: list[int]) -> list[int]:
     """Each cut moved while that makes the costlier of its two slabs cheaper, or the two more alike."""
     cuts = list(cuts)
 
@@ -169,7 +168,6 @@ class Problem:
 
     @property
     def counts(self) -> Triple:
-        """Domains along x, y, z."""
         return triple(len(sides.ghosts) for sides in self.sides)
 
     def allowed(self, axis: int) -> np.ndarray:
@@ -271,7 +269,7 @@ class Problem:
         positions = candidates(self.allowed(axis), cuts[axis], columns)
         slabs = self.slabs(axis, cuts, positions)
         numbers = np.searchsorted(positions, cuts[axis]).tolist()
-        return positions[settled(slabs, least_time(slabs, numbers))]
+        return positions[settle(slabs, least_time(slabs, numbers))]
 
 
 def candidates(allowed: np.ndarray, cuts: np.ndarray, columns: int) -> np.ndarray:

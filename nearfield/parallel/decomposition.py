@@ -102,7 +102,6 @@ class Decomposition:
 def decompose(
     weights: Weights, domains: int | Triple, ranks: int = 1, speeds: Speeds = None, halo: HaloCost = LINK
 ) -> Decomposition:
-    """The fastest of `decompositions`."""
     return decompositions(weights, domains, ranks, speeds, halo)[0]
 
 

@@ -24,6 +24,7 @@ from nearfield.parallel.halo_sizes import components
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan.boxes import Grouping
 from nearfield.plan.plan import Plan
+from nearfield.plan.sizes import BYTES_OF
 
 DEPTHS = (1, 2, 4, 8, 16)  # layers that are compared
 ROUND = 4e-5  # s, an exchange beside its messages: calls of packing, two more runs of a team; two ranks of one machine
@@ -120,21 +121,21 @@ def alike_time(weights: Weights, grouping: Grouping, halo: HaloCost, tiles: Tile
     return rough_time(weights, grouping, halo) + float(extra) * weights.total / math.prod(grouping.counts)
 
 
-def halo_costs(
-    depths: Sequence[int],
-    profile: Profile,
-    hosts: int,
-    numa_nodes: int,
-    threads: int,
-    ranks: int,
-    domains: int | Triple,
-    number_bytes: int,
-    overlap: bool = True,
-    reach: int = 1,
-) -> list[HaloCost]:
-    """The price of halos of these depths between ranks of so many threads, in vacuum cells of a domain's threads."""
-    total = domains if isinstance(domains, int) else math.prod(domains)
-    rate = profile.rates().core * 1e6 * threads * ranks / total
-    here = profile.link("across" if numa_nodes > 1 else "numa")
-    far, near = (profile.link("hosts"), here) if hosts > 1 else (here, None)
-    return [halo_cost(depth, far, rate, number_bytes, overlap, near, -(-ranks // hosts), reach) for depth in depths]
+@dataclass(frozen=True)
+class Crew:
+    """Ranks of a run, each of so many threads, on hosts of so many NUMA nodes; domains of all together."""
+
+    hosts: int
+    numa_nodes: int
+    threads: int
+    ranks: int
+    domains: int | Triple
+
+    def halo_costs(self, plan: Plan, depths: Sequence[int], profile: Profile, overlap: bool = True) -> list[HaloCost]:
+        """The price of halos of these depths, in vacuum cells of a domain's threads."""
+        total = self.domains if isinstance(self.domains, int) else math.prod(self.domains)
+        rate = profile.rates().core * 1e6 * self.threads * self.ranks / total
+        here = profile.link("across" if self.numa_nodes > 1 else "numa")
+        far, near = (profile.link("hosts"), here) if self.hosts > 1 else (here, None)
+        number, crowd = BYTES_OF[plan.precision], -(-self.ranks // self.hosts)
+        return [halo_cost(depth, far, rate, number, overlap, near, crowd, plan.reach) for depth in depths]

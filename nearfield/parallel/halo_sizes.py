@@ -47,7 +47,6 @@ def halo_sizes(plan: Plan, decomposition: Decomposition, depth: int) -> list[Hal
 
 
 def halo_size(plan: Plan, rank: int, box: Box, whole: Box, depth: int) -> HaloSize:
-    """The exchange of one rank."""
     ends = zip(box.lower, box.upper, whole.lower, whole.upper, parted_rings(box, plan))
     sides = [2 if ring else (low > first) + (high < last) for low, high, first, last, ring in ends]
     faces = sum(box.size // n * count for n, count in zip(box.shape, sides))

@@ -209,14 +209,14 @@ class CoefficientsPart:
                 yield PlaneCoefficients(
                     before + start,
                     before + stop,
-                    joined([each.electric for each in planes], columns),
-                    joined([each.magnetic for each in planes], columns),
+                    join([each.electric for each in planes], columns),
+                    join([each.magnetic for each in planes], columns),
                     joined_poles(planes, columns),
                 )
             before += along[1] - along[0]
 
 
-def joined(blocks: Sequence[np.ndarray], columns: int) -> np.ndarray:
+def join(blocks: Sequence[np.ndarray], columns: int) -> np.ndarray:
     """One array of blocks in rows of so many."""
     if len(blocks) == 1:
         return blocks[0]
@@ -232,7 +232,7 @@ def joined_poles(planes: Sequence[PlaneCoefficients], columns: int) -> tuple[Pol
     for medium in sorted({pole.medium for each in planes for pole in each.poles}):
         without = [PolePlane(medium, np.ones(s), np.zeros(s)) for s in (each.electric[:, 0].shape for each in planes)]
         parts = [next((p for p in each.poles if p.medium == medium), none) for each, none in zip(planes, without)]
-        stay, weight = (joined([getattr(part, name) for part in parts], columns) for name in ("stay", "weight"))
+        stay, weight = (join([getattr(part, name) for part in parts], columns) for name in ("stay", "weight"))
         poles.append(PolePlane(medium, stay, weight))
     return tuple(poles)
 

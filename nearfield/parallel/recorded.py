@@ -29,7 +29,6 @@ class RankRecorders:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all samples."""
         self._sums: dict[int, list[np.ndarray]] = {n: [] for n in self._shared}
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
 
-from nearfield.engines import ENGINES
+from nearfield.engines import ENGINES, engine_named
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import Choice, choose
 from nearfield.engines.protocol import Engine, LocalEngine, Placement
@@ -21,13 +21,13 @@ from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
 from nearfield.machine.transport import Alone, Ranks, agreed, world
 from nearfield.parallel.decomposition import Decomposition, decompose, parse_domains
-from nearfield.parallel.halo_depth import Tiles, cheapest, depths_for, halo_costs
+from nearfield.parallel.halo_depth import Crew, Tiles, cheapest, depths_for
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan.boxes import Arrangement
 from nearfield.plan.plan import ROW_LENGTHS, Plan
-from nearfield.plan.sizes import BYTES_OF, LANES
+from nearfield.plan.sizes import LANES
 
 OVERLAPS = ("split", "none", "blocking")
 ALIKE = 1.05  # ratio of rates below which they count as equal
@@ -56,8 +56,9 @@ class Parallel:
 
 @dataclass(frozen=True, eq=False)
 class Started:
-    """A rank's engine, and the choices behind it."""
+    """A rank's engine by its name, and the choices behind it."""
 
+    name: str
     engine: Engine
     choice: Choice
     binding: Binding
@@ -107,45 +108,85 @@ def start(
     schedule: str = "tiled",
     tiling: str | Tiling | None = None,
     parallel: Parallel | None = None,
+    engine: str = "auto",
 ) -> Started:
     """The engine of this rank for a plan. Errors: `ModelError` for what cannot be honoured, on every rank alike."""
-    wishes, ranks = parallel or Parallel(), world()
+    wishes, ranks, name = parallel or Parallel(), world(), engine_named(engine)
+    if name == "reference":
+        refuse_spread(threads, tiling, wishes, ranks)
+        threads, schedule, tiling, wishes = 1, "stepwise", None, replace(wishes, domains=1)
     domains = None if wishes.domains is None else parse_domains(wishes.domains)
     plan = with_uncut_rows(plan, domains)
-    hardware, place = this_machine(), place_of(ranks)
-
-    def bound_to(number: int | None, count: int | None) -> Binding:
-        return resolve(wishes.bind, wishes.memory, number, hardware, *place[:2], domains=count, ranks_bound=place[2])
-
-    def first_choice() -> tuple[Binding, Choice]:
-        depths_for(plan, wishes.halo_depth)
-        if wishes.overlap not in OVERLAPS:
-            raise ModelError(f"overlap '{wishes.overlap}' is unknown; allowed: {', '.join(OVERLAPS)}")
-        most = bound_to(threads, None)
-        return most, choose(plan, threads, schedule, tiling, most.threads)
-
-    def started(choice: Choice, found: Decomposition | None, depth: int = 0) -> Started:
-        count = len(found.grouping.domains_of(ranks.rank)) if found else 1
-        binding = bound_to(choice.machine.threads, count)
-        options: dict[str, Any] = {"threads": binding.threads, "tiling": choice.tiling, "placement": placement(binding)}
-        engine: Engine
-        if found and ranks.size > 1:
-            spread = plan, cast(Ranks, ranks), found.arrangement, found.grouping, depth, wishes.overlap
-            engine = RankEngine(*spread, **options)
-        else:
-            engine = ENGINES["cpu"](plan, domains=found and found.arrangement, **options)
-        return Started(engine, choice, binding, found, depth, ranks)
-
-    most, choice = agreed(ranks, first_choice)
+    starter = Starter(plan, name, wishes, ranks, place_of(ranks), threads, schedule, tiling)
+    most, choice = agreed(ranks, starter.first_choice)
     domains = domains or sum(ranks.everywhere(most.domains))
     if domains in (1, (1, 1, 1)) and ranks.size == 1:
-        return started(choice, None)
+        return starter.started(choice, None)
     speeds = unequal_speeds(ranks.everywhere(load_profile(None).rates().core * choice.machine.threads), domains)
-    found, depth = agreed(ranks, lambda: divided(plan, domains, ranks, choice, wishes, speeds), at_root=True)
+    found, depth = agreed(ranks, lambda: division(plan, domains, ranks, choice, wishes, speeds), at_root=True)
     if ranks.size == 1:
-        return started(choice, found)
+        return starter.started(choice, found)
     part = PlanPart(plan, own := found.grouping.box(ranks.rank, found.arrangement), held_box(own, depth, plan))
-    return started(choose(part.plan, threads, schedule, tiling, most.threads), found, depth)
+    return starter.started(starter.choice(part.plan, most.threads), found, depth)
+
+
+@dataclass(frozen=True, eq=False)
+class Starter:
+    """What a rank is asked for, and how its engine is made of that. `place`: see `place_of`."""
+
+    plan: Plan
+    name: str
+    wishes: Parallel
+    ranks: Alone
+    place: tuple[int, int, list[tuple[int, ...]]]
+    threads: int | None
+    schedule: str
+    tiling: str | Tiling | None
+
+    def binding(self, threads: int | None, domains: int | None) -> Binding:
+        """Processors and memory for so many threads and domains."""
+        sharers, number, bound_ranks = self.place
+        asked = self.wishes.bind, self.wishes.memory, threads, this_machine(), sharers, number
+        return resolve(*asked, domains=domains, ranks_bound=bound_ranks)
+
+    def choice(self, plan: Plan, available: int) -> Choice:
+        """Tiles and threads of a plan."""
+        return choose(plan, self.threads, self.schedule, self.tiling, available)
+
+    def first_choice(self) -> tuple[Binding, Choice]:
+        """Those of the whole plan. Error: a depth or an overlap that cannot be."""
+        depths_for(self.plan, self.wishes.halo_depth)
+        if self.wishes.overlap not in OVERLAPS:
+            raise ModelError(f"overlap '{self.wishes.overlap}' is unknown; allowed: {', '.join(OVERLAPS)}")
+        most = self.binding(self.threads, None)
+        return most, self.choice(self.plan, most.threads)
+
+    def started(self, choice: Choice, found: Decomposition | None, depth: int = 0) -> Started:
+        """The engine, on its share of the domains."""
+        count = len(found.grouping.domains_of(self.ranks.rank)) if found else 1
+        binding = self.binding(choice.machine.threads, count)
+        options: dict[str, Any] = {"threads": binding.threads, "tiling": choice.tiling, "placement": placement(binding)}
+        engine: Engine
+        if found and self.ranks.size > 1:
+            spread = cast(Ranks, self.ranks), found.arrangement, found.grouping, depth, self.wishes.overlap
+            engine = RankEngine(self.plan, *spread, engine=self.name, **options)
+        else:
+            engine = ENGINES[self.name](self.plan, domains=found and found.arrangement, **options)
+        return Started(self.name, engine, choice, binding, found, depth, self.ranks)
+
+
+def refuse_spread(threads: int | None, tiling: str | Tiling | None, wishes: Parallel, ranks: Alone) -> None:
+    """Refuse what the reference engine, one thread of one process without tiles, would leave unused."""
+    if ranks.size > 1:
+        raise ModelError(f'engine "reference" runs on one rank, and here are {ranks.size}; start it without a launcher')
+    asked = {"threads": threads, "tiles": tiling, "domains": wishes.domains, "bind": wishes.bind}
+    asked |= {"memory": wishes.memory, "halo_depth": wishes.halo_depth}
+    for name, value in asked.items():
+        if value not in (None, 1, "1", "auto", (1, 1, 1), "none", "off"):
+            raise ModelError(
+                f'{name} {value} cannot be had with engine "reference", which is one thread of NumPy for checks of '
+                'small models; leave it out, or take engine "cpu"'
+            )
 
 
 def with_uncut_rows(plan: Plan, domains: int | Triple | None) -> Plan:
@@ -166,7 +207,6 @@ def place_of(ranks: Alone) -> tuple[int, int, list[tuple[int, ...]]]:
 
 
 def placement(binding: Binding) -> Placement:
-    """The placement of an engine by a binding."""
     return Placement(binding.processors, binding.memory, binding.nodes)
 
 
@@ -178,7 +218,7 @@ def unequal_speeds(rates: Sequence[float], domains: int | Triple) -> list[float]
     return [rate * total / sum(rates) for rate in rates]
 
 
-def divided(
+def division(
     plan: Plan,
     domains: int | Triple,
     ranks: Alone,
@@ -190,18 +230,8 @@ def divided(
     weights, halo = Weights.of(plan), HaloCost()
     if ranks.size > 1:
         overlap = wishes.overlap == "split"
-        halos = halo_costs(
-            depths_for(plan, wishes.halo_depth),
-            load_profile(None),
-            len(set(ranks.hosts)),
-            len(this_machine().numa),
-            choice.machine.threads,
-            ranks.size,
-            domains,
-            BYTES_OF[plan.precision],
-            overlap,
-            plan.reach,
-        )
+        crew = Crew(len(set(ranks.hosts)), len(this_machine().numa), choice.machine.threads, ranks.size, domains)
+        halos = crew.halo_costs(plan, depths_for(plan, wishes.halo_depth), load_profile(None), overlap)
         tiles = Tiles.of(choice.tiling, choice.rows, choice.machine)
         halo = cheapest(weights, domains, ranks.size, halos, tiles, overlap)
     found = decompose(weights, domains, ranks.size, speeds, halo)

@@ -1,4 +1,4 @@
-"""Warnings about sources in metal, and about ports without metal at their ends."""
+"""Warnings about sources in metal, ports without metal at their ends, and lines that go on behind their port."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from nearfield.grid.yee import AXES
 
 if TYPE_CHECKING:
     from nearfield.lowering.context import Context
+    from nearfield.ports.ports import MicrostripPort
+
+BEHIND = 3  # cells behind a microstrip port's sheet in which its strip must have ended
 
 Edges = Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]]  # component, i, j, k
 
@@ -33,6 +36,26 @@ def floating_ports(ports: Iterable[tuple[str, Edges]], context: Context) -> Iter
                         f"{who}: its {end} end at {AXES[axis]}={context.grid.lines[axis][node]:.6g} m touches no "
                         "metal, so it feeds nothing there; let it span the gap between two conductors"
                     )
+
+
+def lines_drawn_on(ports: Iterable[MicrostripPort], context: Context) -> Iterator[str]:
+    """Microstrip ports whose strip goes on behind their sheet."""
+    for port in ports:
+        (along, sign), block = port._heading, port._block(context)
+        axis, node = block.component, int(block.index[along][0])
+        index = [np.unique(part) for part in block.index]
+        index[axis] = index[axis][-1:] + 1
+        behind = np.arange(node - BEHIND, node) if sign > 0 else np.arange(node, node + BEHIND)
+        index[along] = behind[(behind >= 0) & (behind < context.grid.cells[along])]
+        i, j, k = (part.ravel() for part in np.meshgrid(*index, indexing="ij"))
+        if i.size and np.asarray(context.coefficients.is_metal(along, i, j, k)).any():
+            yield (
+                f"port {port.name!r}: metal goes on at the strip's height behind its sheet at {AXES[along]}="
+                f"{context.grid.lines[along][node]:.6g} m, so that as much power is launched there as into the "
+                "structure, and what that line's end returns enters again: S is wrong by some 1 % and the run lasts "
+                "many times as long. Let the strip end at the sheet, or give the line a WaveguidePort with "
+                'shape = "open", which launches one way on a line that goes on into the CPML'
+            )
 
 
 def touches_metal(context: Context, axis: int, node: int, index: Sequence[np.ndarray]) -> bool:

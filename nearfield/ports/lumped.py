@@ -8,6 +8,8 @@ own equations exactly, whatever the field: both are the sums of the edges' equat
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from nearfield.coefficients.edge_loads import EdgeLoad
@@ -23,25 +25,39 @@ from nearfield.sources.edges import EdgeBlock
 from nearfield.sources.sources import current_term
 
 
-def edge_loads(circuit: Circuit, block: EdgeBlock) -> list[EdgeLoad]:
-    """The circuit's conductance and capacitance as conductivity (S/m) and relative permittivity of the edges."""
-    if circuit.conductance == 0.0 and circuit.capacitance == 0.0:
-        return []
-    scale = block.share * block.total_length / block.area  # 1/m: two-pole -> bulk
-    conductivity, permittivity = circuit.conductance * scale, circuit.capacitance / VACUUM_PERMITTIVITY * scale
-    return [EdgeLoad(block.component, block.i, block.j, block.k, conductivity, permittivity)]
+@dataclass(frozen=True)
+class PlacedCircuit:
+    """A circuit on its edges of a model's grid: placed once, then loads, terms and voltage are read off it."""
 
+    circuit: Circuit
+    block: EdgeBlock
 
-def circuit_terms(context: Context, circuit: Circuit, block: EdgeBlock, waveform: Waveform | None) -> list[Term]:
-    """The source's current and the branch with states; the waveform is the source's voltage (V), upper terminal +."""
-    terms: list[Term] = []
-    if waveform is not None and circuit.sourced == "conductance":
-        density = circuit.conductance * block.share / block.area
-        terms += current_term(context, block.component, block.index, density, waveform)
-    if circuit.branch is not None:
-        source = waveform if circuit.sourced == "branch" else None
-        terms.append(branch_term(context, circuit.branch.discretised(context.time_step), block, source))
-    return terms
+    def loads(self) -> list[EdgeLoad]:
+        """The circuit's conductance and capacitance as conductivity (S/m) and relative permittivity of the edges."""
+        circuit, block = self.circuit, self.block
+        if circuit.conductance == 0.0 and circuit.capacitance == 0.0:
+            return []
+        scale = block.share * block.total_length / block.area  # 1/m: two-pole -> bulk
+        conductivity, permittivity = circuit.conductance * scale, circuit.capacitance / VACUUM_PERMITTIVITY * scale
+        return [EdgeLoad(block.component, block.i, block.j, block.k, conductivity, permittivity)]
+
+    def terms(self, context: Context, waveform: Waveform | None) -> list[Term]:
+        """The source's current, and the branch with states; `waveform`: the source's voltage (V), upper terminal +."""
+        circuit, block = self.circuit, self.block
+        terms: list[Term] = []
+        if waveform is not None and circuit.sourced == "conductance":
+            density = circuit.conductance * block.share / block.area
+            terms += current_term(context, block.component, block.index, density, waveform)
+        if circuit.branch is not None:
+            source = waveform if circuit.sourced == "branch" else None
+            terms.append(branch_term(context, circuit.branch.discretised(context.time_step), block, source))
+        return terms
+
+    def voltage(self, context: Context) -> Functional:
+        """Its voltage (V), upper terminal against lower: the mean over its columns of -sum E length."""
+        block = self.block
+        component, weight = np.full(block.i.size, block.component), -block.share * block.length
+        return functional(context, component, np.stack(block.index), weight)
 
 
 def branch_term(context: Context, branch: DiscreteBranch, block: EdgeBlock, waveform: Waveform | None) -> CircuitTerm:
@@ -80,9 +96,3 @@ def functional(context: Context, component: np.ndarray, index: np.ndarray, weigh
     inside = (np.stack(places) < np.array(context.active)[:, None]).all(axis=0)
     i, j, k = (place[inside] for place in places)
     return Functional(component[inside], i, j, k, weight[inside])
-
-
-def voltage_functional(context: Context, block: EdgeBlock) -> Functional:
-    """The block's voltage (V), upper terminal against lower: the mean over its columns of -sum E length."""
-    component, weight = np.full(block.i.size, block.component), -block.share * block.length
-    return functional(context, component, np.stack(block.index), weight)

@@ -12,109 +12,38 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 from pydantic import model_validator
 
-from nearfield.coefficients.edge_loads import EdgeLoad
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Length, Position, PositiveCapacitance, PositiveInductance, PositiveResistance
-from nearfield.entry.triples import Point, triple
+from nearfield.entry.schema import tag
+from nearfield.entry.triples import triple
 from nearfield.grid.yee import AXES, YeeGrid
-from nearfield.lowering.context import Context
+from nearfield.lowering.context import Context, Site
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.recorders import Recording
 from nearfield.plan.term import Term
 from nearfield.ports.circuits import Circuit, Connection, two_pole
+from nearfield.ports.elements import TwoPole
 from nearfield.ports.line import line_current, line_voltage
-from nearfield.ports.lumped import circuit_terms, edge_loads, voltage_functional
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import time_axis
-from nearfield.sources.edges import EdgeBlock, Heading, Name, OnEdges, axis_and_sign, edge_block, ordered
+from nearfield.sources.edges import EdgeBlock, Heading, Name, axis_and_sign
 from nearfield.sources.sources import Axis
 from nearfield.sources.waveforms import AnyWaveform
-
-
-class TwoPole(OnEdges):
-    """A circuit in the edges between two corners."""
-
-    if TYPE_CHECKING:
-        lower: Point
-        upper: Point
-        axis: Axis
-        resistance: float | None
-        inductance: float | None
-        capacitance: float | None
-        connection: Connection
-
-    def _circuit(self) -> Circuit:
-        """Its circuit."""
-        return two_pole(self.resistance, self.inductance, self.capacitance, self.connection)
-
-    @model_validator(mode="after")
-    def _has_length(self) -> Self:
-        ordered(self.lower, self.upper)
-        axis = AXES.index(self.axis)
-        if self.lower[axis] == self.upper[axis]:
-            raise ValueError(
-                f"lower and upper have the same {self.axis}={self.lower[axis]:.6g} m, but the terminals lie apart "
-                f"along {self.axis}; let {self.axis} differ, or name the axis along which they do"
-            )
-        return self
-
-    def _block(self, grid: YeeGrid) -> EdgeBlock:
-        """Its edges."""
-        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self._label)
-
-    def _loads(self, grid: YeeGrid, time_step: float) -> list[EdgeLoad]:
-        """Loads that it adds to the medium of its edges, before the coefficients are made."""
-        return edge_loads(self._circuit(), self._block(grid))
-
-
-class LumpedElement(TwoPole):
-    """A resistor, inductor, capacitor, or R-L-C in series or in parallel, between two corners along an axis.
-
-    On one edge, or on all edges of a sheet or block: then the current spreads over its columns so that the whole is
-    the two-pole asked for. An element left out is absent: 0 ohm or 0 H in series, nothing across in parallel.
-
-    >>> import nearfield as nf
-    >>> nf.LumpedElement((0, 0, 0), (0, 0, "1 mm"), "z", inductance="2 nH", capacitance="1 pF").connection
-    'series'
-    """
-
-    kind: Literal["lumped-element"] = "lumped-element"
-    lower: Position
-    """Corner with the smallest coordinates (m)."""
-    upper: Position
-    """Opposite corner (m)."""
-    axis: Axis
-    """Direction from one terminal to the other."""
-    resistance: PositiveResistance | None = None
-    """Resistance (ohm)."""
-    inductance: PositiveInductance | None = None
-    """Inductance (H)."""
-    capacitance: PositiveCapacitance | None = None
-    """Capacitance (F), beside that of the cells themselves."""
-    connection: Connection = "series"
-    """Whether resistance, inductance and capacitance lie in series or in parallel."""
-    name: Name | None = None
-    """Name for messages."""
-
-    @model_validator(mode="after")
-    def _not_empty(self) -> LumpedElement:
-        if self.resistance is None and self.inductance is None and self.capacitance is None:
-            raise ValueError("no resistance, inductance or capacitance given; give at least one, or use metal")
-        return self
-
-    def _terms(self, context: Context) -> list[Term]:
-        """Terms that the engine steps with the fields."""
-        return circuit_terms(context, self._circuit(), self._block(context.grid), None)
 
 
 class Port(TwoPole):
     """A circuit with a source and a reference impedance."""
 
     if TYPE_CHECKING:
-        name: str
-        resistance: float
-        reference_impedance: float | None
-        waveform: AnyWaveform | None
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def resistance(self) -> float: ...
+        @property
+        def reference_impedance(self) -> float | None: ...
+        @property
+        def waveform(self) -> AnyWaveform | None: ...
 
     @property
     def _channels(self) -> tuple[Self, ...]:
@@ -131,11 +60,6 @@ class Port(TwoPole):
         if self.name in context.waveforms or self.waveform is None:
             return context.waveforms.get(self.name)
         return Waveform(self.waveform.value, self.name, self.waveform.end)
-
-    def _driven(self, context: Context) -> tuple[EdgeBlock, list[Term]]:
-        """Its edges, and what the engine steps with the fields there."""
-        block = self._block(context.grid)
-        return block, circuit_terms(context, self._circuit(), block, self._source(context))
 
     def _terminal(self, context: Context, recording: Recording, excitation: str, end: str, prefix: str) -> Variables:
         """V and I at the circuit's terminals at (m - 1/2) dt, from the voltage recorded at whole steps."""
@@ -162,7 +86,7 @@ class LumpedPort(Port):
     50.0
     """
 
-    kind: Literal["lumped"] = "lumped"
+    kind: Literal["lumped"] = tag("lumped")
     name: Name
     """Name in results."""
     lower: Position
@@ -186,8 +110,8 @@ class LumpedPort(Port):
 
     def _terms(self, context: Context) -> list[Term]:
         """Terms that the engine steps with the fields, and the recorded voltage."""
-        block, terms = self._driven(context)
-        return [*terms, voltage_functional(context, block)]
+        placed = self._placed(context)
+        return [*placed.terms(context, self._source(context)), placed.voltage(context)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) and `current` (A) over `time` (s) of the run in which the named excitation was on."""
@@ -210,7 +134,7 @@ class MicrostripPort(Port):
     50.0
     """
 
-    kind: Literal["microstrip"] = "microstrip"
+    kind: Literal["microstrip"] = tag("microstrip")
     name: Name
     """Name in results."""
     lower: Position
@@ -269,18 +193,18 @@ class MicrostripPort(Port):
             )
         return node
 
-    def _block(self, grid: YeeGrid) -> EdgeBlock:
+    def _block(self, site: Site) -> EdgeBlock:
         """The edges of the sheet; refuses a misplaced reference plane on the way."""
-        self._plane_node(grid)
-        return super()._block(grid)
+        self._plane_node(site.grid)
+        return super()._block(site)
 
     def _terms(self, context: Context) -> list[Term]:
         """Terms that the engine steps with the fields, and the recorded voltage and current."""
-        (block, terms), (along, sign), node = self._driven(context), self._heading, self._plane_node(context.grid)
+        placed, (along, sign), node = self._placed(context), self._heading, self._plane_node(context.grid)
         middle = triple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
-        voltage = line_voltage(context, block, along, node, middle)
-        current = line_current(context, block, along, node, sign)
-        return [*terms, voltage, current, voltage_functional(context, block)]
+        voltage = line_voltage(context, placed.block, along, node, middle)
+        current = line_current(context, placed.block, along, node, sign)
+        return [*placed.terms(context, self._source(context)), voltage, current, placed.voltage(context)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:
         """`voltage` (V) over `time` and `current` (A) over `time_half` (s) at the reference plane.

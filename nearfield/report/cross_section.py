@@ -58,8 +58,4 @@ def cross_section_figure(result: Result, name: str) -> Figure | None:
 
 def bistatic(far_field, theta: np.ndarray, phi: np.ndarray) -> np.ndarray:
     """Radar cross-section (m^2) at paired angles, (frequency, directions)."""
-    from nearfield.analysis.farfield import far_fields
-
-    fields = far_fields(far_field.faces, far_field.exterior, far_field.frequencies, theta, phi)
-    power = sum(np.abs(field) ** 2 for field in fields)
-    return 4 * np.pi * power / np.abs(far_field.incident())[:, None] ** 2
+    return far_field.radar(*far_field.towards(theta, phi))

@@ -149,15 +149,15 @@ def meridian(pattern: Pattern, phi: float, name: str) -> Cut | None:
     if not angle:
         return None
     shown = round(math.degrees(pattern.phi[near] if near is not None else pattern.phi[far] - math.pi)) % 180
-    return Cut(named(name, f"φ = {shown}°"), "meridian", np.concatenate(angle), np.concatenate(level))
+    return Cut(label_of(name, f"φ = {shown}°"), "meridian", np.concatenate(angle), np.concatenate(level))
 
 
 def azimuth(pattern: Pattern, theta: float, name: str) -> Cut:
     """The cut of constant theta."""
     row = int(np.argmin(np.abs(pattern.theta - theta)))
-    return Cut(named(name, f"θ = {math.degrees(pattern.theta[row]):.0f}°"), "azimuth", pattern.phi, pattern.dbi[row])
+    return Cut(label_of(name, f"θ = {math.degrees(pattern.theta[row]):.0f}°"), "azimuth", pattern.phi, pattern.dbi[row])
 
 
-def named(name: str, label: str) -> str:
+def label_of(name: str, label: str) -> str:
     """`E-plane, φ = 0°`; the label alone without a name."""
     return f"{name}, {label}" if name else label

@@ -38,7 +38,7 @@ def text(hardware: Hardware) -> str:
     """The tree, an object a line; memory stands with the object that it is local to."""
     root = hardware.tree()
     name = "SIMULATED machine" if hardware.simulated else "machine"
-    title = " · ".join([name, *(described(node, True) for node in root.memory)])
+    title = " · ".join([name, *(text_of(node, True) for node in root.memory)])
     lines = branch(root.children, 1, len(hardware.cores) > SMALL, False)
     return "\n".join([title, *lines, *distance_lines(hardware)])
 
@@ -67,7 +67,7 @@ def single(thing: Object) -> bool:
 def title_of(run: Sequence[Object], chain: Sequence[Object], folded: bool) -> str:
     """A line's text: number, names and contents of the objects, and the processors of them all."""
     numbered = len(run) == 1 and not folded
-    parts = [described(part, numbered) for thing in chain for part in (thing, *thing.memory)]
+    parts = [text_of(part, numbered) for thing in chain for part in (thing, *thing.memory)]
     threads = len(chain[-1].children)
     if chain[-1].kind == "core" and threads > 1:
         parts.append(f"{threads} processors" + (" each" if len(run) > 1 else ""))
@@ -76,7 +76,7 @@ def title_of(run: Sequence[Object], chain: Sequence[Object], folded: bool) -> st
     return count + " · ".join(parts) + (f"  [{numbers}]" if 0 < len(numbers) <= 40 else "")
 
 
-def described(thing: Object, numbered: bool = False) -> str:
+def text_of(thing: Object, numbered: bool = False) -> str:
     """Name, number and size of an object."""
     number = f" {thing.number}" if numbered and thing.number >= 0 and thing.kind in ("package", "die", "numa") else ""
     known = f" {size(thing.size)}" if thing.size else ""
@@ -154,7 +154,7 @@ def picture(hardware: Hardware) -> Figure:
             corner = (left + GAP / 2, top + part.head - BANK * (len(part.thing.memory) - place))
             patches.setdefault("numa", []).append(Rectangle(corner, part.width - GAP, BANK * 0.85))
             middle = (left + part.width / 2, corner[1] + BANK * 0.42)
-            write(axes, *middle, described(node, True), scale, part.width, BANK)
+            write(axes, *middle, text_of(node, True), scale, part.width, BANK)
         label(axes, hardware, left, top, part, scale)
     edges: dict[str, Any] = {"edgecolor": "#7B8794", "linewidth": min(0.8, scale / 60)}
     for order, (kind, shapes) in enumerate(patches.items()):
@@ -181,7 +181,7 @@ def label(axes, hardware: Hardware, left: float, top: float, box: Box, scale: fl
     if thing.kind in ("core", "pu"):
         write(axes, x, top + box.height / 2, ranges(thing.processors()), scale, box.width, 0.8, "white")
     else:
-        write(axes, x, top + NAME * 0.52, described(thing, True), scale, box.width, NAME)
+        write(axes, x, top + NAME * 0.52, text_of(thing, True), scale, box.width, NAME)
 
 
 def write(axes, x: float, y: float, words: str, scale: float, width: float, height: float, colour: str = INK) -> None:

@@ -67,7 +67,6 @@ def domains_of(rows: Iterable[dict[str, Any]]) -> list[int]:
 
 
 def two_panels(title: str, found: dict[str, Any]) -> tuple[Figure, Sequence[Axes]]:
-    """A panel for each mode."""
     figure = style.blank(10.4, 4.8)
     panels = figure.subplots(1, 2, sharey=True)
     for axes, name in zip(panels, MODES.values()):

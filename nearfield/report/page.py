@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.analysis.network import decibels, power_decibels
+from nearfield.entry.attempts import Attempts
 from nearfield.pictures.style import inline_svg, png_bytes, quantity, signed
 from nearfield.report.checks import CheckRow
 from nearfield.report.cuts import patterns
+from nearfield.trust.entries import counts_text
+from nearfield.trust.signals import STATUS_WORDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,12 +26,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 24
 PORT_QUANTITIES = ("gain_dbi", "realized_gain_dbi", "radiation_efficiency")
-STATUS_WORDS = {
-    "done": "The run ended as it should.",
-    "diverged": "The fields grew without bound: nothing here may be trusted.",
-    "interrupted": "The run was interrupted: spectra and patterns are of what was recorded until then.",
-    "failed": "The run failed under way: results are incomplete.",
-}
 GENERAL = ("nearfield", "commit", "started", "processor", "cores", "system", "python", "numpy", "h5py")
 SIZES = ("bytes", "bytes_per_cell", "palette_blocks", "setup_seconds")
 ENGINE = ("time_step", "precision", "engine", "isa", "threads", "schedule", "unit_stride_axis")
@@ -45,7 +42,7 @@ LABELS = {
     "palette_blocks": "coefficient palette blocks",
     "setup_seconds": "set-up time",
 }
-ELSEWHERE = ("warnings", "runs", "checks", "divergence")
+ELSEWHERE = ("warnings", "runs", "checks", "divergence", "trust")
 SECONDS = ("setup_seconds", "time_step", "seconds", "simulated_time")
 
 
@@ -60,9 +57,9 @@ class Picture:
 
     @cached_property
     def png(self) -> bytes:
-        """The picture as a PNG file."""
         return png_bytes(self.figure)
 
+    @cached_property
     def markup(self) -> str:
         """The element to put into the page."""
         if self.vector:
@@ -81,10 +78,21 @@ class Content:
     tables: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)  # below the picture of this name
 
 
-def render(result: Result, content: Content) -> str:
-    """The page as text."""
+def render(result: Result, content: Content, attempts: Attempts | None = None) -> str:
+    """The page as text; tables that cannot be made are left out, and named among the warnings of `attempts`."""
     import jinja2
 
+    attempts = attempts or Attempts()
+    before = len(attempts.warnings)
+    tables: dict[str, Any] = {
+        "tiles": attempts.at("the numbers at the head of the report", lambda: tiles(result), []),
+        "far_field": attempts.at("the table of far fields", lambda: far_field_rows(result), []),
+        "trust": attempts.at("the trust report", lambda: result.trust, ()),
+        "runs": attempts.at("the table of runs", lambda: run_rows(result), []),
+        "facts": attempts.at("the table of facts", lambda: fact_groups(result.facts), []),
+        "media": attempts.at("the table of media", lambda: media_rows(result.media), []),
+    }
+    content.remarks += attempts.warnings[before:]
     blocks: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
     loader = jinja2.PackageLoader("nearfield.report", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, **blocks)
@@ -94,11 +102,9 @@ def render(result: Result, content: Content) -> str:
         title=result.title.strip() or "Untitled model",
         status_words=STATUS_WORDS.get(result.status, ""),
         failed=sum(row.passed is False for row in content.checks),
-        tiles=tiles(result),
-        far_field=far_field_rows(result),
-        runs=run_rows(result),
-        facts=fact_groups(result.facts),
-        media=media_rows(result.media),
+        number=lambda value, unit: "" if value is None else f"{value:.4g} {unit}",
+        trusted=counts_text(tables["trust"]),
+        **tables,
     )
 
 

@@ -32,7 +32,6 @@ def scaling(found: dict) -> Figure:
 
 
 def one_case(axes: Axes, points: list[dict]) -> None:
-    """The points of one case."""
     if not points:
         notice(axes, "every point was refused")
         return

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import NearfieldError, RunFailed
 from nearfield.entry.whole_file import write_whole
 from nearfield.report.checks import check_rows
@@ -25,7 +26,12 @@ MOST_PATTERNS = 4
 
 
 def show(
-    result: Result, folder: str | Path, model: Model | None = None, checks: Any = (), rings: Sequence[Ringing] = ()
+    result: Result,
+    folder: str | Path,
+    model: Model | None = None,
+    checks: Any = (),
+    rings: Sequence[Ringing] = (),
+    attempts: Attempts | None = None,
 ) -> list[Path]:
     """Draw a result into a folder; returns the files written: those of FILES for which there are data, and the page.
 
@@ -33,23 +39,30 @@ def show(
     see `nearfield.report.checks.check_rows`; those in `result.facts["checks"]` are taken in any case. `rings`:
     resonances at probes, shown before those of the probes whose entry in the model names a band.
 
-    Errors: `RunFailed` when the folder cannot be written. A picture that cannot be drawn is named in the page.
+    Errors: `RunFailed` when the folder cannot be written. A picture or table that cannot be made is named in the page,
+    and a warning of `attempts`.
     """
     folder = Path(folder)
-    remarks: list[str] = []
+    attempts = attempts or Attempts()
+    earlier, remarks = len(attempts.warnings), attempts.warnings
     simulation = model if model is not None else _model_of(result, remarks)
-    found = [*rings, *ringings(result, asked_for(simulation), remarks)]
+    asked = attempts.at("finding resonances", lambda: ringings(result, asked_for(simulation), remarks), [])
+    found = [*rings, *asked]
     pictures, written = [], []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for picture in _drawn(result, simulation, found, remarks):
+        for picture in _drawn(result, simulation, found, attempts):
             pictures.append(picture)
             if picture.name in FILES:
                 written.append(folder / FILES[picture.name])
                 write_whole(written[-1], picture.png)
         page = folder / PAGE
-        tables = {numbered("resonances", number): rows(each.modes) for number, each in enumerate(found)}
-        write_whole(page, render(result, Content(pictures, check_rows(result, checks), remarks, tables)))
+        tables = {
+            numbered("resonances", number): attempts.at("a table of resonances", partial(rows, each.modes), [])
+            for number, each in enumerate(found)
+        }
+        compared = check_rows(result, checks)
+        write_whole(page, render(result, Content(pictures, compared, remarks[earlier:], tables), attempts))
     except OSError as error:
         raise RunFailed(
             f"the report could not be written to {folder}: {error}; free some space or choose another "
@@ -74,16 +87,22 @@ def numbered(name: str, number: int) -> str:
     return name if number == 0 else f"{name}-{number + 1}"
 
 
-def _drawn(result: Result, simulation: Model | None, rings: Sequence[Ringing], remarks: list[str]) -> Iterator[Picture]:
+def _drawn(result: Result, simulation: Model | None, rings: Sequence[Ringing], attempts: Attempts) -> Iterator[Picture]:
+    """The pictures for which there are data; those that cannot be drawn are warnings."""
     for name, heading, draw, vector in _recipes(result, simulation, rings):
-        try:
-            figure = draw()
-        except (NearfieldError, ValueError, KeyError, IndexError, FloatingPointError) as error:
-            # the run behind a picture may have taken a night: a gap in its data must not hide the others
-            remarks.append(f"{heading} could not be drawn: {error}")
-            continue
-        if figure is not None:
-            yield Picture(name, heading, figure, vector)
+        picture = attempts.at(f"drawing {heading!r}", partial(_picture, name, heading, draw, vector), None)
+        if picture is not None:
+            yield picture
+
+
+def _picture(name: str, heading: str, draw: Callable[[], Figure | None], vector: bool) -> Picture | None:
+    """A picture, rendered: letters and lines may fail there too; None without data."""
+    figure = draw()
+    if figure is None:
+        return None
+    picture = Picture(name, heading, figure, vector)
+    _ = picture.markup, (picture.png if name in FILES else None)
+    return picture
 
 
 def _recipes(

@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any
 from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.guide_table import PortMode, port_modes
-from nearfield.discretization.resolution import MediumCheck, resolved_media, rounded
-from nearfield.engines.cpu.pole_sizes import kept_numbers, pole_bytes, pole_cost
-from nearfield.engines.cpu.tuning import choose, described
-from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.discretization.moves import moves
+from nearfield.discretization.resolution import MediumCheck, phase_across, resolved_media, rounded
+from nearfield.engines import engine_named
+from nearfield.engines.cpu.pole_sizes import pole_bytes
+from nearfield.engines.cpu.tuning import choose, tiles_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, memory, quantity
-from nearfield.machine.machine_rate import known_rate
-from nearfield.machine.system_files import free_memory
+from nearfield.grid.moves import Moved
 from nearfield.plan.planning import unit_length
-from nearfield.plan.sizes import HDF5_OVERHEAD, domain_bytes, term_bytes
-from nearfield.run.surface_costs import surfaces
+from nearfield.plan.sizes import BYTES_OF, HDF5_OVERHEAD, domain_bytes, term_bytes
+from nearfield.run.forecast import forecast, long_run, too_much_memory
 
 if TYPE_CHECKING:
     from nearfield.discretization.model import Model
 
+NUMPY_NUMBERS = 54  # numbers a cell that the reference engine holds at most: fields, their copies, dense coefficients
+SHOWN = 12  # moves that the text lists; --json has all
 FROM_SETUP = ("time_step", "time_step_limit", "steps", "expected_steps", "decay", "excitations")
 
 
@@ -50,6 +52,7 @@ class Check:
     predicted_seconds: float  # all excitations, all steps
     mcells_per_second: float
     rate_source: str
+    engine: str
     threads: int
     tiles: dict[str, Any]  # schedule, depth, width, how they were chosen, footprint, predicted gain
     media: tuple[MediumCheck, ...]
@@ -57,6 +60,7 @@ class Check:
     phase_error: float  # degrees across the longest side of the grid, in the medium where it is worst
     warnings: tuple[str, ...]
     modes: tuple[PortMode, ...] = ()  # of the waveguide ports
+    moved: tuple[Moved, ...] = ()  # what the grid moves to its lines: what, from, to (m), effect
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, SI."""
@@ -76,8 +80,9 @@ class Check:
             "memory": memory(self.memory_bytes),
             "time": f"{duration(self.predicted_seconds)} for {self.expected_steps * runs:,} steps at "
             f"{self.mcells_per_second:.0f} Mcells/s ({self.rate_source})",
+            "engine": self.engine,
             "threads": str(self.threads),
-            "tiles": described(self.tiles),
+            "tiles": tiles_text(self.tiles),
             "output": memory(self.output_bytes),
             **({"field files": self.field_files} if self.field_files else {}),
             "a checkpoint": memory(self.checkpoint_bytes),
@@ -95,6 +100,11 @@ class Check:
         if self.modes:
             text += ["", "modes of the waveguide ports             cut-off  wavelength at the middle of the pulse"]
             text += [each.described() for each in self.modes]
+        if self.moved:
+            text += ["", "moved to grid lines"]
+            text += [f"  {each['what']}: {each['effect']}" for each in self.moved[:SHOWN]]
+            more = len(self.moved) - SHOWN
+            text += [f"  and {more} more, which `check --json` lists"] if more > 0 else []
         text += [""] + [f"warning: {warning}" for warning in self.warnings] if self.warnings else ["", "no warnings"]
         return "\n".join(text)
 
@@ -105,17 +115,17 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
     grid, plan, precision = setup.grid, setup.plan, simulation.precision
     media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(plan.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
-    choice = choose(plan, threads, simulation.schedule)
+    engine = engine_named(simulation.engine)
+    oracle = engine == "reference"
+    choice = choose(plan, 1, "stepwise") if oracle else choose(plan, threads, simulation.schedule)
     threads = threads or choice.machine.threads
-    rate = known_rate(precision, threads, total)
-    on_surfaces, surface_cost = surfaces(setup)
-    speed = rate.mcells_per_second / (1.0 + float(pole_cost(kept_numbers(plan)).mean()) + surface_cost)
+    time = forecast(setup, threads)
     runs, steps = max(1, len(setup.excitations)), setup.expected_steps
     parts = 1 + plan.complex_fields
-    fields = domain_bytes(plan.active, plan.cpml, precision) * parts + pole_bytes(plan) + on_surfaces
+    fields = domain_bytes(plan.active, plan.cpml, precision) * parts + pole_bytes(plan) + time.surface_bytes
     in_terms, output = term_bytes(setup.terms, steps, precision)
     files, rings, full = field_files(setup)
-    waves = max(extent) * frequency / VACUUM_SPEED  # wavelengths in vacuum along the longest side
+    needed = in_terms + rings + (total * parts * NUMPY_NUMBERS * BYTES_OF[precision] if oracle else fields)
     return Check(
         title=simulation.title,
         cells=plan.cells,
@@ -124,19 +134,21 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         largest_cell=max(float(grid.primary(axis).max()) for axis in range(3)),
         extent=extent,
         highest_frequency=frequency,
-        memory_bytes=fields + in_terms + rings,
+        memory_bytes=needed,
         output_bytes=HDF5_OVERHEAD + output * runs,
         checkpoint_bytes=fields + in_terms,
-        predicted_seconds=total * parts * steps * runs / (speed * 1e6),
-        mcells_per_second=speed,
-        rate_source=rate.source,
+        predicted_seconds=time.seconds,
+        mcells_per_second=time.mcells_per_second,
+        rate_source=time.source,
+        engine=engine,
         threads=threads,
         tiles=choice.facts(),
         field_files=files,
         media=media,
-        phase_error=max(medium.phase_error * waves * medium.refractive_index for medium in media) if waves else 0.0,
-        warnings=(*cautions(setup), *too_much_memory(fields + in_terms + rings), *full),
+        phase_error=phase_across(grid, media, frequency),
+        warnings=(*cautions(setup), *long_run(time), *too_much_memory(needed), *full),
         modes=port_modes(setup),
+        moved=tuple(moves(setup)),
         **{name: getattr(setup, name) for name in FROM_SETUP},
     )
 
@@ -154,11 +166,3 @@ def field_files(setup: Discretization) -> tuple[str, int, list[str]]:
     except ModelError as error:
         full.append(str(error))
     return str(sum(sizes, PredictedSize(0, True))), ring_bytes(setup), full
-
-
-def too_much_memory(needed: int) -> list[str]:
-    """A warning where the machine has less memory than the run takes."""
-    free = free_memory()
-    if free is None or needed < free:
-        return []
-    return [f"needs {memory(needed)} of memory, {memory(free)} are free here; use fewer cells or monitors"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from nearfield.entry.toml_text import inline, plain
 from nearfield.grid.yee import AXES
+from nearfield.run.growth import risen
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -42,7 +43,7 @@ def plan_facts(setup: Discretization, started: Started) -> dict[str, Any]:
         "shape": list(setup.grid.cells),
         "time_step": setup.time_step,
         "precision": setup.plan.precision,
-        "engine": "cpu",
+        "engine": started.name,
         "isa": core["isa"],
         "threads": core["threads"],
         "bytes": core["bytes"],
@@ -53,7 +54,6 @@ def plan_facts(setup: Discretization, started: Started) -> dict[str, Any]:
 
 
 def excitation_facts(loop: TimeLoop, ended: str) -> dict[str, Any]:
-    """The end and the rate of one excitation."""
     steps = loop.engine.step
     return {
         "ended": ended,
@@ -62,16 +62,6 @@ def excitation_facts(loop: TimeLoop, ended: str) -> dict[str, Any]:
         "simulated_time": steps * loop.setup.time_step,
         "mcells_per_second": loop.cells * steps / max(loop.seconds, 1e-9) / 1e6,
         "energy_ratio": loop.guard.ratio,
+        "energy_rise": risen(loop.guard.since_end),
+        "static_ratio": loop.guard.still,
     }
-
-
-def ending_warnings(runs: dict[str, dict[str, Any]], decay: float | None) -> list[str]:
-    """A warning for each excitation that was to decay and did not."""
-    return [
-        f'excitation "{name}" was cut off after {facts["steps"]} steps with '
-        f"{10 * np.log10(facts['energy_ratio']):.0f} dB of its peak energy left "
-        f"(wanted {10 * np.log10(decay):.0f} dB): spectra may ripple; "
-        "give more `steps`, or a larger `decay`"
-        for name, facts in runs.items()
-        if decay and facts["ended"] == "steps" and facts["energy_ratio"] > decay
-    ]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from nearfield.discretization.discretization import Discretization
+from nearfield.discretization.resolution import media_in_use
 from nearfield.engines.protocol import Engine
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.entry.triples import Triple, triple
-from nearfield.grid.yee import COMPONENTS
+from nearfield.entry.wording import counted
+from nearfield.grid.boundaries import FACES
+from nearfield.grid.yee import AXES, COMPONENTS
+from nearfield.run.growth import grown
 
 GROWTH = 10.0  # times the energy at the end of the sources: no passive model gives so much
+FEWEST_WAVES = 1e-4  # least part of the peak that is taken for waves, where a static field seems to be all of it
+NEAR = 3  # cells from a CPML at which it is the likely cause
 
 
 @dataclass
@@ -25,8 +32,11 @@ class Guard:
     source_end: float  # s
     decay: float | None
     volume: float  # m^3, mean of a cell
+    hoarding: bool = False  # lumped parts hold energy that is not counted
     times: list[float] = field(default_factory=list)
     energies: list[float] = field(default_factory=list)
+    still: float = 0.0  # energy of a static field over the peak, where all else has decayed
+    growth: str = ""  # of a run that diverged while its energy was still small: how it grew
 
     def add(self, time: float, energy_sum: float) -> str | None:
         """Take one energy sum; returns None to go on, "decayed" or "diverged" to stop."""
@@ -40,7 +50,29 @@ class Guard:
         while_on = [e for t, e in zip(self.times, self.energies) if t <= self.source_end] or self.energies[:1]
         if energy > GROWTH * max(while_on) and len(self.energies) > 1:
             return "diverged"
+        if not self.hoarding and (found := grown(self.since_end)):
+            checks, factor = found
+            span = time - self.times[-1 - checks]
+            self.growth = (
+                f"with all sources off the energy of the fields grew {factor:.3g} times in the last {span:.4g} s, "
+                f"twofold every {span / np.log2(factor):.3g} s"
+            )
+            return "diverged"
         return "decayed" if self.decay and energy <= self.decay * self.peak else None
+
+    def looked(self, moving_sum: float) -> str | None:
+        """Take the sum of squares of what still moves; "decayed" where that alone has, above a field that stays."""
+        moving = 0.5 * VACUUM_PERMITTIVITY * self.volume * moving_sum
+        waves = max(self.peak - self.energies[-1], FEWEST_WAVES * self.peak)
+        if not self.decay or moving > min(self.decay * self.peak, self.decay**0.5 * waves):
+            return None
+        self.still = self.ratio
+        return "decayed"
+
+    @property
+    def since_end(self) -> list[float]:
+        """Energies of the checks since the sources ended (J)."""
+        return self.energies[bisect_right(self.times, self.source_end) :]
 
     @property
     def peak(self) -> float:
@@ -53,8 +85,8 @@ class Guard:
         return self.energies[-1] / self.peak if self.energies and self.peak > 0 else 1.0
 
 
-def explain_divergence(setup: Discretization, engine: Engine) -> str:
-    """Where the field broke, in which medium, and the likely cause, in one message."""
+def explain_divergence(setup: Discretization, engine: Engine, growth: str = "") -> str:
+    """Where the field broke, or is largest while it grows, in which medium, and the likely cause, in one message."""
     worst = worst_sample(engine)
     if worst is None:
         return f"diverged at step {engine.step}"
@@ -62,11 +94,42 @@ def explain_divergence(setup: Discretization, engine: Engine) -> str:
     index = triple(n + count - cells for n, count, cells in zip(index, setup.grid.cells, setup.plan.cells))
     place = [axis[n] for axis, n in zip(setup.grid.component_axes(component), index)]
     medium = setup.coefficients.medium_name(*index)
-    where = ", ".join(f"{name}={value:.6g}" for name, value in zip("xyz", place))
+    where = ", ".join(f"{name}={value:.6g}" for name, value in zip(AXES, place))
     return (
-        f"diverged at step {engine.step} ({engine.step * setup.time_step:.4g} s): {COMPONENTS[component]} at ({where}) "
-        f"m, cell {index}, in {medium}. {likely_cause(setup, index)}"
+        f"diverged at step {engine.step} ({engine.step * setup.time_step:.4g} s){growth and ': ' + growth}: "
+        f"{COMPONENTS[component]} at ({where}) m, cell {index}, {beside(setup, index)}, in {medium}. "
+        f"{likely_cause(setup, index)}"
     )
+
+
+def beside(setup: Discretization, index: Triple) -> str:
+    """The layer that a cell lies in, or the face next to it."""
+    layers = layers_about(setup, index)
+    if layers:
+        return "in the CPML at " + " and ".join(layers)
+    boundaries = setup.simulation.boundaries
+    gaps: dict[str, int] = {}
+    for axis, side in FACES:
+        if not boundaries.repeat(axis):
+            deep = boundaries.cpml_cells(axis)[side == "high"]
+            gap = index[axis] if side == "low" else setup.grid.cells[axis] - 1 - index[axis]
+            gaps[f"the {'CPML' if deep else 'wall'} at {AXES[axis]}_{side}"] = max(0, gap - deep)
+    if not gaps:
+        return "in a model without walls"
+    nearest = min(gaps, key=lambda face: gaps[face])
+    return f"{counted(gaps[nearest], 'cell')} from {nearest}"
+
+
+def layers_about(setup: Discretization, index: Triple, margin: int = 0) -> list[str]:
+    """Faces in whose CPML a cell lies, or at most `margin` cells from it."""
+    found = []
+    for axis in range(3):
+        low, high = setup.simulation.boundaries.cpml_cells(axis)
+        if low and index[axis] < low + margin:
+            found.append(f"{AXES[axis]}_low")
+        if high and index[axis] >= setup.grid.cells[axis] - high - margin:
+            found.append(f"{AXES[axis]}_high")
+    return found
 
 
 def worst_sample(engine: Engine) -> tuple[int, Triple] | None:
@@ -96,13 +159,18 @@ def likely_cause(setup: Discretization, index: Triple) -> str:
     limit = setup.grid.maximum_time_step()
     if setup.time_step > limit:
         return f"Likely cause: the time step {setup.time_step:.4g} s exceeds the vacuum limit {limit:.4g} s; lower it."
-    for axis in range(3):
-        low, high = setup.simulation.boundaries.cpml_cells(axis)
-        if index[axis] < low or index[axis] >= setup.grid.cells[axis] - high:
+    if layers := layers_about(setup, index, margin=NEAR):
+        face = layers[0]
+        if any(medium.dispersive for medium in media_in_use(setup.simulation).values()):
             return (
-                f"Likely cause: the CPML at {'xyz'[axis]}, where media or metal change across its depth; let "
-                "structures run straight into it, or lower kappa_maximum."
+                f"Likely cause: the CPML at {face} with a dispersive medium in it: waves whose energy runs against "
+                "their phase, on thin films of metal or in media of negative index, grow in any such layer. End the "
+                f"medium some cells before it, or make {face} a wall behind a medium that absorbs."
             )
+        return (
+            f"Likely cause: the CPML at {face}, where media or metal change across its depth; let structures run "
+            "straight into it, or lower kappa_maximum."
+        )
     if setup.simulation.ports or setup.simulation.elements:
         return "Likely cause: a lumped circuit with extreme values beside this place; check its R, L, C."
     return "Likely cause: a medium with extreme parameters, or a source far too strong for single precision."

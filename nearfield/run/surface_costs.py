@@ -47,7 +47,7 @@ def surfaces(setup: Discretization) -> tuple[int, float]:
     Conformal metal counts as that on whole cells does: of a sphere some 5 % fewer blocks.
     """
     plan, coefficients, model = setup.plan, setup.coefficients, setup.simulation
-    if model.metal == "conformal" and coefficients.remembering_surfaces:
+    if setup.metal == "conformal" and coefficients.remembering_surfaces:
         bodies = [body for body in model._bodies if body.shape.kind != "wire"]
         band = setup.lowest_frequency, setup.highest_frequency
         coefficients = Coefficients(setup.grid, bodies, model.background, model.boundaries, setup.time_step, band=band)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Sequence
+from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from nearfield.analysis.sparameters import scattering_variables
+from nearfield.discretization.absorbers import lowest_of
 from nearfield.discretization.cautions import cautions
-from nearfield.discretization.discretization import Discretization, Feature
+from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.excitations import port_waveform
 from nearfield.discretization.model import Model
+from nearfield.discretization.resolution import lossless
 from nearfield.engines.cpu.tuning import RunTuner
+from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import DivergedError, RunFailed
 from nearfield.entry.toml_text import dumps
 from nearfield.machine.facts import machine_facts
@@ -22,12 +28,20 @@ from nearfield.machine.transport import world
 from nearfield.output.field_streams import FieldStreams
 from nearfield.parallel.start import start
 from nearfield.records.hdf5 import write_result
-from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
+from nearfield.records.records import ExcitationRecord, RunRecord, Variable, Variables
 from nearfield.run.checkpoint.keeper import Checkpoints
-from nearfield.run.facts import ending_warnings, excitation_facts, media_table, plan_facts
+from nearfield.run.collecting import Collector
+from nearfield.run.endings import ending_warnings
+from nearfield.run.facts import excitation_facts, media_table, plan_facts
+from nearfield.run.forecast import forecast, refuse_unasked, surely_short
 from nearfield.run.guard import Guard, explain_divergence
-from nearfield.run.options import RunOptions
-from nearfield.run.progress import ProgressInfo
+from nearfield.run.options import ProgressInfo, RunOptions
+from nearfield.run.static_rest import Look, moments, worth_a_look
+from nearfield.trust.cut_off import records_left
+from nearfield.trust.entries import Trust
+from nearfield.trust.far_fields import surface_trust
+from nearfield.trust.model import model_trust
+from nearfield.trust.ports import returned_warnings
 
 HALTED = ("diverged", "interrupted", "failed")  # ends of an excitation after which no other is run
 HOW_ENDED = {"diverged": "diverged", "interrupted": "was interrupted"}
@@ -49,17 +63,24 @@ def run(
     begun = time.perf_counter()
     setup = setup or Discretization(model, world())
     known = cautions(setup) if cautioned is None else cautioned
-    whole = Run(setup, options, known, checkpoints or Checkpoints(), begun)
+    checkpoints = checkpoints or Checkpoints()
+    if not (options.long or checkpoints.resumed or surely_short(setup)):
+        refuse_unasked(forecast(setup, options.threads, setup.ranks.size, options.engine), allowed=False)
+    whole = Run(setup, options, known, checkpoints, begun)
     record = whole.record
-    with whole.stop as stop, contextlib.closing(whole.fields):
-        whole.excite()
-        later = whole.close()
+    try:
+        with whole.stop as stop, contextlib.closing(whole.fields):
+            whole.excite()
+            later = whole.close()
+    except RunFailed as error:
+        error.result = record
+        raise
     for warning in later:
         options.warn(warning)
     if stop.asked() and options.output is not None and record.status == "done":
         raise KeyboardInterrupt  # it came while the file was written
     if whole.fields.failure:
-        raise RunFailed(f"{whole.fields.failure}. The run was ended; the other recordings are kept")
+        raise RunFailed(f"{whole.fields.failure}. The run was ended; the other recordings are kept", record)
     if record.status == "diverged":
         raise DivergedError(record.facts["divergence"], record)
     return record
@@ -82,12 +103,16 @@ class Run:
             excitations={},
             title=model.title,
         )
-        self.started = start(setup.plan, options.threads, model.schedule, options.tiling, options.parallel)
+        spread = options.threads, model.schedule, options.tiling, options.parallel
+        self.started = start(setup.plan, *spread, options.engine or model.engine)
         self.ranks, self.engine = self.started.ranks, self.started.engine
         steps = setup.expected_steps * len(setup.excitations)
         self.tuner = RunTuner(self.engine, self.started.choice, steps, model.check_every)
         facts = self.record.facts
         facts |= plan_facts(setup, self.started) | self.tuner.facts() | self.started.facts()
+        self.attempts = Attempts()
+        entries = self.attempts.at("judging the model", partial(model_trust, setup), [])
+        facts |= {"lossless": lossless(model), "trust": [entry.json_data() for entry in entries]}
         facts |= {"warnings": [*known, *self.started.binding.warnings]}
         facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
         self.fields = FieldStreams(setup, self.started, options.output, options.space_check)
@@ -109,11 +134,15 @@ class Run:
             self.fields.begin(excitation, self.engine.step)
             ended = loop.advance()
             self.fields.end(ended in ("steps", "decayed"), f"the run {HOW_ENDED.get(ended, ended)}")
-            self.record.excitations[excitation], ended = loop.recorded(ended)
+            ended = loop.record_into(ended)
             self.record.facts["runs"][excitation] = excitation_facts(loop, ended)
             self.record.facts |= self.tuner.facts()
             if ended == "diverged":
-                self.record.facts["divergence"] = explain_divergence(self.setup, self.engine)
+                self.record.facts["divergence"] = self.attempts.at(
+                    "finding where the fields diverged",
+                    partial(explain_divergence, self.setup, self.engine, loop.guard.growth),
+                    f"diverged at step {self.engine.step}",
+                )
             if ended in HALTED:
                 self.record.status = ended
             if ended in HALTED or self.fields.failure:
@@ -124,13 +153,34 @@ class Run:
         """Complete the record and save it; returns the warnings that were not known before the run."""
         facts = self.record.facts
         facts["rank_seconds"] = self.started.seconds()
-        later = [*self.started.binding.warnings, *ending_warnings(facts["runs"], self.setup.decay)]
-        facts["warnings"] = [*self.known, *later, *self.checkpoints.warnings]
-        facts |= self.checkpoints.facts() | self.fields.facts()
         if self.ranks.rank == 0:
-            finish(self.record, self.setup)
+            self.attempts.at("deriving S-parameters", lambda: finish(self.record, self.setup), None)
+        ending = self.judged()
+        later = [*self.started.binding.warnings, *ending, *self.attempts.warnings]
+        facts["warnings"] = [*self.known, *later, *self.checkpoints.warnings]
+        if self.attempts.failed:
+            facts["failed_derivations"] = self.attempts.failed
+        facts |= self.checkpoints.facts() | self.fields.facts()
         self.save()
         return later
+
+    def judged(self) -> list[str]:
+        """Put what the records say of their own accuracy into the facts; returns warnings of it."""
+        facts = self.record.facts
+        if self.ranks.rank > 0:
+            return ending_warnings(facts["runs"], self.setup.decay, {})
+        attempts = self.attempts
+        left = {
+            name: attempts.at("what is left in the records", partial(records_left, self.setup, name, record), [])
+            for name, record in self.record.excitations.items()
+        }
+        surfaces: list[list[Trust]] = [
+            attempts.at("comparing far fields", partial(list, surface_trust(name, record)), [])
+            for name, record in self.record.excitations.items()
+        ]
+        facts["trust"] += [entry.json_data() for entry in chain(*left.values(), *surfaces)]
+        returned = attempts.at("what undriven ports send back", partial(returned_warnings, self.record), [])
+        return [*ending_warnings(facts["runs"], self.setup.decay, left), *returned]
 
     def save(self) -> None:
         """Write the record to the output, where there is one."""
@@ -156,11 +206,15 @@ class TimeLoop:
         self.engine, self.fields = whole.engine, whole.fields
         self.cells = float(np.prod(self.setup.plan.cells, dtype=float))
         volume = np.prod([line[-1] - line[0] for line in self.setup.grid.lines]) / self.cells
-        self.guard = Guard(self.setup.source_end(excitation), self.setup.decay, float(volume))
+        circuits = (*self.setup.simulation.ports, *self.setup.simulation.elements)
+        hoarding = any(getattr(c, part, None) for c in circuits for part in ("inductance", "capacitance"))
+        self.guard = Guard(self.setup.source_end(excitation), self.setup.decay, float(volume), hoarding)
         self.block = 1  # steps
         self.seconds = 0.0
         self.rate = 0.0  # steps a second, of the latest blocks
         self.ended: str | None = None  # the guard's answer
+        self.look = Look([])  # for a field that stays
+        self.unsaved = 0  # steps since checkpoints were asked, none of which falls between the moments of a look
 
     def advance(self) -> str:
         """Advance to the end; returns why it ended: "steps", "decayed", "diverged", "interrupted" or "failed"."""
@@ -176,19 +230,42 @@ class TimeLoop:
             self.add(size, time.perf_counter() - begun, weigh)
             if weigh:
                 self.ended = self.guard.add(engine.step * self.setup.time_step, result.energy)
+            self.look_for_still_fields(weigh)
             self.report()
             if self.fields.failure:
                 return "failed"
-            if self.ended != "diverged" and whole.checkpoints.after(self, size, stop.terminated()):
+            if self.ended != "diverged" and self.saved(size):
                 return "interrupted"
         return self.ended or "steps"
+
+    def saved(self, size: int) -> bool:
+        """Let checkpoints have a block of steps, unless a look is under way; whether a signal ends the run there."""
+        self.unsaved += size
+        if self.look.steps and not self.ended:
+            return False
+        size, self.unsaved = self.unsaved, 0
+        return self.whole.checkpoints.after(self, size, self.whole.stop.terminated())
+
+    def look_for_still_fields(self, weighed: bool) -> None:
+        """Where the energy hardly changes, look at the fields a few times, and end when what moves has decayed."""
+        guard, setup, every = self.guard, self.setup, self.setup.simulation.check_every
+        if weighed and not self.ended and guard.decay and worth_a_look(guard.since_end):
+            room = setup.steps - self.engine.step
+            self.look = Look(moments(self.engine.step, every) if room >= every else [])
+        if self.look.steps and self.engine.step == self.look.steps[0]:
+            self.look.take(self.engine)
+            if not self.look.steps:
+                turn = 2.0 * math.pi * lowest_of(setup.band) * (every - 1) * setup.time_step
+                self.ended = guard.looked(self.whole.ranks.from_root(self.look.moving(turn)))
+                self.look = Look([])
 
     def next_block(self) -> tuple[int, bool]:
         """(steps of the next block, whether the energy is taken at its end); whole tiles, the same on all ranks."""
         step, every, steps = self.engine.step, self.setup.simulation.check_every, self.setup.steps
         to_check, depth = every - step % every, self.whole.tuner.tiling.depth or 1
         self.block = max(2 * depth, self.block // depth * depth)
-        room = min(self.whole.checkpoints.room, self.fields.room(step))
+        to_look = self.look.steps[0] - step if self.look.steps else steps
+        room = min(max(1, self.whole.checkpoints.room - self.unsaved), self.fields.room(step), to_look)
         size = self.whole.ranks.from_root(min(self.block, to_check, steps - step, room))
         return size, size == to_check or step + size == steps
 
@@ -208,42 +285,38 @@ class TimeLoop:
             rate, note = self.rate * self.cells / 1e6, self.whole.tuner.note
             progress(ProgressInfo(step, steps, rate, self.guard.ratio, left, self.excitation, note))
 
-    def recorded(self, ended: str) -> tuple[ExcitationRecord, str]:
-        """The record, and how the run ended: a signal while more is derived from it makes that "interrupted"."""
-        if ended in ("steps", "decayed"):
-            if self.whole.ranks.size > 1:
-                return self.collected(complete=True), ended
-            try:
-                with self.whole.stop.at_once():
-                    return self.collected(complete=True), ended
-            except KeyboardInterrupt:
-                ended = "interrupted"
-                if self.whole.stop.terminated():
-                    self.whole.checkpoints.end(self)
-        return self.collected(complete=False), ended
+    def record_into(self, ended: str) -> str:
+        """Put the recordings into the run's record, save it, then derive; returns how the run ended.
 
-    def collected(self, complete: bool) -> ExcitationRecord:
-        """The recordings as labelled arrays; `complete`: with what takes long to derive from them."""
-        setup, recordings = self.setup, self.engine.recordings()
+        A signal while more is derived makes that "interrupted".
+        """
+        recordings, record = self.engine.recordings(), ExcitationRecord({}, {}, {}, None)
+        self.whole.record.excitations[self.excitation] = record
         if recordings is None:  # they are with rank 0
-            return ExcitationRecord({}, {}, {}, None)
-        _, ports, monitors = setup.lowered
+            return ended
+        collector = Collector(self.setup, recordings, self.excitation, self.whole.attempts)
+        record.energy = series(np.array(self.guard.times), np.array(self.guard.energies), "energy", "J")
+        record.ports = collector.port_records()
+        record.monitors = collector.monitor_records(self.fields.file_of)
+        what = f"the samples of the waveform of excitation {self.excitation!r}"
+        record.waveform = self.whole.attempts.at(what, self.used_waveform, None)
+        return self.derived(record, collector, ended) if ended in ("steps", "decayed") else ended
 
-        def own(feature: Feature) -> Variables:
-            return feature.item._collect(setup.context, feature.own(recordings), self.excitation)
-
-        def monitor_record(name: str, feature: Feature) -> MonitorRecord:
-            variables = feature.item.complete(own(feature)) if complete else own(feature)
-            variables = setup.seen(feature, variables, self.excitation)
-            item, file = feature.item, self.fields.file_of(name, self.excitation)
-            return MonitorRecord(item.kind, item.model_dump(mode="json"), variables, file)
-
-        return ExcitationRecord(
-            energy=series(np.array(self.guard.times), np.array(self.guard.energies), "energy", "J"),
-            ports={name: own(feature) for name, feature in ports.items()},
-            monitors={name: monitor_record(name, feature) for name, feature in monitors.items()},
-            waveform=self.used_waveform(),
-        )
+    def derived(self, record: ExcitationRecord, collector: Collector, ended: str) -> str:
+        """Derive from a record that is safe; returns how the run ended."""
+        if collector.derives:
+            self.whole.attempts.at("saving the record before anything is derived from it", self.whole.save, None)
+        if self.whole.ranks.size > 1:
+            record.monitors = collector.derived(record.monitors)
+            return ended
+        try:
+            with self.whole.stop.at_once():
+                record.monitors = collector.derived(record.monitors)
+        except KeyboardInterrupt:
+            if self.whole.stop.terminated():
+                self.whole.checkpoints.end(self)
+            return "interrupted"
+        return ended
 
     def used_waveform(self) -> Variables | None:
         """The samples of the excitation's waveform that were used, at (m - 1/2) dt."""

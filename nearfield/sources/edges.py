@@ -12,6 +12,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.schema import Schema
 from nearfield.entry.triples import Point
 from nearfield.grid.yee import AXES, YeeGrid, is_half
+from nearfield.lowering.context import Site
 
 Edges = tuple[int, np.ndarray, np.ndarray, np.ndarray]  # component, i, j, k
 
@@ -51,7 +52,9 @@ class Labelled(Schema):
     """An entry that has a name for messages, or none."""
 
     if TYPE_CHECKING:
-        name: str | None
+
+        @property
+        def name(self) -> str | None: ...
 
     @property
     def _label(self) -> str:
@@ -62,13 +65,19 @@ class Labelled(Schema):
 class OnEdges(Labelled):
     """An entry on a block of edges."""
 
-    def _block(self, grid: YeeGrid) -> EdgeBlock:
-        """Its edges."""
+    @property
+    def _span(self) -> tuple[Point, Point, int]:
+        """Lower and upper corner (m) of its block, and the axis along which its edges lie."""
         raise NotImplementedError
 
-    def _edges(self, grid: YeeGrid) -> list[Edges]:
+    def _block(self, site: Site) -> EdgeBlock:
+        """Its edges, looked for once in a model."""
+        span = self._span
+        return site.once(("edges", *span), lambda: edge_block(site.grid, *span, self._label))
+
+    def _edges(self, site: Site) -> list[Edges]:
         """The samples that carry it."""
-        block = self._block(grid)
+        block = self._block(site)
         return [(block.component, *block.index)]
 
 

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from nearfield.entry.quantities import FileName, Number, Times, several
-from nearfield.entry.schema import Schema
+from nearfield.entry.quantities import FileName, Number, Read, Times, several
+from nearfield.entry.schema import Schema, tag
 
 BAND_EDGE = 0.1  # amplitude at the edges of the useful band, relative to the spectrum's peak: -20 dB
 NEGLIGIBLE = 1e-3  # -60 dB
@@ -47,10 +47,10 @@ class Samples(Schema):
     0.5
     """
 
-    kind: Literal["samples"] = "samples"
+    kind: Literal["samples"] = tag("samples")
     times: Times | None = None
     """Increasing times (s), the first not below 0."""
-    values: Annotated[tuple[Number, ...], BeforeValidator(several)] | None = None
+    values: Annotated[Read[tuple[Number, ...]], BeforeValidator(several)] | None = None
     """The signal at these times; a factor on the source's own strength (volts at a port)."""
     file: FileName | None = None
     """Text file of two columns, time (s) and value, in place of the two lists."""

@@ -14,15 +14,16 @@ from pydantic import model_validator
 
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.entry.quantities import Current, CurrentMoment, Position, SheetCurrent, VoltageMoment
+from nearfield.entry.schema import tag
 from nearfield.entry.triples import Point, triple
 from nearfield.grid.yee import AXES, YeeGrid
-from nearfield.lowering.context import Context
+from nearfield.lowering.context import Context, Site
 from nearfield.lowering.interpolation import Index, point_samples
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.term import IMAGINARY
 from nearfield.plan.terms import CurrentTerm
 from nearfield.plan.turns import turned
-from nearfield.sources.edges import EdgeBlock, Labelled, Name, OnEdges, edge_block, flat_axes, ordered, sample_volume
+from nearfield.sources.edges import Edges, Labelled, Name, OnEdges, flat_axes, ordered, sample_volume
 from nearfield.sources.waveforms import AnyWaveform
 
 Axis = Literal["x", "y", "z"]
@@ -72,7 +73,9 @@ class ImpressedCurrent(Labelled):
     """A source with a signal, in the excitation "sources"."""
 
     if TYPE_CHECKING:
-        waveform: AnyWaveform
+
+        @property
+        def waveform(self) -> AnyWaveform: ...
 
     def _signal(self) -> Waveform:
         """The column of source amplitudes that this current follows."""
@@ -82,7 +85,7 @@ class ImpressedCurrent(Labelled):
 class PointLike(ImpressedCurrent):
     """A current of given moment at a point, along an axis."""
 
-    kind: str
+    kind: str = tag("")
     position: Position
     """Where it flows (m)."""
     axis: Axis
@@ -98,9 +101,9 @@ class PointLike(ImpressedCurrent):
         """The component of E, or of H where it is magnetic, which it adds to."""
         return AXES.index(self.axis) + 3 * (self.kind == "magnetic-point-current")
 
-    def _edges(self, grid: YeeGrid) -> list[tuple]:
+    def _edges(self, site: Site) -> list[Edges]:
         """The samples that carry it."""
-        return [(self._component, *nearest_samples(grid, self._component, self.position))]
+        return [(self._component, *nearest_samples(site.grid, self._component, self.position))]
 
     def _terms(self, context: Context) -> list[CurrentTerm]:
         """The current that the engine adds in each step."""
@@ -120,7 +123,7 @@ class PointCurrent(PointLike):
     'z'
     """
 
-    kind: Literal["point-current"] = "point-current"
+    kind: Literal["point-current"] = tag("point-current")
     moment: CurrentMoment = 1.0
     """Current times length (A m) at waveform value 1."""
 
@@ -136,7 +139,7 @@ class MagneticPointCurrent(PointLike):
     1.0
     """
 
-    kind: Literal["magnetic-point-current"] = "magnetic-point-current"
+    kind: Literal["magnetic-point-current"] = tag("magnetic-point-current")
     moment: VoltageMoment = 1.0
     """Magnetic current times length (V m) at waveform value 1."""
 
@@ -152,7 +155,7 @@ class LineCurrent(OnEdges, ImpressedCurrent):
     1.0
     """
 
-    kind: Literal["line-current"] = "line-current"
+    kind: Literal["line-current"] = tag("line-current")
     start: Position
     """Where the current comes from (m)."""
     end: Position
@@ -174,15 +177,16 @@ class LineCurrent(OnEdges, ImpressedCurrent):
             )
         return self
 
-    def _block(self, grid: YeeGrid) -> EdgeBlock:
-        """Its edges."""
+    @property
+    def _span(self) -> tuple[Point, Point, int]:
+        """Corners (m) and axis of its edges."""
         axis = next(axis for axis in range(3) if self.start[axis] != self.end[axis])
         lower, upper = (triple(map(pick, zip(self.start, self.end))) for pick in (min, max))
-        return edge_block(grid, lower, upper, axis, self._label)
+        return lower, upper, axis
 
     def _terms(self, context: Context) -> list[CurrentTerm]:
         """The current that the engine adds in each step."""
-        block = self._block(context.grid)
+        block = self._block(context)
         sign = 1.0 if self.end[block.component] > self.start[block.component] else -1.0
         return current_term(context, block.component, block.index, sign * self.current / block.area, self._signal())
 
@@ -198,7 +202,7 @@ class CurrentSheet(OnEdges, ImpressedCurrent):
     1.0
     """
 
-    kind: Literal["current-sheet"] = "current-sheet"
+    kind: Literal["current-sheet"] = tag("current-sheet")
     lower: Position
     """Corner of the rectangle with the smallest coordinates (m)."""
     upper: Position
@@ -225,12 +229,13 @@ class CurrentSheet(OnEdges, ImpressedCurrent):
             raise ValueError(f"axis {self.axis!r} is normal to the sheet; the current must flow in its plane")
         return self
 
-    def _block(self, grid: YeeGrid) -> EdgeBlock:
-        """Its edges."""
-        return edge_block(grid, self.lower, self.upper, AXES.index(self.axis), self._label)
+    @property
+    def _span(self) -> tuple[Point, Point, int]:
+        """Corners (m) and axis of its edges."""
+        return self.lower, self.upper, AXES.index(self.axis)
 
     def _terms(self, context: Context) -> list[CurrentTerm]:
         """The current that the engine adds in each step."""
-        block = self._block(context.grid)
+        block = self._block(context)
         density = self.density * block.width / block.area
         return current_term(context, block.component, block.index, density, self._signal())

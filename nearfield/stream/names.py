@@ -29,7 +29,7 @@ def path_of(name: str) -> Path:
     return folder() / f"nearfield.{os.getuid()}.{name}"
 
 
-def found() -> Iterator[tuple[str, Path]]:
+def ring_files() -> Iterator[tuple[str, Path]]:
     """Names and files of this user's rings, in order."""
     prefix = f"nearfield.{os.getuid()}."
     for path in sorted(folder().glob(f"{prefix}*")):

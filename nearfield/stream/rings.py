@@ -8,7 +8,7 @@ from typing import Any
 
 from nearfield.entry.errors import ModelError
 from nearfield.stream.errors import compiled, refusals
-from nearfield.stream.names import found, path_of
+from nearfield.stream.names import path_of, ring_files
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Ring:
 
 def rings() -> list[Ring]:
     """All rings of this user, by name."""
-    return [ring for name, path in found() if (ring := inspect(name, path)) is not None]
+    return [ring for name, path in ring_files() if (ring := inspect(name, path)) is not None]
 
 
 def ring(name: str) -> Ring:
@@ -41,7 +41,7 @@ def ring(name: str) -> Ring:
     path = path_of(name)
     one = inspect(name, path)
     if one is None:
-        others = ", ".join(name for name, _ in found()) or "none"
+        others = ", ".join(name for name, _ in ring_files()) or "none"
         raise ModelError(f"ring '{name}': there is no {path}; there is: {others}")
     return one
 

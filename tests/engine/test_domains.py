@@ -6,6 +6,7 @@ from functools import cache
 import plans
 import pytest
 from agreement import assert_equal
+from drawn_models import drawn_setup
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plans import draws, make_plan
@@ -125,6 +126,22 @@ def test_rows_along_any_axis_give_the_same_bits(precision, rows_axis):
     )
     turned = replace(plan, rows_axis=rows_axis)
     assert_domains_agree(turned, arrangement(turned, (2, 2, 2)), 3, Tiling(4, 3))
+
+
+@settings(max_examples=draws(6), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    seed=st.integers(0, 2**32),
+    precision=st.sampled_from(["single", "double"]),
+    rows_axis=st.integers(0, 2),
+    counts=st.tuples(*[st.integers(1, 3)] * 3),
+)
+def test_any_draw_of_a_model_has_the_same_bits_with_rows_along_any_axis_and_cut(seed, precision, rows_axis, counts):
+    """Domains that cut the rows turn them, and coefficients are then asked along another axis."""
+    setup = drawn_setup(seed, precision, longest=36)
+    if setup:
+        turned = replace(setup.plan, rows_axis=rows_axis)
+        expected = advanced_oracle(setup.plan)
+        assert_domains_agree(turned, arrangement(turned, counts), 2, Tiling(4, 3), expected)
 
 
 def test_threads_may_be_bound_and_domains_placed():

@@ -129,9 +129,9 @@ def test_the_default_follows_the_memory():
 def test_more_threads_than_cores_is_shouted():
     unit = HYPER.units("socket")[0]
     assert crowding(HYPER, unit, 4) == []
-    assert "6 threads on 4 cores (8 processors): pairs will share" in crowding(HYPER, unit, 6)[0]
+    assert "6 threads on 4 cores (8 processors): hyper-threads share" in crowding(HYPER, unit, 6)[0]
     warning = crowding(S0, S0.units("core")[0], 8)[0]
-    assert "8 threads on 1 core (1 processor): they will hinder each other" in warning.replace("\n", " ")
+    assert "8 threads on 1 core (1 processor): they take turns and wait" in warning.replace("\n", " ")
     assert {len(line) for line in warning.splitlines()} == {96}
     assert warning.splitlines()[0] == "!" * 96
 

@@ -79,6 +79,16 @@ def test_formats_of_points_hold_the_components_averaged_to_the_cells(format, kep
         for name in kept[monitor]:
             assert np.array_equal(result[monitor][name].values, wanted[name].values.astype(np.float32))
             assert all(np.array_equal(result[monitor][name][axis], wanted[name][axis]) for axis in "xyz")
+        there = result[monitor].collocated()  # as they are: they were averaged when they were written
+        assert set(there) == set(wanted) and there.sizes == wanted.sizes
+        assert all(np.array_equal(there[name].values, result[monitor][name].values) for name in there)
+        assert all(np.array_equal(there[axis], wanted[axis]) for axis in "xyz")
+
+
+def test_fields_without_the_samples_beside_a_centre_are_not_brought_there(tmp_path):
+    result = model(nf.FieldFile(sample_every=2)).run(threads=1, output=tmp_path / "r.h5")
+    with pytest.raises(nf.ModelError, match="sample_every above 1 lack the samples"):
+        result["all"].collocated()
 
 
 def test_samples_and_precision_are_thinned(kept, tmp_path):

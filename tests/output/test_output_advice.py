@@ -10,7 +10,7 @@ import pytest
 
 from nearfield.cli import main
 from nearfield.entry.errors import ModelError
-from nearfield.measure.advice import Line, best, candidates, fit, fits, keep, kept, where_faster
+from nearfield.measure.advice import Line, best, candidates, fit, fits, keep, stored_fits, where_faster
 
 DOMAINS, RAW = (grid.ravel() for grid in np.meshgrid([1, 2, 4, 8], [1e6, 3e6, 1e7, 1e8]))
 TRUE = (0.05, 0.02, 4e-9)
@@ -182,10 +182,10 @@ def test_the_text_says_what_to_write_into_a_model(stored, capsys):
 
 def test_what_does_not_fit_on_the_disk_is_not_advised(stored):
     stored()
-    found = candidates(kept(), 2, 10**6, 10, free=1.3e8)
+    found = candidates(stored_fits(), 2, 10**6, 10, free=1.3e8)
     assert best(found)[0].format == "hdf5"
     with pytest.raises(ModelError, match="no format fits on the disk: the smallest, hdf5 zlib:1"):
-        best(candidates(kept(), 2, 10**6, 10, free=1e6))
+        best(candidates(stored_fits(), 2, 10**6, 10, free=1e6))
 
 
 def test_of_ways_that_are_as_fast_within_the_errors_the_smaller_one_is_advised():

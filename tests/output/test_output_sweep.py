@@ -145,13 +145,13 @@ def test_the_time_of_the_first_round_is_shared_by_points():
 
 def test_a_case_that_would_fill_the_disk_is_refused_before_it_begins(tmp_path, monkeypatch):
     monkeypatch.setattr(sizes, "free_bytes", lambda folder: 100_000)
-    found = sweep_cases.measured(Case(10, 1, "binary", "none", "server"), tmp_path, Alone())
+    found = sweep_cases.measurement(Case(10, 1, "binary", "none", "server"), tmp_path, Alone())
     assert "on a disk with 100 kB free" in found["refused"] and list(tmp_path.iterdir()) == []
 
 
 def test_a_case_that_needs_too_much_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(sweep_cases, "free_memory", lambda: 1000)
-    assert "of memory" in sweep_cases.measured(Case(10, 1, "binary", "none", "server"), tmp_path, Alone())["refused"]
+    assert "of memory" in sweep_cases.measurement(Case(10, 1, "binary", "none", "server"), tmp_path, Alone())["refused"]
 
 
 def test_a_launch_that_breaks_down_is_told_with_its_last_word(tmp_path):

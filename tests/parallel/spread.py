@@ -1,7 +1,8 @@
 """Run under mpiexec: random plans with every feature on all ranks, compared on rank 0 with the engine of one domain.
 
 Arguments: kind:seed:number of plans, any number of them. Kinds are "any"; "rings", where some axes close on themselves;
-"split" and "split rings", thick enough for tiles deeper than halos. Prints for each how many were compared, and how
+"split" and "split rings", thick enough for tiles deeper than halos; "models", bodies of media whose rows lie along any
+axis, compared with rows along their own. Prints for each how many were compared, and how
 many blocks of steps were made in split tiles; exits with 1 at the first that differs.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plans
 from agreement import same
+from drawn_models import drawn_setup
 
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
@@ -58,14 +61,22 @@ def any_plan(draw: random.Random, seed: int, thick: bool, rings: bool = False):
     )
 
 
+def any_model(draw: random.Random):
+    """The plan of a drawn model, with its rows along any axis."""
+    setup = None
+    while setup is None:
+        setup = drawn_setup(draw.randrange(10**6), draw.choice(["single", "double"]), longest=36)
+    return replace(setup.plan, rows_axis=draw.randrange(3))
+
+
 def any_arrangement(draw: random.Random, plan, thick: bool) -> Arrangement:
-    """Cuts anywhere, of rows at multiples of 16; or planes and rows in the middle."""
+    """Cuts anywhere, of rows and along blocks of energy at multiples of 16; or planes and rows in the middle."""
     if thick:
         ends = enumerate(plan.active)
         return Arrangement(tuple((0, n) if axis == plan.unit_axis else (0, n // 2, n) for axis, n in ends))
 
     def cuts(axis: int) -> tuple[int, ...]:
-        n, step = plan.active[axis], 16 if axis == plan.unit_axis else 1
+        n, step = plan.active[axis], 16 if axis in (plan.unit_axis, plan.weighed_axis) else 1
         inner = range(step, n, step)
         return (0, *sorted(draw.sample(inner, min(draw.randrange(4), len(inner)))), n)
 
@@ -80,7 +91,7 @@ def compare(plan, arrangement: Arrangement, grouping: Grouping, depth: int, thre
     ranks = world()
     engine = RankEngine(plan, ranks, arrangement, grouping, depth, overlap, threads=threads, tiling=tiling)
     assert isinstance(engine, Engine)
-    alone = CpuEngine(plan, 1) if ranks.rank == 0 else None
+    alone = CpuEngine(replace(plan, rows_axis=None), 1) if ranks.rank == 0 else None
     numbers = np.random.default_rng(1)
     components = range(12 if plan.complex_fields else 6)
     for component in components:
@@ -116,7 +127,7 @@ def compare_plans(kind: str, seed: int, count: int) -> int:
     draw, compared, split = random.Random(seed), 0, 0
     thick, rings = "split" in kind, "rings" in kind
     while compared < count:
-        plan = any_plan(draw, draw.randrange(1000), thick, rings)
+        plan = any_model(draw) if kind == "models" else any_plan(draw, draw.randrange(1000), thick, rings)
         arrangement = any_arrangement(draw, plan, thick)
         fitting = groupings(arrangement.counts, world().size)
         tiling = draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), draw.randint(1, 9))])

@@ -98,10 +98,10 @@ def test_slow_links_ask_for_deep_halos_and_thin_domains_are_warned_of(model, tmp
 
 def test_more_threads_than_cores_are_warned_of(model, capsys):
     assert main(["place", model, *CLUSTER, "--bind", "numa", "--threads", "4"]) == 0
-    assert "WARNING" not in capsys.readouterr().err
+    assert "MORE THREADS THAN CORES" not in capsys.readouterr().err
     for crowded in (["--threads", "5"], ["--threads", "4", "--ranks", "8"]):
         assert main(["place", model, *CLUSTER, "--bind", "numa", *crowded]) == 0
-        assert "WARNING" in capsys.readouterr().err
+        assert "MORE THREADS THAN CORES" in capsys.readouterr().err
 
 
 def test_the_text_says_what_came_second_and_why_rows_are_whole(model, capsys):

@@ -34,8 +34,14 @@ def started(ranks: int, *arguments: str, timeout: float = 300) -> subprocess.Com
 
 
 PLANS = {  # by ranks and kind: seed, plans
-    2: {"any": (1, draws(16)), "rings": (1, draws(8)), "split": (5, draws(4)), "split rings": (8, draws(2))},
-    3: {"any": (2, draws(8)), "rings": (2, draws(6))},
+    2: {
+        "any": (1, draws(16)),
+        "models": (1, draws(6)),
+        "rings": (1, draws(8)),
+        "split": (5, draws(4)),
+        "split rings": (8, draws(2)),
+    },
+    3: {"any": (2, draws(8)), "models": (2, draws(3)), "rings": (2, draws(6))},
     4: {"any": (3, draws(8)), "split": (5, draws(3)), "split rings": (5, draws(2))},
 }
 
@@ -60,6 +66,11 @@ def test_ranks_give_the_bits_of_one_process_for_every_feature(ranks):
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_ranks_share_periodic_axes_with_the_bits_of_one_process(ranks):
     assert_agrees(ranks, "rings")
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_give_the_bits_of_one_process_with_rows_along_any_axis(ranks):
+    assert_agrees(ranks, "models")
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

@@ -14,6 +14,7 @@ import h5py
 import numpy as np
 import pytest
 from checkpointed import awaited
+from lines import line
 from test_ranks import line_for
 from whole_runs import arrays
 
@@ -192,11 +193,19 @@ def guide_with_a_rod() -> nf.Simulation:
     )
 
 
+def half_of_a_strip() -> nf.Simulation:
+    """A microstrip line that runs from rank to rank, cut in two along its middle."""
+    model = line(room=1.5, length=32, steps=150, waveform=nf.Gaussian(20e9), precision="single")
+    probe = nf.Probe("beside", (0.3 * MM, 8 * MM, 0.5 * MM), "Ez")
+    return model.model_copy(update={"monitors": (probe,), "symmetry": nf.Symmetry(x="magnetic")})
+
+
 SHARED = {
     "periodic": (half_of_a_row_of_strips("periodic"), "edge", "1x2x1"),
     "bloch": (half_of_a_row_of_strips(nf.Bloch(phase="70 deg")), "edge", "1x2x1"),
     "guide": (quarter_of_a_round_guide(), "beside", "1x1x2"),
     "filled": (guide_with_a_rod(), "beside", "1x1x2"),
+    "open": (half_of_a_strip(), "beside", "1x2x1"),
 }
 
 
@@ -266,7 +275,13 @@ def test_a_result_that_exists_is_refused_once(tmp_path):
 
 
 OWN_CACHE = 'NEARFIELD_CACHE="cache${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" exec "$@"'
-PRINT_CUTS = 'import nearfield.model_file as m; print(m.load("model.toml").run(threads=1).facts["cuts"])'
+WRITE_CUTS = """
+import json, os, pathlib
+import nearfield.model_file as model_file
+
+cuts = model_file.load("model.toml").run(threads=1).facts["cuts"]
+pathlib.Path(os.environ["NEARFIELD_CACHE"], "cuts.json").write_text(json.dumps(cuts))
+"""
 
 
 def test_a_rank_whose_host_has_the_faster_profile_owns_the_larger_box(tmp_path):
@@ -278,8 +293,8 @@ def test_a_rank_whose_host_has_the_faster_profile_owns_the_larger_box(tmp_path):
         (folder / "profile.json").write_text(json.dumps({platform.node(): profile}))
     line, needed = command(2, [], launcher())
     own = line.index(sys.executable)
-    line = [*line[:own], "sh", "-c", OWN_CACHE, "sh", sys.executable, "-c", PRINT_CUTS]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=100, check=True, env=os.environ | needed)
-    first, second = done.stdout.splitlines()
-    (cuts,) = [ends for ends in json.loads(first) if len(ends) == 3]
+    line = [*line[:own], "sh", "-c", OWN_CACHE, "sh", sys.executable, "-c", WRITE_CUTS]
+    subprocess.run(line, capture_output=True, text=True, timeout=100, check=True, env=os.environ | needed)
+    first, second = (json.loads((tmp_path / f"cache{rank}" / "cuts.json").read_text()) for rank in range(2))
+    (cuts,) = [ends for ends in first if len(ends) == 3]
     assert first == second and 1.5 < (cuts[2] - cuts[1]) / (cuts[1] - cuts[0]) < 2.5

@@ -16,7 +16,7 @@ _numbers = itertools.count()
 def name():
     prefix = f"test.{os.getpid()}.{next(_numbers)}"
     yield prefix
-    left = [found for found, _ in names.found() if found.startswith(prefix)]
+    left = [found for found, _ in names.ring_files() if found.startswith(prefix)]
     for found in left:
         names.path_of(found).unlink()
     assert left == []

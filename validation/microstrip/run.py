@@ -74,6 +74,21 @@ def line_constants(simulation: nf.Simulation, frequencies: np.ndarray) -> tuple[
     return 50 * ((1 + s) / (1 - s)).values, (phase * C / (2 * math.pi * frequencies * distance)) ** 2
 
 
+def mode_constants(simulation: nf.Simulation, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(impedance, effective permittivity) of the line's mode on the same grid, by a port of shape "open"; no run.
+
+    The strip is drawn on through the CPML; the rectangle reaches as far as the CPML.
+    """
+    board, strip = simulation.structures
+    x, y, z = simulation.grid.x, simulation.grid.y, simulation.grid.z
+    shape = nf.Sheet((strip.shape.lower[0], y[0], strip.shape.lower[2]), strip.shape.upper)
+    port = nf.WaveguidePort("in", (x[10], y[12], 0), (x[-11], y[12], z[-11]), "+y", 1, "open")
+    changes = {"structures": (board, nf.Structure(shape, nf.PEC)), "ports": (port,), "monitors": ()}
+    modes = simulation.model_copy(update=changes).guide_modes(frequencies).isel(port=0)
+    beta = modes["propagation_constant"].values.imag
+    return modes["characteristic_impedance"].values, (beta * C / (2 * math.pi * frequencies)) ** 2
+
+
 def main() -> None:
     case = Case(__file__, "Microstrip line, w 2.46 mm, h 0.795 mm, eps_r 2.2")
     impedance, effective = expected()
@@ -92,6 +107,9 @@ def main() -> None:
     case.compare("impedance, 1.5 to 4 GHz", impedance, float(z.real[low].mean()), 0.015, unit="ohm")
     case.compare("effective permittivity, 1.5 to 4 GHz", effective, float(eps[low].mean()), 0.015)
     case.at_most("largest reactance, 1.5 to 4 GHz", 0.5, float(np.abs(z.imag[low]).max()), unit="ohm")
+    at_rest, eps_at_rest = mode_constants(model(cells, layers), np.array([0.2e9]))
+    case.compare("impedance of the mode on the grid, 0.2 GHz", impedance, float(at_rest[0]), 0.015, unit="ohm")
+    case.compare("effective permittivity of the mode on the grid, 0.2 GHz", effective, float(eps_at_rest[0]), 0.015)
     case.finish()
 
 

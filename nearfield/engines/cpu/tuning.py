@@ -61,7 +61,6 @@ class Choice:
         return {name: level for name, level in levels.items() if self.tiling.depth and level[1]}
 
     def facts(self) -> dict[str, Any]:
-        """Entries of the result's facts."""
         return {
             "schedule": "tiled" if self.tiling.depth else "stepwise",
             **{f"tile_{name}": number for name, number in asdict(self.tiling).items()},
@@ -72,10 +71,10 @@ class Choice:
         }
 
     def __str__(self) -> str:
-        return described(self.facts())
+        return tiles_text(self.facts())
 
 
-def described(facts: dict[str, Any]) -> str:
+def tiles_text(facts: dict[str, Any]) -> str:
     """The facts of a choice in one line."""
     if facts["schedule"] == "stepwise":
         return "none: stepwise"
@@ -181,7 +180,6 @@ class Trial:
 
     @property
     def tiling(self) -> Tiling:
-        """The candidate whose turn it is."""
         return list(self.seconds_per_step)[self.turns % len(self.seconds_per_step)]
 
     @property
@@ -229,10 +227,10 @@ def try_out(engine: Engine, excitation: str, choice: Choice, tell: Callable[[str
             seconds = time.perf_counter() - begun
             trial.add(steps, seconds)
             steps *= 2 if seconds < heuristics.TURN_SECONDS / 4 else 1
-    return settled(engine, choice, trial), trial
+    return settle(engine, choice, trial), trial
 
 
-def settled(engine: TiledEngine, choice: Choice, trial: Trial) -> Choice:
+def settle(engine: TiledEngine, choice: Choice, trial: Trial) -> Choice:
     """The choice that a trial ends with, in use and stored for later runs."""
     choice = replace(choice, tiling=trial.best(), how="measured")
     engine.use_tiles(choice.tiling)
@@ -255,7 +253,6 @@ class RunTuner:
 
     @property
     def tiling(self) -> Tiling:
-        """The tiles in use now."""
         return self.trial.tiling if self.trial else self.choice.tiling
 
     @property
@@ -279,7 +276,7 @@ class RunTuner:
             self.trial.add(steps, seconds, checked)
             if self.trial.done:
                 self.rates = self.trial.rates()
-                self.choice, self.trial = settled(self._tiled, self.choice, self.trial), None
+                self.choice, self.trial = settle(self._tiled, self.choice, self.trial), None
         elif self._open:
             self._seconds, self._made = self._seconds + seconds, self._made + steps
             if self._seconds >= heuristics.WARM_UP:

@@ -24,7 +24,7 @@ class Shelf:
         return self.pieces[-1].name
 
 
-def described(record: ExcitationRecord, put: Callable[[np.ndarray], str]) -> dict[str, Any]:
+def description_of(record: ExcitationRecord, put: Callable[[np.ndarray], str]) -> dict[str, Any]:
     """An excitation's record, every array replaced by the name that `put` gave it."""
 
     def variables(given: Variables) -> dict[str, Any]:

@@ -75,7 +75,6 @@ class Checkpoint:
 
     @property
     def stored(self) -> Stored:
-        """Its arrays."""
         return Stored(self.path, self.manifest["files"])
 
     @property

@@ -18,7 +18,7 @@ from nearfield.entry.json_data import json_data
 from nearfield.machine.transport import agreed
 from nearfield.records.records import ExcitationRecord
 from nearfield.run.checkpoint.contents import fingerprint, self_contained
-from nearfield.run.checkpoint.finished import Shelf, described, rebuilt
+from nearfield.run.checkpoint.finished import Shelf, description_of, rebuilt
 from nearfield.run.checkpoint.folder import BESIDE, Checkpoint, checkpoints, keep_only, put_in_place, remove_unfinished
 from nearfield.run.checkpoint.pieces import Holder, Piece
 from nearfield.run.checkpoint.schedule import Schedule
@@ -181,7 +181,7 @@ class Checkpoints:
         """Rank 0: what is not of one rank's box, the manifest, and the name."""
         shelf = Shelf()
         others = {name: record for name, record in self.record.excitations.items() if name != loop.excitation}
-        finished = {name: described(record, shelf.put) for name, record in others.items()}
+        finished = {name: description_of(record, shelf.put) for name, record in others.items()}
         runs = {name: facts for name, facts in self.record.facts["runs"].items() if name in others}
         guard = [Piece(f"guard: {name}", np.array(getattr(loop.guard, name), float)) for name in ("times", "energies")]
         files = {name: entry for each in gathered for name, entry in each.items()}

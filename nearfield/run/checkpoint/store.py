@@ -189,7 +189,6 @@ class Stored:
 
     @staticmethod
     def known(circuits: dict[tuple[int, ...], np.ndarray], edge: tuple[int, ...]) -> np.ndarray:
-        """The states of the circuit on an edge."""
         if edge not in circuits:
             raise Damaged(f"it holds no circuit on edge {edge}")
         return circuits[edge]

@@ -1,0 +1,58 @@
+"""What the grid moves to its lines: entries of the list that `check` prints, made by the folder of what is moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypedDict
+
+from nearfield.entry.wording import quantity
+from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
+
+# coordinates in m; the effect with its size; `cells`: how far from its place it acts
+Moved = TypedDict("Moved", {"what": str, "from": float, "to": float, "effect": str, "cells": float})
+AT_HOME = 0.02  # cells from its place up to which an edge of thin metal on a line meant for it acts where it is drawn
+
+
+def moved_place(
+    what: str, grid: YeeGrid, axis: int, place: float, effect: str = "", beyond: int = 0
+) -> Iterator[Moved]:
+    """A coordinate (m) that is moved to the nearest line; nothing where it lies on one, or outside the grid.
+
+    `beyond`: -1 or 1 for the lower or the upper edge of thin metal, which acts a third of a cell further out than its
+    line: nothing of one that so acts where it is drawn.
+    """
+    line, node = grid.lines[axis], grid.nearest_node(axis, place)
+    to, cell = float(line[node]), float(grid.primary(axis)[min(node, line.size - 2)])
+    if not line[0] <= place <= line[-1] or abs(to - place) <= SAMPLE_TOLERANCE * cell:
+        return
+    acts = to + beyond * cell_beyond(grid, axis, node, beyond) / 3
+    off = abs(acts - place) / cell
+    if not beyond or off > AT_HOME:
+        by = f"moved along {AXES[axis]} by {quantity(abs(to - place), 'm')}, {abs(to - place) / cell:.2g} of a cell"
+        text = f"{by}{'; ' if effect else ''}{effect}"
+        yield {"what": what, "from": float(place), "to": to, "effect": text, "cells": off}
+
+
+def cell_beyond(grid: YeeGrid, axis: int, node: int, way: int) -> float:
+    """Length (m) of the cell past a node, towards lower (-1) or higher coordinates."""
+    cells = grid.primary(axis)
+    return float(cells[min(max(node - (way < 0), 0), cells.size - 1)])
+
+
+def moved_span(what: str, grid: YeeGrid, axis: int, low: float, high: float, thin: bool = False) -> Iterator[Moved]:
+    """Both ends of an extent (m); `thin`: of metal without thickness, see `moved_place`."""
+    if low == high:
+        yield from moved_place(f"{what}, its place along {AXES[axis]}", grid, axis, low)
+        return
+    nodes = [grid.nearest_node(axis, end) for end in (low, high)]
+    first, last = (float(grid.lines[axis][node]) for node in nodes)
+    if thin:
+        first -= cell_beyond(grid, axis, nodes[0], -1) / 3
+        last += cell_beyond(grid, axis, nodes[1], 1) / 3
+    longer = 100.0 * ((last - first) / (high - low) - 1.0)
+    how = "acts as if" if thin else "is"
+    effect = (
+        f"it {how} {quantity(last - first, 'm')} instead of {quantity(high - low, 'm')} long there ({longer:+.2g} %)"
+    )
+    for end, name, way in ((low, "lower", -1), (high, "upper", 1)):
+        yield from moved_place(f"{what}, its {name} end along {AXES[axis]}", grid, axis, end, effect, way * thin)

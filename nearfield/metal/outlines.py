@@ -1,0 +1,126 @@
+"""Outlines of metal without thickness, and the free rims nearest to points about them.
+
+A rim is free where no other metal goes on: not at seams of sheets in one plane, on other metal, or at the grid's ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.bodies.outlines import Ends, closed, straight_sides
+from nearfield.bodies.shapes import Cylinder, Solid
+from nearfield.grid.yee import YeeGrid
+from nearfield.metal.patches import margin_of, next_axes, shortest_cells
+
+if TYPE_CHECKING:
+    from nearfield.metal.metal import Body
+
+CORNERS = 128  # of the polygon that stands for a disc
+BESIDE = 1e-3  # shortest cells beyond a rim where other metal that goes on is looked for
+
+
+def sides_of(shape: Solid, normal: int) -> Ends | None:
+    """The sides of a flat shape's outline along the two axes after its normal; None for shapes without an outline."""
+    if not isinstance(shape, Cylinder):
+        return straight_sides(shape, normal)
+    u, v = next_axes(normal)
+    angle = 2.0 * np.pi * (np.arange(CORNERS) + 0.5) / CORNERS
+    radius = shape.radius * (np.pi / CORNERS / np.tan(np.pi / CORNERS)) ** -0.5  # of the same area
+    return closed([np.stack((shape.start[u] + radius * np.cos(angle), shape.start[v] + radius * np.sin(angle)), 1)])
+
+
+class FlatMetal:
+    """The flat bodies of one plane (`inside`, their numbers) among all metal."""
+
+    def __init__(self, grid: YeeGrid, bodies: Sequence[Body], inside: Sequence[int], normal: int, node: int) -> None:
+        self._grid, self.bodies, self.inside, self.normal = grid, bodies, inside, normal
+        self.across, self.margin, self.shortest = next_axes(normal), margin_of(grid), min(shortest_cells(grid))
+        self._place, self._node = float(grid.lines[normal][node]), node
+
+    def _points(self, at: np.ndarray, height: float) -> list[np.ndarray]:
+        """x, y, z of points (n, 2) of the plane; past the ends of closed axes, of those that they repeat."""
+        place = {self.normal: np.full(len(at), height), self.across[0]: at[:, 0], self.across[1]: at[:, 1]}
+        for a in self.across:
+            if self._grid.closed(a):
+                low, high = self._grid.lines[a][[0, -1]]
+                place[a] = np.where(
+                    (place[a] < low) | (place[a] > high), low + np.mod(place[a] - low, high - low), place[a]
+                )
+        return [place[a] for a in range(3)]
+
+    def holds(self, at: np.ndarray) -> np.ndarray:
+        """Whether points (n, 2) lie in metal of the plane, or in solid metal that it crosses."""
+        found = np.zeros(len(at), dtype=bool)
+        for number, body in enumerate(self.bodies):
+            if body.kind == "pec" and (number in self.inside or self._crosses(body)):
+                height = 0.5 * (body.lower[self.normal] + body.upper[self.normal])
+                flat = body.shape._constant_along(self.normal)
+                where = self._points(at, height if flat else self._place)
+                near = self._near(body, where)
+                found[near] |= body.shape._signed_distance(*(q[near] for q in where)) <= self.margin
+        return found
+
+    def holds_alone(self, number: int, at: np.ndarray) -> np.ndarray:
+        """Whether points (n, 2) lie in one body of the plane."""
+        body = self.bodies[number]
+        where = {
+            self.normal: np.full(len(at), body.lower[self.normal]),
+            self.across[0]: at[:, 0],
+            self.across[1]: at[:, 1],
+        }
+        return body.shape._lateral_distance(*(where[a] for a in range(3))) <= 0.0
+
+    def _crosses(self, body: Body) -> bool:
+        ends = body.nodes[self.normal]
+        if not body.solid:
+            return False
+        if ends is None:
+            return body.lower[self.normal] <= self._place <= body.upper[self.normal]
+        return ends[0] <= self._node <= ends[1]
+
+    def touches_others(self, at: np.ndarray, height: float) -> np.ndarray:
+        """Whether points (n, 2) at a height (m) touch metal that is not of this plane."""
+        found = np.zeros(len(at), dtype=bool)
+        where = self._points(at, height)
+        for number, body in enumerate(self.bodies):
+            if body.kind == "pec" and number not in self.inside and body.shape.kind != "wire":
+                near = self._near(body, where)
+                found[near] |= body.shape._signed_distance(*(q[near] for q in where)) <= self.margin
+        return found
+
+    def _near(self, body: Body, where: Sequence[np.ndarray]) -> np.ndarray:
+        """Numbers of the points in a body's bounds."""
+        inside = np.ones(where[0].size, dtype=bool)
+        for q, low, high in zip(where, body.lower, body.upper):
+            inside &= (low - self.margin <= q) & (q <= high + self.margin)
+        return np.nonzero(inside)[0]
+
+
+def past_ends(at: np.ndarray, ends: Sequence[tuple[float, float] | None], margin: float) -> np.ndarray:
+    """Whether points (n, 2) lie past the ends (low, high) of the grid along both axes; None: it has none."""
+    found = np.zeros(len(at), dtype=bool)
+    for column, end in enumerate(ends):
+        if end is not None:
+            found |= (at[:, column] < end[0] - margin) | (at[:, column] > end[1] + margin)
+    return found
+
+
+def nearest_foot(at: Sequence[np.ndarray], start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(distance, foot (..., 2)) of points (u, v), which broadcast, from a side."""
+    along = end - start
+    part = ((at[0] - start[0]) * along[0] + (at[1] - start[1]) * along[1]) / (along @ along)
+    part = np.clip(part, 0.0, 1.0)
+    foot = np.stack([start[n] + part * along[n] for n in range(2)], axis=-1)
+    return np.hypot(at[0] - foot[..., 0], at[1] - foot[..., 1]), foot
+
+
+def outward(start: np.ndarray, end: np.ndarray, holds) -> np.ndarray:
+    """Unit normals (n, 2) of sides away from metal."""
+    along = end - start
+    size = np.hypot(*along.T)
+    normal = np.stack((along[:, 1], -along[:, 0]), axis=1) / size[:, None]
+    beside = 0.5 * (start + end) + 1e-6 * size[:, None] * normal
+    return np.where(holds(beside)[:, None], -normal, normal)

@@ -1,0 +1,121 @@
+"""Samples about the free rims of one plane of flat metal: which are metal or cut, and the factors of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nearfield.metal.half_lattice import HalfLattice
+from nearfield.metal.outlines import FlatMetal
+from nearfield.metal.patches import next_axes
+from nearfield.metal.rim_field import RimView, edge_across, edge_in_plane, face_across, face_in_plane
+from nearfield.metal.rim_points import REACH, rim_points
+from nearfield.metal.sample_numbers import SampleNumbers
+
+CLOSED = 1e-6  # part of an edge; edges that are open by less are metal
+
+
+class Factors(NamedTuple):
+    """Factors of samples: their numbers, distances from the rim (m), factors of eps or 1/mu, and the part of the sample
+    that the singular field sees, 0 along the rim and 1 across it."""
+
+    number: np.ndarray
+    distance: np.ndarray
+    value: np.ndarray
+    share: np.ndarray
+
+
+class RimPlane:
+    """The samples about rims of the flat bodies of a plane; `parts`: factors of edges and of faces.
+
+    `metal` and `cut`: numbers of edges in the plane that lie in metal, or that rims divide.
+    """
+
+    def __init__(
+        self, flat: FlatMetal, samples: SampleNumbers, lattices: Sequence[HalfLattice], node: int, height: float
+    ) -> None:
+        self._samples, self._normal, self._across = samples, flat.normal, next_axes(flat.normal)
+        self._along = [lattices[a] for a in self._across]
+        self._levels(samples.grid, node)
+        least = REACH * self._cells
+        self.points = rim_points(flat, self._along, height, least)
+        self.metal: np.ndarray = np.empty(0, dtype=np.int64)
+        self.cut: np.ndarray = np.empty(0, dtype=np.int64)
+        self.parts: tuple[list[Factors], list[Factors]] = list(self._edges()), list(self._faces())
+
+    def _levels(self, grid, node: int) -> None:
+        """Heights of nodes and of the cell centres below them over the plane, mirrored at the grid's ends."""
+        axis, line = self._normal, grid.lines[self._normal]
+        if grid.closed(axis):
+            period, count = line[-1] - line[0], line.size - 1
+            number = np.arange(node - count // 2, node + count // 2 + 1)
+            nodes = line[number % count] + number // count * period
+        else:
+            number, nodes = np.arange(line.size), line
+        ends = np.concatenate(([2 * nodes[0] - nodes[1]], nodes, [2 * nodes[-1] - nodes[-2]])) - line[node]
+        self._numbers, self._nodes, self._centres = number, ends[1:-1], 0.5 * (ends[1:] + ends[:-1])
+        at = int(np.nonzero(number == node)[0][0])
+        sides = np.diff(ends)[at : at + 2]
+        self._cells = float(sides.max())
+
+    def _views(self, half: tuple[bool, bool], between: bool) -> Iterator[tuple[RimView, np.ndarray, int]]:
+        """The samples of a component near rims, level by level, by whether they lie midway along u, v and the normal:
+        view, which of the points, level."""
+        points = self.points
+        numbers = np.stack([lattice.number[n] for lattice, n in zip(self._along, points.at)])
+        here = (numbers[0] % 2 == half[0]) & (numbers[1] % 2 == half[1])
+        heights = self._centres[1:-1] if between else self._nodes
+        for level, height in enumerate(heights):
+            which = np.nonzero(here & (abs(height) < points.reach))[0]
+            if which.size:
+                length = np.stack([lattice.length[n[which]] for lattice, n in zip(self._along, points.at)])
+                yield RimView(points.s[which], points.normal[:, which], length), which, level
+
+    def _number(self, component: int, which: np.ndarray, level: int) -> np.ndarray:
+        """Numbers of the samples of a component at some points."""
+        index = np.empty((which.size, 3), dtype=np.int64)
+        index[:, self._normal] = self._numbers[level]
+        for a, lattice, n in zip(self._across, self._along, self.points.at):
+            index[:, a] = lattice.number[n[which]] // 2
+        return self._samples.number(component, index)
+
+    def _factors(self, component: int, which: np.ndarray, level: int, height: float, value, share) -> Factors:
+        distance = np.hypot(self.points.s[which], height)
+        return Factors(self._number(component, which, level), distance, value, np.broadcast_to(share, value.shape))
+
+    def _edges(self) -> Iterator[Factors]:
+        for n, component in enumerate(self._across):
+            for view, which, level in self._views((n == 0, n == 1), False):
+                z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
+                if z == 0.0:
+                    self._divide(component, view, n, which, level)
+                value = edge_in_plane(view, n, z, low, high)
+                yield self._factors(component, which, level, z, value, view.normal[n] ** 2)
+        for view, which, level in self._views((False, False), True):
+            low, high = self._nodes[level : level + 2]
+            yield self._factors(self._normal, which, level, 0.5 * (low + high), edge_across(view, low, high), 1.0)
+
+    def _divide(self, component: int, view: RimView, n: int, which: np.ndarray, level: int) -> None:
+        """Sort edges in the plane into metal, cut and open ones."""
+        number, half = self._number(component, which, level), np.abs(view.spans[n])
+        closed = view.s + half <= CLOSED * view.length[n]
+        cut = ~closed & (view.s - half < -CLOSED * view.length[n])
+        self.metal, self.cut = np.append(self.metal, number[closed]), np.append(self.cut, number[cut])
+
+    def _faces(self) -> Iterator[Factors]:
+        for view, which, level in self._views((True, True), False):
+            z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
+            yield self._factors(3 + self._normal, which, level, z, face_in_plane(view, z, low, high), _upright(view))
+        for n, component in enumerate(self._across):
+            for view, which, level in self._views((n == 1, n == 0), True):
+                low, high = self._nodes[level : level + 2]
+                value = face_across(view, n, low, high)
+                share = view.normal[n] ** 2 * _upright(view)
+                yield self._factors(3 + component, which, level, 0.5 * (low + high), value, share)
+
+
+def _upright(view: RimView) -> np.ndarray:
+    """1 for rims along the axes, falling to 0 for slanting ones, whose faces may be small against their edges."""
+    return (view.normal[0] ** 2 - view.normal[1] ** 2) ** 8

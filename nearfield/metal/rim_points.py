@@ -1,0 +1,101 @@
+"""Points about the free rims of one plane of flat metal, on the half lattice on which all samples lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearfield.metal.half_lattice import HalfLattice
+from nearfield.metal.outlines import BESIDE, FlatMetal, nearest_foot, outward, past_ends, sides_of
+from nearfield.metal.patches import spread
+
+REACH = 2.1  # cells about a rim whose samples count otherwise; more changes some 0.01 % (docs/method.md)
+
+
+@dataclass(frozen=True)
+class RimPoints:
+    """Points of a plane: their places in the lattices of u and v, signed distance (m) from the nearest free rim,
+    positive outside metal, its unit normal outwards, and how far the rim is felt (m)."""
+
+    at: np.ndarray  # (2, n)
+    s: np.ndarray
+    normal: np.ndarray  # (2, n)
+    reach: np.ndarray
+
+
+def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, least: float) -> RimPoints:
+    """All points near free rims; `height` of the metal as drawn, `least`: how far a rim is felt at least (m)."""
+    found = [_about(flat, number, lattices, least) for number in flat.inside]
+    at, distance, foot, normal = (np.concatenate([part[n] for part in found], axis=-1) for n in range(4))
+    place = np.stack([lattice.place[n] for lattice, n in zip(lattices, at)])
+    key = np.ravel_multi_index(tuple(at), [lattice.number.size for lattice in lattices])
+    _, first, back = np.unique(key, return_index=True, return_inverse=True)
+    inside = flat.holds(place[:, first].T)[back]
+    away = np.where(distance > flat.margin, (place - foot) / np.maximum(distance, flat.margin), 0.0)
+    own = np.where(inside, -away, away)
+    normal = np.where(distance > flat.margin, own, normal)
+    beyond = (foot + BESIDE * flat.shortest * normal).T
+    free = ~flat.holds(beyond) & ~past_ends(beyond, [lattice.end for lattice in lattices], flat.margin)
+    free &= ~flat.touches_others(foot.T, height)
+    order = np.lexsort((distance, key))
+    nearest = np.zeros(key.size, dtype=bool)
+    nearest[order[np.unique(key[order], return_index=True)[1]]] = True
+    order = order[(free & (inside | nearest))[order]]
+    chosen = order[np.unique(key[order], return_index=True)[1]]
+    s = np.where(inside, -distance, distance)[chosen]
+    cells = np.stack([lattice.cell[n] for lattice, n in zip(lattices, at[:, chosen])])
+    reach = np.maximum(REACH * (np.abs(normal[:, chosen]) * cells).sum(axis=0), least)
+    s, normal = _seen_from_outside(lattices, at[:, chosen], s, normal[:, chosen], flat.margin)
+    felt = np.abs(s) < reach - flat.margin
+    return RimPoints(at[:, chosen][:, felt], s[felt], normal[:, felt], reach[felt])
+
+
+def _seen_from_outside(
+    lattices: Sequence[HalfLattice], at: np.ndarray, s: np.ndarray, normal: np.ndarray, margin: float
+):
+    """Distances and normals, of the middle of an edge that leaves metal those of the rim that it crosses.
+
+    Near a corner another rim may be nearer to its middle.
+    """
+    shape = [lattice.number.size for lattice in lattices]
+    key = np.ravel_multi_index(tuple(at), shape)  # rising
+    found, turned = s.copy(), normal.copy()
+    odd = np.stack([lattice.number[n] % 2 for lattice, n in zip(lattices, at)])
+    for a, step in enumerate((shape[1], 1)):
+        middle = np.nonzero((odd[a] == 1) & (odd[1 - a] == 0) & (s <= margin))[0]
+        rows = [np.minimum(np.searchsorted(key, key[middle] + way * step), key.size - 1) for way in (-1, 1)]
+        outside = [(key[row] == key[middle] + way * step) & (s[row] > margin) for row, way in zip(rows, (-1, 1))]
+        for n, way in enumerate((-1, 1)):
+            own = outside[n] & ~outside[1 - n]
+            row, to = rows[n][own], middle[own]
+            half = 0.5 * lattices[a].length[at[a][to]]
+            found[to], turned[:, to] = s[row] - way * normal[a][row] * half, normal[:, row]
+    return found, turned
+
+
+def _about(flat: FlatMetal, number: int, lattices: Sequence[HalfLattice], least: float) -> tuple[np.ndarray, ...]:
+    """(places, distance, foot, normal of the side) of points near each side of one body."""
+    sides = sides_of(flat.bodies[number].shape, flat.normal)
+    assert sides is not None
+    start, end = sides
+    outwards = outward(start, end, lambda points: flat.holds_alone(number, points))
+    parts: list[tuple[np.ndarray, ...]] = [(np.empty((2, 0), int), np.empty(0), np.empty((2, 0)), np.empty((2, 0)))]
+    for first, last, normal in zip(start, end, outwards):
+        cuts = [_near(lattice, min(a, b), max(a, b), least) for lattice, a, b in zip(lattices, first, last)]
+        if any(cut.size == 0 for cut in cuts):
+            continue
+        points = [spread(lattice.place[cut], n) for n, (lattice, cut) in enumerate(zip(lattices, cuts))]
+        distance, foot = nearest_foot(points, first, last)
+        cell = max(float(lattice.cell[cut].max()) for lattice, cut in zip(lattices, cuts))
+        near = np.nonzero(distance < max(REACH * cell * 2.0**0.5, least))
+        at = np.stack([cut[n] for cut, n in zip(cuts, near)])
+        parts.append((at, distance[near], foot[near].T, np.repeat(normal[:, None], at.shape[1], axis=1)))
+    return tuple(np.concatenate([part[n] for part in parts], axis=-1) for n in range(4))
+
+
+def _near(lattice: HalfLattice, low: float, high: float, least: float) -> np.ndarray:
+    """Places in a lattice within the reach of an interval."""
+    reach = np.maximum(REACH * 2.0**0.5 * lattice.cell, least)
+    return np.nonzero((lattice.place >= low - reach) & (lattice.place <= high + reach))[0]

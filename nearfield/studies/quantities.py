@@ -1,0 +1,175 @@
+"""One number of a result, named in words: "S11 dip", "S21 at 5 GHz", "pattern directivity at 10 GHz"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.analysis.network import decibels, dips
+from nearfield.analysis.resonances import resonances
+from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import FREQUENCY
+from nearfield.entry.quantities import Quantity as Typed
+
+if TYPE_CHECKING:
+    from nearfield.results import Result
+
+FORMS = (
+    '"S11 dip", "S11 dip between 5 GHz and 9 GHz", "S11 depth", "S21 at 5 GHz", "S21 dB at 5 GHz", '
+    '"Z11 real at 5 GHz", "Z11 imag at 5 GHz", "PROBE resonance between 2 GHz and 3 GHz", '
+    '"PATTERN directivity at 5 GHz" (dBi; "gain", "realized gain"), "PATTERN radiated power at 5 GHz", '
+    '"FLUX power at 5 GHz"'
+)
+NUMBER = r"[-+\d.eE]+ ?[A-Za-z]*"
+BAND = rf"(?: between (?P<low>{NUMBER}) and (?P<high>{NUMBER}))"
+AT = rf"(?: at (?P<at>{NUMBER}))"
+ZOOM = 401  # frequencies about a dip: its place is that of a parabola through three of them
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number of a result: its words, its unit ("" for a ratio), and how it is read."""
+
+    text: str
+    unit: str
+    read: Callable[[Result], float]
+
+
+def quantity_of(text: str) -> Quantity:
+    """The quantity that a text names. Error: `ModelError` that lists the forms there are."""
+    words = " ".join(text.split())
+    for pattern, maker in MAKERS:
+        match = re.fullmatch(pattern, words)
+        if match:
+            return maker(words, match)
+    raise ModelError(f"quantity {text!r} is not known; give one of {FORMS}")
+
+
+def _hertz(text: str | None) -> float | None:
+    try:
+        return None if text is None else Typed(FREQUENCY, "positive").read(float(text) if _plain(text) else text)
+    except ValueError as error:
+        raise ModelError(f"quantity: frequency {text!r}: {error}") from None
+
+
+def _plain(text: str) -> bool:
+    return re.fullmatch(r"[-+\d.eE]+", text) is not None
+
+
+def _pair(result: Result, match: re.Match) -> tuple[str, str]:
+    """Names of the ports that S or Z with two numbers, counted from 1, goes to and comes from."""
+    ports = [str(name) for name in result.sparameters.to.values]
+    numbers = int(match["to"]), int(match["source"])
+    if not all(1 <= number <= len(ports) for number in numbers):
+        raise ModelError(
+            f"quantity {match.string!r}: the result has {len(ports)} ports, {', '.join(ports)}, counted from 1"
+        )
+    return ports[numbers[0] - 1], ports[numbers[1] - 1]
+
+
+def _waves(result: Result, match: re.Match, frequencies: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Frequencies (Hz) and S between the two ports, where the pulse held enough."""
+    to, source = _pair(result, match)
+    parameters = result.sparameters if frequencies is None else result.sparameters_at(frequencies)
+    waves = parameters.sel(to=to, source=source)
+    known = np.isfinite(waves.values)
+    if not known.any():
+        raise ModelError(f"quantity {match.string!r}: that S-parameter is not known where it is asked for")
+    return waves.frequency.values[known], waves.values[known]
+
+
+def _dip(words: str, match: re.Match) -> Quantity:
+    low, high = _hertz(match["low"]), _hertz(match["high"])
+
+    def deepest(result: Result) -> tuple[float, float]:
+        frequency, waves = _waves(result, match)
+        inside = (frequency >= (low or 0.0)) & (frequency <= (high or np.inf))
+        coarse = dips(frequency[inside], np.abs(waves[inside]))
+        if not coarse:
+            raise ModelError(f"quantity {words!r}: there is no dip in that band")
+        place, step = min(coarse, key=lambda dip: dip[1])[0], float(np.diff(frequency).min())
+        close = np.linspace(place - 2 * step, place + 2 * step, ZOOM)
+        frequency, waves = _waves(result, match, close)
+        return min(dips(frequency, np.abs(waves)), key=lambda dip: dip[1], default=(place, float(np.abs(waves).min())))
+
+    if match["what"] == "depth":
+        return Quantity(words, "dB", lambda result: float(decibels(deepest(result)[1])))
+    return Quantity(words, "Hz", lambda result: deepest(result)[0])
+
+
+def _wave(words: str, match: re.Match) -> Quantity:
+    at, in_decibels = _hertz(match["at"]), match["scale"] is not None
+
+    def read(result: Result) -> float:
+        level = np.abs(_waves(result, match, [at])[1][0])
+        return float(decibels(level) if in_decibels else level)
+
+    return Quantity(words, "dB" if in_decibels else "", read)
+
+
+def _impedance(words: str, match: re.Match) -> Quantity:
+    at = _hertz(match["at"])
+
+    def read(result: Result) -> float:
+        _pair(result, match)
+        matrix = result.sparameters_at([at])
+        ports = [str(name) for name in matrix.to.values]
+        root = np.diag(np.sqrt([result.reference_impedances[name] for name in ports]))
+        waves, one = matrix.sel(to=ports, source=ports).values[0], np.eye(len(ports))
+        if not np.isfinite(waves).all():
+            raise ModelError(f"quantity {words!r}: impedances need S of all ports; drive every port")
+        impedance = root @ np.linalg.solve(one - waves, one + waves) @ root
+        value = impedance[int(match["to"]) - 1, int(match["source"]) - 1]
+        return float(value.real if match["part"] == "real" else value.imag)
+
+    return Quantity(words, "ohm", read)
+
+
+def _resonance(words: str, match: re.Match) -> Quantity:
+    band = _hertz(match["low"]), _hertz(match["high"])
+
+    def read(result: Result) -> float:
+        modes = resonances(result, band, probe=match["name"])
+        if not modes.sizes["mode"]:
+            raise ModelError(f"quantity {words!r}: no resonance exceeds the noise there")
+        return float(modes.frequency.values[np.argmax(np.abs(modes.amplitude.values))])
+
+    return Quantity(words, "Hz", read)
+
+
+FAR_FIELD = {
+    "directivity": ("directivity_dbi", "dBi"),
+    "gain": ("gain_dbi", "dBi"),
+    "realized gain": ("realized_gain_dbi", "dBi"),
+    "radiated power": ("radiated_power", "W"),
+}
+
+
+def _monitor(words: str, match: re.Match) -> Quantity:
+    at, what = _hertz(match["at"]), match["what"]
+    attribute, unit = FAR_FIELD.get(what, ("", "W"))
+
+    def read(result: Result) -> float:
+        run = result.per_source()
+        values = run[match["name"]] if what == "power" else getattr(run[match["name"]], attribute)
+        recorded = values.frequency.values
+        nearest = int(np.argmin(np.abs(recorded - (recorded[0] if at is None else at))))
+        if at is not None and abs(recorded[nearest] - at) > 1e-6 * at:
+            raise ModelError(f"quantity {words!r}: {match['name']!r} has {', '.join(f'{f:.6g}' for f in recorded)} Hz")
+        return float(np.nanmax(values.isel(frequency=nearest).values))
+
+    return Quantity(words, unit, read)
+
+
+PORTS = r"(?P<to>\d)(?P<source>\d)"
+MAKERS = (
+    (rf"S{PORTS} (?P<what>dip|depth){BAND}?", _dip),
+    (rf"S{PORTS}(?P<scale> dB)?{AT}", _wave),
+    (rf"Z{PORTS} (?P<part>real|imag){AT}", _impedance),
+    (rf"(?P<name>.+) resonance{BAND}", _resonance),
+    (rf"(?P<name>.+) (?P<what>directivity|(?:realized )?gain|radiated power|power){AT}?", _monitor),
+)

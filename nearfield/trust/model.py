@@ -1,0 +1,129 @@
+"""What can be judged before a run: cells against waves, skin depths and pulses, rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.analysis.network import decibels
+from nearfield.discretization.excitations import all_waveforms
+from nearfield.discretization.moves import moves
+from nearfield.discretization.resolution import cells_in_media, phase_across, resolved_media, rounded
+from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.entry.wording import counted
+from nearfield.lowering.context import dft_stride
+from nearfield.sources.waveforms import ContinuousWave
+from nearfield.trust.entries import Trust, judged
+from nearfield.trust.walls import wall_trust
+
+if TYPE_CHECKING:
+    from nearfield.discretization.discretization import Discretization
+    from nearfield.media.materials import Medium
+
+CELLS = 15.0, 10.0  # per wavelength: 2 and 4.5 degrees of phase in every wavelength
+PHASE = 20.0, 90.0  # degrees across the grid: 0.3 dB of two waves that should add up; they cancel at 180
+SKIN_CELLS = 3.0, 1.0  # per skin depth: 3 keep the loss of a half space to some 5 %
+MOVED = 0.05, 0.5  # cells
+ALIAS = -60.0, -40.0  # dB of the pulse's peak that fold onto recorded frequencies
+ROUNDING = -80.0, -60.0  # dB of the peak field
+EPSILON = {"single": 2.0**-24, "double": 2.0**-53}
+CONDUCTS = 0.5  # imaginary over real part of the index from which a depth, not a wavelength, must be resolved
+
+
+def model_trust(setup: Discretization) -> list[Trust]:
+    """Entries that a model on its grid allows before anything ran."""
+    return [
+        *_resolution(setup),
+        *_skin_depth(setup),
+        *_places(setup),
+        *wall_trust(setup),
+        *_aliases(setup),
+        *_rounding(setup),
+    ]
+
+
+def _resolution(setup: Discretization) -> Iterator[Trust]:
+    if setup.band_edge <= 0:
+        return
+    media = resolved_media(setup)
+    worst = min(media, key=lambda medium: medium.cells_per_wavelength)
+    text = (
+        f"in {worst.name} at the highest frequency, where waves lag by {rounded(worst.phase_error, 2)} degrees in "
+        "every wavelength; 20 are usual, `nearfield converge` shows what they cost"
+    )
+    yield judged("cells per wavelength", worst.cells_per_wavelength, *CELLS, text, at_least=True)
+    text = "of a wave at the highest frequency along the longest side of the grid, in the medium where it is worst"
+    yield judged("numerical phase error", phase_across(setup.grid, media, setup.band_edge), *PHASE, text, "degrees")
+
+
+def _skin_depth(setup: Discretization) -> Iterator[Trust]:
+    """Media that conduct well at the highest frequency: the depth to which fields go, in cells."""
+    frequency = setup.band_edge
+
+    def decay(medium: Medium) -> float:
+        """Skin depths a metre at the highest frequency; 0 where a wave gets through."""
+        square = medium.relative_permittivity(frequency) * medium.relative_permeability(frequency)
+        index = np.sqrt(complex(np.ravel(square)[0]))
+        return 2 * math.pi * frequency / VACUUM_SPEED * abs(index.imag) if _conducts(index) else 0.0
+
+    if frequency <= 0:
+        return
+    cells = {
+        name: 1 / (cell * rate)
+        for name, (cell, rate) in cells_in_media(setup.simulation, setup.grid, decay).items()
+        if rate > 0
+    }
+    if cells:
+        name = min(cells, key=lambda each: cells[each])
+        text = (
+            f"of {name} at the highest frequency; fields inside need some three. Finer cells there, or a `Conductor` "
+            "whose surface is known"
+        )
+        yield judged("cells per skin depth", cells[name], *SKIN_CELLS, text, at_least=True)
+
+
+def _places(setup: Discretization) -> Iterator[Trust]:
+    """How far metal, ports and the like act from where they are drawn."""
+    found = moves(setup)
+    worst = max(found, key=lambda each: each["cells"], default=None)
+    text = "everything acts where it is drawn"
+    if worst is not None:
+        text = (
+            f"of a cell: {worst['what']}, the most of {counted(len(found), 'place')} that the grid moves to its lines; "
+            "`nearfield check` lists them with their effect"
+        )
+    yield judged("moved to grid lines", worst["cells"] if worst else 0.0, *MOVED, text)
+
+
+def _conducts(index: complex) -> bool:
+    return abs(index.imag) > CONDUCTS * abs(index.real)
+
+
+def _aliases(setup: Discretization) -> Iterator[Trust]:
+    """The part of the pulse above half the sampling rate of running sums, folded onto their frequencies."""
+    wanted = [f for monitor in setup.simulation.monitors for f in getattr(monitor, "frequencies", None) or ()]
+    if not wanted:
+        return
+    frequencies = np.array(wanted, dtype=float)
+    rate = 1 / (dft_stride(setup.context, frequencies) * setup.time_step)
+    levels = []
+    for waveform in all_waveforms(setup.simulation):
+        if isinstance(waveform, ContinuousWave):  # a carrier has no spectrum to speak of, once its ramp is over
+            continue
+        band = np.linspace(0.0, waveform.maximum_frequency, 201)
+        peak = np.abs(waveform.spectrum(band)).max()
+        levels.append(np.abs(waveform.spectrum(rate - frequencies)).max() / peak if peak > 0 else 0.0)
+    level = float(decibels(max([*levels, 1e-15])))
+    text = "of the pulse's peak fold onto recorded frequencies, as running sums do not take every step"
+    yield judged("aliasing of running sums", level, *ALIAS, text, "dB")
+
+
+def _rounding(setup: Discretization) -> Iterator[Trust]:
+    """Rounding errors of every step add up like a random walk: half a unit in the last place times sqrt(steps)."""
+    precision = setup.simulation.precision
+    level = float(decibels(EPSILON[precision] * math.sqrt(max(setup.expected_steps, 1))))
+    text = f'of the peak field: what is smaller is rounding, in {precision} precision; precision="double" has less'
+    yield judged("rounding", level, *ROUNDING, text, "dB")

@@ -1,0 +1,80 @@
+"""Passivity, reciprocity and the balance of powers at ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from nearfield.analysis.network import decibels
+from nearfield.analysis.sparameters import RETURNED
+from nearfield.records.records import RunRecord
+from nearfield.trust.entries import Recorded, Trust, judged
+
+ACTIVE = 1.01, 1.02  # sqrt(power out over power in): 1 % for the line's own dispersion, 2 % for a signal cut off
+UNEQUAL = 0.01, 0.02  # |Sij - Sji|
+SPOILED = 0.01, 0.05  # of the wave sent in: the error of S as b/a of one excitation
+SILENT = 1e-3  # below this part of the wave sent in the other ports are not worth a warning
+LOST = 0.02, 0.05  # share of the power that goes in and does not come out of a lossless closed model
+
+
+def port_trust(result: Recorded) -> Iterator[Trust]:
+    """Entries from the S-parameters; none without ports."""
+    variables = result.record.sparameters
+    if not variables:
+        return
+    matrix = variables["sparameters"].array
+    to, source = ([str(name) for name in variables[dim].array] for dim in ("to", "source"))
+    outgoing = np.sum(np.abs(matrix) ** 2, axis=1)  # (frequency, source)
+    for column, name in enumerate(source):
+        text = "largest sqrt(power out over power in) over the band; a passive structure has at most 1"
+        largest = float(np.sqrt(largest_finite(outgoing[:, column])))
+        if name in result.record.excitations or np.isfinite(largest):
+            yield judged(f"passivity, {name} driven", largest, *ACTIVE, text)
+    driven = [name for name in source if name in to and np.isfinite(matrix[:, :, source.index(name)]).any()]
+    if len(driven) > 1:
+        rows, columns = [to.index(name) for name in driven], [source.index(name) for name in driven]
+        square = matrix[:, rows][:, :, columns]
+        with np.errstate(invalid="ignore"):
+            largest = largest_finite(np.abs(square - np.swapaxes(square, 1, 2)))
+        text = "largest |Sij - Sji| over the band; media without magnetisation are reciprocal"
+        yield judged("reciprocity", largest, *UNEQUAL, text)
+    for name, total, _ in _returned(result.record):
+        text = "of the wave sent in at most, by which S as b/a of this excitation errs; drive all ports for less"
+        yield judged(f"waves sent back by other ports, {name} driven", total, *SPOILED, text)
+    if result.record.facts.get("lossless"):
+        for name in driven:
+            text = "largest part of the power in that comes out of no port; nothing in this model takes any"
+            missing = largest_finite(np.abs(1 - outgoing[:, source.index(name)]))
+            yield judged(f"power balance, {name} driven", 100 * missing, 100 * LOST[0], 100 * LOST[1], text, "%")
+
+
+def _returned(record: RunRecord) -> Iterator[tuple[str, float, list[tuple[str, float]]]]:
+    """Where S is b/a of one excitation: its port, what all other ports send back at most, and each of them, sorted."""
+    if not record.sparameters or RETURNED not in record.sparameters:
+        return
+    ports = [str(name) for name in record.sparameters["to"].array]
+    for source, column in enumerate(record.sparameters[RETURNED].array.T):
+        if np.isfinite(column).all():
+            each = [(ports[n], float(column[n])) for n in np.argsort(-column) if n != source and column[n] > 0]
+            yield ports[source], float(column.sum()), each
+
+
+def returned_warnings(record: RunRecord) -> list[str]:
+    """A warning for each excitation whose S the terminations of other ports spoil."""
+    warnings = []
+    for name, total, each in _returned(record):
+        if total > SILENT:
+            levels = ", ".join(f"{port!r} {level:.2g} ({decibels(level):.0f} dB)" for port, level in each)
+            warnings.append(
+                f"S-parameters of {name!r} are b/a of this excitation alone, and the terminations of other ports send "
+                f"back up to {levels} of the wave sent in: S may be wrong by as much. Leave `excitations` out: with "
+                "all ports driven it is removed"
+            )
+    return warnings
+
+
+def largest_finite(values: np.ndarray) -> float:
+    """The largest finite value; NaN without any."""
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if finite.size else float("nan")

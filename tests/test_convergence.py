@@ -1,0 +1,168 @@
+"""Studies of convergence: the power law, the words of quantities, finer grids, and true values within uncertainties."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield.entry.wording import uncertain
+from nearfield.studies.extrapolation import extrapolated
+from nearfield.studies.quantities import quantity_of
+from nearfield.studies.refinement import refined
+
+LIGHT = 299792458.0
+
+
+def cavity(grid, lower=(0.0, 0.0, 0.0), size=20e-3, steps=1500):
+    """A cube of metal walls, driven off its middle; TM110 rings at c/(sqrt(2) size)."""
+    place = tuple(low + part * size for low, part in zip(lower, (0.3, 0.3, 0.5)))
+    return nf.Simulation(
+        grid=grid,
+        boundaries=nf.Boundaries(all=nf.PEC),
+        steps=steps,
+        sources=[nf.PointCurrent(place, "z", nf.Gaussian("15 GHz"))],
+        monitors=[nf.Probe("tip", place)],
+    )
+
+
+@pytest.mark.parametrize("order", [1.0, 1.5, 2.0])
+@pytest.mark.parametrize("sizes", [(1.0, 0.5, 0.25), (1.0, 0.5, 1 / 3), (3.0, 2.0, 1.1)])
+def test_a_power_law_is_extrapolated_exactly(order, sizes):
+    found = extrapolated(sizes, [7.0 + 0.3 * size**order for size in sizes])
+    assert found.order == pytest.approx(order, rel=1e-9)
+    assert found.value == pytest.approx(7.0, abs=1e-9)
+    assert found.uncertainty >= abs(7.0 - (7.0 + 0.3 * sizes[-1] ** order))
+
+
+def test_values_that_go_up_and_down_keep_the_finest_and_three_times_their_spread():
+    found = extrapolated((1.0, 0.5, 0.25), (1.0, 1.4, 1.2))
+    assert (found.value, found.order) == (1.2, None)
+    assert found.uncertainty == pytest.approx(1.2)
+
+
+def test_two_grids_show_no_order_and_hold_all_orders_from_one_on():
+    for order in (1.0, 1.5, 2.0, 3.0):
+        found = extrapolated((1.0, 0.5), [5.0 + size**order for size in (1.0, 0.5)])
+        assert found.order is None
+        assert abs(found.value - 5.0) <= found.uncertainty * (1 + 1e-12)
+
+
+def test_equal_values_have_no_uncertainty_but_rounding():
+    found = extrapolated((1.0, 0.5), (3.0, 3.0))
+    assert (found.value, found.order) == (3.0, None)
+    assert found.uncertainty < 1e-11
+
+
+def test_uncertainties_have_two_digits():
+    assert uncertain(10.5992625e9, 2.09e6, "Hz") == "10.5993 +- 0.0021 GHz"
+    assert uncertain(-12.345, 0.5, "dB") == "-12.35 +- 0.50 dB"
+    assert uncertain(5e9, 30e9, "Hz") == "5 +- 30 GHz"
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        nf.Grid.uniform("2 mm", (10, 10, 10)),
+        nf.Grid(x=[0, 1e-3, 3e-3], y=[0, 2e-3], z=[0, 2e-3, 3e-3]),
+        nf.GradedGrid(*[nf.Grading([0, "20 mm"], ["1 mm", "2 mm"])] * 3),
+    ],
+)
+def test_cells_cut_in_three_keep_the_space_and_nearly_every_line(grid):
+    coarse = grid.resolve()
+    fine = refined(cavity(grid), 3).grid.resolve()
+    assert fine.cells == tuple(3 * count for count in coarse.cells)
+    for before, after in zip(coarse.lines, fine.lines):
+        slack = 0.2 * np.diff(before).max() if grid.kind == "graded" else 1e-12 * np.ptp(before)
+        np.testing.assert_allclose(after[::3], before, atol=slack)
+
+
+def test_an_absorber_keeps_its_depth_when_cells_are_cut():
+    model = nf.Simulation(grid=nf.Grid.uniform("1 mm", (40, 40, 40)), boundaries=nf.Boundaries(z_low=nf.PEC), steps=10)
+    finer = refined(model, 2)
+    assert finer.boundaries.cpml_cells(0) == (20, 20)
+    assert finer.boundaries.cpml_cells(2) == (0, 20)
+    assert finer.steps == 20
+
+
+def test_parts_that_are_not_whole_are_refused_where_lines_are_given():
+    with pytest.raises(nf.ModelError, match=r"refinement 1\.5.*2 or 3"):
+        refined(cavity(nf.Grid.uniform("2 mm", (10, 10, 10))), 1.5)
+
+
+@pytest.mark.parametrize("words", ["S11", "S11 dip at 5 GHz", "", "S21 at five", "gain"])
+def test_unknown_quantities_are_refused_with_the_forms_there_are(words):
+    with pytest.raises(nf.ModelError, match="quantity"):
+        quantity_of(words)
+
+
+def test_one_grid_is_refused():
+    with pytest.raises(nf.ModelError, match="two or more"):
+        nf.converge(cavity(nf.Grid.uniform("2 mm", (10, 10, 10))), "tip resonance between 10 GHz and 11 GHz", [1])
+
+
+@pytest.mark.parametrize("size", [20e-3, 31e-3])
+def test_the_true_resonance_of_a_cavity_lies_within_the_uncertainty(size):
+    low, high = 0.9 * LIGHT / math.sqrt(2) / size, 1.1 * LIGHT / math.sqrt(2) / size
+    words = f"tip resonance between {low:.6g} and {high:.6g}"
+    found = nf.converge(cavity(nf.Grid.uniform(size / 10, (10, 10, 10)), size=size), words, (1, 2, 3))
+    assert found.order == pytest.approx(2.0, abs=0.1)  # Yee's scheme on an even grid
+    assert abs(found.value - LIGHT / math.sqrt(2) / size) < found.uncertainty < 1e-3 * found.value
+
+
+def test_a_callable_gives_the_value_and_its_name():
+    def ringing(result):
+        modes = nf.resonances(result, (10e9, 11e9), probe="tip")
+        return float(modes.frequency.values[np.argmax(np.abs(modes.amplitude.values))])
+
+    found = nf.converge(cavity(nf.Grid.uniform("2 mm", (10, 10, 10))), ringing, (1, 2))
+    assert found.quantity == "ringing"
+    assert abs(found.value - LIGHT / math.sqrt(2) / 20e-3) < found.uncertainty
+
+
+def line(cells=(44, 12, 6)):
+    """A strip over ground between two lumped ports, short and lossless."""
+    return nf.Simulation(
+        grid=nf.Grid.uniform("1 mm", cells),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        structures=[nf.Structure(nf.Sheet((2e-3, 4e-3, 2e-3), (42e-3, 8e-3, 2e-3)), nf.PEC)],
+        ports=[
+            nf.LumpedPort("in", (2e-3, 6e-3, 0), (2e-3, 6e-3, 2e-3), "z", 50),
+            nf.LumpedPort("out", (42e-3, 6e-3, 0), (42e-3, 6e-3, 2e-3), "z", 50),
+        ],
+        waveform=nf.Gaussian("4 GHz"),
+        steps=2500,
+    )
+
+
+def test_quantities_of_ports_agree_with_the_result():
+    result = line().run()
+    waves = result.sparameters_at(["2 GHz"]).values[0]
+    assert quantity_of("S21 at 2 GHz").read(result) == pytest.approx(abs(waves[1, 0]))
+    assert quantity_of("S21 dB at 2e9").read(result) == pytest.approx(20 * math.log10(abs(waves[1, 0])))
+    impedance = 50 * np.linalg.solve(np.eye(2) - waves, np.eye(2) + waves)
+    assert quantity_of("Z11 imag at 2 GHz").read(result) == pytest.approx(impedance[0, 0].imag)
+    dip = quantity_of("S11 dip between 1 GHz and 4 GHz").read(result)
+    level = np.abs(result.sparameters_at(dip * np.array([0.97, 1.0, 1.03])).values[:, 0, 0])
+    assert level[1] == min(level)
+    with pytest.raises(nf.ModelError, match="2 ports"):
+        quantity_of("S31 at 2 GHz").read(result)
+
+
+def test_the_command_prints_value_uncertainty_and_runs(tmp_path, capsys):
+    from nearfield.cli import main
+
+    model = tmp_path / "cavity.toml"
+    model.write_text(cavity(nf.Grid.uniform("2 mm", (10, 10, 10))).to_toml())
+    words = ["converge", str(model), "--quantity", "tip resonance between 10 GHz and 11 GHz", "--refine", "1,2"]
+    assert main([*words, "--json", "--output", str(tmp_path / "runs")]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {"quantity", "value", "uncertainty", "order", "runs"} <= answer.keys()
+    assert [run["refinement"] for run in answer["runs"]] == [1, 2]
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["refinement-1.h5", "refinement-2.h5"]
+    assert main(words) == 0
+    assert "cells of no size: 10.607 +- 0.011 GHz" in capsys.readouterr().out
+    assert main([*words[:-1], "1,x"]) == 2

@@ -1,0 +1,118 @@
+"""A user's choice of engine: the same bits, told in the result, refused in words where it cannot be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import nearfield as nf
+from nearfield.cli import app
+from nearfield.engines import ENGINES
+from nearfield.parallel.start import Parallel, refuse_spread
+
+MM = 1e-3
+
+
+def model(**entries):
+    """A box with a dispersive block, a CPML, a point current and a port, 40 steps for each of two excitations."""
+    pulse = nf.Gaussian("20 GHz", delay=0)
+    return nf.Simulation(
+        nf.Grid.uniform(MM, (12, 10, 9)),
+        structures=[
+            nf.Structure(nf.Box((2 * MM,) * 3, (5 * MM,) * 3), nf.Medium(2.2, poles=[nf.Debye(2.0, "8 ps")])),
+            nf.Structure(nf.Box((7 * MM, 3 * MM, MM), (9 * MM, 5 * MM, 2 * MM)), "pec"),
+        ],
+        boundaries=nf.Boundaries(nf.PEC, z_high=nf.CPML(3)),
+        sources=[nf.PointCurrent((6 * MM, 7 * MM, 4.5 * MM), "z", pulse)],
+        ports=[nf.LumpedPort("a", (8 * MM, 4 * MM, 0), (8 * MM, 4 * MM, MM), "z", inductance=1e-9, waveform=pulse)],
+        monitors=[
+            nf.Probe("p", (3 * MM, 3 * MM, 3.5 * MM)),
+            nf.FieldDFT("d", (2 * MM,) * 3, (6 * MM, 6 * MM, 2 * MM), "5 GHz"),
+        ],
+        excitations=["sources", "a"],
+        steps=40,
+        **entries,
+    )
+
+
+def assert_same_bits(one, other):
+    """Every recorded number of both runs."""
+    assert one.record.excitations.keys() == other.record.excitations.keys()
+    for name, excitation in one.record.excitations.items():
+        twin = other.record.excitations[name]
+        for kind in ("ports", "monitors"):
+            entries, twins = getattr(excitation, kind), getattr(twin, kind)
+            assert entries.keys() == twins.keys()
+            for key in entries:
+                parts, copies = (getattr(each, "variables", each) for each in (entries[key], twins[key]))
+                for variable in parts:
+                    assert np.array_equal(parts[variable].values, copies[variable].values), (name, key, variable)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_both_engines_give_the_same_bits(precision):
+    cpu, oracle = (model(precision=precision).run(engine=name) for name in ("cpu", "reference"))
+    assert_same_bits(cpu, oracle)
+    assert (cpu.facts["engine"], oracle.facts["engine"], oracle.facts["threads"]) == ("cpu", "reference", 1)
+    assert oracle.facts["warnings"] == cpu.facts["warnings"]
+
+
+def test_the_models_own_choice_holds_and_a_runs_goes_before_it():
+    assert get_args(nf.Simulation.model_fields["engine"].annotation) == ("auto", *ENGINES)
+    own = model(engine="reference")
+    assert own.run().facts["engine"] == "reference"
+    assert own.run(engine="auto").facts["engine"] == "cpu"
+    assert model().run().facts["engine"] == "cpu"
+    assert nf.Solver(own)._engine.facts()["isa"] == "numpy"
+
+
+def test_checks_know_the_engine():
+    check = model(engine="reference").check()
+    assert (check.engine, check.threads, check.rate_source) == ("reference", 1, "in NumPy, on one core")
+    assert check.memory_bytes > model().check().memory_bytes
+
+
+@pytest.mark.parametrize(("first", "second"), [("reference", "cpu"), ("cpu", "reference")])
+def test_checkpoints_of_one_engine_resume_on_the_other(tmp_path, first, second):
+    whole = model().run()
+    model().run(output=tmp_path / "result.h5", checkpoint="every 25 steps", engine=first)
+    again = nf.resume(tmp_path, engine=second)
+    assert again.facts["engine"] == second
+    assert_same_bits(whole, again)
+
+
+def test_what_the_reference_engine_cannot_do_is_refused_in_words():
+    for options in ({"threads": 3}, {"tiling": "8x16"}, {"parallel": nf.Parallel(domains="2x1x1")}):
+        with pytest.raises(nf.ModelError, match=r'cannot be had with engine "reference".*leave it out'):
+            model().run(engine="reference", **options)
+    model().run(threads=1, engine="reference", parallel=nf.Parallel(domains=1))
+    with pytest.raises(nf.ModelError, match="leave it out"):
+        nf.Solver(model(), threads=2, engine="reference")
+
+    @dataclass
+    class Two:
+        size: int = 2
+
+    with pytest.raises(nf.ModelError, match="runs on one rank, and here are 2"):
+        refuse_spread(None, None, Parallel(), Two())
+
+
+def test_unknown_engines_are_refused_with_a_list():
+    with pytest.raises(nf.ModelError, match="engine 'gpu' is unknown; there are auto, cpu, reference"):
+        model().run(engine="gpu")
+    with pytest.raises(nf.ModelError, match=r"engine.*'gpu'.*cpu.*reference"):
+        model(engine="gpu")
+
+
+def test_the_command_line_takes_an_engine(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(model().to_toml(), encoding="utf-8")
+    command = ["run", str(file), "--no-report", "--json", "--output", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, [*command, "--engine", "reference"])
+    assert (done.exit_code, json.loads(done.stdout)["engine"]) == (0, "reference")
+    assert_same_bits(model().run(), nf.open_result(tmp_path / "out" / "result.h5"))

@@ -1,0 +1,253 @@
+"""Waveguide ports of shape "open": modes of lines and cores without metal around them."""
+
+import numpy as np
+import pytest
+from lines import LAYER, MM, line, outward, slab
+from scipy.optimize import brentq
+from scipy.special import ellipk
+
+import nearfield as nf
+from nearfield.analysis.sparameters import port_waves, renormalised
+from nearfield.guides.loaded import Equations, first_waves
+from nearfield.guides.outspread import outspread
+from validation.microstrip.run import expected
+
+LIGHT = 299792458.0
+PAIR = ((-2.0, -1.0), (-0.5, 0.5))
+
+
+def placed(model, number=0):
+    """The line of a channel."""
+    return model._channels[number]._placed(model._setup().context).line
+
+
+def waves(result, excitation, name, frequencies):
+    """(a, b) of a port."""
+    variables = result.record.excitations[excitation].ports[name]
+    return port_waves(variables, frequencies, np.nan, name == excitation)
+
+
+def level(values):
+    return 20 * np.log10(np.abs(values))
+
+
+def index(found, frequencies):
+    return -np.log(found.per_cell(frequencies)).imag / found.cell / (2 * np.pi * frequencies / LIGHT)
+
+
+def test_the_modes_impedance_and_permittivity_of_a_microstrip_are_those_of_the_literature():
+    """1.5 %: 0.6 % of a tenth of a cell in the strip's width, 0.5 % of dispersion at 2 GHz (validation/microstrip)."""
+    height, cells = 0.795, 11
+    cell = 2.46 / (cells + 2 / 3)
+    model = line(((-0.5 * cells * cell, 0.5 * cells * cell),), cell, height, 4, 4.0, growth=1.15)
+    f, (impedance, permittivity) = np.array([0.2e9, 2e9]), expected()
+    modes = model.guide_modes(f).isel(port=0)
+    assert modes["characteristic_impedance"].values == pytest.approx(impedance, rel=0.015)
+    beta = modes["propagation_constant"].values.imag
+    assert (beta * LIGHT / (2 * np.pi * f)) ** 2 == pytest.approx(permittivity, rel=0.015)
+
+
+def test_a_stripline_passes_a_pulse_from_0_hz_on_with_its_phase_and_power():
+    """Shielded above and below, all of the power lies in the rectangle: what is left is the CPML's reflection."""
+    model = line(shielded=True, room=4.0, excitations=("in",))
+    grid, f = model._setup().grid, np.array([0.5, 1, 2, 4, 8]) * 1e9
+    x, y, z = grid.lines
+    assert model.check().modes[0].line_impedance == pytest.approx(placed(model).impedances(f)[3], rel=1e-3)
+    flux = nf.Flux("power", (x[LAYER], y[18], 0), (x[-1 - LAYER], y[18], z[-1]), f)
+    result = model.model_copy(update={"monitors": (flux,)}).run(threads=1)
+    (a, b), (c, d) = (waves(result, "in", name, f) for name in ("in", "out"))
+    assert level(b / a).max() < -70 and level(c / a).max() < -70
+    assert np.abs(d / a / placed(model).per_cell(f) ** 14 - 1).max() < 1e-4
+    half = 0.5 * np.cos(np.pi * f * model._setup().time_step)  # as flux counts
+    for power in (np.abs(a) ** 2 - np.abs(b) ** 2, np.abs(d) ** 2 - np.abs(c) ** 2):
+        assert np.abs(result.excitation("in")["power"].values / (half * power) - 1).max() < 1e-3
+
+
+@pytest.mark.parametrize("length", [36, 50])
+def test_an_endless_microstrip_reflects_less_than_minus_50_db_and_passes_all(length):
+    """1.7 % of the power lie beyond the rectangle: 2 thousandths of the wave by what `excess` leaves (open_line.py)."""
+    model = line(room=4.0, length=length, steps=500 + 20 * (length - 36), excitations=("in",))
+    f = np.array([0.2, 0.5, 1, 2, 4, 8]) * 1e9
+    result = model.run(threads=1)
+    (a, b), (c, d) = (waves(result, "in", name, f) for name in ("in", "out"))
+    assert level(b / a).max() < -55 and level(c / a).max() < -60
+    passed = d / a / placed(model).per_cell(f) ** (length - 22)
+    assert np.abs(np.abs(passed) - 1).max() < 4e-3
+    assert np.abs(np.angle(passed)).max() < 3e-3
+    assert [text for text in model.check().warnings if "pass beyond its rectangle" in text]
+
+
+def coplanar() -> nf.Simulation:
+    """A strip of 2 x 4 cells between two grounds 6 cells off it, on 1 mm of eps_r 4."""
+    cell = 0.2 * MM
+    out = outward(12 * cell, cell, 3.0 * MM, 1.5, 2 * MM)
+    x = np.concatenate((-out[::-1], cell * np.arange(-11, 12), out))
+    up = outward(4 * cell, cell, 3.0 * MM, 1.5, 2 * MM)
+    z = np.concatenate((-cell * 2 - up[::-1], cell * np.arange(-5, 4), up))
+    y = 0.5 * MM * np.arange(31)
+    spans = (x[0], -10 * cell), (-4 * cell, 4 * cell), (10 * cell, x[-1])
+    corners = (x[LAYER], y[11], z[LAYER]), (x[-1 - LAYER], y[11], z[-1 - LAYER])
+    return nf.Simulation(
+        grid=nf.Grid(x, y, z),
+        structures=[
+            nf.Structure(nf.Box((x[0], y[0], -5 * cell), (x[-1], y[-1], 0)), nf.Medium(4.0)),
+            *(nf.Structure(nf.Sheet((a, y[0], 0), (b, y[-1], 0)), nf.PEC) for a, b in spans),
+        ],
+        boundaries=nf.Boundaries(nf.CPML(LAYER)),
+        ports=[nf.WaveguidePort("in", *corners, "+y", 1, "open")],
+        waveform=nf.ModulatedGaussian(4e9, 2e9),
+        precision="double",
+        steps=10,
+    )
+
+
+def test_a_coplanar_line_has_the_impedance_of_its_closed_form():
+    """Z = 30 pi/sqrt(eps) K(k')/K(k), k = a/b (Veyres and Hanna 1980); metal acts a third of a cell wider.
+
+    4 %: a fifth of a cell at the edges of the slots, 6 cells wide, and in the board, 5 cells thick (found: 2 and 3 %).
+    """
+    a, b, h = 4 + 1 / 3, 10 - 1 / 3, 5
+    k2, m2 = (a / b) ** 2, (np.sinh(0.5 * np.pi * a / h) / np.sinh(0.5 * np.pi * b / h)) ** 2
+    ratio = ellipk(1 - k2) / ellipk(k2)
+    permittivity = 1 + 0.5 * (4 - 1) * ratio * ellipk(m2) / ellipk(1 - m2)
+    f = np.array([3e9])
+    modes = coplanar().guide_modes(f).isel(port=0, frequency=0)
+    assert modes["characteristic_impedance"] == pytest.approx(30 * np.pi / np.sqrt(permittivity) * ratio, rel=0.04)
+    index_found = modes["propagation_constant"].values.imag * LIGHT / (2 * np.pi * f[0])
+    assert index_found**2 == pytest.approx(permittivity, rel=0.04)
+
+
+def test_both_modes_of_unequal_coupled_strips_go_apart_from_each_other():
+    model = line(((-2.5, -1.0), (-0.5, 0.5)), modes=(1, 2), room=3.0, steps=450)
+    section = outspread(model._channels[0]._placed(model._setup().context).mode.section).section
+    equations, k2 = Equations(section), 84.0**2  # 4 GHz
+    both = first_waves(equations, k2, 2, "port")
+    power = [[np.sum(equations.area * one.electric * other.magnetic) for one in both] for other in both]
+    assert np.abs(np.array(power) - np.eye(2)).max() < 1e-9
+    s = model.model_copy(update={"excitations": ("in:1", "in:2")}).run(threads=1).sparameters
+    s = s.sel(frequency=slice(0.3e9, 8e9))
+    for other in "12":
+        mixed = s.sel(source=f"in:{'21'[int(other) - 1]}", to=[f"in:{other}", f"out:{other}"])
+        assert level(mixed).max() < -45
+        assert level(s.sel(source=f"in:{other}", to=f"in:{other}")).max() < -50
+
+
+def test_the_odd_mode_of_a_pair_has_the_differential_impedance_and_the_even_mode_the_common_one():
+    """In one medium sqrt(eps_r) Z is eta0 (voltage)^2/energy: the odd mode's exceeds twice a quarter of the even's."""
+    model = line(PAIR, modes=(1, 2), shielded=True, room=4.0, medium=nf.Medium())
+    section = model._channels[0]._placed(model._setup().context).mode.section
+    found = sorted(placed(model, n).impedances(np.array([1e9]))[0] for n in (0, 1))
+    capacitance = capacitances(outspread(section).section)
+    one, mutual = capacitance[0, 0], -capacitance[0, 1]
+    assert found == pytest.approx([376.73031 / (2 * (one - mutual)), 2 * 376.73031 / (one + mutual)], rel=2e-3)
+
+
+def capacitances(section):
+    """Of two strips, over eps0, from the static problem on the same grid."""
+    from scipy.sparse import diags
+    from scipy.sparse.linalg import spsolve
+
+    from nearfield.guides.counted import conductors
+    from nearfield.guides.modes import differences, flat_edges
+
+    area, _, _ = flat_edges(section)
+    label, _ = conductors(section)
+    operator, alive = differences(section, te=False)[0], section.live_n.ravel()
+    stiffness = (operator.T @ diags(area) @ operator).tocsc()
+    fields = np.stack([(label == n).astype(float) for n in (1, 2)], axis=1)
+    fields[alive] = spsolve(stiffness[alive][:, alive], -(stiffness @ fields)[alive])
+    return fields.T @ (stiffness @ fields)
+
+
+def slab_index(film, core, around, wavelength):
+    """Of the first TE wave of a film: w tan(w a) = g, w and g across inside and outside."""
+
+    def miss(n):
+        inside, outside = np.sqrt(core**2 - n**2), np.sqrt(n**2 - around**2)
+        angle = np.pi * film / wavelength * inside
+        return inside * np.sin(angle) - outside * np.cos(angle)
+
+    return brentq(miss, around, core - 1e-9)
+
+
+def test_light_in_a_film_of_silicon_has_the_index_of_its_closed_form():
+    """Second order; at 22 cells a wavelength in silicon (k d)^2/24 is 0.3 %, and the mode's own k half of it."""
+    f, wanted = np.array([LIGHT / 1.55e-6]), slab_index(0.22e-6, 3.48, 1.44, 1.55e-6)
+    errors = [index(placed(slab(fine)), f)[0] / wanted - 1 for fine in (1, 2)]
+    assert abs(errors[0]) < 2e-3
+    assert 3.5 < errors[0] / errors[1] < 4.5
+
+
+def test_light_in_a_film_passes_whole():
+    """Its field ends before the border; -73 dB come back from the CPML at the ends of the film."""
+    model, f = slab(excitations=("in",)), np.array([185e12, 193.4e12, 202e12])
+    result = model.run(threads=1)
+    (a, b), (_, d) = (waves(result, "in", name, f) for name in ("in", "out"))
+    assert level(b / a).max() < -65
+    assert np.abs(d / a / placed(model).per_cell(f) ** 48 - 1).max() < 1e-4
+
+
+def test_a_slightly_lossy_board_is_said_and_reflects_a_quarter_of_its_loss_tangent():
+    """The loss tangent is 0.016 at 5 GHz; V and I, which are those of no loss, see 13 of the 14 cells between ports."""
+    medium = nf.Medium(2.2, conductivity=2 * np.pi * 4e9 * 8.854e-12 * 2.2 * 0.02)
+    settings = dict(waveform=nf.ModulatedGaussian(5e9, 6e9), steps=2500, excitations=("in",))
+    model = line(shielded=True, room=2.0, medium=medium, **settings)
+    (said,) = [text for text in model.check().warnings if "loss tangent" in text and "'in'" in text]
+    assert "-48 dB" in said
+    f = np.array([3e9, 5e9, 7e9])
+    result = model.run(threads=1)
+    (a, b), (_, d) = (waves(result, "in", name, f) for name in ("in", "out"))
+    decay = np.pi * 4e9 * np.sqrt(2.2) * 0.02 / LIGHT * 13 * 0.5 * MM  # sigma fixed: the same at all frequencies
+    assert -np.log(np.abs(d / a)) == pytest.approx(decay, rel=0.02)
+    assert np.abs(b / a) == pytest.approx(0.25 * 0.02 * 4e9 / f, rel=0.05)
+
+
+def test_s_of_a_reference_impedance_is_that_of_a_piece_of_line():
+    """z = 0.5 (Z/Z0 + Z0/Z): the closed form of a line between resistors, with the line's own Z and phase."""
+    model, f = line(shielded=True, room=3.0), np.array([2e9, 5e9])
+    ports = tuple(port.model_copy(update={"reference_impedance": 50.0}) for port in model.ports)
+    result = model.model_copy(update={"ports": ports}).run(threads=1)
+    s = result.sparameters.sel(frequency=f, method="nearest")
+    f = s.frequency.values
+    q = placed(model).per_cell(f) ** 14
+    own = np.moveaxis(np.array([[0 * q, q], [q, 0 * q]]), 2, 0)
+    impedance = placed(model).impedances(f)
+    wanted = np.stack([renormalised(one, np.full(2, z), np.full(2, 50.0)) for one, z in zip(own, impedance)])
+    assert np.abs(s.values - wanted).max() < 1e-3
+    assert result.record.sparameters["reference_impedance"].array.tolist() == [50.0, 50.0]
+
+
+def test_half_of_a_line_tells_of_the_whole():
+    model = line(room=2.0, steps=250, excitations=("in",))
+    whole = model.run(threads=1).excitation("in")
+    part = model.model_copy(update={"symmetry": nf.Symmetry(x="magnetic")}).run(threads=1).excitation("in")
+    for name in ("voltage", "current"):
+        wanted, found = (each.port("out")[name].values for each in (whole, part))
+        assert np.abs(found - wanted).max() < 1e-9 * np.abs(wanted).max() > 0
+
+
+def test_results_of_open_lines_are_read_again_as_they_were(tmp_path):
+    result = line(shielded=True, room=2.0, steps=200, excitations=("in",)).run(threads=1)
+    kept = nf.open_result(result.save(tmp_path / "r.h5"))
+    assert np.array_equal(kept.sparameters, result.sparameters, equal_nan=True)
+
+
+WRONG = {
+    "no such mode": (lambda: line(room=2.0), {"modes": ("2",)}, "no wave that this line guides"),
+    "in the CPML": (lambda: line(room=2.0), {"cut": 1}, "in the CPML at x_low"),
+    "lossy": (lambda: line(room=2.0, medium=nf.Medium(2.2, conductivity=0.2)), {}, "loss tangent of 0.2"),
+    "poles": (lambda: line(room=2.0, medium=nf.Medium(2.2, poles=nf.Debye(1.0, 1e-11))), {}, "dispersive"),
+    "impedance": (lambda: line(room=2.0), {"shape": "any", "reference_impedance": 50.0}, "goes with shape"),
+    "name": (lambda: line(room=2.0), {"modes": ("TE10",)}, "counted from 1"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_an_open_line_that_a_port_cannot_know_is_refused(case):
+    made, changed, message = WRONG[case]
+    model = made()
+    port = model.ports[0].model_dump() | changed
+    if port.pop("cut", 0):
+        port["lower"] = (model._setup().grid.lines[0][LAYER - 2], *port["lower"][1:])
+    with pytest.raises((nf.ModelError, ValueError), match=message):
+        _ = model.model_copy(update={"ports": (nf.WaveguidePort(**port),)})._setup().plan

@@ -1,0 +1,192 @@
+"""Metal without thickness acts where it is drawn: capacities against closed forms, stability, seams and ports."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import spsolve
+from scipy.special import ellipk
+from test_conformal import largest_eigenvalue, random_lines
+
+import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
+from nearfield.coefficients.coefficients import Coefficients
+
+PEC_WALLS = nf.Boundaries(all=nf.PEC)
+ACROSS, HIGH = 48, 16  # cells across a shielded strip line
+
+
+def coefficients(grid, sheets, kind="conformal", step=1e-15, boundaries=PEC_WALLS, gaps=()):
+    bodies = filled_shapes([nf.Structure(shape, nf.PEC) for shape in sheets])
+    return Coefficients(grid, bodies, nf.Medium(), boundaries, step, (), kind, gaps)
+
+
+def capacity(low, high, kind):
+    """Of a strip in the middle of a shield, over eps0 and the length, from the coefficients of one plane across it."""
+    grid = nf.Grid.uniform(1.0, (ACROSS, 2, HIGH)).resolve()
+    found = coefficients(grid, [nf.Sheet((low, 0, HIGH / 2), (high, 2, HIGH / 2))], kind)
+    shape = ACROSS + 1, HIGH + 1
+    node, along, up = (
+        np.arange(np.prod(shape)).reshape(shape),
+        np.zeros((ACROSS, HIGH + 1)),
+        np.zeros((ACROSS + 1, HIGH)),
+    )
+    along[:, :HIGH], up[:ACROSS] = found.dense(0)[1][:, 1], found.dense(2)[1][:, 1]
+    along[:, HIGH] = up[ACROSS] = 1.0  # on the shield
+    starts, ends = (np.append(a, b) for a, b in ((node[:-1], node[:, :-1]), (node[1:], node[:, 1:])))
+    drive = np.append(along, up)
+    wall = np.ones(shape, dtype=bool)
+    wall[1:-1, 1:-1] = False
+    metal = np.zeros(shape, dtype=bool)
+    metal[:ACROSS, :HIGH] = (found.dense(1)[1][:, 1] == 0) & ~wall[:ACROSS, :HIGH]
+    live = drive > 0
+    rows, columns, weight = starts[live], ends[live], 1.0 / drive[live]
+    matrix = sparse.coo_matrix((np.tile(weight, 2), (np.append(rows, columns), np.append(columns, rows))))
+    matrix = (sparse.diags(np.asarray(matrix.sum(axis=1)).ravel()) - matrix).tocsr()
+    fixed, potential = (wall | metal).ravel(), metal.ravel().astype(float)
+    free = ~fixed
+    potential[free] = spsolve(matrix[free][:, free].tocsc(), -matrix[free][:, fixed] @ potential[fixed])
+    return potential @ (matrix @ potential)
+
+
+def exact_capacity(width):
+    """Of a strip midway between two planes, 4 K(k)/K(k'), k = tanh(pi w/(2 b)); the side walls add less than 1e-5."""
+    square = np.tanh(np.pi * width / (2 * HIGH)) ** 2
+    return 4.0 * ellipk(square) / ellipk(1.0 - square)
+
+
+@pytest.mark.parametrize("place", [20.0, 20.3, 20.5])
+def test_a_strip_acts_where_it_is_drawn_in_tenths_of_cells(place):
+    """On whole edges errors are -2 to 13 %. What is left is the field's next term, some percent of (h/w)^2."""
+    widths = np.arange(6.0, 7.05, 0.1)
+    error = np.array([capacity(place, place + w, "conformal") / exact_capacity(w) - 1 for w in widths])
+    assert np.abs(error).max() < 1e-3
+    assert np.abs(np.diff(error)).max() < 5e-4
+
+
+def test_a_strip_as_wide_as_a_cell_acts_with_its_width():
+    error = [capacity(p, p + w, "conformal") / exact_capacity(w) - 1 for p in (20.2, 20.5) for w in (1.2, 1.6, 2.1)]
+    assert np.abs(error).max() < 1e-2  # 25 % and more on whole edges
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_longest_step_of_the_grid_is_stable_about_any_rims(seed):
+    random = np.random.default_rng(seed)
+    grid = nf.Grid(*(random_lines(random, n, seed % 2) for n in (9, 8, 7))).resolve()
+    shapes = []
+    for number in range(2 + seed % 4):
+        axis = int(random.integers(3))
+        height = float(random.choice(grid.lines[axis][1:-1]))
+        if number % 2:
+            shapes.append(nf.Polygon("xyz"[axis], random.uniform(0, 1, (3, 2)).tolist(), height, height))
+        else:
+            low = random.uniform(-0.1, 0.6, 3)
+            high = low + random.uniform(0.2, 0.6, 3)
+            low[axis] = high[axis] = height
+            shapes.append(nf.Sheet(tuple(low), tuple(high)))
+    step = grid.maximum_time_step()
+    found = coefficients(grid, shapes, step=step)
+    assert found.metal.rims.taken
+    assert largest_eigenvalue(found, grid, step) < 4.0
+
+
+def cube(n):
+    return nf.Grid.uniform(1.0, (n, n, n)).resolve()
+
+
+def same(one, other):
+    return all(np.array_equal(a, b) for c in range(6) for a, b in zip(one.dense(c), other.dense(c)))
+
+
+def test_a_sheet_in_two_parts_is_one():
+    whole = [nf.Sheet((2.3, 2.7, 6), (9.4, 9.7, 6))]
+    parts = [nf.Sheet((2.3, 2.7, 6), (5.8, 9.7, 6)), nf.Sheet((5.8, 2.7, 6), (9.4, 9.7, 6))]
+    found, wanted = coefficients(cube(12), parts), coefficients(cube(12), whole)
+    for c in range(6):
+        np.testing.assert_allclose(found.dense(c)[1], wanted.dense(c)[1], rtol=1e-9)
+
+
+def test_a_sheet_from_wall_to_wall_has_no_rims():
+    sheet = [nf.Sheet((0, 0, 6), (12, 12, 6))]
+    assert same(coefficients(cube(12), sheet), coefficients(cube(12), sheet, "staircase"))
+
+
+def test_rims_go_on_straight_into_the_cpml():
+    boundaries = nf.Boundaries(all=nf.PEC, x_low=nf.CPML(4))
+    grid = nf.Grid.uniform(1.0, (16, 12, 12)).resolve()
+    found = coefficients(grid, [nf.Sheet((2, 3.4, 6), (16, 8.7, 6))], boundaries=boundaries)
+    for c in range(6):
+        drive = found.dense(c)[1]
+        assert np.array_equal(drive[1:4], np.repeat(drive[4:5], 3, axis=0))
+    assert found.dense(2)[1][1, 3, 6] != 1.0
+
+
+def test_a_slanting_outline_differs_from_its_staircase():
+    plate = [nf.Polygon("z", [(2.2, 2), (10, 4.1), (7, 10)], 6, 6)]
+    assert not same(coefficients(cube(12), plate), coefficients(cube(12), plate, "staircase"))
+
+
+def test_planes_along_any_axis_have_the_same_bits():
+    found = coefficients(cube(10), [nf.Sheet((2.3, 2.6, 5), (7.4, 7.7, 5)), nf.Sheet((4, 1.2, 1.7), (4, 8.3, 5))])
+    for axis in range(3):
+        for component in range(6):
+            dense = np.moveaxis(found.dense(component)[1], [axis, (axis + 1) % 3, (axis + 2) % 3], [0, 1, 2])
+            half = "electric" if component < 3 else "magnetic"
+            for planes in found.planes(axis):
+                for plane in range(planes.start, planes.stop):
+                    assert np.array_equal(getattr(planes, half)[component % 3, 1], dense[plane])
+
+
+def test_sheets_alone_leave_the_longest_step():
+    steps = [model(2.3e-3, 9.4e-3, kind).time_step for kind in ("staircase", "conformal")]
+    assert steps[0] == steps[1]
+
+
+def test_a_circuit_between_a_cut_sheet_and_ground_stays_joined_to_it():
+    """The sheet ends at 9.4, its port stands on line 9 or 10: no gap may lie between them."""
+    sheet = [nf.Sheet((2.3, 2, 2), (9.6, 10, 2))]
+    column = (2, np.array([10, 10]), np.array([6, 6]), np.array([0, 1]))
+    apart, joined = (coefficients(cube(12), sheet, gaps=gaps) for gaps in ((), [column]))
+    assert not apart.is_metal(0, np.array([9]), np.array([6]), np.array([2]))[0]
+    assert joined.is_metal(0, np.array([9]), np.array([6]), np.array([2]))[0]
+
+
+def model(low, high, metal):
+    plate = nf.Structure(nf.Sheet((low, 3e-3, 6e-3), (high, 9e-3, 6e-3)), nf.PEC)
+    current = nf.PointCurrent((5e-3, 5e-3, 2.5e-3), "z", nf.Gaussian(1e10))
+    grid = nf.Grid.uniform(1e-3, (12, 12, 12))
+    return nf.Simulation(grid=grid, boundaries=PEC_WALLS, structures=[plate], metal=metal, sources=[current])._setup()
+
+
+def test_auto_follows_metal_that_leaves_the_grid_lines_and_no_other():
+    for low, wanted in ((3e-3, "staircase"), (3.2e-3, "conformal")):
+        found, same_kind = model(low, 9e-3, "auto"), model(low, 9e-3, wanted)
+        assert found.metal == wanted
+        assert found.time_step == same_kind.time_step
+        assert same(found.coefficients, same_kind.coefficients)
+
+
+def test_a_sheet_over_a_seam_is_one_in_the_middle():
+    boundaries = nf.Boundaries(nf.PEC, x_low="periodic", x_high="periodic")
+    grid = nf.Grid.uniform(1.0, (12, 10, 10)).resolve()
+    grid = replace(grid, phases=boundaries.phases(grid))
+    middle, seam = (
+        coefficients(grid, [nf.Sheet((low, 2.7, 5), (low + 5.1, 7.6, 5))], boundaries=boundaries) for low in (2.3, -2.7)
+    )
+    for c in range(6):
+        np.testing.assert_allclose(seam.dense(c)[1], np.roll(middle.dense(c)[1], -5, axis=0), rtol=1e-12, atol=1e-12)
+
+
+def test_half_a_model_with_a_plane_of_symmetry_rings_like_the_whole():
+    plate = nf.Structure(nf.Sheet((3.3e-3, 3.6e-3, 6e-3), (8.7e-3, 9.1e-3, 6e-3)), nf.PEC)
+    current = nf.PointCurrent((6e-3, 5e-3, 2.5e-3), "z", nf.Gaussian(2e10))
+    probes = [nf.Probe("at", (8e-3, 7e-3, 3.5e-3), "Ez")]
+    found = []
+    for symmetry in (nf.Symmetry(), nf.Symmetry(x="magnetic")):
+        whole = nf.Simulation(
+            grid=nf.Grid.uniform(1e-3, (12, 12, 12)), boundaries=PEC_WALLS, structures=[plate], metal="conformal",
+            sources=[current], monitors=probes, steps=300, symmetry=symmetry, precision="double",
+        )  # fmt: skip
+        found.append(np.asarray(whole.run()["at"]))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-9 * np.abs(found[0]).max())

@@ -1,0 +1,206 @@
+"""The trust report: each entry is good where the result is, and says so by number where it is not."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield.discretization.discretization import Discretization
+from nearfield.grid.yee import YeeGrid
+from nearfield.records.records import RunRecord, Variable
+from nearfield.results import Result
+from nearfield.trust.entries import Trust, judged
+from nearfield.trust.model import model_trust
+from nearfield.trust.walls import factors, reflection
+
+GRID = YeeGrid((np.linspace(0, 0.02, 21),) * 3)
+KEYS = {"name", "verdict", "value", "limit", "text"}
+
+
+def result_of(matrix, facts=None, status="done"):
+    """A result with made-up S-parameters, (frequency, to, source), and facts."""
+    names = np.array([f"p{number + 1}" for number in range(matrix.shape[1])])
+    variables = {
+        "sparameters": Variable(("frequency", "to", "source"), matrix.astype(complex)),
+        "frequency": Variable(("frequency",), np.linspace(1e9, 2e9, len(matrix)), {"units": "Hz"}),
+        "to": Variable(("to",), names),
+        "source": Variable(("source",), names),
+        "reference_impedance": Variable(("to",), np.full(names.size, 50.0)),
+    }
+    return Result(RunRecord("", GRID, {}, facts or {}, status, {}, variables))
+
+
+def entry(result, start) -> Trust:
+    """The one entry whose name begins so."""
+    (found,) = [entry for entry in result.trust if entry.name.startswith(start)]
+    return found
+
+
+def line(ends=0.5, **changes):
+    """A lossless strip over ground in a metal box, between two ports."""
+    entries = {
+        "grid": nf.Grid.uniform("1 mm", (24, 12, 6)),
+        "boundaries": nf.Boundaries(all=nf.PEC),
+        "structures": [nf.Structure(nf.Sheet((2e-3, 4e-3, 2e-3), (22e-3, 8e-3, 2e-3)), nf.PEC)],
+        "ports": [
+            nf.LumpedPort("in", (2e-3, 6e-3, 0), (2e-3, 6e-3, 2e-3), "z", 50),
+            nf.LumpedPort("out", (22e-3, 6e-3, 0), (22e-3, 6e-3, 2e-3), "z", 50),
+        ],
+        "waveform": nf.Gaussian("4 GHz"),
+    }
+    return nf.Simulation(**entries | changes)
+
+
+def test_numbers_past_the_limit_warn_and_far_past_it_are_bad():
+    verdicts = [judged("n", value, 1.0, 2.0, "").verdict for value in (1.0, 1.5, 2.5, np.nan)]
+    assert verdicts == ["good", "warn", "bad", "unknown"]
+    verdicts = [judged("n", value, 2.0, 1.0, "", at_least=True).verdict for value in (2.0, 1.5, 0.5)]
+    assert verdicts == ["good", "warn", "bad"]
+
+
+@pytest.mark.parametrize(("level", "verdict"), [(1.0, "good"), (1.015, "warn"), (1.1, "bad"), (np.nan, "unknown")])
+def test_power_out_beyond_power_in_is_not_passive(level, verdict):
+    found = result_of(np.full((5, 1, 1), level))
+    if verdict == "unknown":  # a port that was not driven has no entry, and none can pass for it
+        assert not [entry for entry in found.trust if entry.name.startswith("passivity")]
+    else:
+        assert (entry(found, "passivity").verdict, entry(found, "passivity").value) == (verdict, pytest.approx(level))
+
+
+@pytest.mark.parametrize(("difference", "verdict"), [(0.0, "good"), (0.015, "warn"), (0.3, "bad")])
+def test_unequal_transmission_is_not_reciprocal(difference, verdict):
+    matrix = np.full((5, 2, 2), 0.3)
+    matrix[2, 0, 1] += difference
+    found = entry(result_of(matrix), "reciprocity")
+    assert (found.verdict, found.value) == (verdict, pytest.approx(difference))
+
+
+def test_power_that_a_lossless_model_loses_is_a_share():
+    matrix = np.zeros((5, 2, 2))
+    matrix[:, 0, 1] = matrix[:, 1, 0] = np.sqrt(0.9)
+    assert entry(result_of(matrix, {"lossless": True}), "power balance, p1").value == pytest.approx(10.0)
+    assert entry(result_of(matrix, {"lossless": True}), "power balance, p1").verdict == "bad"
+    assert not [found for found in result_of(matrix).trust if found.name.startswith("power")]
+
+
+@pytest.mark.parametrize(("status", "verdict"), [("done", "good"), ("interrupted", "warn"), ("diverged", "bad")])
+def test_the_end_of_the_run_counts(status, verdict):
+    assert entry(result_of(np.full((5, 1, 1), 0.5), status=status), "end").verdict == verdict
+
+
+def test_the_worst_comes_first_and_results_without_facts_have_what_their_record_allows():
+    verdicts = [found.verdict for found in result_of(np.full((5, 1, 1), 1.5)).trust]
+    assert verdicts == ["bad", "good"]
+
+
+def test_a_lossless_line_is_good_throughout():
+    result = line().run()
+    assert {found.verdict for found in result.trust} == {"good"}
+    assert entry(result, "power balance, in").limit == 2.0
+    assert entry(result, "energy left, in").value < -59.0  # ended by decay, to 1e-6
+
+
+def test_a_run_cut_short_says_what_it_left():
+    result = line(steps=150).run()
+    ratio = result.facts["runs"]["in"]["energy_ratio"]
+    found = entry(result, "energy left, in")
+    assert found.verdict != "good"
+    assert found.value == pytest.approx(10 * np.log10(ratio))
+
+
+@pytest.mark.parametrize(("permittivity", "verdict"), [(1.0, "good"), (30.0, "warn"), (60.0, "bad")])
+def test_cells_per_wavelength_are_those_of_the_worst_medium(permittivity, verdict):
+    block = nf.Structure(nf.Box((8e-3, 4e-3, 3e-3), (16e-3, 8e-3, 5e-3)), nf.Medium(permittivity, name="block"))
+    found = entry(line(structures=[block], steps=10).run(), "cells per wavelength")
+    assert found.value == pytest.approx(299792458.0 / 4e9 / np.sqrt(permittivity) / 1e-3, rel=1e-6)
+    assert found.verdict == verdict
+
+
+def test_cells_per_skin_depth_of_a_conductor_that_fields_enter():
+    block = nf.Structure(nf.Box((8e-3, 4e-3, 3e-3), (16e-3, 8e-3, 5e-3)), nf.Medium(1, conductivity=100, name="block"))
+    found = entry(line(structures=[block], steps=10).run(), "cells per skin depth")
+    depth = 1 / np.sqrt(np.pi * 4e9 * 4e-7 * np.pi * 100)  # 0.8 mm, of a good conductor
+    assert found.value == pytest.approx(depth / 1e-3, rel=0.01)  # conduction over displacement current is 450
+    assert (found.verdict, "block" in found.text) == ("bad", True)
+
+
+def test_sums_that_take_every_few_steps_alias_less_than_their_limit():
+    monitors = [nf.FieldDFT("plane", (0, 0, 1e-3), (20e-3, 10e-3, 1e-3), ["1 GHz"])]
+    found = entry(line(monitors=monitors, steps=10).run(), "aliasing")
+    assert found.verdict == "good"
+    assert found.value < -60
+
+
+def test_both_commands_hold_the_report(tmp_path, capsys):
+    from nearfield.cli import main
+
+    model = tmp_path / "line.toml"
+    model.write_text(line(steps=150).to_toml())
+    assert main(["run", str(model), "--output", str(tmp_path / "out"), "--json"]) == 0
+    ran = json.loads(capsys.readouterr().out)["trust"]
+    assert main(["show", str(tmp_path / "out"), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["trust"]
+    assert ran == shown
+    assert all(set(each) >= KEYS and each["verdict"] in ("good", "warn", "bad", "unknown") for each in ran)
+    assert main(["show", str(tmp_path / "out")]) == 0
+    text = capsys.readouterr().out
+    assert "trust: " in text
+    assert "energy left, in" in text
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "energy left, in" in page
+
+
+@pytest.mark.parametrize(
+    ("medium", "cells"), [(nf.Medium(), 5), (nf.Medium(6), 4), (nf.Medium(10, conductivity=0.01), 5)]
+)
+def test_the_return_of_a_cpml_is_that_of_a_run(medium, cells):
+    """One plane wave, with the layer and with a line too long to answer; the estimate is exact but for where E is."""
+    highest, cell = 1e9, 299792458.0 / 1e9 / 20 / medium.permittivity**0.5
+    frequencies = np.linspace(0.3e9, 1e9, 8)
+
+    def model(length, end):
+        return nf.Simulation(
+            grid=nf.Grid.uniform(cell, (1, 1, length)),
+            background=medium,
+            boundaries=nf.Boundaries(x="periodic", y="periodic", z_low=nf.PEC, z_high=end),
+            sources=[
+                nf.CurrentSheet(
+                    (0, 0, 300 * cell), (cell, cell, 300 * cell), "x", nf.ModulatedGaussian(highest / 2, highest)
+                )
+            ],
+            monitors=[nf.Probe("e", (0.5 * cell, 0, 310 * cell), "Ex")],
+            precision="double",
+            steps=900,
+        )
+
+    layered = model(315 + cells, nf.CPML(cells))
+    with_layer, endless = (
+        nf.spectrum(each.run(threads=1)["e"], frequencies).values for each in (layered, model(800, nf.PEC))
+    )
+    setup = Discretization(layered)
+    nodes, halves = factors(setup, 2, "high", frequencies)
+    turn = 2j * np.sin(np.pi * frequencies * setup.time_step)
+    media = medium.relative_permittivity(frequencies), np.ones(frequencies.size)
+    estimate = reflection(nodes, halves, cells, turn, *media)
+    found = np.abs(with_layer / endless - 1)
+    lossy = medium.conductivity > 0  # the way from the probe to the layer and back takes some of the wave
+    way = np.exp(10 * cell * 2 * np.pi * frequencies / 299792458.0 * np.sqrt(media[0]).imag) if lossy else 1.0
+    # of a lossy medium the steps' own permittivity differs from the medium's, and slow tails are cut off: within 1 dB
+    np.testing.assert_allclose(found / way, estimate, rtol=0.1 if lossy else 0.02)
+    assert entry_of(model_trust(setup), "CPML return").value >= 20 * np.log10(estimate.max()) - 0.5
+
+
+def entry_of(entries, name) -> Trust:
+    (found,) = [each for each in entries if each.name == name]
+    return found
+
+
+@pytest.mark.parametrize(("off", "cells", "verdict"), [(0.0, 0, "good"), (0.3, 1 / 30, "good"), (0.1, 7 / 30, "warn")])
+def test_metal_that_the_grid_moves_counts_by_its_distance_in_cells(off, cells, verdict):
+    """An edge of thin metal acts a third of a cell past its line; what lies on a line is not moved."""
+    plate = nf.Structure(nf.Sheet((5e-3, 4e-3, 4e-3), (15e-3, (8 + off) * 1e-3, 4e-3)), nf.PEC, name="plate")
+    found = entry_of(model_trust(Discretization(line(structures=[plate]))), "moved to grid lines")
+    assert (found.value, found.verdict) == (pytest.approx(cells, abs=1e-9), verdict)
