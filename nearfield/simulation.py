@@ -127,10 +127,12 @@ class Simulation(Model):
 
 def result_of(run: Callable[[], RunRecord]) -> Result:
     """The `Result` of a run, which an error of it holds too."""
+    from nearfield.machine.linear_algebra import single_threaded
     from nearfield.results import Result
 
     try:
-        return Result(run())
+        with single_threaded():
+            return Result(run())
     except (DivergedError, RunFailed) as error:
         error.result = error.result and Result(error.result)
         raise

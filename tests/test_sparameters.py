@@ -1,5 +1,9 @@
 """Spectra and scattering matrices from made-up waves whose answers are known."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -110,3 +114,22 @@ def test_renormalised_keeps_the_impedance_matrix():
 def test_frequency_axis_spans_the_band():
     assert frequency_axis((0.0, 20e9))[[0, 1, -1]] == pytest.approx([0.0, 20e6, 20e9])
     assert frequency_axis((1e9, 1e9)).tolist() == [1e9]
+
+
+SPECTRUM = """
+import numpy as np
+from nearfield.analysis.spectra import fourier_integral
+
+time = 1e-12 * np.arange(200)
+values = np.random.default_rng(1).standard_normal((3, time.size)) + 1j
+print(fourier_integral(time, values, np.linspace(1e9, 9e9, 1001)).tobytes().hex())
+"""
+
+
+def test_spectra_have_the_same_bits_on_any_number_of_cores():
+    said = []
+    for threads in ("1", "2", "3"):
+        cores = {"OPENBLAS_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
+        done = subprocess.run([sys.executable, "-c", SPECTRUM], capture_output=True, check=True, env=os.environ | cores)
+        said.append(done.stdout)
+    assert said[0] and len(set(said)) == 1

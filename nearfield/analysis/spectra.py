@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.machine.linear_algebra import single_threaded
 from nearfield.records.records import Variables
 
 if TYPE_CHECKING:
@@ -36,10 +37,11 @@ def fourier_integral(time: np.ndarray, values: np.ndarray, frequencies: np.ndarr
         return np.zeros((*values.shape[:-1], frequencies.size), dtype=complex)
     steps = np.diff(time)
     step = (time[-1] - time[0]) / steps.size
-    if np.abs(steps - step).max() <= 1e-6 * step:
-        return step * _uniform_sum(float(time[0]), step, values, frequencies)
-    weight = 0.5 * (np.append(steps, 0.0) + np.append(0.0, steps))
-    return _sum(time, values * weight, frequencies)
+    with single_threaded():
+        if np.abs(steps - step).max() <= 1e-6 * step:
+            return step * _uniform_sum(float(time[0]), step, values, frequencies)
+        weight = 0.5 * (np.append(steps, 0.0) + np.append(0.0, steps))
+        return _sum(time, values * weight, frequencies)
 
 
 def spectrum(signal: xarray.DataArray, frequencies: ArrayLike) -> xarray.DataArray:
