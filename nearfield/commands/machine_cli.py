@@ -70,6 +70,9 @@ def tune(
     return forget_tiles(as_json) if forget else tune_tiles(model, cells, threads, precision.value, as_json)
 
 
+OVERLAP = "Instead: what hiding the exchange of halos gains on a chain of equal nodes."
+TABLES = "s4 (the cards and Gigabit link of Kim and Park), or a JSON file like it; left out, this machine's profile."
+LAYERS = "Points of a host buffer over those of a plane; left out, 2."
 PAPER = "Only draw Figs. 5, 6, 7, 11 and 12 of Zhao, Chen and Yu for their cluster, into this folder."
 
 
@@ -85,11 +88,23 @@ def predict(
     boundary: Annotated[options.Wall, Option(help="Walls of the box.")] = options.Wall.pec,
     plot: options.PlotFolder = None,
     paper: Annotated[Path | None, Option(help=PAPER)] = None,
+    overlap: Annotated[bool, Option("--overlap", help=OVERLAP)] = False,
+    tables: Annotated[str | None, Option(help=f"--overlap: {TABLES}")] = None,
+    buffer_layers: Annotated[float | None, Option(help=f"--overlap: {LAYERS}")] = None,
+    launch_latency: Annotated[float | None, Option(help="--overlap: seconds to launch a kernel; left out, 0.")] = None,
     as_json: options.Json = False,
 ) -> int:
-    """Predict the time of a step on a cluster for every binding scheme."""
+    """Predict the time of a step on a cluster for every binding scheme; with --overlap the gain of hidden halos."""
+    from nearfield.commands import overlap as hidden
     from nearfield.commands.predict import Request, predict_paper, predict_run
 
+    own = {"--tables": tables, "--buffer-layers": buffer_layers, "--launch-latency": launch_latency}
+    if overlap:
+        others = {"MODEL": model, "--topology": topology, "--bind": bind, "--ranks": ranks, "--paper": paper}
+        hidden.refuse_others(others)
+        asked = hidden.Request(tables, profile, cells, nodes, buffer_layers, launch_latency)
+        return hidden.predict_overlap(asked, plot, as_json)
+    hidden.refuse_alone(own)
     if paper is not None:
         return predict_paper(paper, as_json)
     cpml = boundary is options.Wall.cpml
