@@ -76,7 +76,7 @@ docs: setup
 lint: setup
 	@$(PYTHON_IN) -m ruff check
 	@$(PYTHON_IN) -m ruff format --check
-	@git ls-files -z 'core/*.hpp' 'core/*.h' 'core/*.cpp' 'tests/*.cpp' | xargs -0 .venv/bin/clang-format --dry-run -Werror
+	@git ls-files -z 'core/*.hpp' 'core/*.h' 'core/*.cpp' 'core/*.cu' 'tests/*.cpp' | xargs -0 .venv/bin/clang-format --dry-run -Werror
 	@$(PYTHON_IN) -m mypy
 
 sanitize: setup

@@ -4,8 +4,9 @@
 
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
+
+#include "cell/exact.h"
 
 namespace nearfield {
 
@@ -15,16 +16,13 @@ public:
 
     // Fewer than 2^31 terms.
     void add(double term) {
-        if (!std::isfinite(term)) {
+        const auto bits = std::bit_cast<std::uint64_t>(term);
+        if (!cell::is_finite(bits)) {
             ++not_finite_;
             return;
         }
-        const auto bits = std::bit_cast<std::uint64_t>(term);
-        const std::uint64_t exponent = bits >> 52 & 0x7ff, fraction = bits & 0xfffffffffffffull;
-        const std::uint64_t at = exponent ? exponent - 1 : 0;
-        const auto value = static_cast<unsigned __int128>(exponent ? fraction | 1ull << 52 : fraction) << at % 32;
-        const std::int64_t sign = bits >> 63 ? -1 : 1;
-        for (int n = 0; n < 3; ++n) digit_[at / 32 + n] += sign * std::int64_t(std::uint32_t(value >> 32 * n));
+        const cell::ExactTerm exact = cell::exact_term(bits);
+        for (int n = 0; n < 3; ++n) digit_[exact.first + n] += exact.digit[n];
     }
     void add(const ExactSum& other) {
         for (int n = 0; n < digits; ++n) digit_[n] += other.digit_[n];

@@ -101,8 +101,8 @@ class Simulation(Model):
         checkpoint: "every 10 min" or "every 1000 steps", into folders beside the output, from which `resume` goes on;
         the last two are kept. SIGTERM then ends the run with one more.
 
-        engine: "cpu", "reference" (slow, in NumPy, for checks of small models; the same bits) or "auto"; left out, the
-        simulation's own entry.
+        engine: "cpu", "cuda" (docs/gpu.md), "reference" (slow, in NumPy, for checks of small models) or "auto", all
+        with the same bits; left out, the simulation's own entry.
         long: a run that is predicted to take more than a day is meant; it is refused otherwise, unless the model gives
         its `steps`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearfield.engines import ENGINES, engine_named
+from nearfield.engines import ENGINES, UNDIVIDED, engine_named
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import choose
 from nearfield.entry.constants import VACUUM_IMPEDANCE
@@ -45,8 +45,8 @@ class Solver:
             raise ModelError(f"excitation {excitation!r} is not one of this simulation's: {', '.join(names)}")
         self._excitation = excitation or names[0]
         plan, name = self._setup.plan, engine_named(engine or simulation.engine)
-        if name == "reference":
-            refuse_spread(threads, tiling, Parallel(), ALONE)
+        if name in UNDIVIDED:
+            refuse_spread(name, threads, tiling, Parallel(), ALONE)
         choice = choose(plan, threads, simulation.schedule, tiling)
         self._engine = ENGINES[name](plan, threads or choice.machine.threads, tiling=choice.tiling)
 

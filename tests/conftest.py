@@ -1,5 +1,6 @@
 """Its place here lets every test import the bare plans (`plans`) and the comparisons (`agreement`) beside it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ ALONE = (
     "test_cli",
     "test_tuning",
 )
+
+os.environ.setdefault("NEARFIELD_DEVICE", "host")  # engine "cuda" runs on the make-believe device
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import permutations
 from typing import get_args
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import nearfield as nf
-from nearfield.cli import app
-from nearfield.engines import ENGINES
+from nearfield.cli import app, main
+from nearfield.engines import ENGINES, UNDIVIDED
+from nearfield.measure.bench import bench_box
 from nearfield.parallel.start import Parallel, refuse_spread
 
 MM = 1e-3
@@ -54,12 +56,14 @@ def assert_same_bits(one, other):
                     assert np.array_equal(parts[variable].values, copies[variable].values), (name, key, variable)
 
 
+@pytest.mark.parametrize("name", UNDIVIDED)
 @pytest.mark.parametrize("precision", ["single", "double"])
-def test_both_engines_give_the_same_bits(precision):
-    cpu, oracle = (model(precision=precision).run(engine=name) for name in ("cpu", "reference"))
-    assert_same_bits(cpu, oracle)
-    assert (cpu.facts["engine"], oracle.facts["engine"], oracle.facts["threads"]) == ("cpu", "reference", 1)
-    assert oracle.facts["warnings"] == cpu.facts["warnings"]
+def test_all_engines_give_the_same_bits(precision, name):
+    cpu, other = (model(precision=precision).run(engine=each) for each in ("cpu", name))
+    assert_same_bits(cpu, other)
+    assert (cpu.facts["engine"], other.facts["engine"], other.facts["threads"]) == ("cpu", name, 1)
+    assert other.facts["warnings"] == cpu.facts["warnings"]
+    assert (cpu.facts["device"], other.facts["device"]) == (None, "host" if name == "cuda" else None)
 
 
 def test_the_models_own_choice_holds_and_a_runs_goes_before_it():
@@ -71,13 +75,16 @@ def test_the_models_own_choice_holds_and_a_runs_goes_before_it():
     assert nf.Solver(own)._engine.facts()["isa"] == "numpy"
 
 
-def test_checks_know_the_engine():
-    check = model(engine="reference").check()
-    assert (check.engine, check.threads, check.rate_source) == ("reference", 1, "in NumPy, on one core")
+@pytest.mark.parametrize(
+    ("name", "source"), [("reference", "in NumPy, on one core"), ("cuda", "on the make-believe device, on one core")]
+)
+def test_checks_know_the_engine(name, source):
+    check = model(engine=name).check()
+    assert (check.engine, check.threads, check.rate_source) == (name, 1, source)
     assert check.memory_bytes > model().check().memory_bytes
 
 
-@pytest.mark.parametrize(("first", "second"), [("reference", "cpu"), ("cpu", "reference")])
+@pytest.mark.parametrize(("first", "second"), list(permutations(ENGINES, 2)))
 def test_checkpoints_of_one_engine_resume_on_the_other(tmp_path, first, second):
     whole = model().run()
     model().run(output=tmp_path / "result.h5", checkpoint="every 25 steps", engine=first)
@@ -86,24 +93,49 @@ def test_checkpoints_of_one_engine_resume_on_the_other(tmp_path, first, second):
     assert_same_bits(whole, again)
 
 
-def test_what_the_reference_engine_cannot_do_is_refused_in_words():
+@pytest.mark.parametrize("name", UNDIVIDED)
+def test_what_an_engine_of_one_piece_cannot_do_is_refused_in_words(name):
     for options in ({"threads": 3}, {"tiling": "8x16"}, {"parallel": nf.Parallel(domains="2x1x1")}):
-        with pytest.raises(nf.ModelError, match=r'cannot be had with engine "reference".*leave it out'):
-            model().run(engine="reference", **options)
-    model().run(threads=1, engine="reference", parallel=nf.Parallel(domains=1))
+        with pytest.raises(nf.ModelError, match=rf'cannot be had with engine "{name}".*leave it out'):
+            model().run(engine=name, **options)
+    model().run(threads=1, engine=name, parallel=nf.Parallel(domains=1))
     with pytest.raises(nf.ModelError, match="leave it out"):
-        nf.Solver(model(), threads=2, engine="reference")
+        nf.Solver(model(), threads=2, engine=name)
 
     @dataclass
     class Two:
         size: int = 2
 
     with pytest.raises(nf.ModelError, match="runs on one rank, and here are 2"):
-        refuse_spread(None, None, Parallel(), Two())
+        refuse_spread(name, None, None, Parallel(), Two())
+
+
+def test_a_card_that_is_not_there_is_refused_in_words_and_never_replaced_in_silence(monkeypatch, tmp_path, capsys):
+    file = tmp_path / "small.toml"
+    file.write_text(model().to_toml(), encoding="utf-8")
+    no_driver, no_cards, no_such = "no NVIDIA driver was found", "cannot drive a card yet", "=h200 is not a device"
+    for wanted, found, said in (("", False, no_driver), ("", True, no_cards), ("h200", True, no_such)):
+        monkeypatch.setenv("NEARFIELD_DEVICE", wanted)
+        monkeypatch.setattr("nearfield.engines.cuda.device.driver_found", lambda found=found: found)
+        with pytest.raises(nf.ModelError, match=said):
+            model().run(engine="cuda")
+        for command in (["run", str(file), "--output", str(tmp_path / "out")], ["bench", "box", "--cells", "8"]):
+            assert main([*command, "--engine", "cuda"]) == 2
+            printed = " ".join(capsys.readouterr().err.split())
+            assert said in printed and 'engine "cpu"' in printed and "NEARFIELD_DEVICE=host" in printed
+    assert not (tmp_path / "out").exists()
+    assert model().run().facts["engine"] == "cpu"
+
+
+@pytest.mark.parametrize("boundary", ["pec", "cpml"])
+def test_the_box_of_bench_has_one_checksum_on_all_engines(boundary):
+    found = [bench_box(24, 30, threads=1, boundary=boundary, engine=name) for name in ("cpu", "cuda")]
+    assert [(each["engine"], each["device"]) for each in found] == [("cpu", None), ("cuda", "host")]
+    assert found[0]["checksum"] == found[1]["checksum"]
 
 
 def test_unknown_engines_are_refused_with_a_list():
-    with pytest.raises(nf.ModelError, match="engine 'gpu' is unknown; there are auto, cpu, reference"):
+    with pytest.raises(nf.ModelError, match="engine 'gpu' is unknown; there are auto, cpu, cuda, reference"):
         model().run(engine="gpu")
     with pytest.raises(nf.ModelError, match=r"engine.*'gpu'.*cpu.*reference"):
         model(engine="gpu")

@@ -16,12 +16,12 @@ from nearfield.parallel.start import Parallel
 THICKNESS = 10  # CPML cells on each side
 
 
-def measure_box(as_json: bool, cells: int, boundary: str, **engine: Any) -> int:
+def measure_box(as_json: bool, cells: int, boundary: str, **how: Any) -> int:
     """Run the box and print its rate; the rate is remembered for `nearfield check`."""
     from nearfield.measure.bench import bench_box
 
     refuse_thin_box(cells, boundary == "cpml")
-    return report(as_json, lambda: bench_box(cells=cells, boundary=boundary, **engine))
+    return report(as_json, lambda: bench_box(cells=cells, boundary=boundary, **how))
 
 
 def refuse_thin_box(cells: int, cpml: bool) -> None:
@@ -41,11 +41,11 @@ def measure_model(as_json: bool, model: Path, steps: int, threads: int | None, t
 
 
 def report(as_json: bool, measure: Callable[[], dict]) -> int:
-    """Print what was measured, warnings first; the box's rate on one rank is kept for `nearfield check`."""
+    """Print what was measured, warnings first; the CPU's rate of the box on one rank is kept for `nearfield check`."""
     with console(as_json) as out:
         found = measure()
         out.warn(*found["warnings"])
-        if found["ranks"] == 1 and "model" not in found:
+        if found["ranks"] == 1 and found["engine"] == "cpu" and "model" not in found:
             rate = (found[name] for name in ("mcells_per_second", "precision", "threads", "seconds", "cells"))
             remember_rate(*rate)
         out.answer(found, table(found))

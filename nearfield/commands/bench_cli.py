@@ -24,6 +24,7 @@ def box(
     schedule: Annotated[Schedule, Option(help="Order of the updates.")] = Schedule.tiled,
     tiles: options.Tiles = "auto",
     precision: options.FieldPrecision = Precision.single,
+    engine: options.Engine = "auto",
     ranks: options.Ranks = None,
     domains: options.Domains = None,
     bind: options.Bind = None,
@@ -35,9 +36,9 @@ def box(
     """Time an empty cube with a point current in the middle."""
     from nearfield.commands.bench import measure_box
 
-    engine = {"threads": threads, "schedule": schedule.value, "precision": precision.value, "tiling": tiles}
+    how = {"threads": threads, "schedule": schedule.value, "precision": precision.value, "tiling": tiles}
     spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap)
-    return measure_box(as_json, cells, boundary.value, steps=steps, parallel=spread, **engine)
+    return measure_box(as_json, cells, boundary.value, steps=steps, parallel=spread, engine=engine or "auto", **how)
 
 
 @bench.command("model")

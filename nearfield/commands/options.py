@@ -34,7 +34,7 @@ Checkpoint = Annotated[str | None, Option("--checkpoint", help=EVERY)]
 RESUME = "Go on with the run in this folder from its newest whole checkpoint."
 Resume = Annotated[Path | None, Option("--resume", help=RESUME)]
 Threads = Annotated[int | None, Option("--threads", min=1, max=4096, help="Threads; left out, one per physical core.")]
-ENGINE = "auto, cpu, or reference: slow, in NumPy, for checks of small models; left out, the model's own."
+ENGINE = "auto, cpu, cuda (a card; NEARFIELD_DEVICE=host: a make-believe one), or reference: slow, in NumPy."
 Engine = Annotated[str | None, Option("--engine", help=ENGINE)]
 Tiles = Annotated[str, Option("--tiles", help="Steps x rows of a tile, such as 8x16; or auto.")]
 

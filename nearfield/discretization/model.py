@@ -79,9 +79,9 @@ class Model(Schema):
     """Steps between whole-domain checks for divergence and decay."""
     schedule: Literal["tiled", "stepwise"] = "tiled"
     """Order of the updates: several steps while a tile is in cache, or step by step. The results are the same bits."""
-    engine: Literal["auto", "cpu", "reference"] = "auto"
-    """What makes the steps: "cpu"; or "reference", slow, in NumPy on one thread, for checks of small models, with the
-    same bits; "auto" is "cpu"."""
+    engine: Literal["auto", "cpu", "cuda", "reference"] = "auto"
+    """What makes the steps, always with the same bits: "cpu"; "cuda", kernels of cards, so far on a make-believe device
+    alone (`NEARFIELD_DEVICE=host`); "reference", slow, in NumPy, for checks of small models; "auto" is "cpu"."""
     symmetry: Symmetry = Symmetry()
     """Planes of symmetry in the middle of the grid: the half above each is stepped, the whole reported."""
     metal: Literal["staircase", "conformal", "auto"] = "staircase"

@@ -116,7 +116,7 @@ class Engine(Protocol):
     local: the engine of this process, itself or the rank's own. part: its place in the run; None: it has all of it.
     shared_sums: samples so far of functionals whose terms lie on several ranks, by recorder; on rank 0 alone.
 
-    facts: at least isa, threads, bytes, palette_blocks, schedule, tile_depth and step.
+    facts: at least isa, threads, bytes, palette_blocks, schedule, tile_depth and step; `device` beside the CPU.
     advance: make `steps` steps; None when `stop()` was true under way, and recordings alone are valid.
     reset: set fields, states, recorders and the step to zero.
     gathered: one component in its active shape. set_state: write it before the first step, the same on all ranks.

@@ -13,7 +13,7 @@ import numpy as np
 
 from nearfield import CPML, Boundaries, Gaussian, Grid, PointCurrent, Simulation, load
 from nearfield.discretization.discretization import Discretization
-from nearfield.engines import engine_named
+from nearfield.engines import UNDIVIDED, engine_named
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.protocol import Engine
 from nearfield.entry.errors import ModelError, RunFailed
@@ -52,7 +52,7 @@ class Timed:
     ) -> None:
         self.setup = Discretization(simulation, world())
         self.cells = math.prod(self.setup.grid.cells)
-        several = engine_named(simulation.engine) != "reference"
+        several = engine_named(simulation.engine) not in UNDIVIDED
         alone = started() == 1 and several and not (parallel and parallel.bind)
         threads = threads or (available_threads() if alone else None)
         self.started = start(self.setup.plan, threads, simulation.schedule, tiling, parallel, simulation.engine)
@@ -114,9 +114,13 @@ def bench_box(
     precision: str = "single",
     tiling: Tiles = None,
     parallel: Parallel | None = None,
+    engine: str = "auto",
 ) -> dict[str, Any]:
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
-    return measurement(box(cells, steps, boundary, precision, schedule), boundary, steps, threads, tiling, parallel)
+    if engine_named(engine) in UNDIVIDED:
+        schedule = "stepwise"
+    simulation = box(cells, steps, boundary, precision, schedule, engine=engine)
+    return measurement(simulation, boundary, steps, threads, tiling, parallel)
 
 
 def bench_model(
@@ -138,6 +142,8 @@ def measurement(simulation: Simulation, boundary: str, steps: int, *spread: Any)
         "steps": steps,
         "boundary": boundary,
         "precision": simulation.precision,
+        "engine": timed.started.name,
+        "device": timed.engine.facts().get("device"),
         **timed.facts(),
         "tile_choice": timed.choice.how,
         "predicted_gain": timed.choice.facts()["predicted_gain"],

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
 
-from nearfield.engines import ENGINES, engine_named
+from nearfield.engines import ENGINES, UNDIVIDED, engine_named
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import Choice, choose
 from nearfield.engines.protocol import Engine, LocalEngine, Placement
@@ -112,8 +112,8 @@ def start(
 ) -> Started:
     """The engine of this rank for a plan. Errors: `ModelError` for what cannot be honoured, on every rank alike."""
     wishes, ranks, name = parallel or Parallel(), world(), engine_named(engine)
-    if name == "reference":
-        refuse_spread(threads, tiling, wishes, ranks)
+    if name in UNDIVIDED:
+        refuse_spread(name, threads, tiling, wishes, ranks)
         threads, schedule, tiling, wishes = 1, "stepwise", None, replace(wishes, domains=1)
     domains = None if wishes.domains is None else parse_domains(wishes.domains)
     plan = with_uncut_rows(plan, domains)
@@ -175,17 +175,19 @@ class Starter:
         return Started(self.name, engine, choice, binding, found, depth, self.ranks)
 
 
-def refuse_spread(threads: int | None, tiling: str | Tiling | None, wishes: Parallel, ranks: Alone) -> None:
-    """Refuse what the reference engine, one thread of one process without tiles, would leave unused."""
+def refuse_spread(
+    engine: str, threads: int | None, tiling: str | Tiling | None, wishes: Parallel, ranks: Alone
+) -> None:
+    """Refuse what an engine of one piece (`UNDIVIDED`) would leave unused."""
     if ranks.size > 1:
-        raise ModelError(f'engine "reference" runs on one rank, and here are {ranks.size}; start it without a launcher')
+        raise ModelError(f'engine "{engine}" runs on one rank, and here are {ranks.size}; start it without a launcher')
     asked = {"threads": threads, "tiles": tiling, "domains": wishes.domains, "bind": wishes.bind}
     asked |= {"memory": wishes.memory, "halo_depth": wishes.halo_depth}
     for name, value in asked.items():
         if value not in (None, 1, "1", "auto", (1, 1, 1), "none", "off"):
             raise ModelError(
-                f'{name} {value} cannot be had with engine "reference", which is one thread of NumPy for checks of '
-                'small models; leave it out, or take engine "cpu"'
+                f'{name} {value} cannot be had with engine "{engine}", {UNDIVIDED[engine]}; leave it out, or take '
+                'engine "cpu"'
             )
 
 

@@ -11,7 +11,7 @@ from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.guide_table import PortMode, port_modes
 from nearfield.discretization.moves import moves
 from nearfield.discretization.resolution import MediumCheck, phase_across, resolved_media, rounded
-from nearfield.engines import engine_named
+from nearfield.engines import UNDIVIDED, engine_named
 from nearfield.engines.cpu.pole_sizes import pole_bytes
 from nearfield.engines.cpu.tuning import choose, tiles_text
 from nearfield.entry.errors import ModelError
@@ -116,8 +116,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
     media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(plan.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
     engine = engine_named(simulation.engine)
-    oracle = engine == "reference"
-    choice = choose(plan, 1, "stepwise") if oracle else choose(plan, threads, simulation.schedule)
+    choice = choose(plan, 1, "stepwise") if engine in UNDIVIDED else choose(plan, threads, simulation.schedule)
     threads = threads or choice.machine.threads
     time = forecast(setup, threads)
     runs, steps = max(1, len(setup.excitations)), setup.expected_steps
@@ -125,7 +124,12 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
     fields = domain_bytes(plan.active, plan.cpml, precision) * parts + pole_bytes(plan) + time.surface_bytes
     in_terms, output = term_bytes(setup.terms, steps, precision)
     files, rings, full = field_files(setup)
-    needed = in_terms + rings + (total * parts * NUMPY_NUMBERS * BYTES_OF[precision] if oracle else fields)
+    held = {
+        "cpu": fields,
+        "cuda": 2 * fields,  # on the device, and in the host's mirror
+        "reference": total * parts * NUMPY_NUMBERS * BYTES_OF[precision],
+    }
+    needed = in_terms + rings + held[engine]
     return Check(
         title=simulation.title,
         cells=plan.cells,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 STEP = 1.5e-6  # s; the least that a step took of 30 cells
 SLOWEST, SLOWEST_RATE = 100.0, 1e6  # steps of STEP, and cells a second, of machines and media slower than any seen
 NUMPY = Rate(5.0, "in NumPy, on one core")  # 5.6 to 17 at 24^3 to 80^3 cells of a box, on an EPYC
+HOST_DEVICE = Rate(5.0, "on the make-believe device, on one core")  # 1.4 to 17 at 48^3 cells of a box, on an EPYC
+OWN_RATES = {"reference": NUMPY, "cuda": HOST_DEVICE}  # of engines whose rate does not scale with this machine's
 HOUR, DAY = 3600.0, 86400.0  # s
 
 
@@ -53,8 +55,8 @@ def forecast(setup: Discretization, threads: int | None = None, ranks: int = 1, 
     plan, precision = setup.plan, setup.simulation.precision
     total, parts = math.prod(plan.cells), 1 + plan.complex_fields
     threads = threads or choose(plan, None, setup.simulation.schedule).machine.threads
-    oracle = engine_named(engine or setup.simulation.engine) == "reference"
-    rate = NUMPY if oracle else known_rate(precision, threads, total)
+    own = OWN_RATES.get(engine_named(engine or setup.simulation.engine))
+    rate = own or known_rate(precision, threads, total)
     surface_bytes, surface_cost = surfaces(setup)
     slower = 1.0 + float(pole_cost(kept_numbers(plan)).mean()) + surface_cost
     speed, steps = ranks * rate.mcells_per_second / slower, setup.expected_steps * max(1, len(setup.excitations))

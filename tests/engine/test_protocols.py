@@ -7,7 +7,7 @@ from agreement import ENGINE_NAMES, ORACLE, assert_equal, same, states_of
 from plans import make_plan
 from test_restart import kept
 
-from nearfield.engines import ENGINES
+from nearfield.engines import ENGINES, UNDIVIDED
 from nearfield.engines.protocol import Engine, Halves, Saved, Streams
 from nearfield.entry.errors import ModelError
 from nearfield.parallel.ranks import shareable
@@ -34,7 +34,7 @@ def test_an_engine_has_all_members_of_the_protocols(name):
     engine = ENGINES[name](make_plan(), threads=1)
     for protocol in (Engine, Saved, Streams):
         assert isinstance(engine, protocol)
-    assert isinstance(engine, Halves) == (name != ORACLE)
+    assert isinstance(engine, Halves) == (name not in UNDIVIDED)
 
 
 @every_engine
@@ -45,9 +45,10 @@ def test_an_engine_alone_has_all_of_its_plan(name):
     assert {"isa", "threads", "bytes", "palette_blocks", "schedule", "tile_depth", "step"} <= set(engine.facts())
 
 
-def test_an_engine_that_exchanges_no_halos_is_refused_on_several_ranks():
+@pytest.mark.parametrize("name", UNDIVIDED)
+def test_an_engine_that_exchanges_no_halos_is_refused_on_several_ranks(name):
     with pytest.raises(ModelError, match="cannot exchange halos"):
-        shareable(ORACLE, ENGINES[ORACLE](make_plan()))
+        shareable(name, ENGINES[name](make_plan()))
 
 
 @every_engine

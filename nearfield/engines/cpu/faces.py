@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.engines.cpu.psi import psi_in
 from nearfield.engines.protocol import Face
+from nearfield.engines.stored.psi import psi_in
 from nearfield.plan.boxes import Box
 
 if TYPE_CHECKING:

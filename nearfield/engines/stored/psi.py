@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.engines.cpu.turn import Turn
 from nearfield.engines.protocol import NamedState
+from nearfield.engines.stored.turn import Turn
 from nearfield.entry.triples import Triple, triple
 from nearfield.plan.boxes import Box
 from nearfield.plan.plan import Plan

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.engines.cpu.turn import Turn
+from nearfield.engines.stored.turn import Turn
 from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.plan.plan import Plan, in_precision
 from nearfield.plan.recorders import DFTBox, Functional, SnapshotBox

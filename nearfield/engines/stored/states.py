@@ -9,10 +9,10 @@ from itertools import product
 
 import numpy as np
 
-from nearfield.engines.cpu.poles import EnginePoles
-from nearfield.engines.cpu.psi import slab_states
-from nearfield.engines.cpu.turn import Turn
 from nearfield.engines.protocol import FIELDS, NamedState
+from nearfield.engines.stored.poles import EnginePoles
+from nearfield.engines.stored.psi import slab_states
+from nearfield.engines.stored.turn import Turn
 from nearfield.plan.boxes import Box
 from nearfield.plan.plan import Plan
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.engines.cpu.turn import Turn
+from nearfield.engines.stored.turn import Turn
 from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.plan.plan import Plan
 from nearfield.plan.recorders import DFTBox, Functional, Recording, RecordingTerm

@@ -1,0 +1,292 @@
+// The engine on a device as Python sees it: the same methods as the CPU's (solver.hpp), for one process and its whole
+// plan.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "arguments.hpp"
+#include "card_poles.hpp"
+#include "cuda/engine.hpp"
+#include "recorded.hpp"
+
+namespace nearfield {
+
+template <class Real>
+class Card {
+public:
+    using Phasors = std::vector<In<Real, nb::ndim<3>>>;
+    using Given = std::vector<std::optional<In<Real, nb::ndim<3>>>>;
+    using Place = nb::ndarray<Real, nb::numpy, nb::ndim<3>, nb::device::cpu>;
+
+    // `seams` and `parts` as in solver.hpp; `order`: "forwards" or "backwards", of the make-believe device's blocks.
+    Card(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs,
+         const std::array<std::array<double, 4>, 3>& seams, int parts, int weighed_along, const std::string& order)
+        : engine_(device(order), make_layout(shape, slabs), make_seams(seams), parts, weighed_along) {}
+
+    void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
+        const long length = lengths()[axis];
+        Profile<Real>&e = engine_.profile(0, axis), &h = engine_.profile(1, axis);
+        std::vector<Real>* targets[6] = {&e.inverse, &h.inverse, &e.decay, &e.drive, &h.decay, &h.drive};
+        for (int n = 0; n < 6; ++n) {
+            if (long(values[n].shape(0)) != length) throw std::invalid_argument("profile has a wrong length");
+            targets[n]->assign(padded(length), Real(0));
+            std::copy_n(values[n].data(), length, targets[n]->begin());
+        }
+    }
+    void set_planes(bool magnetic, long first, long last, In<Real, nb::ndim<3>> a, In<Real, nb::ndim<3>> b) {
+        const auto [na, nb_, nc] = lengths();
+        for (const auto& x : {a, b})
+            if (x.shape(0) != 3 || long(x.shape(1)) != nb_ || long(x.shape(2)) != nc)
+                throw std::invalid_argument("coefficient planes must be (3, nb, nc)");
+        if (first < 0 || last > na) throw std::invalid_argument("coefficient planes lie outside the domain");
+        engine_.coefficients(magnetic).set_planes(first, last, a.data(), b.data());
+    }
+
+    void add_current(int component, Indices i, Indices j, Indices k, In<Real, nb::ndim<1>> weight, int waveform) {
+        cuda::Reach reach(true);
+        for (std::size_t n = 0; n < i.shape(0); ++n) {
+            check(component, i(n), j(n), k(n));
+            engine_.add_current(component, i(n), j(n), k(n), weight(n), waveform, reach);
+        }
+        engine_.finish_points(reach);
+    }
+    // numbers: (edges, 13): admittance, voltage factor, feedback, inverse, drive, output 2, input 2, transition 4
+    void add_circuit(int component, Indices i, Indices j, Indices k, In<double, nb::ndim<2>> numbers, int waveform) {
+        if (numbers.shape(1) != 13) throw std::invalid_argument("a circuit has 13 numbers an edge");
+        cuda::Reach reach(true);
+        for (std::size_t n = 0; n < i.shape(0); ++n) {
+            check(component, i(n), j(n), k(n));
+            const auto c = [&](int m) { return cuda::flushed(numbers(n, m)); };
+            engine_.add_circuit(component, i(n), j(n), k(n),
+                                {c(0), c(1), c(2), c(3), c(4), {c(5), c(6)}, {c(7), c(8)}, {c(9), c(10), c(11), c(12)}},
+                                waveform, reach);
+        }
+        engine_.finish_points(reach);
+    }
+    // All terms of the sum, each with its place in it.
+    void add_functional(In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k, Doubles weight,
+                        Indices place, long terms, long stride) {
+        if (long(i.shape(0)) != terms) throw std::invalid_argument("a sum that ranks share has no place on a device");
+        cuda::Reach reach(false);
+        engine_.begin_functional(terms, stride);
+        for (std::size_t n = 0; n < i.shape(0); ++n) {
+            check(int(component(n)), i(n), j(n), k(n));
+            engine_.add_product(int(component(n)), i(n), j(n), k(n), weight(n), place(n), reach);
+        }
+        engine_.finish_points(reach);
+    }
+    void add_incident(bool magnetic, unsigned wave, In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j,
+                      Indices k, In<Real, nb::ndim<1>> weight, In<std::int32_t, nb::ndim<2>> column,
+                      In<Real, nb::ndim<2>> share) {
+        cuda::Reach reach(true);
+        const std::size_t taps = column.shape(1);
+        waves_needed_.resize(std::max<std::size_t>(waves_needed_.size(), wave + 1));
+        for (std::size_t n = 0; n < i.shape(0); ++n) {
+            check(int(component(n)), i(n), j(n), k(n));
+            if (component(n) / 3 != magnetic) throw std::invalid_argument("an incident term drives E or H, not both");
+            const std::int32_t* const columns = column.data() + n * taps;
+            for (std::size_t tap = 0; tap < taps; ++tap) {
+                if (columns[tap] < 0) throw std::out_of_range(outside);
+                waves_needed_[wave] = std::max(waves_needed_[wave], columns[tap] + 1L);
+            }
+            engine_.add_received(int(component(n)), i(n), j(n), k(n), weight(n), wave, columns, share.data() + n * taps,
+                                 unsigned(taps), reach);
+        }
+        engine_.finish_received(reach);
+    }
+    // As in coupled.hpp.
+    void add_coupling(Places at, Indices first, Places tap, In<Real, nb::ndim<1>> weight) {
+        const long count = at.shape(0), taps = tap.shape(0);
+        if (!count || at.shape(1) != 4 || tap.shape(1) != 4 || long(first.shape(0)) != count + 1 || first(0) != 0 ||
+            first(count) != taps || long(weight.shape(0)) != taps)
+            throw std::invalid_argument("the arrays of a coupling do not fit each other");
+        const auto offset = [&](const Places& place, long n, bool magnetic) {
+            bool right = place(n, 0) / 3 == magnetic;
+            for (int axis = 0; axis < 3; ++axis) {
+                const long beyond = magnetic && engine_.seams()[axis].closed;
+                right &= place(n, 1 + axis) >= -beyond && place(n, 1 + axis) < lengths()[axis] + beyond;
+            }
+            if (!right) throw std::out_of_range("a coupling leads out of the domain");
+            return engine_.layout().field(int(place(n, 0)), place(n, 1), place(n, 2)) + place(n, 3);
+        };
+        std::vector<long> samples;
+        std::vector<int> offsets;
+        for (long n = 0; n < count; ++n) {
+            samples.push_back(offset(at, n, false));
+            for (long t = first(n); t < first(n + 1); ++t) offsets.push_back(int(offset(tap, t, true) - samples[n]));
+        }
+        engine_.set_coupling(samples, {first.data(), first.data() + count + 1}, offsets,
+                             {weight.data(), weight.data() + taps});
+    }
+    void add_fourier(int component, std::array<long, 3> lower, std::array<long, 3> upper, long frequencies,
+                     long stride) {
+        engine_.add_transform(box(component, lower, upper), frequencies, stride);
+    }
+    void add_snapshot(int component, std::array<long, 3> lower, std::array<long, 3> upper, Indices steps, bool keep,
+                      Real unit) {
+        engine_.add_copies(box(component, lower, upper), {steps.data(), steps.data() + steps.shape(0)}, keep, unit);
+    }
+
+    void begin(long steps, In<Real, nb::ndim<2>> electric, In<Real, nb::ndim<2>> magnetic, const Phasors& phasors,
+               const Given& waves, bool weigh) {
+        if (steps < 1 || long(electric.shape(0)) < steps || long(magnetic.shape(0)) < steps ||
+            phasors.size() != engine_.transforms().size() || waves.size() < waves_needed_.size())
+            throw std::invalid_argument("tables do not fit the block of steps");
+        std::vector<std::vector<Real>> turns;
+        for (std::size_t n = 0; n < phasors.size(); ++n) {
+            if (long(phasors[n].shape(0)) < steps || phasors[n].shape(2) != 2 ||
+                long(phasors[n].shape(1)) != engine_.transforms()[n].frequencies)
+                throw std::invalid_argument("phasor table does not fit its Fourier recorder");
+            turns.emplace_back(phasors[n].data(), phasors[n].data() + phasors[n].size());
+        }
+        std::vector<typename cuda::CardEngine<Real>::Table> tables(waves.size());
+        for (std::size_t n = 0; n < waves.size(); ++n) {
+            if (!waves[n]) continue;
+            if (waves[n]->shape(0) != 2 || long(waves[n]->shape(1)) != steps)
+                throw std::invalid_argument("the table of an incident wave does not fit the block of steps");
+            if (n < waves_needed_.size() && waves_needed_[n] > long(waves[n]->shape(2)))
+                throw std::out_of_range(outside);
+            tables[n] = {{waves[n]->data(), waves[n]->data() + waves[n]->size()}, long(waves[n]->shape(2))};
+        }
+        engine_.begin(steps,
+                      {std::vector<Real>(electric.data(), electric.data() + electric.size()),
+                       std::vector<Real>(magnetic.data(), magnetic.data() + magnetic.size())},
+                      long(electric.shape(1)), turns, tables, weigh);
+    }
+    // All steps of the block; `poll` as in solver.hpp.
+    bool run(nb::object poll, double milliseconds) {
+        bool interrupted = false, complete;
+        {
+            const nb::gil_scoped_release release;
+            complete = engine_.run(
+                [&] {
+                    const nb::gil_scoped_acquire acquire;
+                    if (PyErr_CheckSignals())
+                        interrupted = true, engine_.request_stop();
+                    else if (!poll.is_none() && nb::cast<bool>(poll()))
+                        engine_.request_stop();
+                },
+                milliseconds);
+        }
+        if (interrupted) throw nb::python_error();
+        return complete;
+    }
+    nb::tuple end() {
+        nb::list recorded;
+        for (auto& sums : engine_.end()) {
+            const std::size_t count = sums.size();
+            recorded.append(owned(std::move(sums), {count}));
+        }
+        return nb::make_tuple(recorded, owned(std::vector<std::int64_t>(engine_.digits()), {engine_.digits().size()}));
+    }
+
+    nb::object circuit_states() {
+        std::vector<double> states;
+        for (const auto& each : engine_.circuits()) states.insert(states.end(), {each.x[0].value, each.x[1].value});
+        const std::size_t count = states.size() / 2;
+        return owned(std::move(states), {count, 2});
+    }
+    void set_circuit_states(Indices which, In<double, nb::ndim<2>> states) {
+        auto& circuits = engine_.circuits();
+        for (std::size_t n = 0; n < which.shape(0); ++n)
+            for (int x = 0; x < 2; ++x) circuits.at(which(n)).x[x] = cuda::flushed(states(n, x));
+    }
+
+    // Sums of recorder n as (frequencies, 2, ni, nj, nk), without dt.
+    nb::object fourier(std::size_t n) {
+        const auto& each = engine_.transforms().at(n);
+        std::vector<Real> sums(each.sums.size());
+        each.sums.read(sums.data());
+        return owned(std::move(sums), shape_of(each.box, {std::size_t(each.frequencies), 2}));
+    }
+    void set_fourier(std::size_t n, In<Real, nb::ndim<5>> sums) {
+        auto& each = engine_.transforms().at(n);
+        if (sums.size() != each.sums.size()) throw std::invalid_argument("these sums are not of this recorder");
+        each.sums.write(sums.data());
+    }
+    // Those taken so far and kept, as (number, ni, nj, nk).
+    nb::object snapshot(std::size_t n) {
+        const auto& each = engine_.copies().at(n);
+        const std::size_t number = each.kept ? each.taken(engine_.step()) : 0;
+        return owned(std::vector<Real>(each.values.begin(), each.values.begin() + number * each.box.samples()),
+                     shape_of(each.box, {number}));
+    }
+    void set_snapshot(std::size_t n, In<Real, nb::ndim<4>> taken) {
+        auto& each = engine_.copies().at(n);
+        if (long(taken.size()) != each.kept * each.taken(engine_.step()) * each.box.samples())
+            throw std::invalid_argument("these snapshots are not of this recorder");
+        each.values.assign(taken.data(), taken.data() + taken.size());
+    }
+    void place_snapshots(std::size_t n, std::vector<Place> places) {
+        auto& each = engine_.copies().at(n);
+        each.places.clear();
+        for (const Place& place : places) {
+            const auto [ni, nj, nk] = each.box.shape();
+            if (long(place.shape(0)) != ni || long(place.shape(1)) != nj || long(place.shape(2)) != nk ||
+                place.stride(2) != 1)
+                throw std::invalid_argument("a place is not of a snapshot's shape");
+            each.places.push_back({place.data(), long(place.stride(0)), long(place.stride(1))});
+        }
+    }
+
+    static nb::dict states(nb::handle_t<Card> self) {
+        nb::dict views;
+        for (const StateArray& s : nb::cast<Card&>(self).engine_.states()) {
+            const std::vector<std::size_t> shape(s.shape.begin(), s.shape.end());
+            const std::vector<std::int64_t> stride(s.stride.begin(), s.stride.end());
+            views[s.name.c_str()] =
+                nb::make_tuple(s.half, nb::ndarray<nb::numpy, Real>(static_cast<Real*>(s.data), shape.size(),
+                                                                    shape.data(), self, stride.data()));
+        }
+        return views;
+    }
+    void resume(long steps) { engine_.resume(steps); }
+    void reset() { engine_.resume(0); }
+    long step() const { return engine_.step(); }
+    CardPoles<Real>& poles() { return poles_; }
+    nb::dict facts() const {
+        nb::dict d;
+        d["bytes"] = engine_.bytes();
+        d["palette_blocks"] = engine_.distinct_blocks();
+        d["step"] = step();
+        d["record_bytes"] = engine_.layout().record_length * sizeof(Real);
+        return d;
+    }
+
+private:
+    static constexpr const char* outside = "a column lies outside the table of its incident wave";
+    static std::unique_ptr<cuda::Device> device(const std::string& order) {
+        if (order != "forwards" && order != "backwards")
+            throw std::invalid_argument("blocks run forwards or backwards");
+        return std::make_unique<cuda::HostDevice>(order == "backwards");
+    }
+    std::array<long, 3> lengths() const { return {engine_.layout().na, engine_.layout().nb, engine_.layout().nc}; }
+    void check(int component, long i, long j, long k) const {
+        const auto [na, nb_, nc] = lengths();
+        if (component < 0 || component >= 6 * engine_.parts() || i < 0 || j < 0 || k < 0 || i >= na || j >= nb_ ||
+            k >= nc)
+            throw std::out_of_range("a term lies outside the domain");
+    }
+    cuda::BoxOf box(int component, const std::array<long, 3>& lower, const std::array<long, 3>& upper) const {
+        check(component, lower[0], lower[1], lower[2]);
+        check(component, upper[0] - 1, upper[1] - 1, upper[2] - 1);
+        return {component, lower, upper};
+    }
+    static std::vector<std::size_t> shape_of(const cuda::BoxOf& box, std::vector<std::size_t> leading) {
+        for (const long extent : box.shape()) leading.push_back(extent);
+        return leading;
+    }
+
+    cuda::CardEngine<Real> engine_;
+    CardPoles<Real> poles_{engine_};
+    std::vector<long> waves_needed_;  // columns of each incident wave
+};
+
+}  // namespace nearfield

@@ -1,0 +1,85 @@
+// A block of threads, on a card or in a loop of the processor: the dialect in which all kernels are written.
+//
+// A kernel is a row of phases. A phase is what every thread of a block does until the next barrier: on a card it ends
+// in one, in the build for the processor it is a loop over the threads. What threads hand to each other between phases
+// lies in the block's memory; within a phase nobody reads there what another thread writes. A body may `return`, which
+// ends its thread's part of the phase and no more.
+//
+// The build for the processor runs threads and blocks forwards or backwards, and fills the block's memory with NaN, so
+// that a race or a word that nobody wrote shows. As in cell/cell.h: no standard headers, no exceptions, no virtual
+// functions; arguments come as one struct by value.
+#pragma once
+
+#include "cell/cell.h"
+
+#if defined(__CUDACC__)
+#define NEARFIELD_ALIAS
+#else
+#include "cuda/kernel.hpp"
+#define NEARFIELD_ALIAS [[gnu::may_alias]]
+#endif
+
+namespace nearfield::cuda {
+
+constexpr int threads_of_block = 256;  // of every kernel
+constexpr int lanes_of_block = 16;     // cells of a block of a row, as core/layout.hpp counts
+
+#if defined(__CUDACC__)
+
+NEARFIELD_CELL int block_number() { return int(blockIdx.x); }
+// Every thread does `body(thread)`, and waits until all have.
+template <class Body>
+NEARFIELD_CELL void phase(const Body& body) {
+    body(int(threadIdx.x));
+    __syncthreads();
+}
+// The last phase of a kernel: nobody waits.
+template <class Body>
+NEARFIELD_CELL void last_phase(const Body& body) {
+    body(int(threadIdx.x));
+}
+template <class T>
+NEARFIELD_CELL T& block_memory() {
+    extern __shared__ __align__(16) char bytes[];
+    return *reinterpret_cast<T*>(bytes);
+}
+NEARFIELD_CELL void add_digit(long long* digit, long long value) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(digit), static_cast<unsigned long long>(value));
+}
+
+// A kernel in both precisions, from a function template of a number type with one argument.
+#define NEARFIELD_KERNEL(name, Arguments, memory, ...)                                                            \
+    extern "C" __global__ void __launch_bounds__(256) name##_single(const __grid_constant__ Arguments<float> a) { \
+        __VA_ARGS__(float, a);                                                                                    \
+    }                                                                                                             \
+    extern "C" __global__ void __launch_bounds__(256) name##_double(const __grid_constant__ Arguments<Wide> a) {  \
+        __VA_ARGS__(Wide, a);                                                                                     \
+    }
+
+#else
+
+inline int block_number() { return this_block.number; }
+template <class Body>
+inline void phase(const Body& body) {
+    for (int n = 0; n < threads_of_block; ++n) body(this_block.backwards ? threads_of_block - 1 - n : n);
+}
+template <class Body>
+inline void last_phase(const Body& body) {
+    phase(body);
+}
+template <class T>
+T& block_memory() {
+    return *reinterpret_cast<T*>(this_block.memory);
+}
+inline void add_digit(long long* digit, long long value) { *digit += value; }
+
+#define NEARFIELD_KERNEL(name, Arguments, memory, ...)                                                         \
+    const Kernel name[2] = {                                                                                   \
+        {#name "_single", [](const void* p) { __VA_ARGS__(float, *static_cast<const Arguments<float>*>(p)); }, \
+         sizeof(Arguments<float>), memory, true},                                                              \
+        {#name "_double", [](const void* p) { __VA_ARGS__(Wide, *static_cast<const Arguments<Wide>*>(p)); },   \
+         sizeof(Arguments<Wide>), memory, false}};
+
+#endif
+
+}  // namespace nearfield::cuda

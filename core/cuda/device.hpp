@@ -1,0 +1,109 @@
+// What the engine asks of a device: memory, copies, kernels in their order. The make-believe device runs the same
+// kernels in this process.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kernel.hpp"
+#include "plan.h"
+
+namespace nearfield::cuda {
+
+class Device {
+public:
+    virtual ~Device() = default;
+    virtual void* allocate(std::size_t bytes) = 0;  // zeros, on a multiple of 64 bytes
+    virtual void release(void* memory) = 0;
+    virtual void write(void* to, const void* from, std::size_t bytes) = 0;
+    virtual void read(void* to, const void* from, std::size_t bytes) const = 0;
+    virtual void clear(void* memory, std::size_t bytes) = 0;
+    // After everything launched or written before, before everything read or launched after.
+    virtual void launch(const Kernel& kernel, long blocks, const void* arguments) = 0;
+};
+
+// This process: one thread after the other, in a memory of its own, so that a copy that is forgotten shows. Blocks and
+// threads run forwards, or backwards to find those that race.
+class HostDevice final : public Device {
+public:
+    explicit HostDevice(bool backwards) : backwards_(backwards) {}
+    void* allocate(std::size_t bytes) override;
+    void release(void* memory) override;
+    void write(void* to, const void* from, std::size_t bytes) override;
+    void read(void* to, const void* from, std::size_t bytes) const override;
+    void clear(void* memory, std::size_t bytes) override;
+    void launch(const Kernel& kernel, long blocks, const void* arguments) override;
+
+private:
+    const bool backwards_;
+};
+
+template <class Real>
+using Number = std::conditional_t<std::is_same_v<Real, double>, Wide, Real>;  // as kernels read it
+
+// An array on a device.
+template <class T>
+class Buffer {
+public:
+    explicit Buffer(Device& device) : device_(&device) {}
+    Buffer(Device& device, std::size_t count) : device_(&device) { resize(count); }
+    Buffer(Buffer&& other) noexcept
+        : device_(other.device_), data_(std::exchange(other.data_, nullptr)), count_(other.count_) {}
+    Buffer& operator=(Buffer&& other) noexcept {
+        std::swap(device_, other.device_), std::swap(data_, other.data_), std::swap(count_, other.count_);
+        return *this;
+    }
+    ~Buffer() {
+        if (data_) device_->release(data_);
+    }
+
+    T* data() const { return data_; }
+    std::size_t size() const { return count_; }
+    std::size_t bytes() const { return count_ * sizeof(T); }
+    // Another length; what was there is lost, and zero.
+    void resize(std::size_t count) {
+        if (data_) device_->release(data_);
+        data_ = nullptr, count_ = count;
+        data_ = static_cast<T*>(device_->allocate(std::max<std::size_t>(1, bytes())));
+    }
+    void clear() { device_->clear(data_, bytes()); }
+    // All of it. Doubles are flushed on the way, see Wide.
+    template <class U>
+    void write(const U* from) {
+        static_assert(sizeof(U) == sizeof(T));
+        if constexpr (std::is_same_v<U, double>) {
+            std::vector<Wide> part(std::min<std::size_t>(count_, 65536));
+            for (std::size_t first = 0; first < count_; first += part.size()) {
+                const std::size_t count = std::min(part.size(), count_ - first);
+                for (std::size_t n = 0; n < count; ++n) part[n] = flushed(from[first + n]);
+                device_->write(data_ + first, part.data(), count * sizeof(T));
+            }
+        } else {
+            device_->write(data_, from, bytes());
+        }
+    }
+    template <class U>
+    void assign(const std::vector<U>& values) {
+        if (values.size() != count_ || !data_) resize(values.size());
+        if (count_) write(values.data());
+    }
+    template <class U>
+    void read(U* to) const {
+        static_assert(sizeof(U) == sizeof(T));
+        device_->read(to, data_, bytes());
+    }
+
+private:
+    Device* device_;
+    T* data_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+inline long blocks_for(long threads) { return (threads + threads_of_block - 1) / threads_of_block; }
+
+}  // namespace nearfield::cuda

@@ -1,0 +1,61 @@
+// Numbers of kernels: doubles that flush denormals, and four neighbouring samples.
+#pragma once
+
+#include "block.h"
+
+namespace nearfield::cuda {
+
+// A double whose results are never denormal: the CPU's switch does so for both precisions, a card for single alone. Two
+// integer operations each. What is read from memory must be flushed already.
+struct Wide {
+    double value;
+    Wide() = default;
+    NEARFIELD_CELL Wide(double v) : value(v) {}
+    NEARFIELD_CELL explicit operator float() const { return float(value); }
+    NEARFIELD_CELL Wide& operator+=(Wide other);
+};
+union WideBits {
+    double value;
+    unsigned long long bits;
+};
+NEARFIELD_CELL Wide flushed(double v) {
+    WideBits u{v};
+    if (!(u.bits & 0x7ff0000000000000ull)) u.bits &= 0x8000000000000000ull;
+    return Wide(u.value);
+}
+NEARFIELD_CELL Wide operator+(Wide p, Wide q) { return flushed(p.value + q.value); }
+NEARFIELD_CELL Wide operator-(Wide p, Wide q) { return flushed(p.value - q.value); }
+NEARFIELD_CELL Wide operator*(Wide p, Wide q) { return flushed(p.value * q.value); }
+NEARFIELD_CELL Wide& Wide::operator+=(Wide other) { return *this = *this + other; }
+
+// Four samples of a row, one load or store of 16 bytes in single precision.
+template <class Real>
+struct alignas(16) NEARFIELD_ALIAS Four {
+    Real x, y, z, w;
+};
+template <class Real>
+NEARFIELD_CELL Four<Real> operator+(const Four<Real>& p, const Four<Real>& q) {
+    return {p.x + q.x, p.y + q.y, p.z + q.z, p.w + q.w};
+}
+template <class Real>
+NEARFIELD_CELL Four<Real> operator-(const Four<Real>& p, const Four<Real>& q) {
+    return {p.x - q.x, p.y - q.y, p.z - q.z, p.w - q.w};
+}
+template <class Real>
+NEARFIELD_CELL Four<Real> operator*(const Four<Real>& p, const Four<Real>& q) {
+    return {p.x * q.x, p.y * q.y, p.z * q.z, p.w * q.w};
+}
+template <class Real>
+NEARFIELD_CELL Four<Real> all_four(Real v) {
+    return {v, v, v, v};
+}
+template <class Real>
+NEARFIELD_CELL Four<Real> load(const Real* p) {
+    return *reinterpret_cast<const Four<Real>*>(p);
+}
+template <class Real>
+NEARFIELD_CELL void store(Real* p, const Four<Real>& v) {
+    *reinterpret_cast<Four<Real>*>(p) = v;
+}
+
+}  // namespace nearfield::cuda

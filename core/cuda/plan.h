@@ -1,0 +1,178 @@
+// What kernels are given: plain structs of numbers and pointers into the card's memory, filled by the host
+// (cuda/engine.hpp). Records, psi and profiles lie as core/layout.hpp says. Real is float or Wide. No includes but of
+// this folder and of cell/.
+#pragma once
+
+#include "cell/circuit.h"
+#include "numbers.h"
+
+namespace nearfield::cuda {
+
+// Where a block of steps is; kernels of a step that is made over and over again read their tables by it.
+struct Now {
+    long step;      // m, from 1
+    long in_block;  // from 0
+    long before;    // steps made before the block
+};
+template <class Real>
+struct Tick {
+    Now* now;
+};
+
+template <class Real>
+struct Axis {  // a value a sample, padded to whole blocks
+    const Real *inverse, *decay, *drive;
+};
+struct Tile {            // some rows of a plane, some blocks of 16 of each: all alike
+    int i, j, k;         // first plane, row and block
+    int rows, blocks;    // how many, at most 8 each
+    int a_slab, b_slab;  // number of the plane, of the first row, in its slab; -1: outside
+    int c_slab;          // whether the blocks lie in a slab along the rows
+};
+template <class Real>
+struct HalfStep {
+    Real* records;  // record (0, 0)
+    Real *a_psi, *b_psi;
+    Axis<Real> a, b, c;
+    const unsigned* program_of;  // by row
+    const unsigned* entries;     // by program and block: lossy or not in the highest bit, place of its coefficients
+    const Real* values;          // in blocks of 16: three of Cb, or three pairs of Ca, Cb
+    const Tile* tiles;
+    long record, plane, psi_row, b_plane;  // strides
+    int field, rows, blocks;               // `rows`: of a plane
+    int c_low, c_gap;                      // blocks in the lower slab along the rows, and between the slabs
+};
+
+struct PoleBlock {  // 16 cells of a component that hold media
+    long at;        // in the records
+    unsigned first, last;
+};
+struct PoleUse {  // of a medium in such a block
+    long state;   // (states, 16)
+    unsigned cell, medium;
+};
+struct PoleNumbers {
+    int firsts, seconds, at;
+};
+template <class Real>
+struct Poles {
+    Real* records;
+    const PoleBlock* blocks;
+    const PoleUse* uses;
+    const Real* cells;  // 16 of stay, 16 of weight
+    const PoleNumbers* media;
+    const Real* numbers;
+    Real* states;
+    int count;  // blocks
+};
+
+struct Touched {  // a sample, and what acts on it, in order
+    long at;
+    unsigned first, last;
+};
+enum class Act : int { current, circuit, product };
+struct Action {
+    Act act;
+    unsigned number;  // among those of its kind
+};
+template <class Real>
+struct Current {
+    Real weight;
+    int column;
+};
+struct Product {
+    Wide weight;
+    unsigned functional, place;
+};
+struct Products {  // of one functional in this block: (samples, terms)
+    Wide* values;
+    long terms, stride;
+};
+template <class Real>
+struct Points {
+    Real* records;
+    const Now* now;
+    const Touched* samples;
+    const Action* actions;
+    const Current<Real>* currents;
+    const cell::CircuitNumbers<Wide>* circuits;
+    const int* circuit_columns;  // -1: no source
+    cell::CircuitState<Wide>* states;
+    const Product* products;
+    const Products* functionals;
+    const Real* table;  // amplitudes, (steps, waveforms)
+    int count, waveforms;
+};
+
+struct Received {  // what a sample takes of a wave
+    unsigned wave, taps, tap;
+};
+template <class Real>
+struct WaveTable {  // of one half step, (steps, columns); no values: silent
+    const Real* values;
+    long columns;
+};
+template <class Real>
+struct Incident {
+    Real* records;
+    const Now* now;
+    const Touched* samples;
+    const Received* received;
+    const Real* weights;  // one each
+    const int* columns;   // by tap
+    const Real* shares;
+    const WaveTable<Real>* waves;
+    int count;
+};
+
+template <class Real>
+struct Coupling {
+    Real* records;
+    const long* at;
+    const unsigned* first;  // tap of each sample, and one past the last
+    const int* offsets;
+    const Real* weights;
+    int count;
+};
+
+// Copies that close an axis: samples `from`, two steps on, to `to`; three components at most.
+template <class Real>
+struct Seam {
+    Real *re, *im;  // no `im`: real fields
+    long from, to, outer, inner;
+    int components[3], count;  // of which those at these multiples of `field`
+    long field, outers, inners;
+    Real cosine, sine;
+};
+
+template <class Real>
+struct Box {
+    const Real* from;  // its first sample
+    long plane, row;   // strides
+    long shape[3];
+};
+template <class Real>
+struct Spectrum {
+    Box<Real> box;
+    const Now* now;
+    const Real* phasors;  // (steps, frequencies, 2)
+    Real* sums;           // (frequencies, 2, samples)
+    int parts;            // 2 frequencies
+};
+template <class Real>
+struct CopyBox {
+    Box<Real> box;
+    Real* to;
+    Real unit;
+};
+
+template <class Real>
+struct Energy {
+    const Real* components[6];  // in their order from the axis of the blocks on
+    long along, across, other;  // strides
+    long first[3], last[3];     // samples along these axes
+    long long* digits;
+    int blocks;  // of 16 along
+};
+
+}  // namespace nearfield::cuda

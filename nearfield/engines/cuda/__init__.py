@@ -1,0 +1,1 @@
+"""The engine for cards: the kernels of core/cuda, on a device."""
