@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import nearfield as nf
+from examples import figures
 
 C = 299792458.0
 ETA = 376.730313412  # ohm
@@ -155,8 +156,16 @@ def main() -> None:
         write_stl()
         return
     right, ours, coarse = reflected(expected(BAND)), found(), found(0.5e-3)
+    high = BAND >= 3e9
+    values = {
+        name: {"low": float(np.abs(s - right)[BAND <= 4e9].max()), "all": float(np.abs(s - right).max())}
+        for name, s in (("fine", ours), ("coarse", coarse))
+    }
+    for name, s in (("found", ours), ("theory", right)):
+        values[name] = {"return_loss": float(-20 * np.log10(np.abs(s[high]).max()))}
     for f, a, b in list(zip(BAND, right, ours))[::10]:
         print(f"{f / 1e9:5.1f} GHz  theory {abs(a):.3f}  found {abs(b):.3f}  apart {abs(a - b):.3f}")
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     draw(right, {"cells of 0.25 mm at the feed": ours, "0.5 mm": coarse})
 
 

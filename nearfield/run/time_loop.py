@@ -16,7 +16,7 @@ from nearfield.discretization.absorbers import lowest_of
 from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.excitations import port_waveform
-from nearfield.discretization.model import Model
+from nearfield.discretization.model import Model, stated
 from nearfield.discretization.resolution import lossless
 from nearfield.engines.cpu.tuning import RunTuner
 from nearfield.entry.attempts import Attempts
@@ -95,7 +95,7 @@ class Run:
         self.setup, self.options, self.known, self.checkpoints = setup, options, known, checkpoints
         model = setup.simulation
         self.record = RunRecord(
-            model_text=dumps(model),
+            model_text=dumps(stated(model)),
             grid=setup.grid,
             media=media_table(model),
             facts=machine_facts(),
