@@ -13,7 +13,6 @@ from nearfield.discretization.guide_table import PortMode, port_modes
 from nearfield.discretization.moves import moves
 from nearfield.discretization.resolution import MediumCheck, phase_across, resolved_media, rounded
 from nearfield.engines import engine_named
-from nearfield.engines.cpu.pole_sizes import pole_bytes
 from nearfield.engines.cpu.tuning import choose, tiles_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, memory, quantity
@@ -21,13 +20,13 @@ from nearfield.grid.moves import Moved
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.cautions import and_others
 from nearfield.plan.planning import unit_length
-from nearfield.plan.sizes import BYTES_OF, HDF5_OVERHEAD, domain_bytes, term_bytes
-from nearfield.run.forecast import forecast, long_run, too_much_memory
+from nearfield.plan.sizes import HDF5_OVERHEAD, term_bytes
+from nearfield.run.forecast import forecast, long_run
+from nearfield.run.memory import memory_of, too_much_memory
 
 if TYPE_CHECKING:
     from nearfield.discretization.model import Model
 
-NUMPY_NUMBERS = 54  # numbers a cell that the reference engine holds at most: fields, their copies, dense coefficients
 SHOWN = 12  # moves that the text lists; --json has all
 FROM_SETUP = ("time_step", "time_step_limit", "steps", "expected_steps", "decay", "excitations")
 
@@ -164,11 +163,8 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
     threads = threads or choice.machine.threads
     time = forecast(setup, threads)
     runs, steps = max(1, len(setup.excitations)), setup.expected_steps
-    parts = 1 + plan.complex_fields
-    fields = domain_bytes(plan.active, plan.cpml, precision) * parts + pole_bytes(plan) + time.surface_bytes
-    in_terms, output = term_bytes(setup.terms, steps, precision)
-    files, rings, full = field_files(setup)
-    needed = in_terms + rings + (total * parts * NUMPY_NUMBERS * BYTES_OF[precision] if oracle else fields)
+    needed, (files, full) = memory_of(setup, time.surface_bytes), field_files(setup)
+    _, output = term_bytes(setup.terms, steps, precision)
     return Check(
         title=simulation.title,
         cells=plan.cells,
@@ -177,9 +173,9 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         largest_cell=max(float(grid.primary(axis).max()) for axis in range(3)),
         extent=extent,
         highest_frequency=frequency,
-        memory_bytes=needed,
+        memory_bytes=needed.total,
         output_bytes=HDF5_OVERHEAD + output * runs,
-        checkpoint_bytes=fields + in_terms,
+        checkpoint_bytes=needed.fields + needed.terms,
         predicted_seconds=time.seconds,
         mcells_per_second=time.mcells_per_second,
         rate_source=time.source,
@@ -189,7 +185,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         field_files=files,
         media=media,
         phase_error=phase_across(grid, media, frequency),
-        warnings=(*cautions(setup), *long_run(time), *too_much_memory(needed), *full),
+        warnings=(*cautions(setup), *long_run(time), *too_much_memory(needed.total), *full),
         modes=port_modes(setup),
         metal=MetalCheck.of(setup) if any(is_metal(body.medium) for body in simulation._bodies) else None,
         moved=tuple(moves(setup)),
@@ -197,16 +193,16 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
     )
 
 
-def field_files(setup: Discretization) -> tuple[str, int, list[str]]:
-    """Size of the monitors' own files, memory of their rings, and a warning where the disk here has too little room."""
+def field_files(setup: Discretization) -> tuple[str, list[str]]:
+    """Size of the monitors' own files, and a warning where the disk here has too little room."""
     from nearfield.formats.sizes import PredictedSize, refuse_full_disk
-    from nearfield.output.field_sizes import features_with_files, file_sizes, ring_bytes
+    from nearfield.output.field_sizes import features_with_files, file_sizes
 
     if not features_with_files(setup):
-        return "", 0, []
+        return "", []
     sizes, full = file_sizes(setup), []
     try:
         refuse_full_disk(".", sizes)
     except ModelError as error:
         full.append(str(error))
-    return str(sum(sizes, PredictedSize(0, True))), ring_bytes(setup), full
+    return str(sum(sizes, PredictedSize(0, True))), full
