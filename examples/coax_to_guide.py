@@ -127,7 +127,7 @@ def main() -> None:
     print(f"theory: thin probe {1e3 * probe:.2f} mm, short {1e3 * short:.2f} mm; less its radius, on the grid: "
           f"{1e3 * PROBE:.2f} and {1e3 * SHORT:.2f} mm")  # fmt: skip
     results = {fine: found(transition(fine)) for fine in (1, 2)}
-    values: dict = {"0.508": [], "0.254": [], "theory": [], "lost": [lost(s) for s in results.values()]}
+    values: dict = {"coarse": [], "fine": [], "theory": [], "lost": [lost(s) for s in results.values()]}
     for f in np.arange(8e9, 12.6e9, 0.5e9):
         back = [s.interp(frequency=f).sel(to="line", source="line").item() for s in results.values()]
         levels = 20 * np.log10(np.abs(back))
@@ -138,7 +138,7 @@ def main() -> None:
     for fine, s in results.items():
         print(f"{1e3 * CELLS[2] / fine:.3g} mm cells: power within {lost(s):.1e}")
     within = [s.sel(frequency=slice(*BAND), to="line", source="line") for s in results.values()]
-    values["worst"] = [float(20 * np.log10(np.abs(s).max())) for s in within]
+    values["return_loss"] = float(-20 * np.log10(max(np.abs(s).max() for s in within)))
     values["between"] = float(np.abs(within[0].values - within[1].interp(frequency=within[0].frequency).values).max())
     print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     if len(sys.argv) > 1:

@@ -73,12 +73,13 @@ def model(cell: float = 0.25e-3, space: float = 15e-3) -> nf.Simulation:
     """The antenna on a perfect ground, with so many metres of space about it; `cell` at the feed."""
     across, up = (half_line(cell, reach + space, 8) for reach in (LENGTH * math.sin(HALF_ANGLE), LENGTH))
     across = [*(-place for place in across[:0:-1]), *across]
+    port = cell * math.floor(math.sqrt(0.5) * GAP * math.tan(HALF_ANGLE) / cell)  # its corners lie under the tip
     return nf.Simulation(
         title="Monocone from an STL file",
         grid=nf.Grid(across, across, up),
         structures=[nf.Structure(nf.Mesh(str(STL), "mm"), nf.PEC, name="cone")],
         boundaries=nf.Boundaries(all=nf.CPML(8), z_low=nf.PEC),
-        ports=[nf.LumpedPort("feed", (-cell, -cell, 0.0), (cell, cell, GAP), "z")],
+        ports=[nf.LumpedPort("feed", (-port, -port, 0.0), (port, port, GAP), "z")],
         waveform=nf.Gaussian(12e9),
         decay=1e-5,
     )
