@@ -54,8 +54,8 @@ def main() -> None:
         dip, depth = main_dip(result)
         further = [f / 1e9 for f, level in dips(result) if f > 9e9 and level < -3]
         values.append({
-            "name": name, "dip": dip / 1e9, "depth": depth, "further": further, "largest": float(reflection(result)[1].max()),
-            "off": difference(result, demo), "steps": result.facts["runs"]["feed"]["steps"],
+            "name": name, "dip": dip / 1e9, "depth": depth, "further": further,
+            "largest": float(reflection(result)[1].max()), "off": difference(result, demo), "steps": result.facts["runs"]["feed"]["steps"],
         })  # fmt: skip
         print(
             f"| {name} | {dip / 1e9:.4f} | {depth:.2f} | {', '.join(f'{f:.2f}' for f in further)} "
