@@ -53,10 +53,17 @@ def main() -> None:
         demo = demo or result
         dip, depth = main_dip(result)
         further = [f / 1e9 for f, level in dips(result) if f > 9e9 and level < -3]
-        values.append({
-            "name": name, "dip": dip / 1e9, "depth": depth, "further": further,
-            "largest": float(reflection(result)[1].max()), "off": difference(result, demo), "steps": result.facts["runs"]["feed"]["steps"],
-        })  # fmt: skip
+        values.append(
+            {
+                "name": name,
+                "dip": dip / 1e9,
+                "depth": depth,
+                "further": further,
+                "largest": float(reflection(result)[1].max()),
+                "off": difference(result, demo),
+                "steps": result.facts["runs"]["feed"]["steps"],
+            }
+        )
         print(
             f"| {name} | {dip / 1e9:.4f} | {depth:.2f} | {', '.join(f'{f:.2f}' for f in further)} "
             f"| {values[-1]['largest']:.4f} | {values[-1]['off']:.4f} | {values[-1]['steps']} |",

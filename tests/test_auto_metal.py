@@ -9,6 +9,8 @@ from test_sheet_rims import capacity, exact_capacity
 import nearfield as nf
 from nearfield.discretization.discretization import Discretization
 from nearfield.model_file import loads
+from nearfield.studies.convergence import one_method
+from nearfield.studies.refinement import refined
 from validation.circular_guide.run import RADIUS, expected, found
 
 MM = 1e-3
@@ -91,6 +93,16 @@ def test_a_result_states_how_its_metal_lay():
         text = space(BALL, steps=2, **stated).run(threads=1).model_text
         assert f'metal = "{stated.get("metal", "auto")}"' in text
         assert loads(text).metal == stated.get("metal", "auto")
+
+
+def test_a_study_of_convergence_lays_metal_one_way_on_all_grids():
+    """The sheet's edge between lines lies on one of the grid with half the cells."""
+    halved = nf.Sheet((12.5 * MM, 12 * MM, 15 * MM), (18 * MM, 18 * MM, 15 * MM))
+    models = [refined(space(halved), factor) for factor in (1, 2)]
+    assert [model._setup().metal for model in models] == ["conformal", "staircase"]
+    assert [model._setup().metal for model in one_method(models)] == ["conformal", "conformal"]
+    models = [refined(space(BLOCK), factor) for factor in (1, 2)]
+    assert [model.metal for model in one_method(models)] == ["auto", "auto"]
 
 
 @pytest.mark.parametrize("cells", [6, 9])
