@@ -90,7 +90,9 @@ def test_a_time_step_too_long_for_cut_cells_names_body_and_way_out():
 def test_a_result_states_how_its_metal_lay():
     """Results of versions with another default state nothing: their text would mean something else today."""
     for stated in ({}, {"metal": "staircase"}):
-        text = space(BALL, steps=2, **stated).run(threads=1).model_text
+        result = space(BALL, steps=2, **stated).run(threads=1)
+        assert result.facts["metal"] == stated.get("metal", "conformal")
+        text = result.model_text
         assert f'metal = "{stated.get("metal", "auto")}"' in text
         assert loads(text).metal == stated.get("metal", "auto")
 

@@ -27,9 +27,11 @@ class MetalChoice:
 def metal_choice(model: Model, grid: YeeGrid) -> MetalChoice:
     """What the entry `metal` means for a model: "auto" is conformal where a body of metal is off the grid lines."""
     bodies, boundaries = model._bodies, model.boundaries
-    off = tuple(conformal.off_lines(bodies, grid, boundaries))
+    cutting = tuple(conformal.cutting(bodies, grid, boundaries))
+    cut = {body.number for body in cutting}
+    off = tuple(body for body in bodies if body.number in cut or conformal.off_lines(body, grid, boundaries))
     method = ("conformal" if off else "staircase") if model.metal == "auto" else model.metal
-    return MetalChoice(method, off, tuple(conformal.cutting(bodies, grid, boundaries)) if method == "conformal" else ())
+    return MetalChoice(method, off, cutting if method == "conformal" else ())
 
 
 def named(bodies: Sequence[FilledShape]) -> str:

@@ -89,14 +89,11 @@ def cell_near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
     return float(grid.primary(axis)[first - 1 : last].max())
 
 
-def off_lines(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -> list[FilledShape]:
-    """Metal, flat or solid, off the grid lines, and what opens it there: on whole cells and edges it acts elsewhere."""
-    cut = {body.number for body in cutting(bodies, grid, boundaries)}
-    return [body for body in bodies if body.number in cut or _is_off_lines(body, grid, boundaries)]
+def off_lines(body: FilledShape, grid: YeeGrid, boundaries: Boundaries) -> bool:
+    """Whether a body is metal, flat or solid, in the grid and off its lines: on whole cells it acts elsewhere.
 
-
-def _is_off_lines(body: FilledShape, grid: YeeGrid, boundaries: Boundaries) -> bool:
-    """Whether a body is metal in the grid, other than a wire, off its lines."""
+    Wires are on lines by their own rules.
+    """
     if not is_metal(body.medium) or isinstance(body.shape, Wire) or outline(body.shape, "pec", grid).outside:
         return False
     return not _on_lines(body.shape, grid, boundaries)
