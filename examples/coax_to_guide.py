@@ -14,6 +14,7 @@ import numpy as np
 import xarray
 
 import nearfield as nf
+from examples import figures
 
 C, ETA = 299792458.0, 376.730313412
 WIDTH, HEIGHT = 22.86e-3, 10.16e-3
@@ -126,13 +127,20 @@ def main() -> None:
     print(f"theory: thin probe {1e3 * probe:.2f} mm, short {1e3 * short:.2f} mm; less its radius, on the grid: "
           f"{1e3 * PROBE:.2f} and {1e3 * SHORT:.2f} mm")  # fmt: skip
     results = {fine: found(transition(fine)) for fine in (1, 2)}
+    values: dict = {"coarse": [], "fine": [], "theory": [], "lost": [lost(s) for s in results.values()]}
     for f in np.arange(8e9, 12.6e9, 0.5e9):
         back = [s.interp(frequency=f).sel(to="line", source="line").item() for s in results.values()]
         levels = 20 * np.log10(np.abs(back))
         theory = 20 * np.log10(reflection(np.array([f]))[0])
+        for key, level in zip(values, (*levels, theory)):
+            values[key].append(float(level))
         print(f"{f / 1e9:5.1f} GHz: S11 {levels[0]:6.1f} and {levels[1]:6.1f} dB, theory {theory:6.1f} dB")
     for fine, s in results.items():
         print(f"{1e3 * CELLS[2] / fine:.3g} mm cells: power within {lost(s):.1e}")
+    within = [s.sel(frequency=slice(*BAND), to="line", source="line") for s in results.values()]
+    values["return_loss"] = float(-20 * np.log10(max(np.abs(s).max() for s in within)))
+    values["between"] = float(np.abs(within[0].values - within[1].interp(frequency=within[0].frequency).values).max())
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     if len(sys.argv) > 1:
         draw(results, sys.argv[1])
 

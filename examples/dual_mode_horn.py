@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 import nearfield as nf
+from examples import figures
 from examples.dual_mode_theory import TE11, TE12, TM11, Horn, beamwidths, designed, directivity, pure, radiated, waves
 
 C = 299792458.0
@@ -159,12 +160,16 @@ def main() -> None:
               f" cross {decibels(np.abs(aperture_cuts(modes)[3]).max()):.1f} dB")  # fmt: skip
     if "--design" in sys.argv[1:]:
         return
+    values: dict = {"directivity": [], "e_plane": [], "h_plane": [], "cross": [], "s11": []}
     for cell in (1.5e-3, 1.25e-3, 1e-3):
         ours = found(model(cell))
         s11 = decibels(ours.reflected.interp(frequency=FREQUENCY).values)
         e, h = ours.beamwidths
+        for key, value in zip(values, (ours.directivity, e, h, ours.cross, s11)):
+            values[key].append(float(value))
         print(f"{1e3 * cell:g} mm cells: S11 {s11:.1f} dB, {ours.directivity:.2f} dBi, beamwidths {e:.2f} {h:.2f} "
               f"degrees, cross {ours.cross:.1f} dB", flush=True)  # fmt: skip
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     draw(ours)
 
 

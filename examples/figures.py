@@ -3,7 +3,8 @@
     figures.keep(__file__, {"directivity": [29.5, 29.9]})
 
 writes `results/<script>.json` beside the script: the values, the command, the commit, the machine. A page holds
-`<!--=directivity.0 .2f-->29.50<!--/-->`; the comments do not show. Where a page differs from its file a test fails.
+`<!--=directivity.0 .2f-->29.50<!--/-->`, and `<!--=other/dip .2f-->` what `results/other.json` has; the comments do not
+show. Where a page differs from its files a test fails.
 """
 
 from __future__ import annotations
@@ -33,24 +34,28 @@ def keep(script: str, values: Mapping[str, Any]) -> Path:
     return file
 
 
-def results_of(page: Path) -> dict[str, Any]:
-    """What the script of a page kept: `values`, and `commit`, `command` and the like beside them."""
-    found = json.loads((page.parent / "results" / f"{page.stem}.json").read_text(encoding="utf-8"))
+def results_of(page: Path, script: str | None = None) -> dict[str, Any]:
+    """What the script of a page, or one with another name, kept: `values`, and `commit`, `command` and the like."""
+    found = json.loads((page.parent / "results" / f"{script or page.stem}.json").read_text(encoding="utf-8"))
     return {**found, **found["values"]}
+
+
+def scripts_of(page: Path) -> set[str]:
+    """Names of the scripts whose figures a page holds."""
+    keys = [match["key"] for match in MARK.finditer(page.read_text(encoding="utf-8"))]
+    return {key.rpartition("/")[0] or page.stem for key in keys}
 
 
 def written(page: Path) -> str:
     """The page's text with its figures as they were found last."""
-    text = page.read_text(encoding="utf-8")
-    if not MARK.search(text):
-        return text
-    found = results_of(page)
+    found = {script: results_of(page, script) for script in scripts_of(page)}
 
     def figure(match: re.Match) -> str:
-        value: Any = found
-        for part in match["key"].split("."):
+        script, _, key = match["key"].rpartition("/")
+        value: Any = found[script or page.stem]
+        for part in key.split("."):
             value = value[int(part)] if isinstance(value, list) else value[part]
         text = format(value, match["format"] or "")
         return f"<!--={match['key']}{' ' + match['format'] if match['format'] else ''}-->{text}<!--/-->"
 
-    return MARK.sub(figure, text)
+    return MARK.sub(figure, page.read_text(encoding="utf-8"))

@@ -12,6 +12,7 @@ import sys
 import numpy as np
 
 import nearfield as nf
+from examples import figures
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 NM = 1e-9
@@ -120,7 +121,13 @@ def main() -> None:
     for at in range(0, len(WAVELENGTHS), 4):
         line = "  ".join(f"{name} {found[name][at]:.4f} ({theory[name][at]:.4f})" for name in found)
         print(f"{WAVELENGTHS[at] / NM:4.0f} nm  {line}")
-    print("largest deviation", max(float(np.abs(found[name] - theory[name]).max()) for name in found))
+    deviation = max(float(np.abs(found[name] - theory[name]).max()) for name in found)
+    print("largest deviation", deviation)
+    values: dict = {"deviation": deviation}
+    for name, wavelength in (("passed", 520), ("returned", 700), ("kept", 380)):
+        at = int(np.argmin(np.abs(WAVELENGTHS / NM - wavelength)))
+        values[name] = {"found": float(found[name][at]), "exact": float(theory[name][at])}
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     for path in sys.argv[1:]:
         draw(path, found, theory)
 

@@ -13,6 +13,7 @@ import numpy as np
 import xarray
 
 import nearfield as nf
+from examples import figures
 
 C = 299792458.0
 WIDTH, HEIGHT = 22.86e-3, 10.16e-3
@@ -161,16 +162,22 @@ def draw(results: dict, path: str) -> None:
 
 def main() -> None:
     """Compare, print, draw."""
-    results = {}
+    results, values = {}, {}
     for name, (model, exact) in CASES.items():
         results[name] = found(model())
+        values[name] = {"s11": [], "s21": [], "exact_s11": [], "exact_s21": [], "error": [], "power": []}
         for f in np.arange(8e9, 13e9, 1e9):
-            values = np.abs(results[name].interp(frequency=f).sel(source="in").values)
+            own = np.abs(results[name].interp(frequency=f).sel(source="in").values)
             wanted = [abs(each[0]) for each in exact(np.array([f]))]
-            print(f"{name}, {f / 1e9:4.0f} GHz: S11, S21 {values.round(4)}, exact {np.round(wanted, 4)}")
+            print(f"{name}, {f / 1e9:4.0f} GHz: S11, S21 {own.round(4)}, exact {np.round(wanted, 4)}")
+            for key, value in zip(values[name], (*own, *wanted)):
+                values[name][key].append(float(value))
         for fine in (1, 2):
             error, power = compared(results[name] if fine == 1 else found(model(fine)), exact)
+            values[name]["error"].append(error)
+            values[name]["power"].append(power)
             print(f"{name}, {1e3 * CELL / fine:.4g} mm cells: |S| within {error:.4f}, power within {power:.1e}")
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     if len(sys.argv) > 1:
         draw(results, sys.argv[1])
 

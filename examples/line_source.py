@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import nearfield as nf
+from examples import figures
 
 C = 299792458.0
 ETA = 376.730313412  # ohm
@@ -103,14 +104,17 @@ def draw(ratio: dict[str, tuple[np.ndarray, np.ndarray]], wave: nf.Result) -> No
 def main() -> None:
     """Compare along an axis and along the diagonal, print, draw."""
     cells, rays = 320, {"axis": (1, 0), "diagonal": (1, 1)}
-    kept = {}
+    kept, values = {}, {}
     for name, (x, y) in rays.items():
         places = tuple((n * x, n * y) for n in range(10, 81 - 24 * y, 5))
-        values, distance = ratios(cells, places), np.array([math.hypot(*place) for place in places])
-        kept[name] = (distance, values)
-        for r, value in zip(distance, values):
+        ratio, distance = ratios(cells, places), np.array([math.hypot(*place) for place in places])
+        kept[name] = (distance, ratio)
+        excess, phase = 100 * (np.abs(ratio) - 1), np.degrees(np.angle(ratio))
+        values[name] = {"least": excess.min(), "most": excess.max(), "last_phase": phase[-1]}
+        for r, value in zip(distance, ratio):
             print(f"{name:9} {r:6.1f} cells  amplitude {100 * (abs(value) - 1):+.2f} %  phase "
                   f"{math.degrees(np.angle(value)):+.2f} deg")  # fmt: skip
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     draw(kept, model(cells).run(threads=1))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import xarray
 
 import nearfield as nf
+from examples import figures
 
 DX, DY, DZ = 0.4064e-3, 0.4233e-3, 0.265e-3  # m, the published cells
 PERMITTIVITY = 2.2
@@ -117,12 +118,18 @@ def main() -> None:
     """Run, print, draw."""
     results = {name: model(n).run() for name, n in (("published cells", 1.0), ("cells of 2/3", 1.5))}
     curves = {name: magnitudes(result.sparameters) for name, result in results.items()}
-    for name, (f, s11, s21) in curves.items():
+    values = {}
+    for (name, (f, s11, s21)), key in zip(curves.items(), ("published", "finer")):
         power = s11**2 + s21**2
+        values[key] = {
+            "edge": edge(f, s21) / 1e9, "nulls": (nulls(f, s21) / 1e9).tolist(), "most": float(power.max()),
+            "least": float(power[f < 5e9].min()),
+        }  # fmt: skip
         print(
             f"{name}: -3 dB at {edge(f, s21) / 1e9:.3f} GHz, nulls at {nulls(f, s21) / 1e9} GHz, S11^2 + S21^2 from "
             f"{power.min():.3f} to {power.max():.4f}, below 5 GHz from {power[f < 5e9].min():.3f}"
         )
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     if len(sys.argv) > 1:
         draw(curves, results["published cells"], sys.argv[1])
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import nearfield as nf
+from examples import figures
 
 C = 299792458.0
 ETA = 376.730313412  # ohm
@@ -72,12 +73,13 @@ def model(cell: float = 0.25e-3, space: float = 15e-3) -> nf.Simulation:
     """The antenna on a perfect ground, with so many metres of space about it; `cell` at the feed."""
     across, up = (half_line(cell, reach + space, 8) for reach in (LENGTH * math.sin(HALF_ANGLE), LENGTH))
     across = [*(-place for place in across[:0:-1]), *across]
+    port = cell * math.floor(math.sqrt(0.5) * GAP * math.tan(HALF_ANGLE) / cell)  # its corners lie under the tip
     return nf.Simulation(
         title="Monocone from an STL file",
         grid=nf.Grid(across, across, up),
         structures=[nf.Structure(nf.Mesh(str(STL), "mm"), nf.PEC, name="cone")],
         boundaries=nf.Boundaries(all=nf.CPML(8), z_low=nf.PEC),
-        ports=[nf.LumpedPort("feed", (-cell, -cell, 0.0), (cell, cell, GAP), "z")],
+        ports=[nf.LumpedPort("feed", (-port, -port, 0.0), (port, port, GAP), "z")],
         waveform=nf.Gaussian(12e9),
         decay=1e-5,
     )
@@ -155,8 +157,16 @@ def main() -> None:
         write_stl()
         return
     right, ours, coarse = reflected(expected(BAND)), found(), found(0.5e-3)
+    high = BAND >= 3e9
+    values = {
+        name: {"low": float(np.abs(s - right)[BAND <= 4e9].max()), "all": float(np.abs(s - right).max())}
+        for name, s in (("fine", ours), ("coarse", coarse))
+    }
+    for name, s in (("found", ours), ("theory", right)):
+        values[name] = {"return_loss": float(-20 * np.log10(np.abs(s[high]).max()))}
     for f, a, b in list(zip(BAND, right, ours))[::10]:
         print(f"{f / 1e9:5.1f} GHz  theory {abs(a):.3f}  found {abs(b):.3f}  apart {abs(a - b):.3f}")
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     draw(right, {"cells of 0.25 mm at the feed": ours, "0.5 mm": coarse})
 
 

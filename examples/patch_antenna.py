@@ -34,12 +34,16 @@ def model(
     refinement: tuple[int, int, int] = (1, 1, 1),
     board: int | None = None,
     frequencies: tuple[float, ...] = (FREQUENCY,),
+    metal: str = "auto",
+    automatic: float | None = None,
+    thirds: bool = True,
 ) -> nf.Simulation:
     """The antenna between its CPMLs; y = 0 is the patch's near edge here, lengths in published cells.
 
     `margin`: from the patch to the CPML at x_low, x_high, y_high; `behind`: from the feeding sheet to that at y_low;
     `headroom`: from the board to that above; `refinement` divides the cells along x, y, z; `board`: how far the board
-    reaches beyond patch and feeding sheet, by default into the CPML.
+    reaches beyond patch and feeding sheet, by default into the CPML; `automatic`: cells per wavelength at 20 GHz of an
+    automatic grid in place of the published cells, `thirds`: its lines lie by the thirds rule.
     """
     fx, fy, fz = refinement
     x = DX / fx * np.arange(-margin * fx - cpml, (PATCH[0] + margin) * fx + cpml + 1)
@@ -50,9 +54,14 @@ def model(
         lower = (-board * DX, -(line + board) * DY, 0)
         upper = ((PATCH[0] + board) * DX, (PATCH[1] + board) * DY, HEIGHT)
     left, right, end = LINE[0] * DX, LINE[1] * DX, -line * DY
+    inside = (
+        (-margin * DX, -(line + behind) * DY, 0.0),
+        ((PATCH[0] + margin) * DX, (PATCH[1] + margin) * DY, z[-1 - cpml]),
+    )
+    grid = nf.AutoGrid(automatic, 20e9, *inside, thirds_rule=thirds) if automatic else nf.Grid(x, y, z)
     return nf.Simulation(
         title="Line-fed patch antenna (Sheen et al. 1990)",
-        grid=nf.Grid(x, y, z),
+        grid=grid,
         structures=[
             nf.Structure(nf.Box(lower, upper), nf.Medium(PERMITTIVITY)),
             nf.Structure(nf.Sheet((0, 0, HEIGHT), (PATCH[0] * DX, PATCH[1] * DY, HEIGHT)), nf.PEC),
@@ -62,6 +71,7 @@ def model(
         ports=[nf.MicrostripPort("feed", (left, end, 0), (right, end, HEIGHT), "z", "+y", reference_plane=-PLANE * DY)],
         waveform=nf.Gaussian(20e9),
         monitors=[nf.FarField("pattern", frequencies)],
+        metal=metal,
     )
 
 

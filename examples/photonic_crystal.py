@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import nearfield as nf
+from examples import figures
 
 C = 299792458.0
 PERIOD = 10e-3  # m
@@ -118,6 +119,13 @@ def main() -> None:
     for wave, values in zip(waves, found):
         print(f"({wave[0]:.3f}, {wave[1]:.3f})", *(f"{value:.4f}" for value in values), "| plane waves:",
               *(f"{value:.4f}" for value in expected(tuple(wave))))  # fmt: skip
+    values = {}
+    for name, corner, count in (("X", WAY[1], 4), ("M", WAY[2], 3), ("Gamma", WAY[0], 2)):
+        exact = expected(corner)
+        exact = exact[np.diff(exact, prepend=0.0) > SAME]  # bands that meet count once, the static field does not
+        exact, own = exact[exact > BAND[0]][:count], resonances(corner)[:count]
+        values[name] = {"found": own.tolist(), "exact": exact.tolist(), "percent": (100 * (own / exact - 1)).tolist()}
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     fine_waves, fine_at = way(24)
     draw(at, found, (fine_at, np.array([expected(tuple(wave)) for wave in fine_waves])))
 

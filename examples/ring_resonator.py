@@ -15,6 +15,7 @@ import xarray
 from scipy import special
 
 import nearfield as nf
+from examples import figures
 
 C = 299792458.0
 WIDTH = 1e-6  # m, of the ring; its inner radius is the same
@@ -142,10 +143,14 @@ def main() -> None:
     """Compare, print, draw."""
     wanted, modes = exact(), {cells: found(cells) for cells in CELLS}
     print("order", "    exact       Q", *(f"{cells:4} cells       Q" for cells in CELLS), " fine limit       Q")
+    values = {}
     for n, (order, *mode) in enumerate(wanted):
         each = [numbers(modes[cells])[n] for cells in CELLS]
         limit = [fine + (fine - coarse) / 3 for coarse, fine in zip(each[-2], each[-1])]  # errors go as cell squared
         print(f"{order:5}", *(f"{frequency:10.6f} {q:8.2f}" for frequency, q in [mode, *each, limit]))
+        values[f"m{order}"] = {"frequency": [float(f) for f, _ in [mode, *each, limit]],
+                               "q": [float(q) for _, q in [mode, *each, limit]]}  # fmt: skip
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     if len(sys.argv) > 1:
         draw(modes, wanted, sys.argv[1])
 

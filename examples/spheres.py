@@ -12,6 +12,7 @@ import sys
 import numpy as np
 
 import nearfield as nf
+from examples import figures
 from validation.mie import mie
 
 C = 299792458.0
@@ -21,7 +22,7 @@ SIZES = np.geomspace(0.3, 3.0, 25)  # k a
 SPARE, GAP, LAYER = 2, 7, 10  # cells from the sphere to the box, from there to the CPML, of the CPML
 
 
-def model(medium: nf.Medium | str, cells: int, sizes: np.ndarray = SIZES) -> nf.Simulation:
+def model(medium: nf.Medium | str, cells: int, sizes: np.ndarray = SIZES, metal: str = "auto") -> nf.Simulation:
     """A sphere of so many cells' radius, and the far field at the sizes k a."""
     cell = RADIUS / cells
     half, box = cells + SPARE + GAP + LAYER, (cells + SPARE) * cell
@@ -31,13 +32,15 @@ def model(medium: nf.Medium | str, cells: int, sizes: np.ndarray = SIZES) -> nf.
         title=f"Sphere of {'metal' if medium == nf.PEC else 'glass'} in a plane wave",
         grid=nf.Grid.uniform(cell, (2 * half,) * 3, (-half * cell,) * 3), boundaries=nf.Boundaries(all=nf.CPML(LAYER)),
         structures=[nf.Structure(nf.Sphere((0, 0, 0), RADIUS), medium)], sources=[wave], decay=1e-6,
-        monitors=[nf.FarField("far", frequencies, theta=[0, np.pi], phi=[0])],
+        monitors=[nf.FarField("far", frequencies, theta=[0, np.pi], phi=[0])], metal=metal,
     )  # fmt: skip
 
 
-def efficiencies(medium: nf.Medium | str, cells: int, sizes: np.ndarray = SIZES) -> tuple[np.ndarray, np.ndarray]:
+def efficiencies(
+    medium: nf.Medium | str, cells: int, sizes: np.ndarray = SIZES, metal: str = "auto"
+) -> tuple[np.ndarray, np.ndarray]:
     """(scattering, radar) cross-section over pi a^2, one value for each size."""
-    far = model(medium, cells, sizes).run()["far"]
+    far = model(medium, cells, sizes, metal).run()["far"]
     area = np.pi * RADIUS**2
     return far.scattering_cross_section.values / area, far.monostatic_cross_section.values / area
 
@@ -61,7 +64,13 @@ def draw(found: dict[str, tuple[np.ndarray, np.ndarray]], path: str) -> None:
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
+def off(values: np.ndarray, exact: np.ndarray) -> float:
+    """Largest difference, in per cent."""
+    return float(100 * np.abs(values / exact - 1).max())
+
+
 def main(cells: int = 16) -> None:
+    """Compare, print, keep the figures, draw."""
     found = {"glass": efficiencies(nf.Medium(INDEX**2), cells), "metal": efficiencies(nf.PEC, cells)}
     print("   k a  glass Qsca       Mie     Qback       Mie  metal Qsca       Mie     Qback       Mie")
     for n, size in enumerate(SIZES):
@@ -70,6 +79,14 @@ def main(cells: int = 16) -> None:
             (scattering, radar), exact = found[name], mie(size, index)
             line += f" {scattering[n]:11.4g} {exact[1]:9.4g} {radar[n]:9.4g} {exact[2]:9.4g}"
         print(line)
+    glass, metal = (np.array([mie(size, index) for size in SIZES]) for index in (INDEX, None))
+    stairs = efficiencies(nf.PEC, cells, metal="staircase")
+    values = {
+        "glass_scattering": off(found["glass"][0], glass[:, 1]), "glass_radar": off(found["glass"][1], glass[:, 2]),
+        "metal_scattering": off(found["metal"][0], metal[:, 1]), "metal_radar": off(found["metal"][1], metal[:, 2]),
+        "stairs_scattering": off(stairs[0], metal[:, 1]), "stairs_radar": off(stairs[1], metal[:, 2]),
+    }  # fmt: skip
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
     if len(sys.argv) > 1:
         draw(found, sys.argv[1])
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import nearfield as nf
+from examples import figures
 
 C, ETA = 299792458.0, 376.730313412
 CELL = 0.5e-3  # m
@@ -113,10 +114,14 @@ def draw(result: nf.Result, path: Path) -> None:
 
 
 def main() -> None:
-    result = model().run(threads=1)
-    for name, off in deviations(result).items():
-        print(f"{name:16} {100 * off:.2f} % of the largest field")
-    draw(result, Path(__file__).resolve().parents[1] / "docs" / "images" / "uwb_pulse.png")
+    """Compare on three grids, keep the figures, draw."""
+    results = {cell: model(cell).run(threads=1) for cell in (2 * CELL, CELL, CELL / 2)}
+    off = [deviations(result) for result in results.values()]
+    values = {name.replace(" ", "_"): [100 * each[name] for each in off] for name in PROBES}
+    for name, each in values.items():
+        print(f"{name:16} {' '.join(f'{value:.3f}' for value in each)} % of the largest field")
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
+    draw(results[CELL], Path(__file__).resolve().parents[1] / "docs" / "images" / "uwb_pulse.png")
 
 
 if __name__ == "__main__":

@@ -226,6 +226,17 @@ def test_another_version_or_plan_is_refused(entries, said, small):
         nf.resume(small)
 
 
+def test_a_checkpoint_that_states_no_metal_goes_on_as_a_staircase(small):
+    """It is of a version with that default."""
+    for path in checkpoints(small):
+        text = json.loads((path / "manifest.json").read_bytes())["model"]
+        assert 'metal = "auto"\n' in text
+        rewritten(path, model=text.replace('metal = "auto"\n', ""))
+    with pytest.raises(nf.ModelError, match=r"another model: they differ in metal\."):
+        nf.resume(small, tiny())
+    assert nf.resume(small, tiny(metal="staircase")).status == "done"
+
+
 def test_a_run_into_a_folder_with_checkpoints_of_an_unfinished_one_is_refused(small):
     with pytest.raises(nf.ModelError, match="checkpoint-30 of a run that did not end"):
         tiny().run(output=small / "result.h5", checkpoint="every 10 steps")

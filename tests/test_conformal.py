@@ -130,8 +130,9 @@ def test_metal_on_grid_lines_is_the_same_by_both_methods():
             live = both[1].dense(component)[1] != 0
             np.testing.assert_allclose(one[live], other[live], rtol=1e-12)
             assert component >= 3 or np.array_equal(one == 0, other == 0)
-    assert not conformal.cuts(bodies, grid)
-    assert conformal.cuts([metal(nf.Box((1, 1, 0), (5, 5, 2.5)))], grid)
+    closed = nf.Boundaries(all=nf.PEC)
+    assert not conformal.cutting(filled_shapes(bodies), grid, closed)
+    assert conformal.cutting(filled_shapes([metal(nf.Box((1, 1, 0), (5, 5, 2.5)))]), grid, closed)
 
 
 def test_a_block_hollowed_out_on_grid_lines_is_the_same_by_both_methods():

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.cli import main
 from nearfield.discretization.discretization import Discretization
 from nearfield.grid.yee import YeeGrid
 from nearfield.records.records import RunRecord, Variable
 from nearfield.results import Result
+from nearfield.run import memory
 from nearfield.trust.entries import Trust, judged
 from nearfield.trust.model import model_trust
 from nearfield.trust.walls import factors, reflection
@@ -202,5 +204,78 @@ def entry_of(entries, name) -> Trust:
 def test_metal_that_the_grid_moves_counts_by_its_distance_in_cells(off, cells, verdict):
     """An edge of thin metal acts a third of a cell past its line; what lies on a line is not moved."""
     plate = nf.Structure(nf.Sheet((5e-3, 4e-3, 4e-3), (15e-3, (8 + off) * 1e-3, 4e-3)), nf.PEC, name="plate")
-    found = entry_of(model_trust(Discretization(line(structures=[plate]))), "moved to grid lines")
+    found = entry_of(model_trust(Discretization(line(structures=[plate], metal="staircase"))), "moved to grid lines")
     assert (found.value, found.verdict) == (pytest.approx(cells, abs=1e-9), verdict)
+
+
+def attenuated(share, takers, excess=0.0):
+    """A made-up two-port that lets so much of the power go, in a model in which some things take power."""
+    matrix = np.zeros((5, 2, 2))
+    matrix[:, 0, 1] = matrix[:, 1, 0] = np.sqrt(1 - share + excess)
+    return entry(result_of(matrix, {"lossless": False, "takers": takers}), "power balance, p1")
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.01, "good"), (0.03, "unknown"), (0.6, "unknown")])
+def test_power_that_media_may_take_is_no_verdict_but_a_number_with_their_names(share, verdict):
+    found = attenuated(share, {"inside": ["structure 'board'"], "open": ["the CPML"], "past": {}})
+    assert (found.verdict, found.value) == (verdict, pytest.approx(100 * share))
+    assert verdict == "good" or "structure 'board', the CPML" in found.text
+
+
+def lossy_line(**changes):
+    """The strip of `line` on a board that loses a part of the power."""
+    board = nf.Structure(nf.Box((0, 0, 0), (24e-3, 12e-3, 2e-3)), nf.Medium(2.0, conductivity=0.05), name="board")
+    return line(structures=[board, *line().structures], **changes)
+
+
+def test_a_lossy_line_names_what_takes_its_power_and_judges_nothing():
+    found = entry(lossy_line().run(threads=1), "power balance, in")
+    assert found.verdict == "unknown" and found.value > 5.0  # "bad" of a lossless one
+    assert "structure 'board'" in found.text and "the CPML" not in found.text
+
+
+def antenna(**changes):
+    """A short dipole with a port in its middle, in space."""
+    wires = [
+        nf.Structure(nf.Wire([(15e-3, 15e-3, 15.5e-3 + way * 0.5e-3), (15e-3, 15e-3, 15.5e-3 + way * 4.5e-3)]), nf.PEC)
+        for way in (-1, 1)
+    ]
+    entries = {
+        "grid": nf.Grid.uniform("1 mm", (30, 30, 31)),
+        "boundaries": nf.Boundaries(all=nf.CPML(8)),
+        "structures": wires,
+        "ports": [nf.LumpedPort("feed", (15e-3, 15e-3, 15e-3), (15e-3, 15e-3, 16e-3), "z", 50)],
+        "waveform": nf.ModulatedGaussian("14 GHz", "4 GHz"),
+        "monitors": [nf.FarField("far", ["14 GHz"], (9e-3,) * 3, (21e-3, 21e-3, 22e-3))],
+    }
+    return nf.Simulation(**entries | changes)
+
+
+def test_an_antenna_s_missing_power_is_unknown_where_something_takes_it_and_good_where_nothing_is_missing():
+    found = entry(antenna().run(threads=1), "power balance, far")
+    assert found.verdict == "good" and found.value < 2.0
+    coat = nf.Structure(nf.Box((12e-3, 12e-3, 12e-3), (18e-3, 18e-3, 19e-3)), nf.Medium(1, conductivity=0.1), "coat")
+    dipole = antenna().structures
+    found = entry(antenna(structures=[coat, *dipole]).run(threads=1), "power balance, far")
+    assert found.verdict == "unknown" and found.value > 5.0 and "structure 'coat'" in found.text
+
+
+def test_an_antenna_that_loses_power_to_nothing_known_is_bad():
+    """The same run with its media forgotten: what is missing there is an error."""
+    coat = nf.Structure(nf.Box((12e-3, 12e-3, 12e-3), (18e-3, 18e-3, 19e-3)), nf.Medium(1, conductivity=0.1), "coat")
+    result = antenna(structures=[coat, *antenna().structures]).run(threads=1)
+    result.record.facts["takers"] = {"inside": [], "open": ["the CPML"], "past": {}}
+    assert entry(result, "power balance, far").verdict == "bad"
+
+
+def test_a_run_that_needs_more_memory_than_is_free_says_so_before_it_begins(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(memory, "free_memory", lambda: 10_000)
+    with pytest.warns(UserWarning, match=r"needs .* of memory, .* are free here"):
+        result = line(steps=20).run(threads=1)
+    assert any("are free here" in warning for warning in result.facts["warnings"])
+    (tmp_path / "line.toml").write_text(line(steps=20).to_toml())
+    arguments = "run", str(tmp_path / "line.toml"), "--output", str(tmp_path / "out"), "--threads", "1", "--no-report"
+    assert main(list(arguments)) == 0
+    assert "are free here" in capsys.readouterr().err
+    monkeypatch.setattr(memory, "free_memory", lambda: 10**12)
+    assert not any("are free here" in warning for warning in line(steps=20).run(threads=1).facts["warnings"])

@@ -29,6 +29,7 @@ from nearfield.run.checkpoint.folder import checkpoints, remove_all
 from nearfield.run.checkpoint.keeper import Checkpoints
 from nearfield.run.checkpoint.schedule import Schedule
 from nearfield.run.forecast import Forecast, forecast, long_run, refuse_unasked
+from nearfield.run.memory import short_of_memory
 from nearfield.run.options import RunOptions
 from nearfield.run.resume import alone_in, going_on, refuse_unfinished
 from nearfield.run.time_loop import run
@@ -162,6 +163,7 @@ def run_into(
     if expected:
         out.note(str(expected))
         before += [] if options.long else long_run(expected)
+    before += short_of_memory(setup, options.engine)
     out.warn(*before)
     with nullcontext() if kept.resumed else alone_in(folder, ranks), progress(setup.decay) as display:
         if ranks.rank == 0 and not kept.resumed:

@@ -20,6 +20,7 @@ from nearfield.discretization.excitations import (
     port_waveform,
 )
 from nearfield.discretization.folded_plan import folded_plan
+from nearfield.discretization.metal_choice import metal_choice
 from nearfield.discretization.refusals import edges_of, refuse_entries, refuse_in_metal, refuse_on_grid
 from nearfield.discretization.resolution import media_in_use
 from nearfield.grid.boundaries import Boundaries
@@ -71,13 +72,11 @@ def grid_of(model: Model) -> YeeGrid:
     return replace(grid, phases=model.boundaries.phases(grid))
 
 
-def longest_step(model: Model, grid: YeeGrid) -> float:
+def longest_step(model: Model, grid: YeeGrid, metal_cuts_cells: bool) -> float:
     """The stable limit (s) of the time step."""
     index = lowest_index(media_in_use(model).values())
     limit = grid.maximum_time_step(index)
-    if model.metal != "staircase" and conformal.cuts(model._bodies, grid):
-        limit = min(limit, conformal.maximum_time_step(grid, index))
-    return limit
+    return min(limit, conformal.maximum_time_step(grid, index)) if metal_cuts_cells else limit
 
 
 class Discretization:
@@ -97,24 +96,29 @@ class Discretization:
         self.highest_frequency = max((waveform.highest_frequency for waveform in waveforms), default=0.0)  # Hz, -60 dB
         self.lowest_frequency = min(map(lowest_frequency, waveforms), default=0.0)
         self.grid = grid_of(simulation)
-        self.time_step_limit = longest_step(simulation, self.grid)
+        self.metal_choice = metal_choice(simulation, self.grid)
+        self.time_step_limit = longest_step(simulation, self.grid, bool(self.metal_choice.cutting))
         self.site = Site(self.grid)
-        refuse_on_grid(simulation, self.site, self.time_step_limit, self.band_edge)
+        refuse_on_grid(simulation, self.site, self.metal_choice, self.time_step_limit, self.band_edge)
         self.time_step = simulation.time_step or simulation.courant * self.time_step_limit
         self.steps, self.decay = choose_steps(simulation, self.grid, self.time_step)
 
-    @cached_property
+    @property
     def metal(self) -> str:
-        """How metal lies on the grid, "staircase" or "conformal": "auto" is conformal where some leaves its lines."""
-        model = self.simulation
-        if model.metal != "auto":
-            return model.metal
-        return "conformal" if conformal.off_lines(model._bodies, self.grid) else "staircase"
+        """How metal lies on the grid, "staircase" or "conformal"."""
+        return self.metal_choice.method
 
     @property
     def expected_steps(self) -> int:
         """Steps that an excitation usually takes."""
         return expected_steps(self.simulation, self.grid, self.time_step, self.steps, self.decay)
+
+    @property
+    def steps_without_cuts(self) -> int:
+        """Steps that an excitation would usually take if metal cut no cells: fewer, unless their number is given."""
+        model, step = self.simulation, self.simulation.courant * longest_step(self.simulation, self.grid, False)
+        step = model.time_step or step
+        return expected_steps(model, self.grid, step, *choose_steps(model, self.grid, step))
 
     @cached_property
     def waveforms(self) -> dict[str, Waveform]:

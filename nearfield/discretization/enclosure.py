@@ -20,6 +20,16 @@ Extents = list[tuple[str, np.ndarray]]  # name and (lower and upper corner, m)
 
 def open_far_field_surfaces(setup: Discretization) -> Iterator[str]:
     """Far-field surfaces that do not enclose every structure, source and port."""
+    for who, _, name, sides in crossings(setup):
+        yield (
+            f"{who}: {name} reaches beyond the surface at {', '.join(f'{AXES[axis]}_{side}' for axis, side in sides)}, "
+            "and what flows out there is missing from the pattern; enlarge the space between it and the CPML, or give "
+            "the monitor a larger lower and upper"
+        )
+
+
+def crossings(setup: Discretization) -> Iterator[tuple[str, str, str, list[tuple[int, str]]]]:
+    """Far-field monitors (label and name), what reaches beyond their surfaces, and at which sides."""
     for who, monitor in features(setup.simulation, ("monitor",)):
         if monitor.kind != "far-field":
             continue
@@ -28,14 +38,9 @@ def open_far_field_surfaces(setup: Discretization) -> Iterator[str]:
         walls = on_walls(setup.context, *nodes)
         for extents, passed in ((structures(setup), walls | behind_ports(setup)), (currents(setup), walls)):
             for name, extent in extents:
-                crossed = (side for side in sides_crossed(setup, surface, extent) if side not in passed)
-                sides = ", ".join(f"{AXES[axis]}_{side}" for axis, side in crossed)
+                sides = [side for side in sides_crossed(setup, surface, extent) if side not in passed]
                 if sides:
-                    yield (
-                        f"{who}: {name} reaches beyond the surface at {sides}, and what flows out "
-                        "there is missing from the pattern; enlarge the space between it and the CPML, or give the "
-                        "monitor a larger lower and upper"
-                    )
+                    yield who, monitor.name, name, sides
 
 
 def behind_ports(setup: Discretization) -> set[tuple[int, str]]:

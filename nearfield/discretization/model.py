@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from nearfield.bodies.geometry import FilledShape, Structure, filled_shapes
 from nearfield.entry.quantities import Number, PositiveTime, Several, Whole
 from nearfield.entry.schema import Schema
+from nearfield.entry.toml_text import plain
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.grid import AnyGrid
 from nearfield.grid.symmetry import Symmetry
@@ -84,10 +85,11 @@ class Model(Schema):
     alone (`NEARFIELD_DEVICE=host`); "reference", slow, in NumPy, for checks of small models; "auto" is "cpu"."""
     symmetry: Symmetry = Symmetry()
     """Planes of symmetry in the middle of the grid: the half above each is stepped, the whole reported."""
-    metal: Literal["staircase", "conformal", "auto"] = "staircase"
+    metal: Literal["staircase", "conformal", "auto"] = "auto"
     """"pec" bodies: "staircase" takes whole cells and edges; "conformal" follows the surfaces of solids through cells,
     with a time step of at most 0.7 of the limit where they cut some, to second order with `courant` 0.7, and the
-    outlines of sheets at no cost; "auto" is "conformal" where metal leaves the grid lines, else "staircase"."""
+    outlines of sheets at no cost; "auto" is "conformal" where metal is off the grid lines, curved, slanted or between
+    them, else "staircase", and `check` says which."""
     averaging: Literal["diagonal", "volume", "tensor"] = "diagonal"
     """Cells that curved or slanting surfaces of media cross: "diagonal" weighs what is continuous along the surface and
     across it by its normal; "volume" takes the mean over faces, then in series along edges, whatever the normal;
@@ -123,3 +125,11 @@ class Model(Schema):
     def _channels(self) -> tuple:
         """The ports of one wave each: those of several modes count as several."""
         return tuple(channel for port in self.ports for channel in port._channels)
+
+
+def stated(model: Model) -> dict[str, Any]:
+    """Plain values of a model as results and checkpoints hold it: with `metal` even where it has its default.
+
+    Those of versions whose default was "staircase" state none.
+    """
+    return {"metal": model.metal, **plain(model)}

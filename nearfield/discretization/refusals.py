@@ -14,6 +14,7 @@ import numpy as np
 
 from nearfield.bodies.geometry import labelled
 from nearfield.coefficients.stability import lowest_index, refuse_active
+from nearfield.discretization.metal_choice import MetalChoice, named
 from nearfield.discretization.resolution import USUAL_CELLS, cells_in_media, media_in_use
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
@@ -67,12 +68,12 @@ def refuse_entries(model: Model) -> None:
     _ = model._bodies
 
 
-def refuse_on_grid(model: Model, site: Site, limit: float, frequency: float) -> None:
+def refuse_on_grid(model: Model, site: Site, metal: MetalChoice, limit: float, frequency: float) -> None:
     """Refuse what needs the grid but no coefficients; `limit` (s) of the time step, highest `frequency` (Hz)."""
     for name, medium in media_in_use(model).items():
         refuse_active(name, medium)
     grid = site.grid
-    refuse_time_step(model, grid, limit)
+    refuse_time_step(model, grid, metal, limit)
     model.boundaries.interior(grid)  # refuses a CPML that leaves no cell
     refuse_complex(model)
     refuse_mirrored(model, site)
@@ -94,23 +95,25 @@ def refuse_in_metal(model: Model, site: Site, coefficients: Coefficients) -> Non
             )
 
 
-def refuse_time_step(model: Model, grid: YeeGrid, limit: float) -> None:
+def refuse_time_step(model: Model, grid: YeeGrid, metal: MetalChoice, limit: float) -> None:
     """Refuse a time step over the stable limit (s)."""
     if model.time_step is None or model.time_step <= limit * (1 + ROUNDING):
         return
     axis = min(range(3), key=lambda a: grid.primary(a).min())
     number, media = int(np.argmin(grid.primary(axis))), media_in_use(model)
     name, medium = min(media.items(), key=lambda entry: entry[1].index)
-    where = ""
-    if limit < grid.maximum_time_step(lowest_index(media.values())):
-        where = ", whose cells conformal metal cuts,"
+    where = other = ""
+    if metal.cutting:
+        where = f", whose cells conformal metal cuts ({named(metal.cutting)}),"
+        whole = grid.maximum_time_step(lowest_index(media.values()))
+        other = f' (`metal = "staircase"`, on whole cells, allows {whole:.6g} s)' if model.time_step <= whole else ""
     if medium.index < 1.0:
         at = ", at infinite frequency" if medium.dispersive else ""
         where += f" in medium {name} (permittivity {medium.permittivity:g}, permeability {medium.permeability:g}{at})"
     raise ModelError(
         f"time_step={model.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid{where} (smallest "
         f"cell {grid.primary(axis)[number] * 1e3:.6g} mm at {AXES[axis]}={grid.lines[axis][number]:.6g}); the fields "
-        f"would grow without bound. Lower it, or leave it out to use {model.courant:g} of the limit"
+        f"would grow without bound. Lower it, or leave it out to use {model.courant:g} of the limit{other}"
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.bodies.geometry import FilledShape
+from nearfield.bodies.geometry import FilledShape, labelled
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.wording import quantity
 from nearfield.grid.boundaries import CPML
@@ -179,13 +179,20 @@ def phase_across(grid: YeeGrid, media: Iterable[MediumCheck], frequency: float) 
 
 def lossless(model: Model) -> bool:
     """Whether nothing but ports takes energy: metal or periodic walls, media without loss, no resistors."""
-    walls = (model.boundaries.face(axis, side) for axis in range(3) for side in SIDES)
-    media = (model.background, model.boundaries.conductor, *(body.medium for body in model._bodies))
-    return not (
-        any(isinstance(wall, CPML) for wall in walls)
-        or any(element.resistance for element in model.elements)
-        or any(_takes_energy(medium) for medium in media)
-    )
+    return not has_cpml(model) and not takers_inside(model)
+
+
+def has_cpml(model: Model) -> bool:
+    """Whether waves can leave through a CPML."""
+    return any(isinstance(model.boundaries.face(axis, side), CPML) for axis in range(3) for side in SIDES)
+
+
+def takers_inside(model: Model) -> list[str]:
+    """Names of what turns energy into heat: bodies, background, walls and elements."""
+    found = [body.label for body in model._bodies if _takes_energy(body.medium)]
+    found += ["the background"] if _takes_energy(model.background) else []
+    found += ["the walls"] if _takes_energy(model.boundaries.conductor) else []
+    return found + [labelled(each, "element", n) for n, each in enumerate(model.elements) if each.resistance]
 
 
 def _takes_energy(medium: object) -> bool:

@@ -21,8 +21,8 @@ def children(value: Any) -> Iterator[Any]:
     return (item for item in inner if isinstance(item, (dict, list)))
 
 
-def dumps(simulation: Schema) -> str:
-    """The model file of a simulation, numbers in SI; entries that have their default value are left out.
+def dumps(simulation: Schema | Mapping[str, Any]) -> str:
+    """The model file of a simulation or of its plain values, numbers in SI; a simulation's defaults are left out.
 
     >>> import nearfield as nf
     >>> print(dumps(nf.Simulation(nf.Grid.uniform(1e-3, (8, 8, 8)), steps=10)))      # doctest: +ELLIPSIS

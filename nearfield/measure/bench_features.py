@@ -177,7 +177,7 @@ CASES: dict[str, Case] = {
     "lossy palette": lossy_palette,
     "two Debye poles in a tenth": debye,
     "CPML": cpml,
-    "metal sphere, staircase": sphere("pec"),
+    "metal sphere, staircase": sphere("pec", metal="staircase"),
     "metal sphere, conformal": sphere("pec", metal="conformal"),
     "dielectric sphere": sphere(Medium(4.0)),
     "dielectric sphere, tensor": sphere(Medium(4.0), averaging="tensor"),

@@ -16,7 +16,8 @@ import numpy as np
 from nearfield.bodies.shapes import Cylinder, Solid, Sphere, Wire
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
-from nearfield.media.surface_media import is_metal
+from nearfield.media.surface_media import ResistiveSheet, is_metal
+from nearfield.metal.metal import kind_of, outline
 from nearfield.metal.open_parts import OpenParts
 from nearfield.metal.patches import margin_of, shortest_cells
 
@@ -88,33 +89,42 @@ def cell_near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
     return float(grid.primary(axis)[first - 1 : last].max())
 
 
-def cuts(bodies: Sequence[FilledShape], grid: YeeGrid) -> bool:
-    """Whether solid metal can cut cells: it, or what is later drawn into it, leaves the grid lines."""
-    metal: list[np.ndarray] = []
-    for body in bodies:
-        lower, upper = ends = np.array(body.shape.bounds())
-        if body.shape.kind in ("wire", "sheet") or (lower == upper).any():
-            continue
-        own = is_metal(body.medium)
-        touches = own or any((lower < high).all() and (upper > low).all() for low, high in metal)
-        if touches and not _on_lines(body.shape, grid):
-            return True
-        metal += [ends] if own else []
-    return False
+def off_lines(body: FilledShape, grid: YeeGrid, boundaries: Boundaries) -> bool:
+    """Whether a body is metal, flat or solid, in the grid and off its lines: on whole cells it acts elsewhere.
+
+    Wires are on lines by their own rules.
+    """
+    if not is_metal(body.medium) or isinstance(body.shape, Wire) or outline(body.shape, "pec", grid).outside:
+        return False
+    return not _on_lines(body.shape, grid, boundaries)
 
 
-def off_lines(bodies: Sequence[FilledShape], grid: YeeGrid) -> bool:
-    """Whether metal, flat or solid, leaves the grid lines, so that it acts elsewhere on whole cells and edges."""
-    own = (body for body in bodies if is_metal(body.medium) and body.shape.kind != "wire")
-    return cuts(bodies, grid) or any(not _on_lines(body.shape, grid) for body in own)
+def cutting(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -> list[FilledShape]:
+    """Bodies off the grid lines that can cut cells: metal that is followed, and what is later drawn into it."""
+    drawn = [body for body in bodies if not isinstance(body.medium, ResistiveSheet)]
+    outlines = [outline(body.shape, kind_of(body.medium), grid) for body in drawn]
+    found: list[FilledShape] = []
+    metal: list[Body] = []
+    for body, own, taken in zip(drawn, outlines, followed(outlines, grid)):
+        opens = own.solid and own.kind != "pec" and any(_overlap(own, other) for other in metal)
+        if (taken or opens) and not _on_lines(body.shape, grid, boundaries):
+            found.append(body)
+        metal += [own] if taken else []
+    return found
 
 
-def _on_lines(shape: Solid, grid: YeeGrid) -> bool:
-    """Whether all faces of a body are flat and lie on grid lines, or outside the grid."""
-    for axis, line in enumerate(grid.lines):
+def _overlap(one: Body, other: Body) -> bool:
+    """Whether the boxes about two bodies share a volume."""
+    ends = zip(one.lower, one.upper, other.lower, other.upper)
+    return all(lower < high and upper > low for lower, upper, low, high in ends)
+
+
+def _on_lines(shape: Solid, grid: YeeGrid, boundaries: Boundaries) -> bool:
+    """Whether all faces of a body are flat and lie on grid lines, in the CPML or outside the grid."""
+    for axis, (line, interior) in enumerate(zip(grid.lines, boundaries.interior(grid))):
         for face in (corner[axis] for corner in shape.bounds()):
             nearest = line[grid.nearest_node(axis, face)]
-            inside = line[0] < face < line[-1]
+            inside = line[interior[0]] < face < line[interior[1]]
             if inside and abs(nearest - face) > SAMPLE_TOLERANCE * grid.primary(axis).min():
                 return False
     return all(shape._constant_along(axis) for axis in range(3))

@@ -10,7 +10,7 @@ strictly inside it. PMC takes the H samples strictly inside. In the CPML what re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -48,6 +48,7 @@ class Body:
     solid: bool  # takes cells
     lower: tuple[float, ...]
     upper: tuple[float, ...]
+    outside: bool = False  # of the grid
 
 
 def kind_of(medium: object) -> str:
@@ -55,8 +56,8 @@ def kind_of(medium: object) -> str:
     return "pec" if is_metal(medium) else medium if isinstance(medium, str) else "medium"
 
 
-def body_of(shape: Solid, kind: str, grid: YeeGrid, boundaries: Boundaries) -> Body:
-    """The structure on the grid's lines."""
+def outline(shape: Solid, kind: str, grid: YeeGrid) -> Body:
+    """The structure on the grid's lines, without the edges that it takes where it is thin."""
     lower, upper = shape.bounds()
     nodes = [
         (grid.nearest_node(a, lower[a]), grid.nearest_node(a, upper[a])) if shape._constant_along(a) else None
@@ -65,10 +66,15 @@ def body_of(shape: Solid, kind: str, grid: YeeGrid, boundaries: Boundaries) -> B
     # a body wholly outside the grid must not collapse onto its wall
     outside = any(upper[a] < line[0] or lower[a] > line[-1] for a, line in enumerate(grid.lines))
     flat = any(ends is not None and ends[0] == ends[1] for ends in nodes)
-    edges = thin_edges(shape, nodes, grid) if kind == "pec" and not outside else []
+    return Body(shape, kind, nodes, (), not (flat or outside or isinstance(shape, Wire)), lower, upper, outside)
+
+
+def body_of(shape: Solid, kind: str, grid: YeeGrid, boundaries: Boundaries) -> Body:
+    """The structure on the grid's lines and edges."""
+    body = outline(shape, kind, grid)
+    edges = thin_edges(shape, body.nodes, grid) if kind == "pec" and not body.outside else []
     extended = (extend(box, grid, boundaries.interior(grid)) for box in edges)
-    drawn = tuple(part for box in extended if box for part in over_seams(box, grid))
-    return Body(shape, kind, nodes, drawn, not (flat or outside or isinstance(shape, Wire)), lower, upper)
+    return replace(body, edges=tuple(part for box in extended if box for part in over_seams(box, grid)))
 
 
 Owned = tuple[Body, object]  # a body and its medium

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,21 +13,60 @@ from nearfield.discretization.guide_table import PortMode, port_modes
 from nearfield.discretization.moves import moves
 from nearfield.discretization.resolution import MediumCheck, phase_across, resolved_media, rounded
 from nearfield.engines import UNDIVIDED, engine_named
-from nearfield.engines.cpu.pole_sizes import pole_bytes
 from nearfield.engines.cpu.tuning import choose, tiles_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, memory, quantity
 from nearfield.grid.moves import Moved
+from nearfield.media.surface_media import is_metal
+from nearfield.metal.cautions import and_others
 from nearfield.plan.planning import unit_length
-from nearfield.plan.sizes import BYTES_OF, HDF5_OVERHEAD, domain_bytes, term_bytes
-from nearfield.run.forecast import forecast, long_run, too_much_memory
+from nearfield.plan.sizes import HDF5_OVERHEAD, term_bytes
+from nearfield.run.forecast import forecast, long_run
+from nearfield.run.memory import memory_of, too_much_memory
 
 if TYPE_CHECKING:
     from nearfield.discretization.model import Model
 
-NUMPY_NUMBERS = 54  # numbers a cell that the reference engine holds at most: fields, their copies, dense coefficients
 SHOWN = 12  # moves that the text lists; --json has all
 FROM_SETUP = ("time_step", "time_step_limit", "steps", "expected_steps", "decay", "excitations")
+
+
+@dataclass(frozen=True)
+class MetalCheck:
+    """How metal lies on the grid, which bodies decide that, and what their cut cells cost."""
+
+    method: str  # "staircase" or "conformal"
+    off_lines: tuple[str, ...]  # metal that is curved, slanted or between grid lines, and what opens it there
+    cutting: tuple[str, ...]  # those of them that cut cells
+    expected_steps: int  # usual for such a run
+    steps_without_cuts: int  # the same with the time step that uncut cells allow
+
+    @classmethod
+    def of(cls, setup: Discretization) -> MetalCheck:
+        """That of a model on its grid."""
+        choice = setup.metal_choice
+        off, cutting = (tuple(body.label for body in bodies) for bodies in (choice.off_lines, choice.cutting))
+        return cls(choice.method, off, cutting, setup.expected_steps, setup.steps_without_cuts)
+
+    def __str__(self) -> str:
+        text = [self.method]
+        if self.off_lines:
+            text.append(f"{first_of(self.off_lines)} off the grid lines")
+        if self.method == "staircase" and self.off_lines:
+            text.append("on whole cells and edges all the same")
+        if self.cutting and self.expected_steps > self.steps_without_cuts:
+            text.append(
+                f"cells cut by {first_of(self.cutting)} make it {self.expected_steps:,} steps instead of "
+                f"{self.steps_without_cuts:,}"
+            )
+        elif self.method == "conformal":
+            text.append("no cell is cut, so the time step is that of whole cells")
+        return "; ".join(text)
+
+
+def first_of(labels: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    return labels[0] + and_others(labels)
 
 
 @dataclass(frozen=True)
@@ -60,6 +100,7 @@ class Check:
     phase_error: float  # degrees across the longest side of the grid, in the medium where it is worst
     warnings: tuple[str, ...]
     modes: tuple[PortMode, ...] = ()  # of the waveguide ports
+    metal: MetalCheck | None = None  # None without metal bodies
     moved: tuple[Moved, ...] = ()  # what the grid moves to its lines: what, from, to (m), effect
 
     def as_dict(self) -> dict[str, Any]:
@@ -77,6 +118,7 @@ class Check:
             "cell size": f"{quantity(self.smallest_cell, 'm')} to {quantity(self.largest_cell, 'm')}",
             "time step": f"{quantity(self.time_step, 's')} (stable below {quantity(self.time_step_limit, 's')})",
             "steps": f"at most {self.steps:,}, {quantity(self.steps * self.time_step, 's')}{end}{several}",
+            **({"metal": str(self.metal)} if self.metal else {}),
             "memory": memory(self.memory_bytes),
             "time": f"{duration(self.predicted_seconds)} for {self.expected_steps * runs:,} steps at "
             f"{self.mcells_per_second:.0f} Mcells/s ({self.rate_source})",
@@ -120,16 +162,8 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
     threads = threads or choice.machine.threads
     time = forecast(setup, threads)
     runs, steps = max(1, len(setup.excitations)), setup.expected_steps
-    parts = 1 + plan.complex_fields
-    fields = domain_bytes(plan.active, plan.cpml, precision) * parts + pole_bytes(plan) + time.surface_bytes
-    in_terms, output = term_bytes(setup.terms, steps, precision)
-    files, rings, full = field_files(setup)
-    held = {
-        "cpu": fields,
-        "cuda": 2 * fields,  # on the device, and in the host's mirror
-        "reference": total * parts * NUMPY_NUMBERS * BYTES_OF[precision],
-    }
-    needed = in_terms + rings + held[engine]
+    needed, (files, full) = memory_of(setup, time.surface_bytes), field_files(setup)
+    _, output = term_bytes(setup.terms, steps, precision)
     return Check(
         title=simulation.title,
         cells=plan.cells,
@@ -138,9 +172,9 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         largest_cell=max(float(grid.primary(axis).max()) for axis in range(3)),
         extent=extent,
         highest_frequency=frequency,
-        memory_bytes=needed,
+        memory_bytes=needed.total,
         output_bytes=HDF5_OVERHEAD + output * runs,
-        checkpoint_bytes=fields + in_terms,
+        checkpoint_bytes=needed.fields + needed.terms,
         predicted_seconds=time.seconds,
         mcells_per_second=time.mcells_per_second,
         rate_source=time.source,
@@ -150,23 +184,24 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         field_files=files,
         media=media,
         phase_error=phase_across(grid, media, frequency),
-        warnings=(*cautions(setup), *long_run(time), *too_much_memory(needed), *full),
+        warnings=(*cautions(setup), *long_run(time), *too_much_memory(needed.total), *full),
         modes=port_modes(setup),
+        metal=MetalCheck.of(setup) if any(is_metal(body.medium) for body in simulation._bodies) else None,
         moved=tuple(moves(setup)),
         **{name: getattr(setup, name) for name in FROM_SETUP},
     )
 
 
-def field_files(setup: Discretization) -> tuple[str, int, list[str]]:
-    """Size of the monitors' own files, memory of their rings, and a warning where the disk here has too little room."""
+def field_files(setup: Discretization) -> tuple[str, list[str]]:
+    """Size of the monitors' own files, and a warning where the disk here has too little room."""
     from nearfield.formats.sizes import PredictedSize, refuse_full_disk
-    from nearfield.output.field_sizes import features_with_files, file_sizes, ring_bytes
+    from nearfield.output.field_sizes import features_with_files, file_sizes
 
     if not features_with_files(setup):
-        return "", 0, []
+        return "", []
     sizes, full = file_sizes(setup), []
     try:
         refuse_full_disk(".", sizes)
     except ModelError as error:
         full.append(str(error))
-    return str(sum(sizes, PredictedSize(0, True))), ring_bytes(setup), full
+    return str(sum(sizes, PredictedSize(0, True))), full

@@ -42,6 +42,7 @@ def plan_facts(setup: Discretization, started: Started) -> dict[str, Any]:
         "cells": cells,
         "shape": list(setup.grid.cells),
         "time_step": setup.time_step,
+        "metal": setup.metal,
         "precision": setup.plan.precision,
         "engine": started.name,
         "device": core.get("device"),

@@ -15,9 +15,8 @@ from nearfield.engines import engine_named
 from nearfield.engines.cpu.pole_sizes import kept_numbers, pole_cost
 from nearfield.engines.cpu.tuning import choose
 from nearfield.entry.errors import ModelError
-from nearfield.entry.wording import duration, memory
+from nearfield.entry.wording import duration
 from nearfield.machine.machine_rate import Rate, known_rate
-from nearfield.machine.system_files import free_memory
 from nearfield.run.surface_costs import surfaces
 
 if TYPE_CHECKING:
@@ -78,13 +77,6 @@ def long_run(found: Forecast) -> Iterator[str]:
             f"{found}: over an hour, and the model gives no `steps`; is a length, a frequency or `duration` in "
             "another unit? Use fewer or larger cells, or give `steps` to ask for so many"
         )
-
-
-def too_much_memory(needed: int) -> Iterator[str]:
-    """A warning where the machine has less memory than the run takes."""
-    free = free_memory()
-    if free is not None and needed >= free:
-        yield f"needs {memory(needed)} of memory, {memory(free)} are free here; use fewer cells or monitors"
 
 
 def refuse_unasked(found: Forecast, allowed: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from itertools import chain
@@ -16,7 +17,7 @@ from nearfield.discretization.absorbers import lowest_of
 from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.excitations import port_waveform
-from nearfield.discretization.model import Model
+from nearfield.discretization.model import Model, stated
 from nearfield.discretization.resolution import lossless
 from nearfield.engines.cpu.tuning import RunTuner
 from nearfield.entry.attempts import Attempts
@@ -35,8 +36,10 @@ from nearfield.run.endings import ending_warnings
 from nearfield.run.facts import excitation_facts, media_table, plan_facts
 from nearfield.run.forecast import forecast, refuse_unasked, surely_short
 from nearfield.run.guard import Guard, explain_divergence
+from nearfield.run.memory import short_of_memory
 from nearfield.run.options import ProgressInfo, RunOptions
 from nearfield.run.static_rest import Look, moments, worth_a_look
+from nearfield.trust.balance import power_takers
 from nearfield.trust.cut_off import records_left
 from nearfield.trust.entries import Trust
 from nearfield.trust.far_fields import surface_trust
@@ -66,6 +69,11 @@ def run(
     checkpoints = checkpoints or Checkpoints()
     if not (options.long or checkpoints.resumed or surely_short(setup)):
         refuse_unasked(forecast(setup, options.threads, setup.ranks.size, options.engine), allowed=False)
+    if cautioned is None:
+        crowded = short_of_memory(setup, options.engine)
+        known = [*known, *crowded]
+        for warning in crowded:  # said at once: the system may end the run when its memory is gone
+            warnings.warn(warning, stacklevel=2)
     whole = Run(setup, options, known, checkpoints, begun)
     record = whole.record
     try:
@@ -95,7 +103,7 @@ class Run:
         self.setup, self.options, self.known, self.checkpoints = setup, options, known, checkpoints
         model = setup.simulation
         self.record = RunRecord(
-            model_text=dumps(model),
+            model_text=dumps(stated(model)),
             grid=setup.grid,
             media=media_table(model),
             facts=machine_facts(),
@@ -113,6 +121,7 @@ class Run:
         self.attempts = Attempts()
         entries = self.attempts.at("judging the model", partial(model_trust, setup), [])
         facts |= {"lossless": lossless(model), "trust": [entry.json_data() for entry in entries]}
+        facts["takers"] = self.attempts.at("naming what takes power", partial(power_takers, setup), None)
         facts |= {"warnings": [*known, *self.started.binding.warnings]}
         facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
         self.fields = FieldStreams(setup, self.started, options.output, options.space_check)

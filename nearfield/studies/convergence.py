@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nearfield.discretization.discretization import grid_of
+from nearfield.discretization.metal_choice import metal_choice
 from nearfield.entry.errors import ModelError
 from nearfield.grid.grid import AutoGrid
 from nearfield.studies.extrapolation import extrapolated
@@ -85,7 +87,7 @@ def converge(
     factors = sorted({float(factor) for factor in refinements or _usual(simulation)})
     if len(factors) < 2:
         raise ModelError(f"refinements {factors}: give two or more, such as (1, 2); one grid shows no convergence")
-    models = [refined(simulation, factor) for factor in factors]  # refusals come before the first run
+    models = one_method([refined(simulation, factor) for factor in factors])  # refusals come before the first run
     folder = None if output is None else Path(output)
     runs = []
     for factor, model in zip(factors, models):
@@ -95,6 +97,16 @@ def converge(
             report(runs[-1])
     found = extrapolated([1 / factor for factor in factors], [run.value for run in runs])
     return Convergence(wanted.text, wanted.unit, found.value, found.uncertainty, found.order, tuple(runs))
+
+
+def one_method(models: Sequence[Simulation]) -> list[Simulation]:
+    """The models with metal laid the same way on each grid: followed on all where "auto" would follow it on one.
+
+    An edge between lines may lie on a line of a finer grid, whose whole edges err by another law.
+    """
+    if any(model.metal == "auto" and metal_choice(model, grid_of(model)).method == "conformal" for model in models):
+        return [model.model_copy(update={"metal": "conformal"}) for model in models]
+    return list(models)
 
 
 def _usual(simulation: Simulation) -> tuple[float, ...]:

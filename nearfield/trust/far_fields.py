@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from nearfield.analysis.pattern_variables import surface_difference
-from nearfield.entry.errors import NearfieldError
 from nearfield.records.records import ExcitationRecord, Variables
+from nearfield.trust.balance import far_field_balance
 from nearfield.trust.entries import Recorded, Trust, judged
 from nearfield.trust.ports import largest_finite
 
@@ -19,7 +19,6 @@ LAG = 30.0, 90.0  # degrees of the grid's waves on their way to a surface; the f
 SAME_POWER = 0.02  # relative: surfaces that less power tells apart hold the same antenna
 DIFFERENT = 1.0, 3.0  # % of the largest amplitude between two surfaces about one antenna: 0.09 and 0.27 dB
 MOST_PAIRS = 10  # pairs of surfaces that are compared
-MADE = 101.0, 103.0  # % of the accepted power that is radiated
 
 
 def far_field_trust(result: Recorded) -> Iterator[Trust]:
@@ -29,7 +28,7 @@ def far_field_trust(result: Recorded) -> Iterator[Trust]:
         for name, monitor in run.record.monitors.items():
             if monitor.kind == "far-field":
                 yield from _pattern(run[name], f"{name}, {excitation} driven")
-                yield from _efficiency(run[name], f"{name}, {excitation} driven")
+                yield from far_field_balance(result, excitation, name, run[name])
                 yield from _lag(monitor.variables, f"{name}, {excitation} driven")
 
 
@@ -47,15 +46,6 @@ def _pattern(far_field: Any, label: str) -> Iterator[Trust]:
     )
     # power that leaves on a line is no fault of the pattern, and cannot be told from one
     yield entry if entry.verdict != "bad" else Trust(entry.name, "warn", entry.value, entry.limit, entry.text, "%")
-
-
-def _efficiency(far_field: Any, label: str) -> Iterator[Trust]:
-    try:
-        efficiency = far_field.radiation_efficiency.values
-    except NearfieldError:  # the excitation is no port
-        return
-    text = "of the accepted power are radiated; the rest is lost in media or leaves on lines. More than all cannot be"
-    yield judged(f"power balance, {label}", 100 * largest_finite(efficiency), *MADE, text, "%")
 
 
 def _lag(variables: Variables, label: str) -> Iterator[Trust]:

@@ -49,7 +49,7 @@ def ringing(cell: float, duration: float, centre: tuple[float, ...], **options) 
 
 def found(cell: float, duration: float = 5e-9) -> dict[str, float]:
     """Resonances (Hz) between staircase walls."""
-    result = ringing(cell, duration, (0, 0, 0))
+    result = ringing(cell, duration, (0, 0, 0), metal="staircase")
     return {
         mode: strongest(result[name], 0.8e-9, 0.94 * expected(mode), 1.06 * expected(mode))
         for mode, name in SIGNALS.items()

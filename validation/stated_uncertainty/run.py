@@ -117,13 +117,15 @@ def slabs() -> Iterator[Study]:
 
 
 def line() -> Iterator[Study]:
-    """Impedance of a coaxial line of steps."""
+    """Impedance of a coaxial line, between steps and between conformal walls."""
     frequencies = np.linspace(50e6, 150e6, 5)
+    for metal in ("staircase", "conformal"):
 
-    def impedance(cell: float) -> list[float]:
-        return [float(coax.impedance(frequencies, cell).real.mean())]
+        def impedance(cell: float, metal: str = metal) -> list[float]:
+            return [float(coax.impedance(frequencies, cell, metal).real.mean())]
 
-    yield from by_size(["impedance of a coaxial line"], [coax.expected()], (10e-3, 7e-3, 5e-3), impedance, "ohm")
+        name = f"impedance of a coaxial line, {metal}"
+        yield from by_size([name], [coax.expected()], (10e-3, 7e-3, 5e-3), impedance, "ohm")
 
 
 def waves() -> Iterator[Study]:

@@ -12,18 +12,22 @@ from typing import Any
 import numpy as np
 
 from nearfield.bodies.files import KINDS, checksum
-from nearfield.discretization.model import Model
+from nearfield.discretization.model import Model, stated
 from nearfield.entry.errors import ModelError
-from nearfield.entry.toml_text import children, dumps, plain
+from nearfield.entry.toml_text import children, dumps, inline
 from nearfield.plan.plan import Plan
 from nearfield.run.checkpoint.folder import Checkpoint
 from nearfield.sources.sampled import read_samples
+
+METAL_UNSTATED = (
+    "staircase"  # what `metal` was where a checkpoint does not state it: the default of the version that wrote it
+)
 
 
 def self_contained(simulation: Model) -> str:
     """The model as TOML that can be read anywhere: samples of waveforms are in it, files of shapes have their whole
     paths and checksums."""
-    values = plain(simulation)
+    values = stated(simulation)
     _take_in_files(values)
     return dumps(values)
 
@@ -41,9 +45,13 @@ def _take_in_files(value: Any) -> None:
 def model_of(checkpoint: Checkpoint, given: Model | None, read: Callable[..., Model]) -> Model:
     """The model of a checkpoint, `read` from its text. Error: another one was given."""
     stored = checkpoint.manifest["model"]
-    if given is not None and self_contained(given) != stored:
-        wanted, found = tomllib.loads(stored), tomllib.loads(self_contained(given))
-        differ = [name for name in {**wanted, **found} if wanted.get(name) != found.get(name)]
+    wanted = tomllib.loads(stored)
+    if "metal" not in wanted:
+        wanted["metal"] = METAL_UNSTATED
+        stored = f"metal = {inline(METAL_UNSTATED)}\n{stored}"
+    found = wanted if given is None else tomllib.loads(self_contained(given))
+    differ = [name for name in {**wanted, **found} if wanted.get(name) != found.get(name)]
+    if differ:
         raise ModelError(
             f"{checkpoint.path} is of another model: they differ in {', '.join(differ)}. Leave the model out to go on "
             "with the checkpoint's own, or run this one into another folder"

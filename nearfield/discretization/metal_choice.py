@@ -1,0 +1,39 @@
+"""How a model's metal lies on its grid: on whole cells or followed through them, and which bodies decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from nearfield.metal import conformal
+from nearfield.metal.cautions import and_others
+
+if TYPE_CHECKING:
+    from nearfield.bodies.geometry import FilledShape
+    from nearfield.discretization.model import Model
+    from nearfield.grid.yee import YeeGrid
+
+
+@dataclass(frozen=True)
+class MetalChoice:
+    """How metal lies on the grid, and the bodies that decide it, in the order of the structures."""
+
+    method: Literal["staircase", "conformal"]
+    off_lines: tuple[FilledShape, ...]  # metal off the grid lines, and what opens it there
+    cutting: tuple[FilledShape, ...]  # those that cut cells, for which the time step is shorter; none as a staircase
+
+
+def metal_choice(model: Model, grid: YeeGrid) -> MetalChoice:
+    """What the entry `metal` means for a model: "auto" is conformal where a body of metal is off the grid lines."""
+    bodies, boundaries = model._bodies, model.boundaries
+    cutting = tuple(conformal.cutting(bodies, grid, boundaries))
+    cut = {body.number for body in cutting}
+    off = tuple(body for body in bodies if body.number in cut or conformal.off_lines(body, grid, boundaries))
+    method = ("conformal" if off else "staircase") if model.metal == "auto" else model.metal
+    return MetalChoice(method, off, cutting if method == "conformal" else ())
+
+
+def named(bodies: Sequence[FilledShape]) -> str:
+    """The first of some bodies, and how many more there are."""
+    return bodies[0].label + and_others(bodies)

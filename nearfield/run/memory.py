@@ -1,0 +1,63 @@
+"""Memory that a run takes, before it starts, and a warning where less is free."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nearfield.engines import engine_named
+from nearfield.engines.cpu.pole_sizes import pole_bytes
+from nearfield.entry.wording import memory
+from nearfield.machine.system_files import free_memory
+from nearfield.output.field_sizes import features_with_files, ring_bytes
+from nearfield.plan.sizes import BYTES_OF, domain_bytes, term_bytes
+from nearfield.run.surface_costs import surfaces
+
+if TYPE_CHECKING:
+    from nearfield.discretization.discretization import Discretization
+
+NUMPY_NUMBERS = 54  # numbers a cell that the reference engine holds at most: fields, their copies, dense coefficients
+MOST_NUMBERS = 200  # a cell, of the fields and poles of any model met so far: five poles on everything hold 120
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes of a run's parts."""
+
+    fields: int  # with coefficients, poles and what surfaces remember, of the compiled engine
+    terms: int  # of sources, ports and monitors
+    total: int  # with rings of field files, on the engine that makes the steps
+
+
+def memory_of(setup: Discretization, surface_bytes: int, engine: str | None = None) -> Memory:
+    """The memory of a run on the model's own engine unless one is given; `surface_bytes`: see `surfaces`."""
+    plan, precision = setup.plan, setup.simulation.precision
+    parts = 1 + plan.complex_fields
+    fields = domain_bytes(plan.active, plan.cpml, precision) * parts + pole_bytes(plan) + surface_bytes
+    terms, _ = term_bytes(setup.terms, setup.expected_steps, precision)
+    held = {
+        "cpu": fields,
+        "cuda": 2 * fields,  # on the device, and in the host's mirror
+        "reference": math.prod(plan.cells) * parts * NUMPY_NUMBERS * BYTES_OF[precision],
+    }
+    rings = ring_bytes(setup) if features_with_files(setup) else 0
+    return Memory(fields, terms, terms + rings + held[engine_named(engine or setup.simulation.engine)])
+
+
+def too_much_memory(needed: int) -> Iterator[str]:
+    """A warning where the machine has less memory than the run takes."""
+    free = free_memory()
+    if free is not None and needed >= free:
+        yield f"needs {memory(needed)} of memory, {memory(free)} are free here; use fewer cells or monitors"
+
+
+def short_of_memory(setup: Discretization, engine: str | None = None) -> list[str]:
+    """The warning of a run, whose ranks share its memory evenly; media are looked at only where it may not fit."""
+    plan, precision, free = setup.plan, setup.simulation.precision, free_memory()
+    numbers = math.prod(plan.cells) * (1 + plan.complex_fields) * MOST_NUMBERS
+    most = numbers * BYTES_OF[precision] + term_bytes(setup.terms, setup.expected_steps, precision)[0]
+    if free is None or most < free * setup.ranks.size:
+        return []
+    return list(too_much_memory(memory_of(setup, surfaces(setup)[0], engine).total // setup.ranks.size))
