@@ -12,6 +12,7 @@ from nearfield.grid.moves import Moved, moved_place, moved_span
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.surface_media import ResistiveSheet, is_metal
 from nearfield.metal.grid_metal import GridMetal
+from nearfield.metal.slanted_walls import moved_walls
 from nearfield.metal.wire_ends import ends_of
 
 
@@ -24,6 +25,7 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             yield from moved_planes(body, grid)
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
                 yield from moved_faces(body, grid)
+    yield from moved_walls(bodies, grid, metal)
 
 
 def moved_planes(body: FilledShape, grid: YeeGrid) -> Iterator[Moved]:
