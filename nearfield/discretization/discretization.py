@@ -31,6 +31,7 @@ from nearfield.lowering.context import Context, Illumination, Site
 from nearfield.machine.transport import ALONE, Alone
 from nearfield.media.materials import Medium
 from nearfield.metal import conformal
+from nearfield.metal.slanting_chains import shorter_step
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.plan import Plan
 from nearfield.plan.planning import build_plan
@@ -77,7 +78,7 @@ def longest_step(model: Model, grid: YeeGrid) -> float:
     limit = grid.maximum_time_step(index)
     if model.metal != "staircase" and conformal.cuts(model._bodies, grid):
         limit = min(limit, conformal.maximum_time_step(grid, index))
-    return limit
+    return limit * shorter_step(model._bodies)
 
 
 class Discretization:
