@@ -91,17 +91,17 @@ def all_factors(
     nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
     metal, edges, faces = [nothing[0]], [nothing], [nothing]
     circuits = [samples.number(axis, np.stack(np.broadcast_arrays(*at), axis=-1)).ravel() for axis, *at in gaps]
+    slack = max((wire.slack for wire in wires), default=1.0)
     _refuse_beside(samples, wires)
     for wire in wires:
         own = edges_of(samples, wire)
         own = own[conducting(samples, own, conducts)]
         on = [_goes_on(samples, wire, end, circuits, conducts) for end in (0, -1)]
-        meeting, about = slanting_factors(samples, wire.path, wire.radius, on)
+        meeting, about = slanting_factors(samples, wire.path, wire.radius, on, slack)
         left = np.isin(about[0], samples.faces_about(own))
         metal.append(own)
         edges.append(meeting)
         faces.append((about[0][left], about[1][left]))
-    slack = max((wire.slack for wire in wires), default=1.0)
     return Factors(np.concatenate(metal), _together(edges), _together(faces), slack)
 
 

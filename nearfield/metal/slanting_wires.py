@@ -22,7 +22,6 @@ import numpy as np
 
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.lattice_potential import mean_cell, potentials, tables
-from nearfield.metal.patches import pair
 from nearfield.metal.sample_numbers import UNIT, SampleNumbers
 from nearfield.metal.wire_path import WirePath
 
@@ -51,14 +50,15 @@ class Chain(NamedTuple):
 
 
 def slanting_factors(
-    samples: SampleNumbers, path: WirePath, radius: float, goes_on: Sequence[bool]
+    samples: SampleNumbers, path: WirePath, radius: float, goes_on: Sequence[bool], slack: float
 ) -> tuple[Pairs, Pairs]:
     """Edges that meet a wire of a radius (m) with p, and faces about it with q: numbers and factors, one for each place.
 
-    `goes_on`: whether something continues the wire at its start and at its end.
+    `goes_on`: whether something continues the wire at its start and at its end; q may be `slack` times p.
     """
     chain = _chain(samples.grid, path, goes_on)
-    return _edges(samples, chain, radius), _faces(samples, chain, radius)
+    edges = _edges(samples, chain, radius)
+    return edges, _faces(samples, chain, radius, edges, slack)
 
 
 def _chain(grid: YeeGrid, path: WirePath, goes_on: Sequence[bool]) -> Chain:
@@ -140,9 +140,9 @@ def _edges(samples: SampleNumbers, chain: Chain, radius: float) -> tuple[np.ndar
         return (potentials(table, kind[:, None], mean[:, None], steps, apart) * charge).sum(axis=1)
 
     own = potential(np.zeros(3, dtype=np.int64))
-    wire = (_of_wire(chain.at[chain.real][:, None], chain.share[near], radius) * there).sum(axis=1)
-    share = chain.charge[chain.real]
-    excess = _averaged((own - wire) * share, share)
+    middle = chain.share[chain.real].mean(axis=1)
+    wire = (_of_wire(middle[:, None], chain.share[near], radius) * there).sum(axis=1)
+    excess = own - wire
     beside = np.stack([[potential(way * UNIT[a]) for way in (-1, 1)] for a in range(3)]).transpose(2, 0, 1)
     free = np.ones(beside.shape, dtype=bool)  # node, axis, before and after: edges that are not the wire's
     for edge in range(chain.real.start - 1, chain.real.stop):
@@ -162,57 +162,115 @@ def _edges(samples: SampleNumbers, chain: Chain, radius: float) -> tuple[np.ndar
     return number[number >= 0], value[number >= 0]
 
 
-def _faces(samples: SampleNumbers, chain: Chain, radius: float) -> tuple[np.ndarray, np.ndarray]:
-    """Faces about the edges of the wire, and q."""
-    first, count = chain.real.start, chain.real.stop - chain.real.start - 1
-    edges, axis = np.minimum(chain.nodes[1:], chain.nodes[:-1]), chain.axis
-    own, own_axis = edges[first : first + count], axis[first : first + count]
-    near, there = _window(first, count, len(edges))
-    middle, at = 0.5 * (chain.places[1:] + chain.places[:-1]), 0.5 * (chain.at[1:] + chain.at[:-1])
-    cells = 0.5 * (_cells(samples.grid, own) + _cells(samples.grid, own + UNIT[own_axis]))
-    cells[np.arange(count), own_axis] = chain.length[first : first + count]
-    (table, kind), mean = tables(cells), mean_cell(cells)
-    current = np.where(there, (chain.way * chain.length)[near], 0.0)
+class _Vectors:
+    """The vector potential of a current 1 in the chain, near its real edges."""
 
-    def vector(component: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """The vector potential along samples near each edge."""
-        steps = index[:, None] - edges[near]
-        away = (index - own + 0.5 * (UNIT[component] - UNIT[own_axis])) * cells
-        apart = np.linalg.norm((middle[first : first + count] + away)[:, None] - middle[near], axis=-1)
-        found = potentials(table, kind[:, None], mean[:, None], steps, np.maximum(apart, 1e-3 * mean[:, None]))
-        return (found * current * (axis[near] == component[:, None])).sum(axis=1)
+    def __init__(self, grid: YeeGrid, chain: Chain) -> None:
+        first, count = chain.real.start, chain.real.stop - chain.real.start - 1
+        own = slice(first, first + count)
+        self.edges, self._axes = np.minimum(chain.nodes[1:], chain.nodes[:-1]), chain.axis
+        self.own, self.axis, self.length, self.way = self.edges[own], chain.axis[own], chain.length[own], chain.way[own]
+        self.near, self.there = _window(first, count, len(self.edges))
+        self._middle = 0.5 * (chain.places[1:] + chain.places[:-1])
+        self._own_middle = self._middle[own]
+        self.cells = 0.5 * (_cells(grid, self.own) + _cells(grid, self.own + UNIT[self.axis]))
+        self.cells[np.arange(count), self.axis] = self.length
+        (self._table, self._kind), self._mean = tables(self.cells), mean_cell(self.cells)
+        self._current = np.where(self.there, (chain.way * chain.length)[self.near], 0.0)
 
+    def along(self, row: np.ndarray, component: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Along edges (n,) of components and indices (n, 3), each near the real edge `row`."""
+        near, mean = self.near[row], self._mean[row][:, None]
+        away = (index - self.own[row] + 0.5 * (UNIT[component] - UNIT[self.axis[row]])) * self.cells[row]
+        apart = np.linalg.norm((self._own_middle[row] + away)[:, None] - self._middle[near], axis=-1)
+        steps = index[:, None] - self.edges[near]
+        found = potentials(self._table, self._kind[row][:, None], mean, steps, np.maximum(apart, 1e-3 * mean))
+        return (found * self._current[row] * (self._axes[near] == component[:, None])).sum(axis=1)
+
+    def round(self, row: np.ndarray, normal: np.ndarray, index: np.ndarray) -> np.ndarray:
+        """Circulation (m) round faces (n,) across axes `normal`, of indices (n, 3), each near the real edge `row`."""
+        total = np.zeros(len(row))
+        for component, at, sign in sides_of(normal, index):
+            total += sign * self.along(row, component, at) * self.cells[row, component]
+        return total
+
+
+def sides_of(normal: np.ndarray, index: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, int]]:
+    """(component, index, sign) of the four edges round faces, right-handed about their normals."""
+    u, v = (normal + 1) % 3, (normal + 2) % 3
+    return [(u, index, 1), (v, index + UNIT[u], 1), (u, index + UNIT[v], -1), (v, index, -1)]
+
+
+def _faces(samples: SampleNumbers, chain: Chain, radius: float, edges: Pairs, slack: float) -> Pairs:
+    """Faces about the edges of the wire, and q; `edges`: those that meet it, and p."""
+    vectors = _Vectors(samples.grid, chain)
+    count, first = len(vectors.own), chain.real.start
+    at = 0.5 * (chain.at[1:] + chain.at[:-1])
     along = np.diff(chain.at, axis=0)
     size = np.linalg.norm(along, axis=1)
     unit = along / np.where(size > 0.0, size, 1.0)[:, None]
     pieces = np.stack((chain.at[:-1], chain.at[1:]), axis=1)
-    wire = _of_wire(at[first : first + count][:, None], pieces[near], radius) * there
-    shares = (wire[:, :, None] * unit[near]).sum(axis=1)
-    length, way = chain.length[first : first + count], chain.way[first : first + count]
-    excess = way * vector(own_axis, own) * length - (shares * along[first : first + count]).sum(axis=1)
-    excess = way * length * _averaged(excess, length)
-    numbers = samples.number(own_axis, own)
+    wire = _of_wire(at[first : first + count][:, None], pieces[vectors.near], radius) * vectors.there
+    shares = (wire[:, :, None] * unit[vectors.near]).sum(axis=1)
+    rows = np.arange(count)
+    excess = vectors.way * vectors.along(rows, vectors.axis, vectors.own) * vectors.length
+    excess -= (shares * along[first : first + count]).sum(axis=1)
+    numbers = samples.number(vectors.axis, vectors.own)
+    about = samples.faces_about(numbers).reshape(count, 4)
+    excess += _crossed(samples, chain, vectors, about, edges, slack)
+    excess = vectors.way * vectors.length * _averaged(excess, vectors.length)
     order = np.argsort(numbers)
+    row, number = np.repeat(rows, 4)[about.ravel() >= 0], about[about >= 0]
+    component, index = samples.place(number)
+    index = _beside(samples.grid, index, vectors.own[row])
+    whole, less = vectors.round(row, component - 3, index), np.zeros(number.size)
+    for axis, place, sign in sides_of(component - 3, index):
+        side = samples.number(axis, place)
+        found = order[np.minimum(np.searchsorted(numbers[order], side), count - 1)]
+        less += sign * np.where(numbers[found] == side, excess[found], 0.0)
+    part = (whole - less) / np.where(whole == 0.0, 1.0, whole)
+    return number, np.round(np.clip(1.0 / np.maximum(part, 1.0 / MOST), LEAST, MOST), DIGITS)
 
-    def of_edges(number: np.ndarray) -> np.ndarray:
-        at = order[np.minimum(np.searchsorted(numbers[order], number), count - 1)]
-        return np.where(numbers[at] == number, excess[at], 0.0)
 
-    found: list[tuple[np.ndarray, np.ndarray]] = []
-    for turn in (1, 2):
-        across = (own_axis + turn) % 3
-        for back in (0, 1):
-            corner = own - back * UNIT[across]
-            sides = (own_axis, corner, 1), (across, corner + UNIT[own_axis], 1)
-            sides += (own_axis, corner + UNIT[across], -1), (across, corner, -1)
-            whole, less = np.zeros(count), np.zeros(count)
-            for component, index, sign in sides:
-                size = np.where(component == own_axis, length, cells[np.arange(count), component])
-                whole += sign * vector(component, index) * size
-                less += sign * of_edges(samples.number(component, index))
-            part = (whole - less) / np.where(whole == 0.0, 1.0, whole)
-            value = np.clip(1.0 / np.maximum(part, 1.0 / MOST), LEAST, MOST)
-            normal = 3 - own_axis - across
-            found.append((samples.number(3 + normal, corner), np.round(value, DIGITS)))
-    number, value = pair(np.concatenate(each) for each in zip(*found))
-    return number[number >= 0], value[number >= 0]
+def _crossed(
+    samples: SampleNumbers, chain: Chain, vectors: _Vectors, about: np.ndarray, edges: Pairs, slack: float
+) -> np.ndarray:
+    """By how much faces that the wire's edges of small p are on, but not it, have too much flux (m, for each edge).
+
+    They too must count with no more than `slack` times the least p of their edges, and field of the wire crosses them.
+    """
+    order = np.argsort(edges[0], kind="stable")
+    number, start = np.unique(edges[0][order], return_index=True)
+    least = np.minimum.reduceat(edges[1][order], start)
+    nodes = chain.nodes[chain.real]
+    row = np.minimum(np.arange(len(nodes)), len(vectors.own) - 1)
+    faces, rows, places = [], [], []
+    for normal in range(3):
+        u, v = (normal + 1) % 3, (normal + 2) % 3
+        for back in (0 * UNIT[u], UNIT[u], UNIT[v], UNIT[u] + UNIT[v]):
+            faces.append(samples.number(3 + normal, nodes - back))
+            rows.append(row)
+            places.append(nodes - back)
+    face, one = np.unique(np.concatenate(faces), return_index=True)
+    new = (face >= 0) & ~np.isin(face, about)
+    face, one = face[new], one[new]
+    row, index, normal = np.concatenate(rows)[one], np.concatenate(places)[one], one // (4 * len(nodes))
+    round_it = samples.edges_round(face)
+    at = np.minimum(np.searchsorted(number, round_it), number.size - 1)
+    factor = np.where(number[at] == round_it, least[at], 1.0).min(axis=1)
+    factor = np.minimum(1.0, slack * factor)
+    cells, n = vectors.cells[row], np.arange(face.size)
+    area = cells[n, (normal + 1) % 3] * cells[n, (normal + 2) % 3]
+    flux = vectors.round(row, normal, index)
+    total = np.zeros(len(vectors.own))
+    np.add.at(total, row, 0.5 * (1.0 / factor - factor) * flux**2 * cells[n, normal] / area)
+    return total
+
+
+def _beside(grid: YeeGrid, index: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Indices on closed axes as they go on from neighbours."""
+    found = index.copy()
+    for axis, cells in enumerate(grid.cells):
+        if grid.closed(axis):
+            found[:, axis] += cells * np.round((near[:, axis] - index[:, axis]) / cells).astype(np.int64)
+    return found
