@@ -29,6 +29,12 @@ def shifted(point: Sequence[Any], by: Sequence[float]) -> tuple[Any, ...]:
     return tuple(float(value + step) for value, step in zip(point, by))
 
 
+def axes_moved(start: Point, end: Point) -> int:
+    """Along how many axes two points differ."""
+    moved = np.abs(np.subtract(end, start))
+    return int((moved > 1e-9 * moved.max()).sum())
+
+
 class Solid(Schema):
     """The base of all shapes."""
 
@@ -229,16 +235,16 @@ class Sheet(Rectangular):
 class Wire(Solid):
     """A thin metal wire: a polyline in any direction, on the grid edges nearest to it.
 
-    It acts with the given radius, by the coefficients of the samples about it; without one with that of bare metal
-    edges, about 0.2 of a cell. Parts along axes move to the nearest lines. A part along none needs a radius, of at most
-    0.3 of the shortest cell, and makes all time steps shorter, by 1.4 in a plane across an axis and by 1.7 elsewhere; curves
-    are polylines of short parts. A free end acts where it is drawn, between lines too, within 0.2 cells; without a
-    radius half a cell on. An end that touches something meets it on the nearest line.
-    Lumped ports and elements on a line of edges that touches the wire are gaps in it. Errors: a radius over half of the
-    shortest cell across the wire (draw a Cylinder), parallel wires with radii less than two cells apart.
+    It acts with the given radius; without one with that of bare metal edges, about 0.2 of a cell. Parts along axes move
+    to the nearest lines; parts along none need a radius and shorten the time step (1.4 times in planes of the grid,
+    else 1.7). A free end acts where it is drawn, within 0.2 cells; without a radius half a cell on; an end that touches
+    something meets it on the nearest line. Lumped ports and elements on a line of edges that touches it are gaps.
+    Errors: a radius over half of the shortest cell across (along no axis 0.3), wires less than two cells apart.
 
     >>> import nearfield as nf
     >>> arm = nf.Wire([(0, 0, "1 mm"), (0, 0, "75 mm")], radius="0.1 mm")
+    >>> from math import cos, sin  # four turns of a helix
+    >>> helix = nf.Wire([(0.05 * cos(t / 4), 0.05 * sin(t / 4), 3e-3 * t) for t in range(101)], radius="1 mm")
     """
 
     _corners: ClassVar[tuple[str, ...]] = ("points",)
@@ -254,18 +260,15 @@ class Wire(Solid):
             raise ValueError(f"{len(self.points)} points given, a wire needs at least 2")
         for number, (start, end) in enumerate(pairwise(self.points)):
             if start == end:
-                raise ValueError(f"part {number + 1} from {start} to {end} has no length; leave one of its points out")
-            if self.radius is None and _axes_moved(start, end) > 1:
-                raise ValueError(
-                    f"part {number + 1} from {start} to {end} is not parallel to an axis; such a wire needs its `radius`"
-                )
+                raise ValueError(f"part {number + 1} at {start} has no length; leave one of its points out")
+            if self.radius is None and axes_moved(start, end) > 1:
+                raise ValueError(f"part {number + 1} from {start} to {end} is not parallel to an axis; give `radius`")
         return self
 
     @property
     def _slants(self) -> int:
         """Along how many axes its most slanting part goes, 2 or 3; 0 if all parts are parallel to axes."""
-        most = max(_axes_moved(*ends) for ends in pairwise(self.points))
-        return most if most > 1 else 0
+        return max((n for n in (axes_moved(*ends) for ends in pairwise(self.points)) if n > 1), default=0)
 
     def bounds(self) -> tuple[Point, Point]:
         return triple(map(min, zip(*self.points))), triple(map(max, zip(*self.points)))
@@ -276,12 +279,6 @@ class Wire(Solid):
         ends = {last[axis] for last, before in pairs if last[axis] != before[axis]}
         inner = {point[axis] for point in self.points[1:-1]}
         return ends - inner
-
-
-def _axes_moved(start: Point, end: Point) -> int:
-    """Along how many axes two points differ."""
-    moved = np.abs(np.subtract(end, start))
-    return int((moved > 1e-9 * moved.max()).sum())
 
 
 class Extruded(Solid):

@@ -19,6 +19,7 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES, YeeGrid, is_half
 from nearfield.lowering.context import Site
+from nearfield.metal.slanting_chains import shorter_step
 from nearfield.sources.edges import Edges
 from nearfield.sources.sources import SOURCES
 
@@ -102,8 +103,11 @@ def refuse_time_step(model: Model, grid: YeeGrid, limit: float) -> None:
     number, media = int(np.argmin(grid.primary(axis))), media_in_use(model)
     name, medium = min(media.items(), key=lambda entry: entry[1].index)
     where = ""
-    if limit < grid.maximum_time_step(lowest_index(media.values())):
-        where = ", whose cells conformal metal cuts,"
+    free = grid.maximum_time_step(lowest_index(media.values())) * shorter_step(model._bodies)
+    if shorter_step(model._bodies) < 1.0:
+        where = ", which wires along no axis make shorter,"
+    if limit < free:
+        where += ", whose cells conformal metal cuts,"
     if medium.index < 1.0:
         at = ", at infinite frequency" if medium.dispersive else ""
         where += f" in medium {name} (permittivity {medium.permittivity:g}, permeability {medium.permeability:g}{at})"

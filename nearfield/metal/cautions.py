@@ -78,8 +78,8 @@ def thin_rods(bodies: Sequence[FilledShape], grid: YeeGrid, conformal: bool) -> 
         )
         yield (
             f"{body.label}{and_others(thin)}: a radius of {quantity(body.shape.radius, 'm')} is less than a "
-            f"cell across it, so conformal metal does not follow it and it takes whole cells{chain}; take smaller cells "
-            "there, or for a thin rod a Wire with its radius"
+            f"cell across it, so conformal metal does not follow it and it takes whole cells{chain}; take smaller "
+            "cells there, or for a thin rod a Wire with its radius"
         )
 
 

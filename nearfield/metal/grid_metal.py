@@ -28,7 +28,8 @@ class GridMetal:
     """Conductors among bodies, and conducting walls; `conformal`: metal may cut cells; `light`: see `OpenParts`.
 
     `followed`: numbers of the bodies that cut cells; `chains`: wires with a radius or an end between lines; `slanting`:
-    those along no axis; `openings`: by axis, none where nothing can be cut; `gaps`: edges of circuits, where wires do not end.
+    those along no axis; `openings`: by axis, none where nothing can be cut; `gaps`: edges of circuits, where wires do
+    not end.
     """
 
     def __init__(
@@ -72,8 +73,8 @@ class GridMetal:
 
     def _ended(self, owned: Sequence[Owned], gaps: Sequence[Edges]) -> tuple[Sequence[Owned], list[list[WireEnd]]]:
         """The bodies, wires without the edges that free ends cover in part, and these ends."""
-        straight = [isinstance(body.shape, Wire) and not body.shape._slants for body, _ in owned]
-        ends = [list(ends_of(body.shape, self.grid)) if one else [] for one, (body, _) in zip(straight, owned)]
+        wires = [body.shape if isinstance(body.shape, Wire) else None for body, _ in owned]
+        ends = [list(ends_of(wire, self.grid)) if wire and not wire._slants else [] for wire in wires]
         if not any(ends):
             return owned, ends
         drawn, samples = Conductors(self.grid, self._boundaries, [body for body, _ in owned]), SampleNumbers(self.grid)

@@ -46,7 +46,7 @@ def potentials(
 ) -> np.ndarray:
     """phi (1/m) between points that are `steps` (..., 3) cells and `apart` (...; m) from each other."""
     steps = np.abs(steps)
-    near = (steps <= NEAR).all(axis=-1)
+    near: np.ndarray = np.all(steps <= NEAR, axis=-1)
     index = np.where(near[..., None], steps, 0)
     there = table[kind, index[..., 0], index[..., 1], index[..., 2]] / mean
     return np.where(near, there, 1.0 / (4.0 * np.pi * np.where(near, 1.0, apart)))

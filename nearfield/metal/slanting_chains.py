@@ -1,4 +1,4 @@
-"""The wires of a model that run along no axis: their factors together, what they touch, what is asked of the time step."""
+"""The wires of a model that run along no axis: their factors, what they touch, what they ask of the time step."""
 
 from __future__ import annotations
 
@@ -58,14 +58,12 @@ def slanting_wire(wire: Wire, name: str | None, grid: YeeGrid) -> SlantingWire:
     """A wire on its edges. Errors: a radius over `LARGEST` cells."""
     path, label = path_of(wire, grid), f"wire {name!r}" if name else text_of(wire)
     assert wire.radius is not None
-    near = [
-        grid.primary(a)[np.clip(path.nodes[:, a] - side, 0, grid.cells[a] - 1)] for a in range(3) for side in (0, 1)
-    ]
-    cell = float(min(each.min() for each in near))
+    before = [np.clip(path.nodes - side, 0, np.array(grid.cells) - 1) for side in (0, 1)]
+    cell = min(float(grid.primary(a)[each[:, a]].min()) for each in before for a in range(3))
     if wire.radius > LARGEST * cell * (1.0 + 1e-9):
         raise ModelError(
-            f"{label}: radius {wire.radius:.6g} m exceeds {LARGEST:g} of the shortest cell about it, {cell:.6g} m, which "
-            "is the largest along no axis; use larger cells there, or draw a Cylinder"
+            f"{label}: radius {wire.radius:.6g} m exceeds {LARGEST:g} of the shortest cell about it, {cell:.6g} m, "
+            "the largest that a wire along no axis can have; use larger cells there, or draw a Cylinder"
         )
     return SlantingWire(wire.radius, label, path, slack_of([wire]))
 
@@ -141,6 +139,7 @@ def _refuse_beside(samples: SampleNumbers, wires: Sequence[SlantingWire]) -> Non
         one, other = (wires[owner[first + n]] for n in (0, 1))
         at = ", ".join(f"{value:.6g}" for value in one.path.at[place[first]])
         raise ModelError(
-            f"{one.label} and {other.label if other is not one else 'itself'} run one cell apart at ({at}) m; wires with "
-            "a radius need two cells between them, because each acts through the samples about it. Refine the grid there"
+            f"{one.label} and {other.label if other is not one else 'itself'} run one cell apart at ({at}) m; wires "
+            "with a radius need two cells between them, because each acts through the samples about it. Refine the "
+            "grid there"
         )

@@ -1,16 +1,16 @@
-"""Factors of eps and 1/mu of the samples about a wire along no axis: the static field of its chain of edges on the grid.
+"""Factors of eps and 1/mu of the samples about a wire along no axis: the static field of its chain of edges.
 
 A chain of edges along a slanting wire is longer than it and has more nodes, so that bare it has more inductance than
 capacitance takes away: waves on it are some 8 % slow at 45 degrees. The lattice's field of the wire's own charge and
-current is that of its chain; a wire of radius a has another potential on its surface. With one charge a metre of wire, shared
-out among the nodes, a node is D too high over the wire's potential; with one current, an edge's vector potential has
-the flux D too much. Edges of the node count with p eps, faces about the edge with q/mu,
+current is that of its chain; a wire of radius a has another potential on its surface. With one charge a metre of wire,
+shared out among the nodes, a node is D too high over the wire's potential; with one current, an edge's vector potential
+has the flux D too much. Edges of the node count with p eps, faces about the edge with q/mu,
 
     p = F/(F - n D),     F: the sum of differences of potential to its n neighbours along an axis
     q = h/(h - D),       h: circulation of the vector potential round the face, D of its metal edges
 
-so that the field elsewhere stays as it is. D is averaged along the chain: charge and current share themselves out, and
-the energy is stationary there (docs/method.md, Thin wires).
+so that the field elsewhere stays as it is. The flux D is averaged along the chain, since the current is the same there
+and its energy is stationary (docs/method.md, Thin wires).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Pairs = tuple[np.ndarray, np.ndarray]
 
 
 class Chain(NamedTuple):
-    """A path drawn on past its ends: nodes and places of nodes (n, 3), points of the wire where its share of each begins
-    and ends (n, 2, 3; m), its length (n; m); axis, way and length (m) of each edge; numbers of the real nodes."""
+    """A path drawn on past its ends: nodes and their places (n, 3), points of the wire where the share of each begins
+    and ends (n, 2, 3; m), its length (n; m), nearest points; axis, way, length (m) of edges; which nodes are real."""
 
     nodes: np.ndarray
     places: np.ndarray
@@ -52,7 +52,7 @@ class Chain(NamedTuple):
 def slanting_factors(
     samples: SampleNumbers, path: WirePath, radius: float, goes_on: Sequence[bool], slack: float
 ) -> tuple[Pairs, Pairs]:
-    """Edges that meet a wire of a radius (m) with p, and faces about it with q: numbers and factors, one for each place.
+    """Edges that meet a wire of a radius (m) with p, and faces about it with q: numbers and factors, each by place.
 
     `goes_on`: whether something continues the wire at its start and at its end; q may be `slack` times p.
     """
@@ -108,8 +108,7 @@ def _cells(grid: YeeGrid, nodes: np.ndarray) -> np.ndarray:
 
 
 def _of_wire(at: np.ndarray, pieces: np.ndarray, radius: float) -> np.ndarray:
-    """Potential (..., 1/m times m) at points (..., 3; m) of pieces (..., 2, 3; m) with a charge 1 a metre on their axis, at
-    the distance `radius` besides."""
+    """Potential (...) at points (..., 3; m), set off by `radius`, of pieces (..., 2, 3; m) with a charge 1 a metre."""
     along = pieces[..., 1, :] - pieces[..., 0, :]
     size = np.linalg.norm(along, axis=-1)
     unit = along / np.where(size > 0.0, size, 1.0)[..., None]
@@ -245,10 +244,10 @@ def _crossed(
     nodes = chain.nodes[chain.real]
     row = np.minimum(np.arange(len(nodes)), len(vectors.own) - 1)
     faces, rows, places = [], [], []
-    for normal in range(3):
-        u, v = (normal + 1) % 3, (normal + 2) % 3
+    for across in range(3):
+        u, v = (across + 1) % 3, (across + 2) % 3
         for back in (0 * UNIT[u], UNIT[u], UNIT[v], UNIT[u] + UNIT[v]):
-            faces.append(samples.number(3 + normal, nodes - back))
+            faces.append(samples.number(3 + across, nodes - back))
             rows.append(row)
             places.append(nodes - back)
     face, one = np.unique(np.concatenate(faces), return_index=True)

@@ -4,8 +4,8 @@ The edges that meet the wire count with m eps, the faces round it with mu/m, m o
 alone are scaled. The node of a free end stands for half a cell of wire: its edges, that beyond the end too, count with
 half of that. No factor of 1/mu may exceed the factors of eps of the face's live edges (docs/method.md has the proof of
 stability): so the edges at the outer rim of a thick wire's faces (m > 1) count with m too, and so do the faces crossed
-along a thin one. Where wires run along no axis (slanting_wires.py) it may exceed them `slack` times, and the time step is
-shorter by the root of that.
+along a thin one. Where wires run along no axis (slanting_wires.py) it may exceed them `slack` times, and the time step
+is shorter by the root of that.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def drive_factors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(numbers, factors of Cb or Db) of all samples that wires change, by rising number."""
     metal, faces = np.append(wires.number[~wires.gap], others.metal), samples.faces_about(wires.number)
-    meeting = (np.concatenate(each) for each in zip(_meeting(samples, wires, conducts), others.edges))
+    meeting = pair(np.concatenate(each) for each in zip(_meeting(samples, wires, conducts), others.edges))
     edges, parts = Table(*meeting), Table(*covered.edges, join=np.multiply)
     number = np.unique(np.concatenate((edges.number, parts.number)))
     edges = Table(number, edges.get(number, 1.0) * parts.get(number, 1.0))

@@ -1,4 +1,4 @@
-"""The chain of grid edges that stands for a wire of any direction: through the nodes nearest to it, one after another."""
+"""The chain of grid edges that stands for a wire of any direction: through the nodes nearest to it, in order."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def path_of(wire: Wire, grid: YeeGrid) -> WirePath:
     for corner in wire.points:
         if not grid.contains(corner):
             raise ModelError(
-                f"{text_of(wire)}: its point {_text(corner)} m lies outside the grid, {grid.extent_text()}; a wire along "
-                "no axis must end in the grid"
+                f"{text_of(wire)}: its point {_text(corner)} m lies outside the grid, {grid.extent_text()}; a wire "
+                "along no axis must end in the grid"
             )
     node = [grid.nearest_node(a, q) for a, q in enumerate(wire.points[0])]
     nodes, places = [tuple(node)], [0.0]
