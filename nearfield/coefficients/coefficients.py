@@ -71,7 +71,8 @@ class Coefficients:
         surfaces += self.metal.surfaces(fit_band(*band, time_step))
         self._dispersion = Dispersion(media, time_step, first=len(PROPERTIES), surfaces=surfaces)
         self.means = self._means(band, averaging)
-        wires = ThinWires(grid, self.metal.chains, gaps, self.metal.holds) if self.metal.chains else None
+        found = self.metal.chains, self.metal.slanting
+        wires = ThinWires(grid, *found, gaps, self.metal.holds) if any(found) else None
         lent = self.means, self._dispersion, surfaces
         self.ingredients = Ingredients(time_step, *lent, self.metal, wires, EdgeLoads(loads))
 

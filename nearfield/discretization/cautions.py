@@ -25,6 +25,7 @@ from nearfield.entry.wording import quantity
 from nearfield.grid.grid import AutoGrid
 from nearfield.guides.cautions import guide_cautions
 from nearfield.metal.cautions import bare_wires, moved_sheets, thin_conductors, thin_rods
+from nearfield.metal.slanted_walls import thin_slanted_walls
 from nearfield.monitors.cautions import cut_sources, frequencies_outside_band, monitors_in_cpml, probes_in_metal
 from nearfield.ports.cautions import floating_ports, idle_sources, lines_drawn_on
 from nearfield.sources.cautions import static_parts
@@ -66,7 +67,8 @@ def cautions(setup: Discretization) -> list[str]:
         *cut_sources(monitors, sources, context),
         *bare_wires(bodies, grid),
         *thin_conductors(bodies, setup.band),
-        *(thin_rods(bodies, grid) if setup.metal == "conformal" else ()),
+        *thin_rods(bodies, grid, setup.metal == "conformal"),
+        *thin_slanted_walls(bodies, grid, setup.coefficients.metal),
         *guide_cautions(guides, [(port, port_waveform(model, port)) for port in excited], context),
     ]
 

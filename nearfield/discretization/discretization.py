@@ -32,6 +32,7 @@ from nearfield.lowering.context import Context, Illumination, Site
 from nearfield.machine.transport import ALONE, Alone
 from nearfield.media.materials import Medium
 from nearfield.metal import conformal
+from nearfield.metal.slanting_chains import shorter_step
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.plan import Plan
 from nearfield.plan.planning import build_plan
@@ -76,7 +77,8 @@ def longest_step(model: Model, grid: YeeGrid, metal_cuts_cells: bool) -> float:
     """The stable limit (s) of the time step."""
     index = lowest_index(media_in_use(model).values())
     limit = grid.maximum_time_step(index)
-    return min(limit, conformal.maximum_time_step(grid, index)) if metal_cuts_cells else limit
+    limit = min(limit, conformal.maximum_time_step(grid, index)) if metal_cuts_cells else limit
+    return limit * shorter_step(model._bodies)
 
 
 class Discretization:

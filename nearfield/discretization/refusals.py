@@ -20,6 +20,7 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES, YeeGrid, is_half
 from nearfield.lowering.context import Site
+from nearfield.metal.slanting_chains import shorter_step
 from nearfield.sources.edges import Edges
 from nearfield.sources.sources import SOURCES
 
@@ -103,9 +104,12 @@ def refuse_time_step(model: Model, grid: YeeGrid, metal: MetalChoice, limit: flo
     number, media = int(np.argmin(grid.primary(axis))), media_in_use(model)
     name, medium = min(media.items(), key=lambda entry: entry[1].index)
     where = other = ""
+    slanting = shorter_step(model._bodies)
+    if slanting < 1.0:
+        where = ", which wires along no axis make shorter,"
     if metal.cutting:
-        where = f", whose cells conformal metal cuts ({named(metal.cutting)}),"
-        whole = grid.maximum_time_step(lowest_index(media.values()))
+        where += f", whose cells conformal metal cuts ({named(metal.cutting)}),"
+        whole = grid.maximum_time_step(lowest_index(media.values())) * slanting
         other = f' (`metal = "staircase"`, on whole cells, allows {whole:.6g} s)' if model.time_step <= whole else ""
     if medium.index < 1.0:
         at = ", at infinite frequency" if medium.dispersive else ""

@@ -147,6 +147,9 @@ def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, spa
         wishes.sizes.append((low, high, largest))
         wishes.lines += [(EDGE if shape._constant_along(axis) else SOFT, place) for place in (low, high)]
     elif isinstance(shape, Wire):
+        if shape._slants:
+            wishes.lines += [(METAL if low == high else SOFT, place) for place in (low, high)]
+            return
         ends = shape._ends_along(axis)
         wishes.lines += [(END if place in ends else METAL, place) for place in {point[axis] for point in shape.points}]
     elif isinstance(shape, Cylinder) and not shape._constant_along(axis):

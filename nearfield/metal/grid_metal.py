@@ -19,6 +19,7 @@ from nearfield.metal.patches import Patch, at_samples
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_rims import SheetRims
 from nearfield.metal.skin import SkinSurface, skin_surfaces
+from nearfield.metal.slanting_chains import slanting_wire
 from nearfield.metal.wire_edges import chain_of
 from nearfield.metal.wire_ends import Edges, WireEnd, ends_of, free_ends, without_ends
 
@@ -26,8 +27,9 @@ from nearfield.metal.wire_ends import Edges, WireEnd, ends_of, free_ends, withou
 class GridMetal:
     """Conductors among bodies, and conducting walls; `conformal`: metal may cut cells; `light`: see `OpenParts`.
 
-    `followed`: numbers of the bodies that cut cells; `chains`: wires with a radius or an end between lines; `openings`:
-    by axis, none where nothing can be cut; `gaps`: edges of circuits, where wires do not end.
+    `followed`: numbers of the bodies that cut cells; `chains`: wires with a radius or an end between lines; `slanting`:
+    those along no axis; `openings`: by axis, none where nothing can be cut; `gaps`: edges of circuits, where wires do
+    not end.
     """
 
     def __init__(
@@ -46,7 +48,12 @@ class GridMetal:
         self.chains = [
             chain_of(body.shape, body.name, found.edges, own)
             for (_, body), (found, _), own in zip(solid, owned, ends)
-            if isinstance(body.shape, Wire) and (body.shape.radius or own)
+            if isinstance(body.shape, Wire) and not body.shape._slants and (body.shape.radius or own)
+        ]
+        self.slanting = [
+            slanting_wire(body.shape, body.name, grid)
+            for (_, body), (found, _) in zip(solid, owned)
+            if isinstance(body.shape, Wire) and body.shape._slants and found.edges
         ]
         taken = followed([body for body, _ in owned], grid) if conformal else [False] * len(owned)
         self.followed = {number for (number, _), one in zip(solid, taken) if one}
@@ -66,7 +73,8 @@ class GridMetal:
 
     def _ended(self, owned: Sequence[Owned], gaps: Sequence[Edges]) -> tuple[Sequence[Owned], list[list[WireEnd]]]:
         """The bodies, wires without the edges that free ends cover in part, and these ends."""
-        ends = [list(ends_of(body.shape, self.grid)) if isinstance(body.shape, Wire) else [] for body, _ in owned]
+        wires = [body.shape if isinstance(body.shape, Wire) else None for body, _ in owned]
+        ends = [list(ends_of(wire, self.grid)) if wire and not wire._slants else [] for wire in wires]
         if not any(ends):
             return owned, ends
         drawn, samples = Conductors(self.grid, self._boundaries, [body for body, _ in owned]), SampleNumbers(self.grid)

@@ -32,6 +32,7 @@ from nearfield.metal.patches import (
     spread,
 )
 from nearfield.metal.thin_metal import EdgeBox, Nodes, extend, over_seams, thin_edges
+from nearfield.metal.wire_path import path_of, refuse_in_cpml
 
 STAIRCASE = {2: 0.25, 3: 0.15}  # cells by which metal steps act larger than the surface, curved along two or three axes
 CELL_KEPT = 0.87  # cells about the axis of a thin rod within which a centre is metal whatever the radius
@@ -72,9 +73,18 @@ def outline(shape: Solid, kind: str, grid: YeeGrid) -> Body:
 def body_of(shape: Solid, kind: str, grid: YeeGrid, boundaries: Boundaries) -> Body:
     """The structure on the grid's lines and edges."""
     body = outline(shape, kind, grid)
-    edges = thin_edges(shape, body.nodes, grid) if kind == "pec" and not body.outside else []
+    edges = _thin(shape, body.nodes, grid, boundaries) if kind == "pec" and not body.outside else []
     extended = (extend(box, grid, boundaries.interior(grid)) for box in edges)
     return replace(body, edges=tuple(part for box in extended if box for part in over_seams(box, grid)))
+
+
+def _thin(shape: Solid, nodes: Nodes, grid: YeeGrid, boundaries: Boundaries) -> list[EdgeBox]:
+    """The edges of metal too thin to hold cell centres."""
+    if isinstance(shape, Wire) and shape._slants:
+        path = path_of(shape, grid)
+        refuse_in_cpml(shape, path, grid, boundaries)
+        return path.boxes()
+    return thin_edges(shape, nodes, grid)
 
 
 Owned = tuple[Body, object]  # a body and its medium

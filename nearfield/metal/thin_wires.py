@@ -4,12 +4,13 @@ The edges that meet the wire count with m eps, the faces round it with mu/m, m o
 alone are scaled. The node of a free end stands for half a cell of wire: its edges, that beyond the end too, count with
 half of that. No factor of 1/mu may exceed the factors of eps of the face's live edges (docs/method.md has the proof of
 stability): so the edges at the outer rim of a thick wire's faces (m > 1) count with m too, and so do the faces crossed
-along a thin one.
+along a thin one. Where wires run along no axis (slanting_wires.py) it may exceed them `slack` times, and the time step
+is shorter by the root of that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.patches import DriveFactors, pair
 from nearfield.metal.sample_numbers import UNIT, SampleNumbers
+from nearfield.metal.slanting_chains import Factors, SlantingWire, all_factors, touched_nodes
 from nearfield.metal.wire_edges import Chain, WireEdges, wire_edges
 from nearfield.metal.wire_ends import Conducts, Edges, conducting, factors_at
 
@@ -26,14 +28,22 @@ END = 0.5  # cells of wire that the node of a free end stands for
 class ThinWires(DriveFactors):
     """The factors of all wires of a model, found by plane.
 
-    `gaps`: edges (component, i, j, k) of circuits, through which the wires that they touch go on; `conducts` tells
-    whether E samples (component, i, j, k) are metal. Errors: see `wire_edges`.
+    `slanting`: wires along no axis; `gaps`: edges (component, i, j, k) of circuits, through which the wires that they
+    touch go on; `conducts` tells whether E samples (component, i, j, k) are metal. Errors: see `wire_edges`.
     """
 
-    def __init__(self, grid: YeeGrid, chains: Sequence[Chain], gaps: Iterable[Edges], conducts: Conducts) -> None:
+    def __init__(
+        self,
+        grid: YeeGrid,
+        chains: Sequence[Chain],
+        slanting: Sequence[SlantingWire],
+        gaps: Sequence[Edges],
+        conducts: Conducts,
+    ) -> None:
         samples = SampleNumbers(grid)
-        wires = wire_edges(samples, chains, gaps, conducts)
-        number, factor = drive_factors(samples, wires, covered_parts(samples, chains, wires), conducts)
+        wires = wire_edges(samples, chains, gaps, conducts, touched_nodes(samples, slanting))
+        others = all_factors(samples, slanting, gaps, conducts)
+        number, factor = drive_factors(samples, wires, others, covered_parts(samples, chains, wires), conducts)
         component, index = samples.place(number)
         super().__init__(component, list(index.T), factor)
 
@@ -83,25 +93,27 @@ def covered_parts(samples: SampleNumbers, chains: Sequence[Chain], wires: WireEd
 
 
 def drive_factors(
-    samples: SampleNumbers, wires: WireEdges, covered: Covered, conducts: Conducts
+    samples: SampleNumbers, wires: WireEdges, others: Factors, covered: Covered, conducts: Conducts
 ) -> tuple[np.ndarray, np.ndarray]:
     """(numbers, factors of Cb or Db) of all samples that wires change, by rising number."""
-    metal, faces = wires.number[~wires.gap], samples.faces_about(wires.number)
-    edges, parts = Table(*_meeting(samples, wires, conducts)), Table(*covered.edges, join=np.multiply)
+    metal, faces = np.append(wires.number[~wires.gap], others.metal), samples.faces_about(wires.number)
+    meeting = pair(np.concatenate(each) for each in zip(_meeting(samples, wires, conducts), others.edges))
+    edges, parts = Table(*meeting), Table(*covered.edges, join=np.multiply)
     number = np.unique(np.concatenate((edges.number, parts.number)))
-    edges = Table(number, edges.get(number, 1.0) * parts.get(number, 1.0)).without(wires.number)
-    beside, part = covered.faces
-    whole = Table(np.append(faces, beside), np.append(wires.factors, part))
-    strong = whole.number[whole.value > 1.0]
+    edges = Table(number, edges.get(number, 1.0) * parts.get(number, 1.0))
+    edges = edges.without(np.append(wires.number, others.metal))
+    (beside, part), (about, value) = covered.faces, others.faces
+    whole = Table(np.concatenate((faces.ravel(), beside, about)), np.concatenate((wires.factors.ravel(), part, value)))
+    strong = whole.number[whole.value > others.slack]
     outer = samples.edges_round(strong)
     outer = np.where(np.isin(outer, np.concatenate((metal, edges.number))), -1, outer)
-    rim = Table(outer, whole.get(strong, 1.0)[:, None], np.maximum)
+    rim = Table(outer, whole.get(strong, 1.0)[:, None] / others.slack, np.maximum)
     edges = Table(np.concatenate((edges.number, rim.number)), np.concatenate((edges.value, rim.value)))
     about = samples.faces_about(edges.number[edges.value < 1.0])
     changed = np.unique(np.concatenate((whole.number, about[about >= 0])))
     round_it = samples.edges_round(changed)
     least = np.where(np.isin(round_it, metal), np.inf, edges.get(round_it, 1.0)).min(axis=1)
-    factor = np.minimum(whole.get(changed, 1.0), least)
+    factor = np.minimum(whole.get(changed, 1.0), others.slack * least)
     number, factor = np.concatenate((edges.number, changed)), np.concatenate((1.0 / edges.value, factor))
     order = np.argsort(number)
     order = order[factor[order] != 1.0]

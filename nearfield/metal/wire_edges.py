@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,8 +48,16 @@ class WireEdges:
     factors: np.ndarray
 
 
-def wire_edges(samples: SampleNumbers, chains: Sequence[Chain], gaps: Iterable[Edges], conducts: Conducts) -> WireEdges:
+def wire_edges(
+    samples: SampleNumbers,
+    chains: Sequence[Chain],
+    gaps: Iterable[Edges],
+    conducts: Conducts,
+    others: Mapping[int, tuple[float, str]],
+) -> WireEdges:
     """All edges; where several wires share one, the thinnest counts. Later bodies may have taken some away.
+
+    `others`: radius and label of the wires along no axis at the nodes that they touch; gaps go on from these too.
 
     Errors: a radius over half a cell, wires one cell apart.
     """
@@ -63,7 +71,7 @@ def wire_edges(samples: SampleNumbers, chains: Sequence[Chain], gaps: Iterable[E
     drawn = np.array(list(found), dtype=np.int64)
     for number in drawn[~conducting(samples, drawn, conducts)].tolist():
         del found[number]
-    _go_on(samples, found, gaps)
+    _go_on(samples, found, gaps, others)
     number = np.array(sorted(found), dtype=np.int64)
     entries = [found[each] for each in number.tolist()]
     _refuse_near(samples, number, [name for _, name, _ in entries])
@@ -71,7 +79,7 @@ def wire_edges(samples: SampleNumbers, chains: Sequence[Chain], gaps: Iterable[E
     return WireEdges(number, gap, _factors_about(samples, number, entries))
 
 
-def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges]) -> None:
+def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges], others: Mapping) -> None:
     """Add the gaps that touch wires, or gaps which do; only lines of edges are gaps."""
     lines = [
         samples.number(component, np.stack(index, axis=-1))
@@ -79,7 +87,8 @@ def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges]) -> None:
         if all(np.ptp(part) == 0 for axis, part in enumerate(index) if axis != component)
     ]
     wires = np.array(list(found), dtype=np.int64)
-    owners = {node: found[edge] for edge, pair in zip(found, samples.ends_of(wires).tolist()) for node in pair}
+    owners: dict = {node: (*own, True) for node, own in others.items()}
+    owners |= {node: found[edge] for edge, pair in zip(found, samples.ends_of(wires).tolist()) for node in pair}
     pending = True
     while pending:
         pending = False
