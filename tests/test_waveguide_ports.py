@@ -227,9 +227,8 @@ def test_a_guide_along_any_axis_either_way_gives_the_same_waves(along, sign):
     ],
 )
 def test_a_quarter_of_a_guide_tells_of_the_whole(mode, planes):
-    model = round_guide(
-        mode, length=50, steps=200, excitations=("in",), metal="staircase"
-    )  # cuts have rounding of their own
+    # on whole cells: cuts have rounding of their own on either side
+    model = round_guide(mode, length=50, steps=200, excitations=("in",), metal="staircase")
     whole = model.run(threads=1).excitation("in")
     part = model.model_copy(update={"symmetry": nf.Symmetry(**planes)}).run(threads=1).excitation("in")
     for port in ("in", "out"):
