@@ -18,7 +18,7 @@ from typing import Any
 
 from nearfield.machine.facts import machine_facts
 
-MARK = re.compile(r"<!--=(?P<key>\S+)(?: (?P<format>[^>]*?))?-->(?P<text>.*?)<!--/-->")
+MARK = re.compile(r"<!--=(?P<key>[^\s<>]+?)(?: (?P<format>[^>]*?))?-->(?P<text>.*?)<!--/-->")
 NAMED = ("commit", "processor", "cores", "started")
 
 

@@ -107,6 +107,18 @@ def test_a_sheet_in_two_parts_is_one():
         np.testing.assert_allclose(found.dense(c)[1], wanted.dense(c)[1], rtol=1e-9)
 
 
+@pytest.mark.parametrize("gap", [1, 2, 3])
+def test_the_rims_of_a_sheet_leave_another_below_it_whole(gap):
+    """Cells across the gap are half as long as along it, so that rims reach the lower sheet: a patch over its ground."""
+    grid = nf.Grid(*(np.arange(n + 1) * size for n, size in ((16, 1.0), (16, 1.0), (20, 0.5)))).resolve()
+    height = 5 + gap / 2
+    ground, patch = nf.Sheet((2, 2, 5), (14, 14, 5)), nf.Sheet((5.2, 5.4, height), (10.7, 11, height))
+    alone, both = coefficients(grid, [ground]), coefficients(grid, [ground, patch])
+    for component in (0, 1):
+        kept = [found.dense(component)[1][:, :, 10] == 0 for found in (alone, both)]
+        assert kept[0].sum() > 100 and np.array_equal(*kept)
+
+
 def test_a_sheet_from_wall_to_wall_has_no_rims():
     sheet = [nf.Sheet((0, 0, 6), (12, 12, 6))]
     assert same(coefficients(cube(12), sheet), coefficients(cube(12), sheet, "staircase"))

@@ -55,7 +55,7 @@ GUIDES = {
     "TM11, graded": lambda **more: rectangular("TM11", graded=True, pulse=nf.ModulatedGaussian(36e9, 10e9), **more),
     "round TE11": lambda **more: round_guide("TE11", **more),
     "round TM01": lambda **more: round_guide("TM01", **more),
-    "coaxial TEM": lambda **more: round_guide("TEM", "coaxial", **more),
+    "coaxial TEM": lambda **more: round_guide("TEM", "coaxial", **{"metal": "staircase"} | more),
 }
 
 
@@ -227,7 +227,8 @@ def test_a_guide_along_any_axis_either_way_gives_the_same_waves(along, sign):
     ],
 )
 def test_a_quarter_of_a_guide_tells_of_the_whole(mode, planes):
-    model = round_guide(mode, length=50, steps=200, excitations=("in",))
+    # on whole cells: cuts have rounding of their own on either side
+    model = round_guide(mode, length=50, steps=200, excitations=("in",), metal="staircase")
     whole = model.run(threads=1).excitation("in")
     part = model.model_copy(update={"symmetry": nf.Symmetry(**planes)}).run(threads=1).excitation("in")
     for port in ("in", "out"):

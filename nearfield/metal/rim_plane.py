@@ -30,7 +30,8 @@ class Factors(NamedTuple):
 class RimPlane:
     """The samples about rims of the flat bodies of a plane; `parts`: factors of edges and of faces.
 
-    `metal` and `cut`: numbers of edges in the plane that lie in metal, or that rims divide.
+    `metal`, `cut`, `open`: numbers of edges in the plane near its rims that lie in metal, that rims divide, that are not
+    wholly in metal. Rims of one plane do not say what is metal in another.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class RimPlane:
         self.points = rim_points(flat, self._along, height, least)
         self.metal: np.ndarray = np.empty(0, dtype=np.int64)
         self.cut: np.ndarray = np.empty(0, dtype=np.int64)
+        self.open: np.ndarray = np.empty(0, dtype=np.int64)
         self.parts: tuple[list[Factors], list[Factors]] = list(self._edges()), list(self._faces())
 
     def _levels(self, grid, node: int) -> None:
@@ -103,6 +105,7 @@ class RimPlane:
         closed = view.s + half <= CLOSED * view.length[n]
         cut = ~closed & (view.s - half < -CLOSED * view.length[n])
         self.metal, self.cut = np.append(self.metal, number[closed]), np.append(self.cut, number[cut])
+        self.open = np.append(self.open, number[~closed])
 
     def _faces(self) -> Iterator[Factors]:
         for view, which, level in self._views((True, True), False):

@@ -52,8 +52,10 @@ class SheetRims(DriveFactors):
         found = [self._plane(inside, *place) for place, inside in planes.items()]
         drawn: np.ndarray = np.unique(_joined([plane.metal for plane in found]))
         edges, faces = (_nearest([part for plane in found for part in plane.parts[kind]]) for kind in (0, 1))
-        self.metal: np.ndarray = np.union1d(drawn, self._closed(found, ends))
-        self.live = np.setdiff1d(edges.number, self.metal)
+        drawn = np.union1d(drawn, self._closed(found, ends))
+        self.live = np.setdiff1d(_joined([plane.open for plane in found]), np.append(drawn, -1))
+        whole = _joined([self._samples.of_box(box) for number in self.taken for box in bodies[number].edges])
+        self.metal: np.ndarray = np.union1d(drawn, np.setdiff1d(whole, np.append(self.live, -1)))
         numbers, factor = self._factors(edges, faces)
         component, index = self._samples.place(numbers)
         super().__init__(component, list(index.T), factor)
