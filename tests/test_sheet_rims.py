@@ -202,3 +202,23 @@ def test_half_a_model_with_a_plane_of_symmetry_rings_like_the_whole():
         )  # fmt: skip
         found.append(np.asarray(whole.run()["at"]))
     np.testing.assert_allclose(found[1], found[0], atol=1e-9 * np.abs(found[0]).max())
+
+
+def test_a_sheet_in_a_hole_of_a_metal_block_has_the_rims_of_one_between_walls():
+    block = nf.Structure(nf.Box((0, 0, 0), (16, 14, 10)), nf.PEC)
+    hole = nf.Structure(nf.Box((2, 2, 2), (14, 12, 8)), nf.Medium())
+    strip = nf.Structure(nf.Sheet((4.3, 4.6, 5), (11.2, 9.1, 5)), nf.PEC)
+
+    def drives(lower, upper, *structures):
+        lines = [np.arange(a, b + 1.0) for a, b in zip(lower, upper)]
+        bodies = filled_shapes(structures)
+        found = Coefficients(nf.Grid(*lines).resolve(), bodies, nf.Medium(), PEC_WALLS, 1e-15, (), "conformal")
+        return found, [found.dense(component)[1] for component in range(6)]
+
+    whole, inside = drives((0, 0, 0), (16, 14, 10), block, hole, strip)
+    _, alone = drives((2, 2, 2), (14, 12, 8), strip)
+    assert whole.metal.rims is not None and whole.metal.rims.taken == {2}
+    assert sum((part != 1.0).sum() for part in alone) > 500
+    for one, other in zip(inside, alone):
+        part = tuple(slice(3, 1 + n) for n in other.shape)  # without samples on the walls, which take no part
+        np.testing.assert_allclose(one[part], other[(slice(1, -1),) * 3], rtol=1e-12)

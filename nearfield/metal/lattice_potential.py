@@ -32,13 +32,20 @@ def mean_cell(cells: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=4096)
 def _table(*ratio: int) -> np.ndarray:
-    from scipy.special import ive
-
-    cells = np.exp(STEP * np.array(ratio))
-    kernels = [ive(np.arange(NEAR + 1)[:, None], 2.0 * TIMES / cell**2) for cell in cells]
+    x, y, z = (_kernel(one) for one in ratio)
     weights = TIMES * np.log(TIMES[1] / TIMES[0])
     rest = 2.0 / ((4.0 * np.pi) ** 1.5 * TIMES[-1] ** 0.5)  # from the last time on each kernel is that of free space
-    return np.einsum("at,bt,ct,t->abc", *kernels, weights, optimize=True) / np.prod(cells) + rest
+    found = (x[:, None] * y * weights).reshape(-1, TIMES.size) @ z.T
+    return found.reshape(NEAR + 1, NEAR + 1, NEAR + 1) + rest
+
+
+@lru_cache(maxsize=1024)
+def _kernel(ratio: int) -> np.ndarray:
+    """The heat kernel along an axis (offsets, times; per mean cell)."""
+    from scipy.special import ive
+
+    cell = np.exp(STEP * ratio)
+    return ive(np.arange(NEAR + 1)[:, None], 2.0 * TIMES / cell**2) / cell
 
 
 def potentials(

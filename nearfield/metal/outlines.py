@@ -52,9 +52,10 @@ class FlatMetal:
         return [place[a] for a in range(3)]
 
     def holds(self, at: np.ndarray) -> np.ndarray:
-        """Whether points (n, 2) lie in metal of the plane, or in solid metal that it crosses."""
+        """Whether points (n, 2) lie in metal of the plane, or in solid metal that it crosses; not in holes of that."""
         found = np.zeros(len(at), dtype=bool)
         for number, body in enumerate(self.bodies):
+            self._carve(found, body, self._points(at, self._place))
             if body.kind == "pec" and (number in self.inside or self._crosses(body)):
                 height = 0.5 * (body.lower[self.normal] + body.upper[self.normal])
                 flat = body.shape._constant_along(self.normal)
@@ -86,10 +87,17 @@ class FlatMetal:
         found = np.zeros(len(at), dtype=bool)
         where = self._points(at, height)
         for number, body in enumerate(self.bodies):
+            self._carve(found, body, where)
             if body.kind == "pec" and number not in self.inside and body.shape.kind != "wire":
                 near = self._near(body, where)
                 found[near] |= body.shape._signed_distance(*(q[near] for q in where)) <= self.margin
         return found
+
+    def _carve(self, found: np.ndarray, body: Body, where: Sequence[np.ndarray]) -> None:
+        """Take out of what was found the points that lie within a body of another medium, drawn into the metal."""
+        if body.solid and body.kind != "pec" and found.any():
+            near = self._near(body, where)
+            found[near] &= ~(body.shape._signed_distance(*(q[near] for q in where)) < -self.margin)
 
     def _near(self, body: Body, where: Sequence[np.ndarray]) -> np.ndarray:
         """Numbers of the points in a body's bounds."""

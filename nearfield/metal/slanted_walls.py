@@ -70,7 +70,8 @@ def _of_mesh(shape: Mesh) -> float:
 def thin_walls_text(cell: float, follows: bool) -> str:
     """What becomes of such a wall."""
     if follows:
-        return f"it is closed, but one of its sides acts up to {OFF:g} cells ({quantity(OFF * cell, 'm')}) too far out"
+        off = f"{OFF:g} cells ({quantity(OFF * cell, 'm')})"
+        return f"it is closed, but one of its sides acts up to {off} too far out, and its rims as far off either way"
     return (
         "it takes the whole cells whose centre it holds, so that it has holes, and steps of a cell "
         f"({quantity(cell, 'm')})"
@@ -94,7 +95,7 @@ def moved_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
 def thin_slanted_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[str]:
     """Warnings about them."""
     for body, thickness, cell, follows in slanted_walls(bodies, grid, metal):
-        cure = "smaller cells make that less"
+        cure = f"drawn a cell thick ({quantity(cell, 'm')}) it acts more nearly where it is"
         if not follows:
             cure = f'take metal="conformal", or cells below {quantity(thickness / THIN, "m")}'
         yield (

@@ -28,6 +28,7 @@ from nearfield.metal.wire_path import WirePath
 REACH = 30  # edges on each side whose charge and current count; further ones are those of the wire itself
 SMOOTH = 6  # edges over which the excess is averaged, falling off linearly
 LEAST, MOST = 0.1, 8.0  # of p and q; a chain that turns sharply could ask for any
+AT_ONCE = 4096  # edges whose windows are held in memory together
 DIGITS = 10  # decimals, so that ranks on unlike processors have equal ones
 
 
@@ -179,6 +180,10 @@ class _Vectors:
 
     def along(self, row: np.ndarray, component: np.ndarray, index: np.ndarray) -> np.ndarray:
         """Along edges (n,) of components and indices (n, 3), each near the real edge `row`."""
+        parts = (slice(first, first + AT_ONCE) for first in range(0, len(row), AT_ONCE))
+        return np.concatenate([self._along(row[part], component[part], index[part]) for part in parts])
+
+    def _along(self, row: np.ndarray, component: np.ndarray, index: np.ndarray) -> np.ndarray:
         near, mean = self.near[row], self._mean[row][:, None]
         away = (index - self.own[row] + 0.5 * (UNIT[component] - UNIT[self.axis[row]])) * self.cells[row]
         apart = np.linalg.norm((self._own_middle[row] + away)[:, None] - self._middle[near], axis=-1)
@@ -188,10 +193,13 @@ class _Vectors:
 
     def round(self, row: np.ndarray, normal: np.ndarray, index: np.ndarray) -> np.ndarray:
         """Circulation (m) round faces (n,) across axes `normal`, of indices (n, 3), each near the real edge `row`."""
-        total = np.zeros(len(row))
-        for component, at, sign in sides_of(normal, index):
-            total += sign * self.along(row, component, at) * self.cells[row, component]
-        return total
+        sides = sides_of(normal, index)
+        every = np.concatenate([np.column_stack((component, at)) for component, at, _ in sides])
+        _, first, back = np.unique(every, axis=0, return_index=True, return_inverse=True)
+        found = self.along(np.tile(row, len(sides))[first], every[first, 0], every[first, 1:])
+        values = found[back.reshape(-1)].reshape(len(sides), -1)
+        signed = (sign * value * self.cells[row, side] for value, (side, _, sign) in zip(values, sides))
+        return sum(signed, np.zeros(len(row)))
 
 
 def sides_of(normal: np.ndarray, index: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, int]]:

@@ -6,6 +6,7 @@ wavelength of 1 m: the input impedance (ohm) and the gain (dBi) ahead, along +x,
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import tempfile
@@ -62,6 +63,23 @@ def log_periodic_deck(radius: float = RADIUS) -> list[str]:
     return [*cards, "GE 0", f"EX 0 {len(wires)} 1 0 1 0"]
 
 
+def circle(cell: float, round_it: float = 1.09, sides: int = 24) -> list[tuple[float, float, float]]:
+    """Corners of a loop of 1.09 m about the x axis, open by a cell about its lowest point: for a port along y there."""
+    radius = 0.5 * round_it / math.pi
+    first = math.asin(0.5 * cell / radius)
+    turns = [first + n * (2.0 * math.pi - 2.0 * first) / (sides - 1) for n in range(sides)]
+    return [(0.0, radius * math.sin(t), radius * (math.cos(first) - math.cos(t))) for t in turns]
+
+
+def circle_deck(cell: float = 0.025, radius: float = RADIUS) -> list[str]:
+    """The loop with a wire of one piece in its gap, which is fed."""
+    corners = circle(cell)
+    wires = [(a, b, 2) for a, b in pairwise(corners)] + [(corners[-1], corners[0], 1)]
+    text = lambda points: " ".join(f"{q:.7f}" for point in points for q in point)  # noqa: E731
+    cards = [f"GW {n} {pieces} {text((a, b))} {radius}" for n, (a, b, pieces) in enumerate(wires, 1)]
+    return [*cards, "GE 0", f"EX 0 {len(wires)} 1 0 1 0"]
+
+
 def answer(cards: list[str], frequency: float = C) -> Answer:
     """(impedance, gain ahead, gain behind) by nec2c at a frequency (MHz)."""
     cards = ["CM", "CE", *cards, f"FR 0 1 0 0 {frequency} 0", "RP 0 1 2 1000 90 0 0 180", "EN"]
@@ -84,12 +102,14 @@ DECKS = {
     "Yagi": elements_deck(YAGI, 2),
     "loop": loop_deck(),
     "log-periodic": log_periodic_deck(),
+    "circle": circle_deck(),
 }
 ANSWERS: dict[str, Answer] = {
     "dipole": (73.361 + 4.3915j, 2.14, 2.14),
     "Yagi": (24.297 + 28.718j, 9.13, 4.06),
     "loop": (122.87 - 38.077j, 3.38, 3.38),
     "log-periodic": (178.07 + 2.8388j, 6.09, -8.79),
+    "circle": (148.98 + 3.5857j, 3.69, 3.69),
 }
 
 if __name__ == "__main__":
