@@ -1,9 +1,9 @@
 """The static field about a right-angled corner of metal, as the grid's edges and faces across it see it.
 
-With distances U and V from the corner's line, and metal where U < 0 and V < 0, the field that grows without bound is the
-gradient of phi in phi + j psi = (w exp(-j pi/4))^(2/3), w = U + j V (Meixner 1972): phi is the potential, or the vector
-potential along the corner, known on nodes and 0 in metal, psi the flux, or the magnetic tension, known on cell centres.
-Any single value of psi on each centre makes a grid exact that has phi on its nodes, when its links count with
+With distances U and V from the corner's line, and metal where U < 0 and V < 0, the field that grows without bound is
+the gradient of phi in phi + j psi = (w exp(-j pi/4))^(2/3), w = U + j V (Meixner 1972): phi is the potential, or the
+vector potential along the corner, known on nodes and 0 in metal, psi the flux, or the magnetic tension, known on cell
+centres. With any single value of psi on each centre the grid has exactly phi on its nodes if its links count with
 
     m = (change of psi along the dual link/its length)/(change of phi along the link/its length)
 
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 POWER = 2.0 / 3.0  # of the distance, with which phi grows in the three quarters of space about the corner
-LARGEST = 1e3  # factor of links that run beside metal at a small part of a cell, where both changes vanish
+LARGEST = 1e3  # m of links at a small part of a cell from metal
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Lattice:
 
 
 def corner_links(u: Lattice, v: Lattice, margin: float) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """(open part, factor) of the links along u (nodes - 1, nodes) and along v (nodes, nodes - 1).
+    """(open part, m) of the links along u (nodes - 1, nodes) and along v (nodes, nodes - 1).
 
-    The factor is that of eps of edges, and of 1/mu of faces that hold a link and go along the corner, over what conformal
-    metal makes of them, one over the open part. `margin` (m): distance below which points lie on the metal.
+    m is the factor of eps of edges, and of 1/mu of faces that hold a link and go along the corner. `margin` (m):
+    distance below which points lie on the metal.
     """
     across = np.meshgrid(u.nodes, v.nodes, indexing="ij")
     phi = np.where((across[0] <= margin) & (across[1] <= margin), 0.0, _field(*across).real)
@@ -50,8 +50,8 @@ def corner_links(u: Lattice, v: Lattice, margin: float) -> tuple[tuple[np.ndarra
         opened = np.where(beside.nodes <= margin, _open_part(along, margin)[:, None], 1.0)
         voltage = np.diff(rows, axis=0) * along.way
         flux = np.diff(psi.swapaxes(0, axis)[1:-1], axis=1) * beside.way * (1 - 2 * axis)
-        slope = np.maximum(voltage, flux / LARGEST) / length[:, None]
-        factor = opened * flux / dual / np.where(slope > 0.0, slope, np.inf)
+        slope = np.where(voltage > 0.0, voltage, np.inf) / length[:, None]
+        factor = np.minimum(flux / dual / slope, LARGEST)
         found.append((opened.swapaxes(0, axis), factor.swapaxes(0, axis)))
     return tuple(found)
 

@@ -50,6 +50,7 @@ def corner_lines(
     """All of them; `bodies` in the order of the structures: metal and what may lie in it; `drawn`: whose faces lie
     where they are drawn."""
     metal = FollowedMetal(grid, bodies, 0)
+    ends = np.array([(body.lower, body.upper) for body in bodies]).reshape(-1, 2, 3)
     margin = metal.margin
     faces = [_faces([body for body, one in zip(bodies, drawn) if one], axis) for axis in range(3)]
     interior = boundaries.interior(grid)
@@ -57,7 +58,7 @@ def corner_lines(
         u, v = next_axes(axis)
         for place, low, high in _meetings(faces[u], faces[v], (u, v, axis), margin):
             if all(_strictly_inside(grid, a, q, interior[a], margin) for a, q in zip((u, v), place)):
-                yield from _looked_at(metal, axis, place, (low, high), interior[axis])
+                yield from _looked_at(metal, ends, axis, place, (low, high), interior[axis])
 
 
 def _faces(bodies: Sequence[Body], axis: int) -> Faces:
@@ -93,7 +94,10 @@ def _meetings(first: Faces, second: Faces, axes: Sequence[int], margin: float) -
         start, stop = np.searchsorted(places, (lower[u] - margin, upper[u] + margin))
         near = order[start:stop]
         near = near[(first.lower[near, v] <= place + margin) & (first.upper[near, v] >= place - margin)]
-        low, high = np.maximum(first.lower[near, along], lower[along]), np.minimum(first.upper[near, along], upper[along])
+        low, high = (
+            np.maximum(first.lower[near, along], lower[along]),
+            np.minimum(first.upper[near, along], upper[along]),
+        )
         for number, start, stop in zip(near, low, high):
             if start < stop:
                 key = float(first.place[number]), float(place)
@@ -111,7 +115,9 @@ def _strictly_inside(grid: YeeGrid, axis: int, place: float, interior: tuple[int
     return bool(line[interior[0]] + beside < place < line[interior[1]] - beside)
 
 
-def _looked_at(metal: FollowedMetal, axis: int, place, span, interior: tuple[int, int]) -> Iterator[CornerLine]:
+def _looked_at(
+    metal: FollowedMetal, bounds: np.ndarray, axis: int, place, span, interior: tuple[int, int]
+) -> Iterator[CornerLine]:
     """The corners on one line, by the quarter that is metal."""
     grid, (u, v) = metal.grid, next_axes(axis)
     cells = np.arange(grid.cells[axis])
@@ -121,12 +127,7 @@ def _looked_at(metal: FollowedMetal, axis: int, place, span, interior: tuple[int
     if not near.size:
         return
     step = BESIDE * min(shortest_cells(grid))
-    present = [
-        number
-        for number, body in enumerate(metal.bodies)
-        if all(body.lower[a] - step <= q <= body.upper[a] + step for a, q in zip((u, v), place))
-        or any(grid.closed(a) for a in (u, v))
-    ]
+    present = np.nonzero(_beside(grid, bounds, (u, v), place, step))[0].tolist()
 
     def holds(ways: Sequence[tuple[int, int]]) -> np.ndarray:
         at: list[np.ndarray] = [np.empty(0)] * 3
@@ -146,6 +147,17 @@ def _looked_at(metal: FollowedMetal, axis: int, place, span, interior: tuple[int
             found = np.zeros(cells.size, dtype=bool)
             found[near[alone]] = True
             yield CornerLine(axis, place, (-signs[0], -signs[1]), found)
+
+
+def _beside(
+    grid: YeeGrid, bounds: np.ndarray, across: Sequence[int], place: Sequence[float], step: float
+) -> np.ndarray:
+    """Which bodies, by their `bounds` (n, 2, 3), come within a step (m) of a line."""
+    found = np.ones(len(bounds), dtype=bool)
+    for a, q in zip(across, place):
+        at = _in_cell(grid, a, q + step * np.array([[-1.0], [0.0], [1.0]]))
+        found &= ((bounds[:, 0, a] - step <= at) & (at <= bounds[:, 1, a] + step)).any(axis=0)
+    return found
 
 
 def _in_cell(grid: YeeGrid, axis: int, places: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
 from nearfield.metal.metal import Body, Owned, body_of, kind_of
 from nearfield.metal.patches import Patch, at_samples
-from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.rim_factors import RimFactors
+from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_rims import SheetRims
 from nearfield.metal.skin import SkinSurface, skin_surfaces
 from nearfield.metal.solid_corners import SolidCorners
@@ -87,10 +88,11 @@ class GridMetal:
         sheets, samples = self.sheets, SampleNumbers(self.grid)
         kept = [number for number, body in enumerate(bodies) if not isinstance(body.shape, Wire)]
         drawn = [followed[number] or bodies[number].kind == "medium" for number in kept]
-        corners = SolidCorners(self.grid, self._boundaries, [bodies[number] for number in kept], drawn)
+        metal = _Samples(self, samples, sheets.metal)
+        corners = SolidCorners(self.grid, self._boundaries, [bodies[number] for number in kept], drawn, metal)
 
         edges, faces = sheets.edges + corners.edges, sheets.faces + corners.faces
-        return RimFactors(samples, edges, faces, _Samples(self, samples, sheets.metal), self._light)
+        return RimFactors(samples, edges, faces, metal, self._light)
 
     def follows(self, shape: Solid) -> bool:
         """Whether a body's faces act where they are drawn."""
@@ -163,9 +165,9 @@ class _Samples:
         """What patches say of samples, 1 for those that lie outside."""
         found = np.ones(numbers.size)
         component, index = self._samples.place(np.maximum(numbers, 0).ravel())
-        for c in range(6):
-            own = (component == c) & (numbers.ravel() >= 0)
+        for kind in range(6):
+            own = (component == kind) & (numbers.ravel() >= 0)
             if own.any():
-                at = index[own].T
-                found[own] = at_samples(self._metal.grid, at, lambda *where: [evaluate(Patch(c, *where))])[0]
+                at = partial(Patch, kind)
+                found[own] = at_samples(self._metal.grid, index[own].T, lambda *where, at=at: [evaluate(at(*where))])[0]
         return found.reshape(numbers.shape)

@@ -1,9 +1,14 @@
 """Factors of eps and 1/mu about rims of sheets and corners of solids, joined so that the time step stays.
 
-No factor of 1/mu may exceed the factors of eps of the face's live edges (docs/method.md, Thin wires, has the proof of
-stability). So faces that the singular field does not pass through count with the least of these, and edges along the rim
-with the largest of the faces about them: both change what the field's next term alone sees, but at corners and about
-slanting rims.
+Faces that the singular field does not pass through count with the least factor of their live edges, edges along the rim
+with what the faces about them ask: both change what the field's next term alone sees, but at corners and about slanting
+rims. What faces ask: up to 1 no factor of 1/mu may exceed the factors of eps of the face's live edges (docs/method.md,
+Thin wires). The excess over 1 is bounded face by face: by Cauchy's inequality, with weights w that add up to 1,
+
+    (sum of four +-E/d)^2 <= sum of E^2/(d^2 w),       so that each edge owes (q - 1) (c dt/(2 n d))^2/w
+
+times its volume in the face and over the open part of the face. Of the pair of edges across the rim, whose eps exceeds
+1 by as much as q, w takes what they can bear; the pair along it shares the rest.
 """
 
 from __future__ import annotations
@@ -16,6 +21,8 @@ import numpy as np
 from nearfield.metal.patches import DriveFactors
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.thin_wires import Table
+
+HEAVIEST = 0.25  # weight of an edge of the first pair: half is left to the other
 
 
 class Factors(NamedTuple):
@@ -87,8 +94,8 @@ class RimFactors(DriveFactors):
     def _excess(
         self, number: np.ndarray, value: np.ndarray, round_it: np.ndarray, before: np.ndarray
     ) -> tuple[Table, Table]:
-        """What edges owe to faces whose factor of 1/mu exceeds 1: as the pair with the larger factors of eps `before`, and
-        as the other pair."""
+        """What edges owe to faces whose factor of 1/mu exceeds 1: as pairs with the larger factors of eps `before`, as
+        others."""
         high = np.nonzero(value > 1.0)[0]
         round_it, before = round_it[high].reshape(-1, 2, 2), before[high].reshape(-1, 2, 2)
         live = round_it >= 0
@@ -96,7 +103,7 @@ class RimFactors(DriveFactors):
         square, share = self._lengths(number[high])
         square *= 0.25 * self._light**2
         first = np.argmax(before.min(axis=2), axis=1)[:, None] == np.arange(2)
-        weight = np.minimum(2.0 * square, 0.25)
+        weight = np.minimum(2.0 * square, HEAVIEST)
         rest = 1.0 - (weight * count * first).sum(axis=1, keepdims=True)
         weight = np.where(first, weight, rest / np.maximum(count, 1))
         opened = self._metal.opened(number[high])
@@ -107,7 +114,7 @@ class RimFactors(DriveFactors):
         return both[0], both[1]
 
     def _lengths(self, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For the pairs of edges as in `edges_round`: (n, 2) one over the square of their distance (1/m^2), and (n, 2, 2)
+        """Of pairs of edges as in `edges_round`: (n, 2) one over the square of their distance (1/m^2), and (n, 2, 2)
         this distance over the dual length at each edge."""
         component, index = self._samples.place(faces)
         square, share = np.empty((faces.size, 2)), np.empty((faces.size, 2, 2))

@@ -9,8 +9,8 @@ import numpy as np
 from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import next_axes
-from nearfield.metal.rim_field import RimView, edge_across, edge_in_plane, face_across, face_in_plane
 from nearfield.metal.rim_factors import Factors
+from nearfield.metal.rim_field import RimView, edge_across, edge_in_plane, face_across, face_in_plane
 from nearfield.metal.rim_points import REACH, rim_points
 from nearfield.metal.sample_numbers import SampleNumbers
 

@@ -12,8 +12,8 @@ from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.corner_field import Lattice, corner_links
 from nearfield.metal.corner_lines import CornerLine, corner_lines
-from nearfield.metal.patches import margin_of, next_axes
-from nearfield.metal.rim_factors import Factors
+from nearfield.metal.patches import margin_of, next_axes, pair
+from nearfield.metal.rim_factors import Factors, MetalSamples, nearest
 from nearfield.metal.sample_numbers import SampleNumbers
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ PAST = 4  # nodes past the ends of closed axes that are looked at
 
 @dataclass(frozen=True)
 class _Nodes:
-    """Nodes of an axis, without those in the CPML: numbers, places (m), and places of the centres between them, one more
-    at both ends."""
+    """Nodes of an axis but those in the CPML: numbers, places (m), and centres between them, one more at both ends."""
 
     number: np.ndarray
     place: np.ndarray
@@ -35,23 +34,20 @@ class _Nodes:
 
 
 class SolidCorners:
-    """Factors of the `edges` and `faces` about all free corners of followed metal.
+    """Factors of the `edges` and `faces` about all free corners of metal, over what conformal metal makes of them.
 
-    `bodies`, `drawn`: see `corner_lines`.
+    `bodies`, `drawn`: see `corner_lines`; `metal`: what is known of samples by number.
     """
 
     def __init__(
-        self, grid: YeeGrid, boundaries: Boundaries, bodies: Sequence[Body], drawn: Sequence[bool]
+        self, grid: YeeGrid, boundaries: Boundaries, bodies: Sequence[Body], drawn: Sequence[bool], metal: MetalSamples
     ) -> None:
         self._samples, self._margin = SampleNumbers(grid), margin_of(grid)
         interior = boundaries.interior(grid)
         self._nodes = [_nodes(grid, interior[axis], axis) for axis in range(3)]
-        self.edges: list[Factors] = []
-        self.faces: list[Factors] = []
-        for line in corner_lines(grid, boundaries, bodies, drawn):
-            for edges, faces in self._about(line):
-                self.edges.append(edges)
-                self.faces.append(faces)
+        lines = corner_lines(grid, boundaries, bodies, drawn)
+        found = [part for line in lines for part in self._about(line)]
+        self.edges, self.faces = ([_cut(nearest(parts), metal)] for parts in zip(*found)) if found else ([], [])
 
     def _about(self, line: CornerLine) -> Iterator[tuple[Factors, Factors]]:
         """Those of edges and faces across one corner, along each of the two axes across it."""
@@ -61,7 +57,7 @@ class SolidCorners:
         if not grid.closed(line.axis):
             part[[0, -1]] = part[[1, -2]]
         ends = 0.5 * (part[1:] + part[:-1])
-        for n, (opened, factor) in enumerate(corner_links(*lattices, self._margin)):
+        for n, (opened, factor) in enumerate(corner_links(lattices[0], lattices[1], self._margin)):
             distance, near = _distance(lattices, n)
             i, j = np.nonzero(near & (opened > CLOSED))
             at = distance[i, j], factor[i, j]
@@ -71,7 +67,7 @@ class SolidCorners:
                 index[..., line.axis] = level
                 for a, number, m in zip(across, numbers, (i, j)):
                     index[..., a] = number[m][:, None]
-                columns = (np.broadcast_to(values[:, None], index.shape[:2]).ravel() for values in at)
+                columns = pair(np.broadcast_to(values[:, None], index.shape[:2]).ravel() for values in at)
                 share = np.broadcast_to(along[level], index.shape[:2]).ravel()
                 found = Factors(self._samples.number(component, index).ravel(), *columns, share)
                 if component < 3:
@@ -83,10 +79,13 @@ class SolidCorners:
         nodes = self._nodes[axis]
         at = int(np.searchsorted(nodes.place, place))
         first, last = max(at - PAST, 0), min(at + PAST, nodes.place.size)
-        lattice = Lattice(
-            (nodes.place[first:last] - place) * way, (nodes.centres[first : last + 1] - place) * way, way
-        )
+        lattice = Lattice((nodes.place[first:last] - place) * way, (nodes.centres[first : last + 1] - place) * way, way)
         return lattice, nodes.number[first:last]
+
+
+def _cut(found: Factors, metal: MetalSamples) -> Factors:
+    """Factors over those of conformal metal, which are one over the open part."""
+    return found._replace(value=found.value * metal.opened(found.number))
 
 
 def _nodes(grid: YeeGrid, interior: tuple[int, int], axis: int) -> _Nodes:
