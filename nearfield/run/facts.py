@@ -44,7 +44,7 @@ def plan_facts(setup: Discretization, started: Started) -> dict[str, Any]:
         "time_step": setup.time_step,
         "precision": setup.plan.precision,
         "engine": started.name,
-        "device": core.get("device"),
+        **({"device": core["device"]} if "device" in core else {}),
         "isa": core["isa"],
         "threads": core["threads"],
         "bytes": core["bytes"],
