@@ -1,7 +1,7 @@
 # The commands of this repository; `make` alone lists them.
 PYTHON_IN := .venv/bin/python
 
-.PHONY: help setup demo test nightly test-numa validation bench benchmarks peers cluster docs lint sanitize lowest arm clean
+.PHONY: help setup demo test nightly test-numa validation bench benchmarks peers cluster docs lint gpu-check sanitize lowest arm clean
 
 help:
 	@echo "make demo        the line-fed patch antenna, into out/patch_antenna/"
@@ -15,6 +15,7 @@ help:
 	@echo "make cluster     halos between emulated hosts, measured and predicted (as root)"
 	@echo "make docs        rewrite the pages that are made from the code"
 	@echo "make lint        ruff, clang-format and mypy: rules, layout, types"
+	@echo "make gpu-check   every kernel compiled for every architecture of cards: registers, spills, contraction"
 	@echo "make clean       remove what was built; .venv and out/ too with make clean ALL=1"
 
 setup:
@@ -78,6 +79,11 @@ lint: setup
 	@$(PYTHON_IN) -m ruff format --check
 	@git ls-files -z 'core/*.hpp' 'core/*.h' 'core/*.cpp' 'core/*.cu' 'tests/*.cpp' | xargs -0 .venv/bin/clang-format --dry-run -Werror
 	@$(PYTHON_IN) -m mypy
+
+gpu-check: setup
+	@$(PYTHON_IN) scripts/requirements.py --cuda > .venv/cuda-requirements.txt
+	@$(PYTHON_IN) -m pip install -q -c constraints.txt -r .venv/cuda-requirements.txt || true
+	@$(PYTHON_IN) scripts/gpu_check.py
 
 sanitize: setup
 	@scripts/sanitize

@@ -1,4 +1,5 @@
-"""Prints what pyproject.toml asks for (build, run, test), one requirement a line; `--lowest` pins the lower bounds.
+"""Prints what pyproject.toml asks for (build, run, test), one requirement a line; `--lowest` pins the lower bounds,
+`--cuda` gives what `make gpu-check` needs instead.
 
 pip older than 25.1 cannot install a dependency group by itself, and Debian 12 has 23.0.
 """
@@ -10,9 +11,11 @@ import tomllib
 from pathlib import Path
 
 
-def requirements() -> list[str]:
-    """Build, run and test requirements in this order."""
+def requirements(cuda: bool = False) -> list[str]:
+    """Build, run and test requirements in this order; or those of the group `cuda`."""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    if cuda:
+        return list(project["dependency-groups"]["cuda"])
     return [
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
@@ -27,5 +30,5 @@ def lowest(requirement: str) -> str:
 
 
 if __name__ == "__main__":
-    for line in requirements():
+    for line in requirements("--cuda" in sys.argv[1:]):
         print(lowest(line) if "--lowest" in sys.argv[1:] else line)

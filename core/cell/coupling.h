@@ -14,7 +14,8 @@ NEARFIELD_CELL Real coupled(const Real* sample, const Real* weight, const Offset
     long n = 0;
     for (; n + 4 <= taps; n += 4)
         for (int m = 0; m < 4; ++m) sums[m] += weight[n + m] * sample[offset[n + m]];
-    for (int m = 0; n < taps; ++n, ++m) sums[m] += weight[n] * sample[offset[n]];
+    for (int m = 0; m < 3; ++m)  // a fixed count, so that the sums stay in a kernel's registers
+        if (n + m < taps) sums[m] += weight[n + m] * sample[offset[n + m]];
     return *sample + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 

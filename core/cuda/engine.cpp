@@ -128,7 +128,12 @@ template <class Real>
 void CardEngine<Real>::arrange() {
     if (arranged_) return;
     arranged_ = true;
-    const std::vector<Tile> tiles = tiles_of(layout());
+    const std::vector<Tile> tiles = tiles_of(layout(), [this](int axis, long first, long last) {
+        return std::all_of(mirror_.profile.begin(), mirror_.profile.end(), [=](const auto& half) {
+            const auto begin = half[axis].inverse.begin();
+            return std::all_of(begin + first, begin + last, [](Real inverse) { return inverse == Real(1); });
+        });
+    });
     tile_count_ = long(tiles.size());
     tiles_.assign(tiles);
     for (int half = 0; half < 2; ++half) {

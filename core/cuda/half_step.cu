@@ -1,10 +1,10 @@
 // One half step of a list of tiles, in place: E (H alike, forward differences, minus sign):
 //     Ex = Ca Ex + Cb ( d(Hz)/db - d(Hy)/dc ),   d(.)/du = difference / (kappa length) [+ psi in a CPML slab].
 // Layout: records of core/layout.hpp. A block makes a tile, eight rows of up to 128 cells; a thread makes four samples
-// of all three components, four threads a block of 16, which has one entry of the palette. Slabs are asked for once a
-// tile, loss once a block of 16, never by a sample. An inverse length of 1 and a Ca of 1 in a lossy block are
-// multiplied by: both are exact. Traffic in single precision: 36 bytes a cell (12 read of the other field, 12 read and
-// 12 written of its own), 16 more in each slab; coefficients come from a palette that stays in the caches.
+// of all three components, four threads a block of 16, which has one entry of the palette. Slabs and lengths other than
+// 1 are asked for once a tile, loss once a block of 16, never by a sample; factors of 1 beside others are multiplied
+// by, which is exact. Traffic in single precision: 36 bytes a cell (12 read of the other field, 12 read and 12 written
+// of its own), 16 more in each slab; coefficients come from a palette that stays in the caches.
 #include "cell/cpml.h"
 #include "cell/curl.h"
 #include "plan.h"
@@ -41,39 +41,39 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile,
     const auto difference = [](const V& here, const V& there) { return electric ? here - there : there - here; };
     V dcX = difference(X, cX), dcY = difference(Y, cY), daY = difference(Y, aY), daZ = difference(Z, aZ),
       dbX = difference(X, bX), dbZ = difference(Z, bZ);
-    const V c_inverse = load(h.c.inverse + k);
     if (tile.c_slab) {
-        const V decay = load(h.c.decay + k), drive = load(h.c.drive + k);
-        Real* const psi =
-            record + 6 * h.field + 4 * lanes_of_block * (block < h.c_low ? block : block - h.c_gap) + own_psi + lane;
-        dcY = stretched(dcY, c_inverse, decay, drive, psi);
-        dcX = stretched(dcX, c_inverse, decay, drive, psi + lanes_of_block);
-    } else {
-        dcY = dcY * c_inverse, dcX = dcX * c_inverse;
+        const V inverse = load(h.c.inverse + k), decay = load(h.c.decay + k), drive = load(h.c.drive + k);
+        Real* const psi = row - lanes_of_block - k + 6 * h.field +
+                          4 * lanes_of_block * (block < h.c_low ? block : block - h.c_gap) + own_psi + lane;
+        dcY = stretched(dcY, inverse, decay, drive, psi);
+        dcX = stretched(dcX, inverse, decay, drive, psi + lanes_of_block);
+    } else if (!tile.unit) {
+        const V inverse = load(h.c.inverse + k);
+        dcY = dcY * inverse, dcX = dcX * inverse;
     }
-    const V b_inverse = all_four(h.b.inverse[j]);
     if (tile.b_slab >= 0) {
-        const V decay = all_four(h.b.decay[j]), drive = all_four(h.b.drive[j]);
+        const V inverse = all_four(h.b.inverse[j]), decay = all_four(h.b.decay[j]), drive = all_four(h.b.drive[j]);
         Real* const psi =
-            h.b_psi + i * h.b_plane + (tile.b_slab + y) * h.psi_row + 4 * lanes_of_block * long(block) + own_psi + lane;
-        dbZ = stretched(dbZ, b_inverse, decay, drive, psi);
-        dbX = stretched(dbX, b_inverse, decay, drive, psi + lanes_of_block);
-    } else {
-        dbZ = dbZ * b_inverse, dbX = dbX * b_inverse;
+            h.b_psi + i * h.b_plane + (tile.b_slab + y) * h.psi_row + 4 * lanes_of_block * block + own_psi + lane;
+        dbZ = stretched(dbZ, inverse, decay, drive, psi);
+        dbX = stretched(dbX, inverse, decay, drive, psi + lanes_of_block);
+    } else if (!tile.unit) {
+        const V inverse = all_four(h.b.inverse[j]);
+        dbZ = dbZ * inverse, dbX = dbX * inverse;
     }
-    const V a_inverse = all_four(h.a.inverse[i]);
     if (tile.a_slab >= 0) {
-        const V decay = all_four(h.a.decay[i]), drive = all_four(h.a.drive[i]);
+        const V inverse = all_four(h.a.inverse[i]), decay = all_four(h.a.decay[i]), drive = all_four(h.a.drive[i]);
         Real* const psi =
-            h.a_psi + (long(tile.a_slab) * h.rows + j) * h.psi_row + 4 * lanes_of_block * long(block) + own_psi + lane;
-        daZ = stretched(daZ, a_inverse, decay, drive, psi);
-        daY = stretched(daY, a_inverse, decay, drive, psi + lanes_of_block);
-    } else {
-        daZ = daZ * a_inverse, daY = daY * a_inverse;
+            h.a_psi + (long(tile.a_slab) * h.rows + j) * h.psi_row + 4 * lanes_of_block * block + own_psi + lane;
+        daZ = stretched(daZ, inverse, decay, drive, psi);
+        daY = stretched(daY, inverse, decay, drive, psi + lanes_of_block);
+    } else if (!tile.unit) {
+        const V inverse = all_four(h.a.inverse[i]);
+        daZ = daZ * inverse, daY = daY * inverse;
     }
-    const unsigned entry = h.entries[long(h.program_of[long(i) * h.rows + j]) * h.blocks + block];
+    const unsigned entry = h.entries[h.program_of[i * h.rows + j] * h.blocks + block];
     const bool lossy = entry >> 31;
-    const Real* const values = h.values + lanes_of_block * long(entry & 0x7fffffffu) + lane;
+    const Real* const values = h.values + lanes_of_block * (entry & 0x7fffffffu) + lane;
     const auto put = [&](Real* f, int n, const V& first, const V& second) {
         const V old = load(f);
         if (lossy) {
@@ -91,7 +91,7 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile,
 
 template <class Real, bool electric>
 NEARFIELD_CELL void half_step(const HalfStep<Real>& h) {
-    const Tile tile = h.tiles[block_number()];
+    const Tile& tile = h.tiles[block_number()];
     last_phase([&](int thread) { half_step_of_four<Real, electric>(h, tile, thread % 32, thread / 32); });
 }
 

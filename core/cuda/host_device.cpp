@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -16,15 +17,19 @@ void* HostDevice::allocate(std::size_t bytes) {
     return memory;
 }
 void HostDevice::release(void* memory) { std::free(memory); }
-void HostDevice::write(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-void HostDevice::read(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
+void HostDevice::write(void* to, const void* from, std::size_t bytes) {
+    if (bytes) std::memcpy(to, from, bytes);  // of nothing there may be no address
+}
+void HostDevice::read(void* to, const void* from, std::size_t bytes) const {
+    if (bytes) std::memcpy(to, from, bytes);
+}
 void HostDevice::clear(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
 
 void HostDevice::launch(const Kernel& kernel, long blocks, const void* arguments) {
     std::vector<char> memory(kernel.memory);
     const auto make = [&] {
         for (long n = 0; n < blocks; ++n) {
-            std::memset(memory.data(), 0xff, memory.size());  // NaN
+            std::fill(memory.begin(), memory.end(), char(0xff));  // NaN
             this_block = {int(backwards_ ? blocks - 1 - n : n), backwards_, memory.data()};
             kernel.make_block(arguments);
         }

@@ -27,7 +27,8 @@ struct Tile {            // some rows of a plane, some blocks of 16 of each: all
     int i, j, k;         // first plane, row and block
     int rows, blocks;    // how many, at most 8 each
     int a_slab, b_slab;  // number of the plane, of the first row, in its slab; -1: outside
-    int c_slab;          // whether the blocks lie in a slab along the rows
+    short c_slab;        // whether the blocks lie in a slab along the rows
+    short unit;          // whether all inverse lengths along axes of whose slabs it is outside are exactly 1
 };
 template <class Real>
 struct HalfStep {

@@ -60,7 +60,6 @@ bool CardEngine<Real>::run(const std::function<void()>& poll, double millisecond
         poll();
         polled = Clock::now();
     }
-    poll();
     return !stopped_;
 }
 

@@ -1,4 +1,4 @@
-// The tiles of a half step: no tile lies partly in a slab of the CPML.
+// The tiles of both half steps: no tile lies partly in a slab of the CPML.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,9 @@
 
 namespace nearfield::cuda {
 
-inline std::vector<Tile> tiles_of(const Layout& l) {
+// `is_unit(axis, first, last)`: whether the inverse lengths of these samples are exactly 1, in both half steps.
+template <class IsUnit>
+std::vector<Tile> tiles_of(const Layout& l, const IsUnit& is_unit) {
     constexpr long most = 8;  // rows and blocks of a tile
     const std::array<long, 4> rows{0, l.slab[1].low, l.nb - l.slab[1].high, l.nb};
     const std::array<long, 4> blocks{0, l.c_low, l.c_high, l.blocks};
@@ -20,10 +22,13 @@ inline std::vector<Tile> tiles_of(const Layout& l) {
         for (int b = 0; b < 3; ++b)
             for (long j = rows[b]; j < rows[b + 1]; j += most)
                 for (int c = 0; c < 3; ++c)
-                    for (long k = blocks[c]; k < blocks[c + 1]; k += most)
-                        tiles.push_back({int(i), int(j), int(k), int(std::min(most, rows[b + 1] - j)),
-                                         int(std::min(most, blocks[c + 1] - k)), a_slab,
-                                         b == 1 ? -1 : int(l.slab[1].index(j, l.nb)), c != 1});
+                    for (long k = blocks[c]; k < blocks[c + 1]; k += most) {
+                        const long j_end = std::min(rows[b + 1], j + most), k_end = std::min(blocks[c + 1], k + most);
+                        const bool unit = (a_slab >= 0 || is_unit(0, i, i + 1)) && (b != 1 || is_unit(1, j, j_end)) &&
+                                          (c != 1 || is_unit(2, lanes * k, std::min(l.nc, lanes * k_end)));
+                        tiles.push_back({int(i), int(j), int(k), int(j_end - j), int(k_end - k), a_slab,
+                                         b == 1 ? -1 : int(l.slab[1].index(j, l.nb)), c != 1, unit});
+                    }
     }
     return tiles;
 }

@@ -263,7 +263,7 @@ def summary_of(result: Result, folder: Path, files: list[Path]) -> dict[str, Any
     """Facts of the run for the JSON object and the screen."""
     facts = result.facts
     summary: dict[str, Any] = {"status": result.status, "folder": str(folder), "files": [str(file) for file in files]}
-    summary |= {name: facts.get(name) for name in ("cells", "time_step", "engine", "threads", "isa")}
+    summary |= {name: facts.get(name) for name in ("cells", "time_step", "engine", "device", "threads", "isa")}
     summary |= {"runs": facts.get("runs", {}), "warnings": facts.get("warnings", [])}
     summary["trust"] = [entry.json_data() for entry in result.trust]
     optional = (*TILE_FACTS, *PARALLEL_FACTS, "checkpoints", "fields")

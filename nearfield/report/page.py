@@ -28,7 +28,7 @@ MOST_ROWS = 24
 PORT_QUANTITIES = ("gain_dbi", "realized_gain_dbi", "radiation_efficiency")
 GENERAL = ("nearfield", "commit", "started", "processor", "cores", "system", "python", "numpy", "h5py")
 SIZES = ("bytes", "bytes_per_cell", "palette_blocks", "setup_seconds")
-ENGINE = ("time_step", "precision", "engine", "isa", "threads", "schedule", "unit_stride_axis")
+ENGINE = ("time_step", "precision", "engine", "device", "isa", "threads", "schedule", "unit_stride_axis")
 NUMERICAL = ("cells", "shape", *ENGINE, *SIZES)
 LABELS = {
     "nearfield": "Nearfield",

@@ -45,7 +45,7 @@ def plan_facts(setup: Discretization, started: Started) -> dict[str, Any]:
         "metal": setup.metal,
         "precision": setup.plan.precision,
         "engine": started.name,
-        "device": core.get("device"),
+        **({"device": core["device"]} if "device" in core else {}),
         "isa": core["isa"],
         "threads": core["threads"],
         "bytes": core["bytes"],

@@ -1,0 +1,40 @@
+"""`make gpu-check` finds what must not be in a compiled kernel."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from scripts import gpu_check
+
+
+@pytest.mark.parametrize(
+    ("kernel", "fault"),
+    [
+        (gpu_check.Kernel("poles_single", 65, 0, 0), "65 registers, budget 64"),
+        (gpu_check.Kernel("poles_double", 129, 0, 0), "129 registers, budget 128"),
+        (gpu_check.Kernel("poles_single", 64, 8, 0), "8 bytes of local memory"),
+        (gpu_check.Kernel("poles_single", 64, 0, 4), "4 bytes spilled"),
+    ],
+)
+def test_a_fault_of_a_kernel_is_named(kernel, fault):
+    assert kernel.faults() == [fault]
+    assert gpu_check.Kernel("poles_double", 128, 0, 0).faults() == []
+
+
+def test_what_was_not_checked_is_said_loudly(capsys):
+    assert gpu_check.skip("no compiler") == 0
+    assert capsys.readouterr().out == "GPU KERNELS WERE NOT COMPILED: no compiler\n"
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("cuda") is None or gpu_check.disassembler() is None,
+    reason="NVRTC is not here; `make gpu-check` installs it",
+)
+@pytest.mark.parametrize("contracted", [False, True])
+def test_contraction_is_found_in_what_the_compiler_made(contracted):
+    options = tuple(option.replace("false", "true") if contracted else option for option in gpu_check.OPTIONS)
+    cubin, log = gpu_check.compiled(gpu_check.ROOT / "core/cuda/poles.cu", "sm_90", options)
+    assert {kernel.name for kernel in gpu_check.kernels_of(log)} == {"poles_single", "poles_double"}
+    assert bool(gpu_check.fused_in(cubin, gpu_check.disassembler())) == contracted
