@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "lattice.hpp"
 
@@ -19,10 +20,28 @@ struct Slope {
     }
 };
 
+// Four numbers in registers of 16 bytes, which every processor has: in one of them, or in two.
+typedef float Four32 __attribute__((vector_size(16)));
+struct Four64 {
+    typedef double Two __attribute__((vector_size(16)));
+    Two low, high;
+
+    Four64() : low{}, high{} {}
+    Four64(double a, double b, double c, double d) : low{a, b}, high{c, d} {}
+    Four64(Two low, Two high) : low(low), high(high) {}
+    double operator[](int n) const { return n < 2 ? low[n] : high[n - 2]; }
+    friend Four64 operator+(const Four64& a, const Four64& b) { return {a.low + b.low, a.high + b.high}; }
+    friend Four64 operator*(const Four64& a, const Four64& b) { return {a.low * b.low, a.high * b.high}; }
+    friend Four64 operator*(double a, const Four64& b) { return {a * b.low, a * b.high}; }
+    Four64& operator+=(const Four64& b) { return *this = *this + b; }
+};
+inline void add(Four32& to, int n, float value) { to[n] += value; }
+inline void add(Four64& to, int n, double value) { (n < 2 ? to.low : to.high)[n % 2] += value; }
+
 template <class T>
 class Interpolant {
 public:
-    typedef T Four __attribute__((vector_size(4 * sizeof(T))));
+    using Four = std::conditional_t<sizeof(T) == 4, Four32, Four64>;
 
     Interpolant(const Lattice& lattice, const T* field) : lattice(lattice), field(field) {
         double least = 0.0;
@@ -66,12 +85,12 @@ private:
             Four sum{}, slope{};
             for (int j = 0; j < 4; ++j) {
                 const Four row = read(i, j);
-                sum += row * y.value[j];
-                slope += row * y.slope[j];
+                sum += y.value[j] * row;
+                slope += y.slope[j] * row;
             }
-            whole += sum * x.value[i];
-            by_x += sum * x.slope[i];
-            by_y += slope * x.value[i];
+            whole += x.value[i] * sum;
+            by_x += x.slope[i] * sum;
+            by_y += x.value[i] * slope;
         }
         return {
             total(whole * z.value),
@@ -100,10 +119,10 @@ private:
     static void extend(Axis& axis, int outside, int inwards) {
         for (Four* const w : {&axis.value, &axis.slope}) {
             const T weight = (*w)[outside];
-            (*w)[outside + inwards] += 3 * weight;
-            (*w)[outside + 2 * inwards] -= 3 * weight;
-            (*w)[outside + 3 * inwards] += weight;
-            (*w)[outside] = 0;
+            add(*w, outside + inwards, 3 * weight);
+            add(*w, outside + 2 * inwards, -3 * weight);
+            add(*w, outside + 3 * inwards, weight);
+            add(*w, outside, -weight);
         }
     }
 
@@ -121,7 +140,7 @@ private:
 
     static Four four(const T* from) {
         Four made;
-        std::memcpy(&made, from, sizeof(made));
+        std::memcpy(static_cast<void*>(&made), from, sizeof(made));
         return made;
     }
     static double total(Four f) { return (double(f[0]) + double(f[1])) + (double(f[2]) + double(f[3])); }
