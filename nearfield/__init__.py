@@ -51,6 +51,7 @@ _HOMES = {
     "nearfield.model_file": ("load",),
     "nearfield.results": ("Result", "open_result"),
     "nearfield.studies.convergence": ("converge",),
+    "nearfield.dissipation.elements": ("Elements", "elements"),
     "nearfield.analysis.spectra": ("spectrum",),
     "nearfield.analysis.network": ("decibels", "group_delay"),
     "nearfield.analysis.resonances": ("resonances",),

@@ -39,6 +39,7 @@ SECTIONS = {  # each with the modules whose public names it lists, in the order 
     "Ports and circuits": ("ports", "guides"),
     "Monitors": ("monitors",),
     "Results": ("results", "analysis", "studies"),
+    "Fields of any origin": ("dissipation",),
     "Errors": ("entry.errors",),
 }
 WORDS = {"Media and geometry": ("PEC", "PMC"), "Boundaries": ("PERIODIC",)}

@@ -143,6 +143,7 @@ LAYERS = {
     "engines": "entry machine plan",
     "parallel": "entry machine plan engines",
     "predict": "entry machine plan engines parallel",
+    "dissipation": "entry machine",
     "output": BELOW_OUTPUT,
     "trust": BELOW_OUTPUT,
     "run": f"{BELOW_OUTPUT} output trust",
@@ -150,7 +151,7 @@ LAYERS = {
     "studies": f"{BELOW_OUTPUT} output trust run doors",
     "measure": f"{BELOW_OUTPUT} output trust run doors",
     "report": f"{BELOW_OUTPUT} output trust run doors measure",
-    "commands": f"{BELOW_OUTPUT} output trust run doors studies measure report",
+    "commands": f"{BELOW_OUTPUT} dissipation output trust run doors studies measure report",
     "cli": f"{BELOW_OUTPUT} output trust run doors studies measure report commands",
 }
 EXCEPTIONS = {  # (module, module that it imports): why, at most five

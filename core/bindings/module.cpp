@@ -63,15 +63,15 @@ void bind(nb::module_& m, const char* name) {
 
 }  // namespace nearfield
 
-void bind_cards(nb::module_& m), bind_incident(nb::module_& m), bind_machine(nb::module_& m),
-    bind_probe(nb::module_& m), bind_solids(nb::module_& m),
+void bind_cards(nb::module_& m), bind_elements(nb::module_& m), bind_incident(nb::module_& m),
+    bind_machine(nb::module_& m), bind_probe(nb::module_& m), bind_solids(nb::module_& m),
     bind_stream(nb::module_& m);  // each in the file of its name
 
 NB_MODULE(_core, m) {
     m.doc() = "Nearfield's core: rows, tiles and teams. Use nearfield.Simulation or nearfield.Solver instead.";
     m.def("isa_available", &nearfield::isa_available);
     m.def("isa_choose", &nearfield::isa_choose);
-    bind_incident(m), bind_solids(m);
+    bind_elements(m), bind_incident(m), bind_solids(m);
     nb::module_ machine = m.def_submodule("machine", "Processors, pages, memory policy of this process.");
     bind_machine(machine), bind_probe(machine);
 #ifdef __linux__

@@ -1,11 +1,11 @@
-"""Commands that make many runs of one model."""
+"""Commands that make many runs of one model, and those that analyse fields of any origin."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from nearfield.commands import options
 
@@ -26,3 +26,22 @@ def converge(
     from nearfield.commands.converge import converge_model
 
     return converge_model(model, quantity, refine, threads, output, as_json)
+
+
+FIELD = "FILE:DATASET of an HDF5 file, or FILE.npy: real values on a uniform grid of one to three axes."
+SPACING = "Distance between points, H or one each as H,H,H; left out, lengths are in cells."
+METHOD = "hybrid, trace (every gradient line) or discrete (steepest neighbours: fast, biased along the grid)."
+
+
+def elements(
+    field: Annotated[str, Argument(help=FIELD)],
+    spacing: Annotated[str | None, Option("--spacing", help=SPACING)] = None,
+    periodic: Annotated[str, Option("--periodic", help="Axes that close on themselves, as xyz; left out, none.")] = "",
+    method: Annotated[str, Option("--method", help=METHOD)] = "hybrid",
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+) -> int:
+    """Find the dissipation elements of a scalar field: regions whose gradient lines join a minimum and a maximum."""
+    from nearfield.commands.elements import find_elements
+
+    return find_elements(field, spacing, periodic, method, threads, as_json)

@@ -1,0 +1,31 @@
+// Extrema refined between the points of the grid, and the elements that labels make.
+#pragma once
+
+#include <vector>
+
+#include "lattice.hpp"
+
+namespace nearfield::elements {
+
+// A maximum or minimum: its point of the grid, its place in cells of the grid, its value.
+struct Extremum {
+    long index;
+    Point place;
+    double value;
+};
+
+// One step of Newton's method on the parabola through the 27 points around each; none across the ends of the box.
+template <class T>
+std::vector<Extremum> refined(const Lattice& lattice, const T* field, const std::vector<long>& extrema);
+
+// An element: ranks of its maximum and minimum, the image of the maximum as seen from that of the minimum, its points.
+struct Element {
+    long maximum, minimum;
+    Place shift;
+    long points;
+};
+
+// The elements in the order of maximum, minimum and shift; `up` becomes each point's element.
+std::vector<Element> gathered(std::vector<Label>& up, const std::vector<Label>& down, int threads);
+
+}  // namespace nearfield::elements

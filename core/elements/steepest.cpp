@@ -1,0 +1,209 @@
+#include "elements/steepest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "solids/parallel.hpp"
+
+namespace nearfield::elements {
+
+namespace {
+
+constexpr long block = 256;   // points of a row in hand at once, in the first-level cache
+constexpr long batch = 4096;  // points of a chunk of work
+
+// Differences below this many roundings of the data tie: tables of sin(x) hold errors of x, which grow with its size.
+template <class T>
+constexpr double rounding = (sizeof(T) == 4 ? 64 : 4096) * double(std::numeric_limits<T>::epsilon());
+
+// Slopes to the 26 neighbours are differences times these: at least 1, so that no difference vanishes.
+std::array<double, directions> weights(const Lattice& lattice) {
+    std::array<double, directions> lengths{}, made{};
+    double longest = 0.0;
+    for (int d = 0; d < directions; ++d) {
+        const Place step = step_of(d);
+        for (int axis = 0; axis < 3; ++axis) lengths[d] += std::pow(step[axis] * lattice.spacing[axis], 2);
+        lengths[d] = std::sqrt(lengths[d]);
+        longest = std::max(longest, lengths[d]);
+    }
+    for (int d = 0; d < directions; ++d) made[d] = d == here ? 0.0 : longest / lengths[d];
+    return made;
+}
+
+// One point by the full rules. Higher is (value, index), so that plateaus have one summit. Of neighbours that are equally
+// steep the one whose slope over two steps is steepest is taken, then the last direction, upwards and downwards alike: the
+// ends of both paths then belong together where a field is symmetric about the point.
+template <class T>
+class Careful {
+public:
+    Careful(const Lattice& lattice, const T* field) : lattice(lattice), field(field), weight(weights(lattice)) {}
+
+    std::uint8_t operator()(const Place& at, double sign) const {
+        const long own = lattice.index(at);
+        const double value = field[own];
+        double slopes[directions], best = -1.0, scale = 0.0;
+        for (int d = 0; d < directions; ++d) {
+            slopes[d] = -1.0;
+            Site to;
+            if (d == here || !lattice.neighbour(at, step_of(d), to)) continue;
+            const double rise = sign * (field[to.index] - value);
+            if (rise < 0 || (rise == 0 && (sign > 0 ? to.index <= own : to.index >= own))) continue;
+            slopes[d] = rise * weight[d];
+            if (slopes[d] > best)
+                best = slopes[d],
+                scale = (std::abs(double(field[to.index])) + std::abs(value)) * weight[d] * rounding<T>;
+        }
+        if (best < 0) return here;
+        int chosen = -1;
+        double farther = 0.0;
+        for (int d = 0; d < directions; ++d) {
+            if (slopes[d] < 0 || slopes[d] < best - scale) continue;
+            const double ahead = over_two(at, d, sign, value);
+            if (chosen >= 0 && ahead < farther - scale) continue;
+            farther = chosen < 0 ? ahead : std::max(ahead, farther);
+            chosen = d;
+        }
+        return std::uint8_t(chosen);
+    }
+
+private:
+    double over_two(const Place& at, int d, double sign, double value) const {
+        Place step = step_of(d);
+        for (auto& part : step) part *= 2;
+        Site to;
+        return lattice.neighbour(at, step, to) ? sign * (field[to.index] - value) * weight[d] : 0.0;
+    }
+
+    const Lattice& lattice;
+    const T* field;
+    std::array<double, directions> weight;
+};
+
+// Best and second best slopes of a block of a row, in which all neighbours lie a fixed distance away.
+template <class T>
+struct Slopes {
+    using Code = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    T best[block], second[block];
+    Code code[block];
+
+    void clear(long count) {
+        std::fill_n(best, count, T(0));
+        std::fill_n(second, count, T(0));
+        std::fill_n(code, count, Code(here));
+    }
+    void weigh(const T* at, const T* to, T weight, T sign, int direction, long count) {
+        for (long k = 0; k < count; ++k) {
+            const T slope = (to[k] - at[k]) * weight * sign, most = best[k];
+            const T lesser = slope < most ? slope : most;
+            second[k] = lesser > second[k] ? lesser : second[k];
+            code[k] = slope > most ? Code(direction) : code[k];
+            best[k] = slope > most ? slope : most;
+        }
+    }
+    // Whether the block's rule decides on this point: some neighbour is steeper than all others by more than rounding.
+    // Weights are at most `heaviest`; the value of the neighbour is within best of the point's own.
+    bool clear_cut(long k, T value, T heaviest) const {
+        const T doubt = T(2 * rounding<T>) * (2 * std::abs(value) * heaviest + best[k]);
+        return best[k] > 0 && best[k] - second[k] > doubt;
+    }
+};
+
+// Index of the first point of each of the nine rows around one; -1 where the box ends.
+std::array<long, 9> beside(const Lattice& lattice, const Place& start) {
+    std::array<long, 9> rows;
+    for (int n = 0; n < 9; ++n) {
+        Site to;
+        rows[n] = lattice.neighbour(start, {n / 3 - 1, n % 3 - 1, 0}, to) ? to.index : -1;
+    }
+    return rows;
+}
+
+}  // namespace
+
+template <class T>
+Directions steepest(const Lattice& lattice, const T* field, int threads) {
+    const auto weight = weights(lattice);
+    const T heaviest = T(*std::max_element(weight.begin(), weight.end()));
+    const Careful<T> careful(lattice, field);
+    Directions found{std::vector<std::uint8_t>(lattice.size()), std::vector<std::uint8_t>(lattice.size())};
+    const long length = lattice.n[2];
+    in_chunks(lattice.n[0] * lattice.n[1], std::max(1L, batch / length), threads, [&](long first, long last) {
+        Slopes<T> up, down;
+        const auto carefully = [&](const Place& at) {
+            const long index = lattice.index(at);
+            found.up[index] = careful(at, 1.0);
+            found.down[index] = careful(at, -1.0);
+        };
+        for (long row = first; row < last; ++row) {
+            const Place start{row / lattice.n[1], row % lattice.n[1], 0};
+            const auto rows = beside(lattice, start);
+            carefully(start);
+            carefully({start[0], start[1], length - 1});
+            for (long begin = 1; begin < length - 1; begin += block) {
+                const long count = std::min(block, length - 1 - begin), base = row * length + begin;
+                up.clear(count);
+                down.clear(count);
+                for (int d = 0; d < directions; ++d) {
+                    if (d == here || rows[d / 3] < 0) continue;
+                    const T* const to = field + rows[d / 3] + begin + step_of(d)[2];
+                    up.weigh(field + base, to, T(weight[d]), T(1), d, count);
+                    down.weigh(field + base, to, T(weight[d]), T(-1), d, count);
+                }
+                for (long k = 0; k < count; ++k) {
+                    const Place at{start[0], start[1], begin + k};
+                    const T value = field[base + k];
+                    found.up[base + k] = up.clear_cut(k, value, heaviest) ? up.code[k] : careful(at, 1.0);
+                    found.down[base + k] = down.clear_cut(k, value, heaviest) ? down.code[k] : careful(at, -1.0);
+                }
+            }
+        }
+    });
+    return found;
+}
+
+std::vector<long> ends(const Lattice& lattice, const std::vector<std::uint8_t>& directions, int threads) {
+    const long chunks = (lattice.size() + batch - 1) / batch;
+    std::vector<std::vector<long>> parts(chunks);
+    in_chunks(chunks, 1, threads, [&](long chunk, long) {
+        const long last = std::min(lattice.size(), (chunk + 1) * batch);
+        for (long p = chunk * batch; p < last; ++p)
+            if (directions[p] == here) parts[chunk].push_back(p);
+    });
+    std::vector<long> found;
+    for (const auto& part : parts) found.insert(found.end(), part.begin(), part.end());
+    return found;
+}
+
+// Threads may follow one path at once: both write the same labels.
+bool follow(const Lattice& lattice, const std::vector<std::uint8_t>& directions, const std::vector<long>& extrema,
+            std::vector<Label>& labels, int threads) {
+    labels.assign(lattice.size(), unknown);
+    for (std::size_t rank = 0; rank < extrema.size(); ++rank) labels[extrema[rank]] = label_of(long(rank), {0, 0, 0});
+    std::atomic<bool> near{true};
+    in_chunks(lattice.size(), batch, threads, [&](long first, long last) {
+        std::vector<Site> path;
+        for (long p = first; p < last; ++p) {
+            path.clear();
+            Site next{p, {0, 0, 0}};
+            Label label;
+            while ((label = std::atomic_ref(labels[next.index]).load(std::memory_order_relaxed)) == unknown) {
+                path.push_back(next);
+                lattice.neighbour(lattice.place(path.back().index), step_of(directions[path.back().index]), next);
+            }
+            for (Place image = next.image; !path.empty(); path.pop_back()) {
+                label = moved(label, image);
+                if (label == unknown) return near.store(false);
+                image = path.back().image;
+                std::atomic_ref(labels[path.back().index]).store(label, std::memory_order_relaxed);
+            }
+        }
+    });
+    return near;
+}
+
+template Directions steepest<float>(const Lattice&, const float*, int);
+template Directions steepest<double>(const Lattice&, const double*, int);
+
+}  // namespace nearfield::elements

@@ -1,0 +1,64 @@
+"""`nearfield elements`: the dissipation elements of a scalar field in a file."""
+
+from __future__ import annotations
+
+from nearfield.commands.console import print_answer
+from nearfield.commands.tables import rows
+from nearfield.dissipation.elements import Elements, elements
+from nearfield.dissipation.reading import read_field
+from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import counted
+
+
+def find_elements(
+    given: str, spacing: str | None, periodic: str, method: str, threads: int | None, as_json: bool
+) -> int:
+    """Read the field, find its elements, print their numbers and means."""
+    distances = spacings(spacing)
+    found = elements(read_field(given), 1.0 if distances is None else distances, periodic, method, threads)
+    answer = found.summary() | {
+        "field": given,
+        "shape": found.labels.shape,
+        "spacing": found.spacing,
+        "periodic": "".join(axis for axis, closed in zip("xyz", found.periodic) if closed),
+        "method": found.method,
+        "traced": found.traced,
+        "unresolved": found.unresolved,
+    }
+    return print_answer(as_json, answer, readable(given, found, distances is None), warnings(found))
+
+
+def spacings(given: str | None) -> list[float] | None:
+    """The numbers of `0.1` or `0.1,0.1,0.2`. Error: something else."""
+    if given is None:
+        return None
+    try:
+        return [float(word) for word in given.split(",")]
+    except ValueError:
+        raise ModelError(f"--spacing {given}: give a number, or one for each axis as 0.1,0.1,0.2") from None
+
+
+def warnings(found: Elements) -> list[str]:
+    """What was not found by the definition."""
+    if not found.unresolved:
+        return []
+    lines = counted(found.unresolved, "gradient line")
+    why = "ended at saddles, displaced or not, and took the end of the path of steepest neighbours"
+    return [f"{lines} of {found.traced:,} {why}"]
+
+
+def readable(given: str, found: Elements, in_cells: bool) -> str:
+    """Numbers and means in words."""
+    unit = " cells" if in_cells else ""
+    axes = "".join(axis for axis, closed in zip("xyz", found.periodic) if closed)
+    lines = {
+        "elements": f"{len(found):,} ({found.pairs:,} pairs of extrema)",
+        "extrema": f"{len(found.maxima):,} maxima, {len(found.minima):,} minima",
+        "mean length": f"{found.length.mean():.6g}{unit}",
+        "mean difference": f"{found.difference.mean():.6g}",
+        "points": f"{found.labels.size / len(found):.4g} an element",
+        "rate": f"{found.points_per_second / 1e6:.3g} Mpoint/s, {found.seconds:.3g} s ({found.method})",
+    }
+    shape = " x ".join(map(str, found.labels.shape))
+    closed = f"periodic along {', '.join(axes)}" if axes else "not periodic"
+    return f"{given}: {shape} points, {closed}\n{rows(lines, 16)}"

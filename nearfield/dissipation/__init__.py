@@ -1,0 +1,1 @@
+"""Dissipation elements of scalar fields."""
