@@ -19,10 +19,10 @@ def test_mode_matching_keeps_the_power_and_has_converged(exact):
     assert np.abs(s - np.abs(exact(frequencies, 40))).max() < 1e-3
 
 
-@pytest.mark.parametrize("case, allowed", [("iris", 0.025), pytest.param("bend", 0.008, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("case, allowed", [("iris", 2e-3), pytest.param("bend", 4e-3, marks=pytest.mark.slow)])
 def test_scattering_is_that_of_mode_matching_and_no_power_is_lost(case, allowed):
-    """Field singularities at the metal's edges move |S| by a part of a cell in the opening: 1 in 20, 1 in 16 for
-    weaker ones, times a third; half as much was found on cells of half the size."""
+    """Waves of the grid are 0.08 % slow at 38 cells a wavelength: mode matching at frequencies as much higher is 0.0008
+    off for the iris, 0.0019 for the bend; twice that is allowed. Without the corners' field 0.017 and 0.005."""
     model, exact = CASES[case]
     error, power = compared(found(model().model_copy(update={"decay": 1e-8})), exact)
     assert error < allowed
@@ -41,4 +41,5 @@ def test_the_model_file_is_that_of_the_script(case):
     for one, other in zip(loaded.ports, made.ports):
         assert (one.name, one.direction, one.modes) == (other.name, other.direction, other.modes)
         assert one.reference_plane == pytest.approx(other.reference_plane)
-    assert (loaded.waveform, loaded.symmetry, loaded.boundaries) == (made.waveform, made.symmetry, made.boundaries)
+    for name in ("waveform", "symmetry", "boundaries", "metal"):
+        assert getattr(loaded, name) == getattr(made, name)

@@ -87,7 +87,7 @@ def test_the_longest_step_of_the_grid_is_stable_about_any_rims(seed):
             shapes.append(nf.Sheet(tuple(low), tuple(high)))
     step = grid.maximum_time_step()
     found = coefficients(grid, shapes, step=step)
-    assert found.metal.rims.taken
+    assert found.metal.sheets.taken
     assert largest_eigenvalue(found, grid, step) < 4.0
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -16,9 +17,11 @@ from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
 from nearfield.metal.metal import Body, Owned, body_of, kind_of
 from nearfield.metal.patches import Patch, at_samples
+from nearfield.metal.rim_factors import RimFactors
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_rims import SheetRims
 from nearfield.metal.skin import SkinSurface, skin_surfaces
+from nearfield.metal.solid_corners import SolidCorners
 from nearfield.metal.wire_edges import chain_of
 from nearfield.metal.wire_ends import Edges, WireEnd, ends_of, free_ends, without_ends
 
@@ -53,16 +56,17 @@ class GridMetal:
         self._shapes = [bodies[number].shape for number in sorted(self.followed)]
         self._stepped: list[Owned] = []
         self._cutting: list[Owned] = []
-        self.rims = SheetRims(grid, boundaries, [body for body, _ in owned], gaps) if conformal else None
-        if self.rims:
+        self.sheets = SheetRims(grid, boundaries, [body for body, _ in owned], gaps) if conformal else None
+        if self.sheets:
             owned = [(self._followed_flat(number, body), medium) for number, (body, medium) in enumerate(owned)]
-            self._shapes += [solid[number][1].shape for number in sorted(self.rims.taken)]
+            self._shapes += [solid[number][1].shape for number in sorted(self.sheets.taken)]
         for (body, medium), one in zip(owned, taken):
             self._stepped.append((replace(body, solid=False, edges=()) if one else body, medium))
             if one or (body.solid and body.kind != "pec"):
                 self._cutting.append((body, medium))
         self._conductors = Conductors(grid, boundaries, [body for body, _ in self._stepped])
         self.openings = open_parts(grid, boundaries, [body for body, _ in self._cutting], light)
+        self.rims = self._about_rims([body for body, _ in owned], taken) if conformal else None
 
     def _ended(self, owned: Sequence[Owned], gaps: Sequence[Edges]) -> tuple[Sequence[Owned], list[list[WireEnd]]]:
         """The bodies, wires without the edges that free ends cover in part, and these ends."""
@@ -78,15 +82,27 @@ class GridMetal:
         kept = [(replace(body, edges=without_ends(body.edges, own)), to) for (body, to), own in zip(owned, ends)]
         return kept, ends
 
+    def _about_rims(self, bodies: Sequence[Body], followed: Sequence[bool]) -> RimFactors:
+        """The factors about rims of sheets and corners of solids."""
+        assert self.sheets is not None
+        sheets, samples = self.sheets, SampleNumbers(self.grid)
+        kept = [number for number, body in enumerate(bodies) if not isinstance(body.shape, Wire)]
+        drawn = [followed[number] or bodies[number].kind == "medium" for number in kept]
+        metal = _Samples(self, samples, sheets.metal)
+        corners = SolidCorners(self.grid, self._boundaries, [bodies[number] for number in kept], drawn, metal)
+
+        edges, faces = sheets.edges + corners.edges, sheets.faces + corners.faces
+        return RimFactors(samples, edges, faces, metal, self._light)
+
     def follows(self, shape: Solid) -> bool:
         """Whether a body's faces act where they are drawn."""
         return any(shape is own for own in self._shapes)
 
     def _followed_flat(self, number: int, body: Body) -> Body:
         """A body with the edges of its metal as its rims leave them."""
-        if self.rims is None or number not in self.rims.taken:
+        if self.sheets is None or number not in self.sheets.taken:
             return body
-        return replace(body, edges=tuple(self.rims.edges_of(box) for box in body.edges))
+        return replace(body, edges=tuple(self.sheets.edges_of(box) for box in body.edges))
 
     def surfaces(self, band: tuple[float, float]) -> list[SkinSurface]:
         """The surfaces of good conductors; `band` (Hz): see `fit_band`."""
@@ -123,3 +139,35 @@ class GridMetal:
         """Whether E samples lie in metal or on a conducting wall, or H samples in PMC."""
         found = at_samples(self.grid, (i, j, k), lambda *where: [self.conducts(Patch(component, *where))])
         return found[0] > 0
+
+
+class _Samples:
+    """`MetalSamples` of a model, with the edges in sheets besides."""
+
+    def __init__(self, metal: GridMetal, samples: SampleNumbers, sheets: np.ndarray) -> None:
+        self._metal, self._samples, self._sheets = metal, samples, sheets
+
+    def conducts(self, numbers: np.ndarray) -> np.ndarray:
+        """Which edges metal keeps at zero."""
+        found = self._values(numbers, lambda patch: self._metal.conducts(patch)) > 0
+        return (found & (numbers >= 0)) | np.isin(numbers, self._sheets)
+
+    def opened(self, numbers: np.ndarray) -> np.ndarray:
+        """Open fractions of edges and faces."""
+
+        def fraction(patch: Patch) -> np.ndarray:
+            found = self._metal.fraction(patch)
+            return np.ones(patch.shape) if found is None else found
+
+        return self._values(numbers, fraction) if self._metal.openings else np.ones(numbers.shape)
+
+    def _values(self, numbers: np.ndarray, evaluate: Callable[[Patch], np.ndarray]) -> np.ndarray:
+        """What patches say of samples, 1 for those that lie outside."""
+        found = np.ones(numbers.size)
+        component, index = self._samples.place(np.maximum(numbers, 0).ravel())
+        for kind in range(6):
+            own = (component == kind) & (numbers.ravel() >= 0)
+            if own.any():
+                at = partial(Patch, kind)
+                found[own] = at_samples(self._metal.grid, index[own].T, lambda *where, at=at: [evaluate(at(*where))])[0]
+        return found.reshape(numbers.shape)

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import next_axes
+from nearfield.metal.rim_factors import Factors
 from nearfield.metal.rim_field import RimView, edge_across, edge_in_plane, face_across, face_in_plane
 from nearfield.metal.rim_points import REACH, rim_points
 from nearfield.metal.sample_numbers import SampleNumbers
 
 CLOSED = 1e-6  # part of an edge; edges that are open by less are metal
-
-
-class Factors(NamedTuple):
-    """Factors of samples: their numbers, distances from the rim (m), factors of eps or 1/mu, and the part of the sample
-    that the singular field sees, 0 along the rim and 1 across it."""
-
-    number: np.ndarray
-    distance: np.ndarray
-    value: np.ndarray
-    share: np.ndarray
 
 
 class RimPlane:

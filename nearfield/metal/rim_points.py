@@ -11,7 +11,7 @@ from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import BESIDE, FlatMetal, nearest_foot, outward, past_ends, sides_of
 from nearfield.metal.patches import spread
 
-REACH = 2.1  # cells about a rim whose samples count otherwise; more changes some 0.01 % (docs/method.md)
+REACH = 1.6  # cells about a rim whose samples count otherwise (docs/method.md has what other reaches make)
 
 
 @dataclass(frozen=True)

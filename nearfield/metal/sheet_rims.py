@@ -1,10 +1,8 @@
 """Metal without thickness where it is drawn: factors of eps and 1/mu about the rims of sheets (docs/method.md).
 
 Near a rim the field grows as one over a root of the distance, whatever else is there. The factors of rim_field.py make
-that field exact on the grid wherever in a cell the rim lies, on edges that are partly metal too. No factor of 1/mu may
-exceed the factors of eps of the face's live edges (docs/method.md, Thin wires, has the proof of stability). So faces
-that the singular field does not pass through count with the least of these, and edges along the rim with the largest of
-the faces about them: both change what the field's next term alone sees, but at corners and about slanting rims.
+that field exact on the grid wherever in a cell the rim lies, on edges that are partly metal too; rim_factors.py joins
+them.
 """
 
 from __future__ import annotations
@@ -20,11 +18,10 @@ from nearfield.grid.yee import YeeGrid
 from nearfield.metal.conformal import cell_near
 from nearfield.metal.half_lattice import half_lattice
 from nearfield.metal.outlines import FlatMetal, sides_of
-from nearfield.metal.patches import DriveFactors, next_axes
-from nearfield.metal.rim_plane import Factors, RimPlane
+from nearfield.metal.patches import next_axes, pair
+from nearfield.metal.rim_plane import RimPlane
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.thin_metal import EdgeBox
-from nearfield.metal.thin_wires import Table
 
 if TYPE_CHECKING:
     from nearfield.metal.metal import Body
@@ -32,8 +29,8 @@ if TYPE_CHECKING:
 NARROWEST = 1.0  # cells; narrower metal stays on whole edges
 
 
-class SheetRims(DriveFactors):
-    """The factors about the rims of all flat metal of a model, found by plane; empty where there is none.
+class SheetRims:
+    """Factors of the `edges` and `faces` about the rims of all flat metal of a model, and the edges in `metal`.
 
     `taken`: numbers of the bodies that are followed. `ends`: edges (component, i, j, k) of circuits, whose ends stay
     joined to metal that they touch.
@@ -51,12 +48,10 @@ class SheetRims(DriveFactors):
         self.taken = {number for inside in planes.values() for number in inside}
         found = [self._plane(inside, *place) for place, inside in planes.items()]
         drawn: np.ndarray = np.unique(_joined([plane.metal for plane in found]))
-        edges, faces = (_nearest([part for plane in found for part in plane.parts[kind]]) for kind in (0, 1))
+        self.edges, self.faces = pair([part for plane in found for part in plane.parts[kind]] for kind in (0, 1))
         self.metal: np.ndarray = np.union1d(drawn, self._closed(found, ends))
-        self.live = np.setdiff1d(edges.number, self.metal)
-        numbers, factor = self._factors(edges, faces)
-        component, index = self._samples.place(numbers)
-        super().__init__(component, list(index.T), factor)
+        seen = _joined([part.number for part in self.edges])
+        self._live = np.setdiff1d(seen[seen >= 0], self.metal)
 
     def _plane(self, inside: Sequence[int], normal: int, node: int) -> RimPlane:
         flat = FlatMetal(self._grid, self._bodies, inside, normal, node)
@@ -83,50 +78,15 @@ class SheetRims(DriveFactors):
         nodes = np.unique(self._samples.ends_of(touched))
         return cut[np.isin(self._samples.ends_of(cut), nodes).any(axis=1)]
 
-    def _factors(self, edges: Factors, faces: Factors) -> tuple[np.ndarray, np.ndarray]:
-        """(numbers, factors of Cb and Db) of all samples about the rims."""
-        samples = self._samples
-        live = ~np.isin(edges.number, self.metal)
-        table = Table(edges.number[live], 1.0 + edges.share[live] * (edges.value[live] - 1.0))
-        about = samples.faces_about(table.number[table.value < 1.0]).ravel()
-        number = np.unique(np.concatenate((faces.number, about[about >= 0])))
-        own, weight = Table(faces.number, faces.value), Table(faces.number, faces.share)
-        round_it = samples.edges_round(number)
-        metal = np.isin(round_it, self.metal)
-        least = np.where(metal, np.inf, table.get(round_it, 1.0)).min(axis=1, initial=np.inf)
-        wanted, share = own.get(number, 1.0), weight.get(number, 0.0)
-        wanted = np.where(np.isfinite(least), wanted, 1.0)
-        low = np.minimum(wanted, least)
-        value = low + share * (wanted - low)
-        raised = Table(np.where(metal, -1, round_it).ravel(), np.repeat(value, 4), np.maximum)
-        every = np.union1d(table.number, raised.number)
-        strong = np.maximum(table.get(every, 1.0), raised.get(every, 0.0))
-        found, factor = np.concatenate((every, number)), np.concatenate((1.0 / strong, value))
-        order = np.argsort(found)
-        order = order[factor[order] != 1.0]
-        return found[order], factor[order]
-
     def edges_of(self, box: EdgeBox) -> EdgeBox:
         """An edge box of flat metal with the edges that lie in metal, and not those that its rims divide."""
         number = self._samples.number(box.component, np.moveaxis(np.indices(box.drawn.shape), 0, -1) + box.lower)
-        mask = (box.drawn | np.isin(number, self.metal)) & ~np.isin(number, self.live)
+        mask = (box.drawn | np.isin(number, self.metal)) & ~np.isin(number, self._live)
         return EdgeBox(box.component, box.lower, box.upper, mask)
 
 
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.empty(0, dtype=np.int64), *parts])
-
-
-def _nearest(parts: Sequence[Factors]) -> Factors:
-    """The samples of all parts by number; of several on one, the nearest to a rim."""
-    if not parts:
-        none = np.empty(0)
-        return Factors(np.empty(0, dtype=np.int64), none, none, none)
-    number, distance, value, share = (np.concatenate(column) for column in zip(*parts))
-    order = np.lexsort((distance, number))
-    order = order[number[order] >= 0]
-    order = order[np.unique(number[order], return_index=True)[1]]
-    return Factors(number[order], distance[order], value[order], share[order])
 
 
 def plane_of(body: Body) -> tuple[int, int] | None:

@@ -1,0 +1,168 @@
+"""Free right-angled corners of solid metal that run along an axis: where faces of bodies meet.
+
+A corner counts if metal fills one of the four quarters about its line and no other metal touches the line: seams of
+bodies, inner corners, and corners on which sheets stand are none, those of an opening in metal are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from nearfield.bodies.outlines import straight_sides
+from nearfield.bodies.shapes import Solid
+from nearfield.grid.boundaries import Boundaries
+from nearfield.grid.yee import YeeGrid
+from nearfield.metal.followed_metal import FollowedMetal
+from nearfield.metal.patches import next_axes, shortest_cells
+
+if TYPE_CHECKING:
+    from nearfield.metal.metal import Body
+
+BESIDE = 1e-2  # shortest cells from a line at which metal about it is looked for
+QUARTERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))  # signs of (u, v)
+WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # between the quarters, the first before the first
+
+
+class CornerLine(NamedTuple):
+    """A corner of metal along an axis: its place (m) along the two next axes, the signs of the ways out of the metal
+    along them, and the cells along the axis in which the metal has it."""
+
+    axis: int
+    place: tuple[float, float]
+    way: tuple[int, int]
+    cells: np.ndarray
+
+
+class Faces(NamedTuple):
+    """Flat faces across one axis: their places (n,), and lower and upper ends (n, 3) of the boxes about them (m)."""
+
+    place: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def corner_lines(
+    grid: YeeGrid, boundaries: Boundaries, bodies: Sequence[Body], drawn: Sequence[bool]
+) -> Iterator[CornerLine]:
+    """All of them; `bodies` in the order of the structures: metal and what may lie in it; `drawn`: whose faces lie
+    where they are drawn."""
+    metal = FollowedMetal(grid, bodies, 0)
+    ends = np.array([(body.lower, body.upper) for body in bodies]).reshape(-1, 2, 3)
+    margin = metal.margin
+    faces = [_faces([body for body, one in zip(bodies, drawn) if one], axis) for axis in range(3)]
+    interior = boundaries.interior(grid)
+    for axis in range(3):
+        u, v = next_axes(axis)
+        for place, low, high in _meetings(faces[u], faces[v], (u, v, axis), margin):
+            if all(_strictly_inside(grid, a, q, interior[a], margin) for a, q in zip((u, v), place)):
+                yield from _looked_at(metal, ends, axis, place, (low, high), interior[axis])
+
+
+def _faces(bodies: Sequence[Body], axis: int) -> Faces:
+    found = [face for body in bodies for face in faces_of(body.shape, axis)]
+    return Faces(*(np.array([face[n] for face in found]).reshape(-1, *[3] * (n > 0)) for n in range(3)))
+
+
+def faces_of(shape: Solid, axis: int) -> Iterator[tuple[float, np.ndarray, np.ndarray]]:
+    """(place, lower and upper end) of the flat faces across an axis of one body."""
+    bounds = np.array(shape.bounds())
+    if shape._constant_along(axis):
+        yield from ((float(end[axis]), *bounds) for end in bounds)
+        return
+    for normal in (a for a in range(3) if a != axis and shape._constant_along(a)):
+        sides = straight_sides(shape, normal) or (np.empty((0, 2)), np.empty((0, 2)))
+        column = next_axes(normal).index(axis)
+        for start, end in zip(*sides):
+            if start[column] == end[column]:
+                lower, upper = bounds.copy()
+                other = next_axes(normal)[1 - column]
+                lower[other], upper[other] = sorted((start[1 - column], end[1 - column]))
+                yield float(start[column]), lower, upper
+
+
+def _meetings(first: Faces, second: Faces, axes: Sequence[int], margin: float) -> list:
+    """((u, v), low, high) of the lines along an axis on which faces across u and v meet: each once, over all of its
+    length (m)."""
+    u, v, along = axes
+    spans: dict[tuple[float, float], tuple[float, float]] = {}
+    order = np.argsort(first.place, kind="stable")
+    places = first.place[order]
+    for place, lower, upper in zip(*second):
+        start, stop = np.searchsorted(places, (lower[u] - margin, upper[u] + margin))
+        near = order[start:stop]
+        near = near[(first.lower[near, v] <= place + margin) & (first.upper[near, v] >= place - margin)]
+        low, high = (
+            np.maximum(first.lower[near, along], lower[along]),
+            np.minimum(first.upper[near, along], upper[along]),
+        )
+        for number, start, stop in zip(near, low, high):
+            if start < stop:
+                key = float(first.place[number]), float(place)
+                before = spans.get(key, (start, stop))
+                spans[key] = min(before[0], start), max(before[1], stop)
+    return [(key, *span) for key, span in spans.items()]
+
+
+def _strictly_inside(grid: YeeGrid, axis: int, place: float, interior: tuple[int, int], margin: float) -> bool:
+    """Whether a line is off the walls and the CPML, in which bodies go straight on."""
+    line = grid.lines[axis]
+    if grid.closed(axis):
+        return bool(line[0] - margin <= place < line[-1] - margin)
+    beside = BESIDE * min(shortest_cells(grid))
+    return bool(line[interior[0]] + beside < place < line[interior[1]] - beside)
+
+
+def _looked_at(
+    metal: FollowedMetal, bounds: np.ndarray, axis: int, place, span, interior: tuple[int, int]
+) -> Iterator[CornerLine]:
+    """The corners on one line, by the quarter that is metal."""
+    grid, (u, v) = metal.grid, next_axes(axis)
+    cells = np.arange(grid.cells[axis])
+    inner = cells if grid.closed(axis) else np.clip(cells, interior[0], interior[1] - 1)
+    middle = grid.centres(axis)[inner]
+    near = np.nonzero((middle > span[0]) & (middle < span[1]))[0]
+    if not near.size:
+        return
+    step = BESIDE * min(shortest_cells(grid))
+    present = np.nonzero(_beside(grid, bounds, (u, v), place, step))[0].tolist()
+
+    def holds(ways: Sequence[tuple[int, int]]) -> np.ndarray:
+        at: list[np.ndarray] = [np.empty(0)] * 3
+        at[axis] = np.repeat(middle[near][None], len(ways), axis=0)
+        for n, a in enumerate((u, v)):
+            beside = np.array([place[n] + step * way[n] for way in ways])
+            at[a] = np.broadcast_to(_in_cell(grid, a, beside)[:, None], at[axis].shape)
+        return metal.holds(at, present)
+
+    quarters, between = holds(QUARTERS), holds(WAYS)
+    for number, signs in enumerate(QUARTERS):
+        alone = quarters[number] & (quarters.sum(axis=0) == 1)
+        sides = number, (number + 1) % 4
+        other = [way for way in range(4) if way not in sides]
+        alone &= ~between[other].any(axis=0)
+        if alone.any():
+            found = np.zeros(cells.size, dtype=bool)
+            found[near[alone]] = True
+            yield CornerLine(axis, place, (-signs[0], -signs[1]), found)
+
+
+def _beside(
+    grid: YeeGrid, bounds: np.ndarray, across: Sequence[int], place: Sequence[float], step: float
+) -> np.ndarray:
+    """Which bodies, by their `bounds` (n, 2, 3), come within a step (m) of a line."""
+    found = np.ones(len(bounds), dtype=bool)
+    for a, q in zip(across, place):
+        at = _in_cell(grid, a, q + step * np.array([[-1.0], [0.0], [1.0]]))
+        found &= ((bounds[:, 0, a] - step <= at) & (at <= bounds[:, 1, a] + step)).any(axis=0)
+    return found
+
+
+def _in_cell(grid: YeeGrid, axis: int, places: np.ndarray) -> np.ndarray:
+    """Places along an axis, past the ends of a closed one those that they repeat."""
+    if not grid.closed(axis):
+        return places
+    low, high = grid.lines[axis][[0, -1]]
+    return np.where((places < low) | (places > high), low + np.mod(places - low, high - low), places)

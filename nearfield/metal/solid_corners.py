@@ -1,0 +1,110 @@
+"""Samples about right-angled corners of solid metal, which lie anywhere in the cells, and their factors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearfield.grid.boundaries import Boundaries
+from nearfield.grid.yee import YeeGrid
+from nearfield.metal.corner_field import Lattice, corner_links
+from nearfield.metal.corner_lines import CornerLine, corner_lines
+from nearfield.metal.patches import margin_of, next_axes, pair
+from nearfield.metal.rim_factors import Factors, MetalSamples, nearest
+from nearfield.metal.sample_numbers import SampleNumbers
+
+if TYPE_CHECKING:
+    from nearfield.metal.metal import Body
+
+REACH = 1.1  # cells from a corner, along both axes, whose links count otherwise (docs/method.md has what more changes)
+CLOSED = 1e-6  # part of a link; links that are open by less are metal
+PAST = 4  # nodes past the ends of closed axes that are looked at
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """Nodes of an axis but those in the CPML: numbers, places (m), and centres between them, one more at both ends."""
+
+    number: np.ndarray
+    place: np.ndarray
+    centres: np.ndarray
+
+
+class SolidCorners:
+    """Factors of the `edges` and `faces` about all free corners of metal, over what conformal metal makes of them.
+
+    `bodies`, `drawn`: see `corner_lines`; `metal`: what is known of samples by number.
+    """
+
+    def __init__(
+        self, grid: YeeGrid, boundaries: Boundaries, bodies: Sequence[Body], drawn: Sequence[bool], metal: MetalSamples
+    ) -> None:
+        self._samples, self._margin = SampleNumbers(grid), margin_of(grid)
+        interior = boundaries.interior(grid)
+        self._nodes = [_nodes(grid, interior[axis], axis) for axis in range(3)]
+        lines = corner_lines(grid, boundaries, bodies, drawn)
+        found = [part for line in lines for part in self._about(line)]
+        self.edges, self.faces = ([_cut(nearest(parts), metal)] for parts in zip(*found)) if found else ([], [])
+
+    def _about(self, line: CornerLine) -> Iterator[tuple[Factors, Factors]]:
+        """Those of edges and faces across one corner, along each of the two axes across it."""
+        grid, across = self._samples.grid, next_axes(line.axis)
+        lattices, numbers = zip(*(self._near(a, q, way) for a, q, way in zip(across, line.place, line.way)))
+        part = np.concatenate((line.cells[-1:], line.cells, line.cells[:1])).astype(float)
+        if not grid.closed(line.axis):
+            part[[0, -1]] = part[[1, -2]]
+        ends = 0.5 * (part[1:] + part[:-1])
+        for n, (opened, factor) in enumerate(corner_links(lattices[0], lattices[1], self._margin)):
+            distance, near = _distance(lattices, n)
+            i, j = np.nonzero(near & (opened > CLOSED))
+            at = distance[i, j], factor[i, j]
+            for component, along in ((across[n], ends), (3 + across[1 - n], part[1:-1])):
+                level = np.nonzero(along)[0]
+                index = np.empty((i.size, level.size, 3), dtype=np.int64)
+                index[..., line.axis] = level
+                for a, number, m in zip(across, numbers, (i, j)):
+                    index[..., a] = number[m][:, None]
+                columns = pair(np.broadcast_to(values[:, None], index.shape[:2]).ravel() for values in at)
+                share = np.broadcast_to(along[level], index.shape[:2]).ravel()
+                found = Factors(self._samples.number(component, index).ravel(), *columns, share)
+                if component < 3:
+                    edges = found
+            yield edges, found
+
+    def _near(self, axis: int, place: float, way: int) -> tuple[Lattice, np.ndarray]:
+        """The nodes about a place, and their numbers."""
+        nodes = self._nodes[axis]
+        at = int(np.searchsorted(nodes.place, place))
+        first, last = max(at - PAST, 0), min(at + PAST, nodes.place.size)
+        lattice = Lattice((nodes.place[first:last] - place) * way, (nodes.centres[first : last + 1] - place) * way, way)
+        return lattice, nodes.number[first:last]
+
+
+def _cut(found: Factors, metal: MetalSamples) -> Factors:
+    """Factors over those of conformal metal, which are one over the open part."""
+    return found._replace(value=found.value * metal.opened(found.number))
+
+
+def _nodes(grid: YeeGrid, interior: tuple[int, int], axis: int) -> _Nodes:
+    line, count = grid.lines[axis], grid.cells[axis]
+    if grid.closed(axis):
+        number = np.arange(-2 * PAST, count + 2 * PAST + 1)
+        place = line[number % count] + number // count * (line[-1] - line[0])
+    else:
+        number = np.arange(interior[0], interior[1] + 1)
+        place = line[number]
+    ends = np.concatenate(([2.0 * place[0] - place[1]], place, [2.0 * place[-1] - place[-2]]))
+    return _Nodes(number, place, 0.5 * (ends[1:] + ends[:-1]))
+
+
+def _distance(lattices: Sequence[Lattice], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(distance in m of the middles of links along an axis, whether they lie within the reach)."""
+    along, beside = lattices[n], lattices[1 - n]
+    middle, length = 0.5 * (along.nodes[1:] + along.nodes[:-1]), np.abs(np.diff(along.nodes))
+    dual = np.abs(np.diff(beside.centres))
+    near = np.logical_and.outer(np.abs(middle) < REACH * length, np.abs(beside.nodes) < REACH * dual)
+    distance = np.hypot(*np.meshgrid(middle, beside.nodes, indexing="ij"))
+    return distance.swapaxes(0, n), near.swapaxes(0, n)
