@@ -39,7 +39,7 @@ def iris(fine: int = 1) -> nf.Simulation:
         title="WR-90 iris", grid=nf.Grid.uniform(cell, cells(WIDTH, HEIGHT, length, cell)), waveform=PULSE,
         boundaries=nf.Boundaries(nf.PEC, z_low=LAYER, z_high=LAYER), ports=ports,
         structures=[nf.Structure(nf.Box((x0, 0, faces[0]), (x1, HEIGHT, faces[1])), nf.PEC) for x0, x1 in blocks],
-        symmetry=nf.Symmetry(x="magnetic", y="electric"), decay=1e-9,
+        symmetry=nf.Symmetry(x="magnetic", y="electric"), decay=1e-9, metal="conformal",
     )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def bend(fine: int = 1) -> nf.Simulation:
             nf.WaveguidePort("out", (0, high - ends, corner), (WIDTH, high - ends, deep), "-y", "TE10",
                              reference_plane=HEIGHT),
         ],
-        symmetry=nf.Symmetry(x="magnetic"), decay=1e-9,
+        symmetry=nf.Symmetry(x="magnetic"), decay=1e-9, metal="conformal",
     )  # fmt: skip
 
 
