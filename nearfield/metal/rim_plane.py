@@ -30,8 +30,8 @@ class Factors(NamedTuple):
 class RimPlane:
     """The samples about rims of the flat bodies of a plane; `parts`: factors of edges and of faces.
 
-    `metal`, `cut`, `open`: numbers of edges in the plane near its rims that lie in metal, that rims divide, that are not
-    wholly in metal. Rims of one plane do not say what is metal in another.
+    `metal`, `cut`, `open`: numbers of edges in the plane near its rims that are metal, that rims divide, that are
+    not wholly metal. Rims of one plane do not say what is metal in another.
     """
 
     def __init__(
