@@ -109,7 +109,7 @@ def test_a_sheet_in_two_parts_is_one():
 
 @pytest.mark.parametrize("gap", [1, 2, 3])
 def test_the_rims_of_a_sheet_leave_another_below_it_whole(gap):
-    """Cells across the gap are half as long as along it, so that rims reach the lower sheet, as a patch's its ground."""
+    """Cells across the gap are half as long as along it: the rims reach the lower sheet, as a patch its ground."""
     grid = nf.Grid(*(np.arange(n + 1) * size for n, size in ((16, 1.0), (16, 1.0), (20, 0.5)))).resolve()
     height = 5 + gap / 2
     ground, patch = nf.Sheet((2, 2, 5), (14, 14, 5)), nf.Sheet((5.2, 5.4, height), (10.7, 11, height))
