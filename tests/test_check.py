@@ -206,7 +206,7 @@ def test_check_lists_what_the_grid_moves_and_by_how_much():
             nf.Structure(nf.Box((9e-3, 9e-3, 9e-3), (11e-3 + by, 11e-3, 11e-3)), nf.Medium(2), name="glass"),
         ]
         port = nf.LumpedPort("feed", (15e-3, 15e-3, 13e-3), (15e-3, 15e-3, 14e-3 + by), "z")
-        check = model(structures=structures, ports=[port], waveform=PULSE, sources=[]).check()
+        check = model(structures=structures, ports=[port], waveform=PULSE, sources=[], metal="staircase").check()
         return {each["what"]: each for each in check.as_dict()["moved"]}
 
     assert moved(0.0) == {}

@@ -217,7 +217,7 @@ def test_a_sheet_in_a_hole_of_a_metal_block_has_the_rims_of_one_between_walls():
 
     whole, inside = drives((0, 0, 0), (16, 14, 10), block, hole, strip)
     _, alone = drives((2, 2, 2), (14, 12, 8), strip)
-    assert whole.metal.rims is not None and whole.metal.rims.taken == {2}
+    assert whole.metal.sheets is not None and whole.metal.sheets.taken == {2}
     assert sum((part != 1.0).sum() for part in alone) > 500
     for one, other in zip(inside, alone):
         part = tuple(slice(3, 1 + n) for n in other.shape)  # without samples on the walls, which take no part
