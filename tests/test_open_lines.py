@@ -187,6 +187,26 @@ def test_light_in_a_film_passes_whole():
     assert np.abs(d / a / placed(model).per_cell(f) ** 48 - 1).max() < 1e-4
 
 
+def test_light_in_a_strip_has_no_impedance():
+    """No conductor, so no current but the rounding of H on the wall behind the virtual cells."""
+    across = 60e-9 * np.arange(-14 - LAYER, 15 + LAYER)
+    up, along = 55e-9 * np.arange(-10 - LAYER, 15 + LAYER), 60e-9 * np.arange(31)
+    ends = (across[LAYER], up[LAYER]), (across[-1 - LAYER], up[-1 - LAYER])
+    corners = [(u, along[15], v) for u, v in ends]
+    model = nf.Simulation(
+        grid=nf.Grid(across, along, up),
+        background=nf.Medium(1.44**2),
+        structures=[nf.Structure(nf.Box((-240e-9, -1, 0), (240e-9, 1, 220e-9)), nf.Medium(3.48**2))],
+        boundaries=nf.Boundaries(nf.CPML(LAYER)),
+        ports=[nf.WaveguidePort("in", *corners, "+y", 1, "open")],
+        waveform=nf.ModulatedGaussian(193.4e12, 20e12),
+        steps=10,
+    )
+    found, f = placed(model), np.array([193.4e12])
+    assert np.isnan(found.impedances(f)).all()
+    assert 1.44 < index(found, f)[0] < slab_index(0.22e-6, 3.48, 1.44, 1.55e-6)
+
+
 def test_a_slightly_lossy_board_is_said_and_reflects_a_quarter_of_its_loss_tangent():
     """The loss tangent is 0.016 at 5 GHz; V and I, which are those of no loss, see 13 of the 14 cells between ports."""
     medium = nf.Medium(2.2, conductivity=2 * np.pi * 4e9 * 8.854e-12 * 2.2 * 0.02)

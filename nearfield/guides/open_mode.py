@@ -56,7 +56,12 @@ def open_mode(section: Section, number: int, band: tuple[float, float], time_ste
     electric, magnetic = mode.electric[:, wide.inside], mode.magnetic[:, wide.inside]
     e, h = mode.electric_parts @ electric, mode.magnetic_parts @ magnetic
     within = np.sum(e * h * section.edges.area, axis=1)
-    currents = mode.magnetic_parts @ conductor_currents(wide.section, mode.magnetic, conductor_numbers(wide))
+    numbers = conductor_numbers(wide)
+    currents = mode.magnetic_parts @ conductor_currents(wide.section, mode.magnetic, numbers)
+    if (
+        np.unique(numbers[numbers >= 0]).size - np.any(wide.beyond) < 2
+    ):  # the wall behind the virtual cells is no line's
+        currents = np.zeros_like(currents)
     parts = vars(mode) | {"section": section, "electric": electric, "magnetic": magnetic}
     launched = without_charges(wide, mode.electric, mode.magnetic)
     return OpenMode(**parts, launched=launched, within=within, currents=0.5 * np.abs(currents).sum(axis=1))
