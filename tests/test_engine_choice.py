@@ -95,12 +95,13 @@ def test_checkpoints_of_one_engine_resume_on_the_other(tmp_path, first, second):
 
 @pytest.mark.parametrize("name", UNDIVIDED)
 def test_what_an_engine_of_one_piece_cannot_do_is_refused_in_words(name):
-    for options in ({"threads": 3}, {"tiling": "8x16"}, {"parallel": nf.Parallel(domains="2x1x1")}):
+    refused = [{"tiling": "8x16"}, {"parallel": nf.Parallel(domains="2x1x1")}]
+    for options in (*refused, *([{"threads": 3}] if name == "reference" else [])):
         with pytest.raises(nf.ModelError, match=rf'cannot be had with engine "{name}".*leave it out'):
             model().run(engine=name, **options)
     model().run(threads=1, engine=name, parallel=nf.Parallel(domains=1))
     with pytest.raises(nf.ModelError, match="leave it out"):
-        nf.Solver(model(), threads=2, engine=name)
+        nf.Solver(model(), tiling="8x16", engine=name)
 
     @dataclass
     class Two:
@@ -128,10 +129,13 @@ def test_a_card_that_is_not_there_is_refused_in_words_and_never_replaced_in_sile
 
 
 @pytest.mark.parametrize("boundary", ["pec", "cpml"])
-def test_the_box_of_bench_has_one_checksum_on_all_engines(boundary):
-    found = [bench_box(24, 30, threads=1, boundary=boundary, engine=name) for name in ("cpu", "cuda")]
-    assert [(each["engine"], each["device"]) for each in found] == [("cpu", None), ("cuda", "host")]
-    assert found[0]["checksum"] == found[1]["checksum"]
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_the_box_of_bench_has_one_checksum_on_all_engines_and_threads(boundary, precision):
+    runs = (("cpu", 1), ("cuda", 1), ("cuda", 3))
+    found = [bench_box(24, 30, threads, boundary, precision=precision, engine=name) for name, threads in runs]
+    told = [(each["engine"], each["device"], each["threads"]) for each in found]
+    assert told == [("cpu", None, 1), ("cuda", "host", 1), ("cuda", "host", 3)]
+    assert len({each["checksum"] for each in found}) == 1
 
 
 def test_unknown_engines_are_refused_with_a_list():

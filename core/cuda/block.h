@@ -71,7 +71,7 @@ template <class T>
 T& block_memory() {
     return *reinterpret_cast<T*>(this_block.memory);
 }
-inline void add_digit(long long* digit, long long value) { *digit += value; }
+inline void add_digit(long long* digit, long long value) { __atomic_fetch_add(digit, value, __ATOMIC_RELAXED); }
 
 #define NEARFIELD_KERNEL(name, Arguments, memory, ...)                                                         \
     const Kernel name[2] = {                                                                                   \

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/team.hpp"
 #include "kernel.hpp"
 #include "plan.h"
 
@@ -25,13 +26,19 @@ public:
     virtual void clear(void* memory, std::size_t bytes) = 0;
     // After everything launched or written before, before everything read or launched after.
     virtual void launch(const Kernel& kernel, long blocks, const void* arguments) = 0;
+    // Of threads of the processor besides the caller's, as /proc names them.
+    virtual std::vector<long> thread_ids() const { return {}; }
 };
 
-// This process: one thread after the other, in a memory of its own, so that a copy that is forgotten shows. Blocks and
-// threads run forwards, or backwards to find those that race.
+// This process, with a memory of its own, so that a copy that is forgotten shows. Blocks and the threads of a block run
+// forwards, or backwards to find those that race; the blocks of a large launch are shared out to so many threads of the
+// processor.
 class HostDevice final : public Device {
 public:
-    explicit HostDevice(bool backwards) : backwards_(backwards) {}
+    explicit HostDevice(bool backwards, long threads = 1) : backwards_(backwards) {
+        if (threads > 1) team_ = std::make_unique<Team>(threads, std::vector<Processors>{});
+    }
+    std::vector<long> thread_ids() const override { return team_ ? team_->system_ids() : std::vector<long>{}; }
     void* allocate(std::size_t bytes) override;
     void release(void* memory) override;
     void write(void* to, const void* from, std::size_t bytes) override;
@@ -40,7 +47,10 @@ public:
     void launch(const Kernel& kernel, long blocks, const void* arguments) override;
 
 private:
+    void make_blocks(const Kernel& kernel, long first, long last, long blocks, const void* arguments) const;
+
     const bool backwards_;
+    std::unique_ptr<Team> team_;  // of more than one thread
 };
 
 template <class Real>

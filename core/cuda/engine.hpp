@@ -33,6 +33,7 @@ public:
     const Seams& seams() const { return seams_; }
     int parts() const { return mirror_.parts; }
     long step() const { return made_; }
+    const Device& device() const { return *device_; }
 
     // ---- the plan, before the first step
     Profile<Real>& profile(int half, int axis) { return mirror_.profile[half][axis]; }

@@ -4,7 +4,6 @@
 #include <new>
 #include <vector>
 
-#include "cpu/team.hpp"
 #include "device.hpp"
 
 namespace nearfield::cuda {
@@ -25,18 +24,30 @@ void HostDevice::read(void* to, const void* from, std::size_t bytes) const {
 }
 void HostDevice::clear(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
 
-void HostDevice::launch(const Kernel& kernel, long blocks, const void* arguments) {
+void HostDevice::make_blocks(const Kernel& kernel, long first, long last, long blocks, const void* arguments) const {
     std::vector<char> memory(kernel.memory);
-    const auto make = [&] {
-        for (long n = 0; n < blocks; ++n) {
-            std::fill(memory.begin(), memory.end(), char(0xff));  // NaN
-            this_block = {int(backwards_ ? blocks - 1 - n : n), backwards_, memory.data()};
-            kernel.make_block(arguments);
-        }
-    };
-    if (!kernel.flushes) return make();
-    const FlushedDenormals flushed;
-    make();
+    for (long n = first; n < last; ++n) {
+        std::fill(memory.begin(), memory.end(), char(0xff));  // NaN
+        this_block = {int(backwards_ ? blocks - 1 - n : n), backwards_, memory.data()};
+        kernel.make_block(arguments);
+    }
+}
+
+void HostDevice::launch(const Kernel& kernel, long blocks, const void* arguments) {
+    constexpr long worth_while = 16;  // blocks of a thread; fewer cost less than to wake it
+    if (team_ && blocks >= worth_while * team_->size()) {
+        const long threads = team_->size();
+        team_->run(
+            [&](long thread) {
+                make_blocks(kernel, blocks * thread / threads, blocks * (thread + 1) / threads, blocks, arguments);
+            },
+            [] {});
+    } else if (kernel.flushes) {
+        const FlushedDenormals flushed;
+        make_blocks(kernel, 0, blocks, blocks, arguments);
+    } else {
+        make_blocks(kernel, 0, blocks, blocks, arguments);
+    }
 }
 
 }  // namespace nearfield::cuda

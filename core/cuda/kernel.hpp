@@ -9,7 +9,7 @@ struct Kernel {
     const char* name;
     void (*make_block)(const void* arguments);  // on the make-believe device: all threads of `this_block`
     std::size_t arguments, memory;              // bytes of its argument, of its block's memory
-    bool flushes;                               // denormals by the processor's switch, else by its numbers' operators
+    bool flushes;                               // denormals by the processor's switch, else its numbers do
 };
 
 struct ThisBlock {

@@ -17,7 +17,7 @@ UNDIVIDED = {
     "cuda": "which keeps the whole model on one device",
     "reference": "which is one thread of NumPy for checks of small models",
 }
-"""Engines that take no threads, tiles, domains or ranks, and why."""
+"""Engines that take no tiles, domains or ranks, and why; threads are for the make-believe device."""
 
 
 def engine_named(choice: str) -> str:

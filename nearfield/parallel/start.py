@@ -114,7 +114,7 @@ def start(
     wishes, ranks, name = parallel or Parallel(), world(), engine_named(engine)
     if name in UNDIVIDED:
         refuse_spread(name, threads, tiling, wishes, ranks)
-        threads, schedule, tiling, wishes = 1, "stepwise", None, replace(wishes, domains=1)
+        threads, schedule, tiling, wishes = threads or 1, "stepwise", None, replace(wishes, domains=1)
     domains = None if wishes.domains is None else parse_domains(wishes.domains)
     plan = with_uncut_rows(plan, domains)
     starter = Starter(plan, name, wishes, ranks, place_of(ranks), threads, schedule, tiling)
@@ -181,8 +181,10 @@ def refuse_spread(
     """Refuse what an engine of one piece (`UNDIVIDED`) would leave unused."""
     if ranks.size > 1:
         raise ModelError(f'engine "{engine}" runs on one rank, and here are {ranks.size}; start it without a launcher')
-    asked = {"threads": threads, "tiles": tiling, "domains": wishes.domains, "bind": wishes.bind}
+    asked = {"tiles": tiling, "domains": wishes.domains, "bind": wishes.bind}
     asked |= {"memory": wishes.memory, "halo_depth": wishes.halo_depth}
+    if engine == "reference":
+        asked["threads"] = threads
     for name, value in asked.items():
         if value not in (None, 1, "1", "auto", (1, 1, 1), "none", "off"):
             raise ModelError(

@@ -158,7 +158,11 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
     media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(plan.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
     engine = engine_named(simulation.engine)
-    choice = choose(plan, 1, "stepwise") if engine in UNDIVIDED else choose(plan, threads, simulation.schedule)
+    choice = (
+        choose(plan, (engine == "cuda" and threads) or 1, "stepwise")
+        if engine in UNDIVIDED
+        else choose(plan, threads, simulation.schedule)
+    )
     threads = threads or choice.machine.threads
     time = forecast(setup, threads)
     runs, steps = max(1, len(setup.excitations)), setup.expected_steps

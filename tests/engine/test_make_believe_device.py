@@ -23,6 +23,20 @@ def test_blocks_and_threads_may_run_backwards(walls, precision, monkeypatch):
 
 
 @precisions
+@pytest.mark.parametrize("walls", WALLS)
+def test_threads_of_the_processor_share_blocks_with_the_same_bits(walls, precision):
+    """Launches large enough to be shared out: the digits of the energy are added by all."""
+    options = {"phases": (0.3, 0.0, -1.9), "complex_fields": True} if walls == "rings" else {"coupled": 20000}
+    options |= {"media": "dispersive", "precision": precision, "terms": plans.both_parts}
+    plan = make_plan((60, 20, 37), WALLS[walls], graded=True, seed=3, **options)
+    one, three = (ENGINES["cuda"](plan, threads=n) for n in (1, 3))
+    plans.randomise((one, three), plan)
+    energies = [engine.advance(9, weigh=True).energy for engine in (one, three)]
+    assert energies[0] == energies[1] and len(three.facts()["thread_ids"]) == 3
+    assert_equal(one, three)
+
+
+@precisions
 @pytest.mark.parametrize("component", [2, 4])
 @pytest.mark.parametrize("order", range(6))
 def test_terms_on_the_same_samples_act_and_record_in_the_order_of_the_plan(engine_name, order, component, precision):

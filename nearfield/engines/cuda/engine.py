@@ -20,14 +20,14 @@ MILLISECONDS = 100.0  # between two looks at Ctrl-C and `stop`
 class CudaEngine(StoredEngine):
     """The `cuda` engine: kernels over the whole plan, a half step at a time, on the device that `device()` gives.
 
-    It has its plan to itself: threads, tiles, domains and placement are the CPU's, and none changes anything here. It
-    exchanges no halos (`Halves`), so that it cannot share a run with other ranks. States are those of the host's
-    mirror: what is written there is sent before the next step, and a view holds what stood when it was asked for.
-    Error: there is no device.
+    `threads`: of the processor, for the make-believe device; 1 where it is left out. The engine has its plan to itself:
+    tiles, domains and placement are the CPU's, and none changes anything here. It exchanges no halos (`Halves`), so
+    that it cannot share a run with other ranks. States are those of the host's mirror: what is written there is sent
+    before the next step, and a view holds what stood when it was asked for. Error: there is no device.
     """
 
-    def __init__(self, plan: Plan, *_: object, **options: object) -> None:
-        self.device, self.own = device(), plan.box
+    def __init__(self, plan: Plan, threads: int | None = None, *_: object, **options: object) -> None:
+        self.device, self.own, self.threads = device(), plan.box, int(threads or 1)
         axes, modules = plan.storage_axes, core()
         kind = modules.Card32 if plan.dtype is np.float32 else modules.Card64
         made = kind(
@@ -37,14 +37,22 @@ class CudaEngine(StoredEngine):
             1 + plan.complex_fields,
             axes.index(plan.weighed_axis),
             self.device.order,
+            self.threads,
         )
         super().__init__(plan, made)
 
     def facts(self) -> dict[str, Any]:
-        """device; bytes on it; distinct palette blocks, step; one thread of the host, no tiles."""
-        host = {"isa": "cuda", "device": self.device.name, "threads": 1, "domains": 1, "schedule": "stepwise"}
+        """device; bytes on it; distinct palette blocks, step; threads of the processor; no tiles."""
+        found = {
+            "isa": "cuda",
+            "device": self.device.name,
+            "threads": self.threads,
+            "domains": 1,
+            "schedule": "stepwise",
+        }
         tiles = dict.fromkeys(("tile_depth", "tile_width", "tile_segment"), 0)
-        return {**host, **tiles, "thread_ids": [threading.get_native_id()], **self._core.facts()}
+        facts = {**found, **tiles, **self._core.facts()}
+        return facts | {"thread_ids": facts["thread_ids"] or [threading.get_native_id()]}
 
     def advance(
         self, steps: int, excitation: str = "sources", weigh: bool = False, stop: Stop | None = None
