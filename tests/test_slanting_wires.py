@@ -229,6 +229,28 @@ def test_a_mirrored_wire_has_the_mirrored_factors():
             np.testing.assert_allclose(one[1:16], other[1:16][::-1], rtol=1e-9)
 
 
+def test_planes_of_symmetry_across_and_along_slanting_wires_change_nothing():
+    def probed(**planes):
+        bent = wire([(-4 * MM, 0, -2 * MM), (0, 0, 3 * MM), (4 * MM, 0, -2 * MM)], 0.1 * MM)
+        ends = [(w, s) for w in (1, -1) for s in (1, -1)]
+        arms = [wire([(0, s * 5 * MM, -4 * MM), (w * 3 * MM, s * 3 * MM, -6 * MM)], 0.1 * MM) for w, s in ends]
+        sim = nf.Simulation(
+            nf.Grid.uniform(MM, (20, 20, 20), origin=(-10 * MM,) * 3),
+            structures=[bent, *arms],
+            boundaries=nf.Boundaries(nf.CPML(3)),
+            sources=[nf.PointCurrent((0, 0, 0.5 * MM), "z", nf.Gaussian(30e9))],
+            monitors=[nf.Probe("at", (MM, 2.5 * MM, 2 * MM), "Ez")],
+            symmetry=nf.Symmetry(**planes),
+            precision="double",
+            steps=150,
+        )
+        return sim.run(threads=1)["at"].values
+
+    whole = probed()
+    for planes in ({"x": "magnetic"}, {"y": "magnetic"}, {"x": "magnetic", "y": "magnetic"}):
+        np.testing.assert_allclose(probed(**planes), whole, atol=1e-9 * np.abs(whole).max())
+
+
 def test_check_lists_how_far_the_edges_lie_beside_the_wire_and_what_they_ask_of_the_time_step():
     def checked(points, **options):
         body = nf.Structure(nf.Wire(points, 0.1 * MM), nf.PEC, "arm")

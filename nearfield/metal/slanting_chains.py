@@ -115,8 +115,11 @@ def _goes_on(
     own = edges_of(samples, wire)[end]
     others = samples.edges_at(samples.node(node[None])).ravel()
     others = others[(others >= 0) & (others != own)]
+    before = wire.path.at[:: 1 if end == 0 else -1][: NEAR_END + 1]
     walls = any(
-        not grid.closed(a) and node[a] in (0, n, *((grid.stepped_from[a],) if grid.stepped_from[a] else ()))
+        np.ptp(before[:, a]) > 0.0  # a wire in a plane of symmetry ends there as elsewhere
+        and not grid.closed(a)
+        and node[a] in (0, n, *((grid.stepped_from[a],) if grid.stepped_from[a] else ()))
         for a, n in enumerate(grid.cells)
     )
     return bool(walls or conducting(samples, others, conducts).any() or any(np.isin(others, c).any() for c in circuits))

@@ -15,7 +15,7 @@ from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.metal.thin_metal import EdgeBox
 
-TIE = 1e-9  # parts of a leg; crossings no further apart than this are made along x, then y, then z
+TIE = 1e-9  # parts of a leg; crossings no further apart than this are ties
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,8 @@ def path_of(wire: Wire, grid: YeeGrid) -> WirePath:
     node = [grid.nearest_node(a, q) for a, q in enumerate(wire.points[0])]
     nodes, places = [tuple(node)], [0.0]
     for number, (start, end) in enumerate(pairwise(wire.points)):
-        for part, axis, to in _crossings(start, end, grid):
+        middle = (0.5 * starts[-1] - starts[number]) / sizes[number] if len(sizes) > 1 else 0.0
+        for part, axis, to in _crossings(start, end, grid, middle):
             node[axis] = to
             nodes.append(tuple(node))
             places.append(starts[number] + part * sizes[number])
@@ -90,8 +91,12 @@ def path_of(wire: Wire, grid: YeeGrid) -> WirePath:
     return WirePath(found, at, along, corners[[0, -1]], float(starts[-1]))
 
 
-def _crossings(start: Point, end: Point, grid: YeeGrid) -> list[tuple[float, int, int]]:
-    """(part of the leg, axis, node entered) where a leg goes from the space of a node to that of the next."""
+def _crossings(start: Point, end: Point, grid: YeeGrid, middle: float) -> list[tuple[float, int, int]]:
+    """(part of the leg, axis, node entered) where a leg goes from the space of a node to that of the next.
+
+    From the `middle` of a bent wire on, in parts of the leg, ties go along x first, before it along z: a wire that is
+    its own mirror image has a chain that is.
+    """
     found = []
     for axis, (low, high) in enumerate(zip(start, end)):
         first, last = grid.nearest_node(axis, low), grid.nearest_node(axis, high)
@@ -99,7 +104,7 @@ def _crossings(start: Point, end: Point, grid: YeeGrid) -> list[tuple[float, int
         for node in range(first, last, way):
             part = (grid.centres(axis)[min(node, node + way)] - low) / (high - low)
             found.append((round(part / TIE) * TIE, axis, node + way))
-    return sorted(found)
+    return sorted(found, key=lambda one: (one[0], one[1] if one[0] >= middle else -one[1]))
 
 
 def _nearest(
@@ -116,8 +121,8 @@ def _nearest(
         part = np.clip(part, 0.0, 1.0)
         near = corners[low:high] + part[:, None] * legs[low:high]
         distance = np.linalg.norm(near - points[n], axis=1)
-        one = int(distance.argmin())
-        at[n], place[n] = near[one], starts[low + one] + part[one] * sizes[low + one]
+        best = distance <= distance.min() + TIE * reach  # of a bend's two sides the mean
+        at[n], place[n] = near[best].mean(axis=0), (starts[low:high] + part * sizes[low:high])[best].mean()
     along = np.maximum.accumulate(place)
     late = along > place  # never back
     leg = np.clip(np.searchsorted(starts, along[late], "right") - 1, 0, len(legs) - 1)
