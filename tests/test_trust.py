@@ -99,7 +99,7 @@ def test_the_worst_comes_first_and_results_without_facts_have_what_their_record_
 
 
 def test_a_lossless_line_is_good_throughout():
-    result = line().run()
+    result = line(metal="conformal").run()
     assert {found.verdict for found in result.trust} == {"good"}
     assert entry(result, "power balance, in").limit == 2.0
     assert entry(result, "energy left, in").value < -59.0  # ended by decay, to 1e-6
@@ -206,6 +206,29 @@ def test_metal_that_the_grid_moves_counts_by_its_distance_in_cells(off, cells, v
     plate = nf.Structure(nf.Sheet((5e-3, 4e-3, 4e-3), (15e-3, (8 + off) * 1e-3, 4e-3)), nf.PEC, name="plate")
     found = entry_of(model_trust(Discretization(line(structures=[plate], metal="staircase"))), "moved to grid lines")
     assert (found.value, found.verdict) == (pytest.approx(cells, abs=1e-9), verdict)
+
+
+@pytest.mark.parametrize(
+    ("off", "wider", "verdict"), [(0.0, 2 / 3, "warn"), (1 / 3, 1 / 3, "warn"), (-0.2, 13 / 15, "bad")]
+)
+def test_sheets_on_whole_edges_say_by_how_much_they_act_wider(off, wider, verdict):
+    """A strip four cells wide acts a third of a cell wider on each side than its lines; followed rims have no entry."""
+    strip = nf.Structure(nf.Sheet((2e-3, 4e-3, 2e-3), (22e-3, (8 + off) * 1e-3, 2e-3)), nf.PEC, name="strip")
+    found = entry_of(model_trust(Discretization(line(structures=[strip], metal="staircase"))), "rims of sheets")
+    assert (found.value, found.verdict) == (pytest.approx(100 * wider / (4 + off)), verdict)
+    assert "strip" in found.text and "along y" in found.text
+    followed = model_trust(Discretization(line(structures=[strip], metal="conformal")))
+    assert not [entry for entry in followed if entry.name == "rims of sheets"]
+
+
+def test_ends_of_sheets_at_other_metal_are_no_rims():
+    """A stub that begins at a strip's edge between lines: its end acts at its line, and no third of a cell beyond."""
+    strip = nf.Structure(nf.Sheet((2e-3, 4e-3, 2e-3), (22e-3, 7.3e-3, 2e-3)), nf.PEC)
+    stub = nf.Structure(nf.Sheet((10e-3, 7.3e-3, 2e-3), (14e-3, 10e-3, 2e-3)), nf.PEC, name="stub")
+    model = line(structures=[strip, stub], metal="staircase")
+    moved = {each["what"]: each for each in model.check().moved}
+    end = moved["structure 'stub', its lower end along y"]
+    assert end["cells"] == pytest.approx(0.3) and "acts as if 3.333 mm instead of 2.7 mm" in end["effect"]
 
 
 def attenuated(share, takers, excess=0.0):

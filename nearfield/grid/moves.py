@@ -39,20 +39,21 @@ def cell_beyond(grid: YeeGrid, axis: int, node: int, way: int) -> float:
     return float(cells[min(max(node - (way < 0), 0), cells.size - 1)])
 
 
-def moved_span(what: str, grid: YeeGrid, axis: int, low: float, high: float, thin: bool = False) -> Iterator[Moved]:
-    """Both ends of an extent (m); `thin`: of metal without thickness, see `moved_place`."""
+def moved_span(
+    what: str, grid: YeeGrid, axis: int, low: float, high: float, low_rim: bool = False, high_rim: bool = False
+) -> Iterator[Moved]:
+    """Both ends of an extent (m); `low_rim`, `high_rim`: ends that are edges of thin metal, see `moved_place`."""
     if low == high:
         yield from moved_place(f"{what}, its place along {AXES[axis]}", grid, axis, low)
         return
     nodes = [grid.nearest_node(axis, end) for end in (low, high)]
     first, last = (float(grid.lines[axis][node]) for node in nodes)
-    if thin:
-        first -= cell_beyond(grid, axis, nodes[0], -1) / 3
-        last += cell_beyond(grid, axis, nodes[1], 1) / 3
+    first -= low_rim * cell_beyond(grid, axis, nodes[0], -1) / 3
+    last += high_rim * cell_beyond(grid, axis, nodes[1], 1) / 3
     longer = 100.0 * ((last - first) / (high - low) - 1.0)
-    how = "acts as if" if thin else "is"
+    how = "acts as if" if low_rim or high_rim else "is"
     effect = (
         f"it {how} {quantity(last - first, 'm')} instead of {quantity(high - low, 'm')} long there ({longer:+.2g} %)"
     )
-    for end, name, way in ((low, "lower", -1), (high, "upper", 1)):
-        yield from moved_place(f"{what}, its {name} end along {AXES[axis]}", grid, axis, end, effect, way * thin)
+    for end, name, beyond in ((low, "lower", -int(low_rim)), (high, "upper", int(high_rim))):
+        yield from moved_place(f"{what}, its {name} end along {AXES[axis]}", grid, axis, end, effect, beyond)

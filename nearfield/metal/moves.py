@@ -8,15 +8,18 @@ import numpy as np
 
 from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Wire
+from nearfield.entry.triples import triple
 from nearfield.entry.wording import quantity
-from nearfield.grid.moves import Moved, moved_place, moved_span
-from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.grid.moves import Moved, cell_beyond, moved_place, moved_span
+from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import ResistiveSheet, is_metal
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.slanted_walls import moved_walls
 from nearfield.metal.slanting_chains import slack_of
 from nearfield.metal.wire_ends import ends_of
 from nearfield.metal.wire_path import path_of
+
+BESIDE = 0.01  # cells past a face at which metal that goes on is looked for
 
 
 def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
@@ -27,7 +30,7 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
         elif is_metal(body.medium) or body.medium == "pmc" or isinstance(body.medium, ResistiveSheet):
             yield from moved_planes(body, grid)
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
-                yield from moved_faces(body, grid)
+                yield from moved_faces(body, bodies, grid)
     yield from moved_walls(bodies, grid, metal)
 
 
@@ -44,14 +47,58 @@ def moved_planes(body: FilledShape, grid: YeeGrid) -> Iterator[Moved]:
             yield from moved_place(f"{body.label}, thinner than a cell", grid, axis, 0.5 * (low + high), effect)
 
 
-def moved_faces(body: FilledShape, grid: YeeGrid) -> Iterator[Moved]:
+def moved_faces(body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]:
     """Flat faces of metal on whole cells and edges."""
     lower, upper = body.shape.bounds()
-    ends = [[grid.nearest_node(axis, place) for place in pair] for axis, pair in enumerate(zip(lower, upper))]
-    thin = any(body.shape._constant_along(a) and low == high for a, (low, high) in enumerate(ends))
-    for axis, (low, high) in enumerate(ends):
-        if body.shape._constant_along(axis) and low != high:
-            yield from moved_span(body.label, grid, axis, lower[axis], upper[axis], thin)
+    for axis in _spanned(body, grid):
+        thin = len(_spanned(body, grid)) < 3
+        rims = [thin and not _goes_on(body, bodies, grid, axis, way) for way in (-1, 1)]
+        yield from moved_span(body.label, grid, axis, lower[axis], upper[axis], *rims)
+
+
+def whole_rims(
+    bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal
+) -> Iterator[tuple[FilledShape, str, float]]:
+    """Sheets on whole edges: body, axis, by what part of its width it acts wider there than it is drawn.
+
+    Whole edges act a third of a cell past the line on which they end; ends at other metal and out of the grid do not.
+    """
+    for body in bodies:
+        spanned = _spanned(body, grid)
+        if is_metal(body.medium) and len(spanned) == 2 and not metal.follows(body.shape):
+            lower, upper = body.shape.bounds()
+            for axis in spanned:
+                wider = 0.0
+                for end, way in ((lower[axis], -1), (upper[axis], 1)):
+                    node = grid.nearest_node(axis, end)
+                    if not _goes_on(body, bodies, grid, axis, way):
+                        acts = grid.lines[axis][node] + way * cell_beyond(grid, axis, node, way) / 3
+                        wider += way * (float(acts) - end)
+                yield body, AXES[axis], wider / (upper[axis] - lower[axis])
+
+
+def _spanned(body: FilledShape, grid: YeeGrid) -> list[int]:
+    """Axes across which a body has two flat faces on different lines."""
+    if isinstance(body.shape, Wire):
+        return []
+    nodes = [[grid.nearest_node(a, place) for place in pair] for a, pair in enumerate(zip(*body.shape.bounds()))]
+    return [a for a, (low, high) in enumerate(nodes) if body.shape._constant_along(a) and low != high]
+
+
+def _goes_on(body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid, axis: int, way: int) -> bool:
+    """Whether other metal, or the end of the grid, lies past the middle of a flat face."""
+    lower, upper = body.shape.bounds()
+    place, line = (lower if way < 0 else upper)[axis], grid.lines[axis]
+    at = [0.5 * (low + high) for low, high in zip(lower, upper)]
+    at[axis] = place + way * BESIDE * cell_beyond(grid, axis, grid.nearest_node(axis, place), way)
+    if not line[0] < at[axis] < line[-1]:
+        return True
+    margin = SAMPLE_TOLERANCE * float(grid.primary(axis).min())
+    return any(
+        bool(other.shape.contains(*triple(at), margin))
+        for other in bodies
+        if other is not body and is_metal(other.medium) and not isinstance(other.shape, Wire)
+    )
 
 
 def moved_path(body: FilledShape, wire: Wire, grid: YeeGrid) -> Iterator[Moved]:

@@ -15,6 +15,7 @@ from nearfield.discretization.resolution import cells_in_media, phase_across, re
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.wording import counted
 from nearfield.lowering.context import dft_stride
+from nearfield.metal.moves import whole_rims
 from nearfield.sources.waveforms import ContinuousWave
 from nearfield.trust.entries import Trust, judged
 from nearfield.trust.walls import wall_trust
@@ -27,6 +28,7 @@ CELLS = 15.0, 10.0  # per wavelength: 2 and 4.5 degrees of phase in every wavele
 PHASE = 20.0, 90.0  # degrees across the grid: 0.3 dB of two waves that should add up; they cancel at 180
 SKIN_CELLS = 3.0, 1.0  # per skin depth: 3 keep the loss of a half space to some 5 %
 MOVED = 0.05, 0.5  # cells
+WIDER = 1.0, 20.0  # % of a sheet's width
 ALIAS = -60.0, -40.0  # dB of the pulse's peak that fold onto recorded frequencies
 ROUNDING = -80.0, -60.0  # dB of the peak field
 EPSILON = {"single": 2.0**-24, "double": 2.0**-53}
@@ -39,6 +41,7 @@ def model_trust(setup: Discretization) -> list[Trust]:
         *_resolution(setup),
         *_skin_depth(setup),
         *_places(setup),
+        *_rims(setup),
         *wall_trust(setup),
         *_aliases(setup),
         *_rounding(setup),
@@ -96,6 +99,19 @@ def _places(setup: Discretization) -> Iterator[Trust]:
             "`nearfield check` lists them with their effect"
         )
     yield judged("moved to grid lines", worst["cells"] if worst else 0.0, *MOVED, text)
+
+
+def _rims(setup: Discretization) -> Iterator[Trust]:
+    """How much wider sheets on whole edges act than they are drawn."""
+    found = list(whole_rims(setup.simulation._bodies, setup.grid, setup.coefficients.metal))
+    if found:
+        body, axis, part = max(found, key=lambda each: abs(each[2]))
+        text = (
+            f"by which {body.label} acts {'wider' if part > 0 else 'narrower'} along {axis} than it is drawn, the most "
+            f"of {counted(len({id(each[0]) for each in found}), 'sheet')} on whole edges, which act a third of a cell "
+            'past their last line; metal="conformal" lets them end where they are drawn'
+        )
+        yield judged("rims of sheets", 100.0 * abs(part), *WIDER, text, "%")
 
 
 def _conducts(index: complex) -> bool:
