@@ -150,7 +150,7 @@ def impedance(direction, cell=1 / 40, length=0.47, radius=0.15):
     [((1, 1, 0), 0.15), ((3**0.5, 1, 0), 0.15), ((1, 0.18, 0), 0.15), ((1, 1, 1), 0.15), ((1, 1, 0), 0.01)],
 )
 def test_a_slanting_dipole_resonates_as_one_along_an_axis(direction, radius):
-    """Each of two ends lies within 0.2 cells, 2 % of the 19 cells between them; bare edges are 8 to 11 % low.
+    """Each of two ends lies within 0.2 cells, 2 % of the 19 cells between them.
 
     The resistance of arms that bend by up to 55 degrees at the port of one cell, 5 % of the length, is within that.
     """
