@@ -93,14 +93,13 @@ def cavity(medium: nf.Medium, time_step: float) -> CpuEngine:
 def test_a_cavity_is_stable_just_below_its_limit_and_grows_just_above(medium):
     """The limit of the cavity is that of its own shortest wave, a little above the endless grid's.
 
-    The energy that leap-frog keeps, or passive poles take from, is the sum of squares but for a product of E and H that
-    is at most `part` of it, the time step over its limit. So the sum stays below (1 + part)/(1 - part) of its start.
+    Energy goes to and fro between fields and poles, slowly too, so that what the fields hold is compared with the most
+    that they held in the first 2000 steps. Growth that a step multiplies by 1.0003 and more is found.
     """
-    limit, part = 2 / (modes().max() * 299792458.0) * medium.index, 0.999
-    below = cavity(medium, part * limit)
-    start = below.advance(1, weigh=True).energy
-    for steps in (2000, 14000):
-        assert below.advance(steps, weigh=True).energy < (1 + part) / (1 - part) * start
+    limit = 2 / (modes().max() * 299792458.0) * medium.index
+    below = cavity(medium, 0.999 * limit)
+    most = max(below.advance(100, weigh=True).energy for _ in range(20))
+    assert below.advance(14000, weigh=True).energy < 100.0 * most
     assert largest_root(medium, 1.05 * limit, [modes().max()]) > 1.0
     rate = np.log(largest_root(medium, 1.05 * limit, [modes().max()]))
     steps = int(min(40.0 / rate, 20000))
