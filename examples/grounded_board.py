@@ -68,7 +68,7 @@ class GroundedBoard:
         transverse = k * np.sin(theta) * np.array([cosine, sine])
         turn = np.array([[cosine, -sine, none], [sine, cosine, none], [none, none, none + 1]])
         total = np.zeros((2, phi.size), dtype=complex)
-        for face in pattern.faces:
+        for face in pattern.surface.faces:
             for sign, first, second, e, h, places, weights in samples(face, index):
                 across = [np.exp(1j * np.outer(transverse[axis], places[axis])) * weights[axis] for axis in (0, 1)]
                 for number, (electric, magnetic) in enumerate(self.waves(k, theta, places[2])):
