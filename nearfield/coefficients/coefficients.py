@@ -224,15 +224,18 @@ class Coefficients:
         return found
 
     def media_in(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> list[Medium]:
-        """The media, metal apart, that fill centres of the lattice of three lists of cells; the background last."""
-        place = triple(spread(self.grid.centres(axis)[index], axis, 3) for axis, index in enumerate((i, j, k)))
+        """The media, metal apart, that fill centres of the lattice of rising lists of cells, the background last."""
+        places = [self.grid.centres(axis)[index] for axis, index in enumerate((i, j, k))]
         free = np.ones((len(i), len(j), len(k)), dtype=bool)
         found = []
         for body in reversed(self._bodies):
-            if body.shape.kind == "wire" or not free.any():
+            ends = zip(places, *body.shape.bounds())
+            cut = tuple(slice(np.searchsorted(at, low), np.searchsorted(at, high, "right")) for at, low, high in ends)
+            if body.shape.kind == "wire" or not free[cut].any():
                 continue
-            inside = free & body.shape.contains(*place)
+            at = triple(spread(place[part], axis, 3) for axis, (place, part) in enumerate(zip(places, cut)))
+            inside = free[cut] & body.shape.contains(*at)
             if isinstance(body.medium, Medium) and inside.any():
                 found.append(body.medium)
-            free &= ~inside
+            free[cut] &= ~inside
         return [*found, self._background] if free.any() else found
