@@ -201,6 +201,9 @@ def test_prrte_takes_cores_that_are_not_neighbours(prterun, tmp_path):
     assert found == {0: ("nodeA0", (0, 1, 5)), 1: ("nodeA1", (2, 7))}
 
 
+STAYS = "sleep", "0.3"  # ranks that end at once: hydra writes to a part of itself that is gone (SIGPIPE, one in ten)
+
+
 @pytest.mark.parametrize("topology, scheme", [case for case in CASES if case[1] != "none"])
 def test_hydra_binds_every_rank_as_its_host_file_says(hydra, tmp_path, topology, scheme):
     machine = from_synthetic(topology)
@@ -211,7 +214,7 @@ def test_hydra_binds_every_rank_as_its_host_file_says(hydra, tmp_path, topology,
     (tmp_path / "hosts").write_text("\n".join(emit("hydra", machine, scheme, ranks(machine, scheme, hosts))) + "\n")
     environment = os.environ | {"HWLOC_XMLFILE": str(tmp_path / "machine.xml"), "HYDRA_TOPO_DEBUG": "1"}
     done = subprocess.run(
-        [hydra, "-launcher", "fork", "-f", tmp_path / "hosts", "-n", str(count), "true"],
+        [hydra, "-launcher", "fork", "-f", tmp_path / "hosts", "-n", str(count), *STAYS],
         capture_output=True,
         text=True,
         timeout=LIMIT,
