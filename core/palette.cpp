@@ -2,14 +2,9 @@
 
 #include <algorithm>
 
-namespace nearfield {
+#include "coefficient_rows.hpp"
 
-namespace {
-template <class Real>
-std::string bytes_of(const Real* values, long count) {
-    return std::string(reinterpret_cast<const char*>(values), count * sizeof(Real));
-}
-}  // namespace
+namespace nearfield {
 
 // `ca`, `cb`: three blocks each.
 template <class Real>
@@ -140,21 +135,10 @@ std::uint32_t Palette<Real>::intern_row(Row ca, Row cb) {
 
 template <class Real>
 void Palette<Real>::set_planes(long first, long last, const Real* ca, const Real* cb) {
-    const long length = lanes * layout_.blocks;
-    std::vector<Real> a(3 * length, Real(1)), b(3 * length, Real(0));  // lanes past the row never change
-    for (long j = 0; j < layout_.nb; ++j) {
-        for (int component = 0; component < 3; ++component) {
-            const long source = (component * layout_.nb + j) * layout_.nc;
-            for (long k = 0; k < layout_.nc; ++k) {
-                const Real drive = cb[source + k];
-                b[component * length + k] = drive;
-                // A sample in metal is zero and stays so: Ca = 1 keeps its block lossless.
-                a[component * length + k] = drive == Real(0) ? Real(1) : ca[source + k];
-            }
-        }
+    each_coefficient_row(layout_, ca, cb, [&](long j, Row a, Row b) {
         const std::uint32_t id = intern_row(a, b);
         for (long i = first; i < last; ++i) row_program_[layout_.row(i, j)] = id;
-    }
+    });
 }
 
 template <class Real>

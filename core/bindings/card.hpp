@@ -33,21 +33,10 @@ public:
         : engine_(device(order, threads), make_layout(shape, slabs), make_seams(seams), parts, weighed_along) {}
 
     void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
-        const long length = lengths()[axis];
-        Profile<Real>&e = engine_.profile(0, axis), &h = engine_.profile(1, axis);
-        std::vector<Real>* targets[6] = {&e.inverse, &h.inverse, &e.decay, &e.drive, &h.decay, &h.drive};
-        for (int n = 0; n < 6; ++n) {
-            if (long(values[n].shape(0)) != length) throw std::invalid_argument("profile has a wrong length");
-            targets[n]->assign(padded(length), Real(0));
-            std::copy_n(values[n].data(), length, targets[n]->begin());
-        }
+        fill_profile(engine_.profile(0, axis), engine_.profile(1, axis), lengths()[axis], values);
     }
     void set_planes(bool magnetic, long first, long last, In<Real, nb::ndim<3>> a, In<Real, nb::ndim<3>> b) {
-        const auto [na, nb_, nc] = lengths();
-        for (const auto& x : {a, b})
-            if (x.shape(0) != 3 || long(x.shape(1)) != nb_ || long(x.shape(2)) != nc)
-                throw std::invalid_argument("coefficient planes must be (3, nb, nc)");
-        if (first < 0 || last > na) throw std::invalid_argument("coefficient planes lie outside the domain");
+        check_coefficients<Real>(engine_.layout(), first, last, a, b);
         engine_.coefficients(magnetic).set_planes(first, last, a.data(), b.data());
     }
 
@@ -57,7 +46,7 @@ public:
             check(component, i(n), j(n), k(n));
             engine_.add_current(component, i(n), j(n), k(n), weight(n), waveform, reach);
         }
-        engine_.finish_points(reach);
+        engine_.finish(cuda::Follows::points, reach);
     }
     // numbers: (edges, 13): admittance, voltage factor, feedback, inverse, drive, output 2, input 2, transition 4
     void add_circuit(int component, Indices i, Indices j, Indices k, In<double, nb::ndim<2>> numbers, int waveform) {
@@ -70,7 +59,7 @@ public:
                                 {c(0), c(1), c(2), c(3), c(4), {c(5), c(6)}, {c(7), c(8)}, {c(9), c(10), c(11), c(12)}},
                                 waveform, reach);
         }
-        engine_.finish_points(reach);
+        engine_.finish(cuda::Follows::points, reach);
     }
     // All terms of the sum, each with its place in it.
     void add_functional(In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k, Doubles weight,
@@ -82,7 +71,7 @@ public:
             check(int(component(n)), i(n), j(n), k(n));
             engine_.add_product(int(component(n)), i(n), j(n), k(n), weight(n), place(n), reach);
         }
-        engine_.finish_points(reach);
+        engine_.finish(cuda::Follows::points, reach);
     }
     void add_incident(bool magnetic, unsigned wave, In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j,
                       Indices k, In<Real, nb::ndim<1>> weight, In<std::int32_t, nb::ndim<2>> column,
@@ -101,7 +90,7 @@ public:
             engine_.add_received(int(component(n)), i(n), j(n), k(n), weight(n), wave, columns, share.data() + n * taps,
                                  unsigned(taps), reach);
         }
-        engine_.finish_received(reach);
+        engine_.finish(cuda::Follows::incident, reach);
     }
     // As in coupled.hpp.
     void add_coupling(Places at, Indices first, Places tap, In<Real, nb::ndim<1>> weight) {
@@ -239,15 +228,7 @@ public:
     }
 
     static nb::dict states(nb::handle_t<Card> self) {
-        nb::dict views;
-        for (const StateArray& s : nb::cast<Card&>(self).engine_.states()) {
-            const std::vector<std::size_t> shape(s.shape.begin(), s.shape.end());
-            const std::vector<std::int64_t> stride(s.stride.begin(), s.stride.end());
-            views[s.name.c_str()] =
-                nb::make_tuple(s.half, nb::ndarray<nb::numpy, Real>(static_cast<Real*>(s.data), shape.size(),
-                                                                    shape.data(), self, stride.data()));
-        }
-        return views;
+        return views_of<Real>(self, nb::cast<Card&>(self).engine_.states());
     }
     void resume(long steps) { engine_.resume(steps); }
     void reset() { engine_.resume(0); }

@@ -39,12 +39,7 @@ public:
         const Layout& l = engine_.block().layout;
         const long length = axis == 0 ? l.na : axis == 1 ? l.nb : l.nc;
         Profile<Real>&e = engine_.block().profile[0][axis], &h = engine_.block().profile[1][axis];
-        std::vector<Real>* targets[6] = {&e.inverse, &h.inverse, &e.decay, &e.drive, &h.decay, &h.drive};
-        for (int n = 0; n < 6; ++n) {
-            if (long(values[n].shape(0)) != length) throw std::invalid_argument("profile has a wrong length");
-            targets[n]->assign(padded(length), Real(0));
-            std::copy_n(values[n].data(), length, targets[n]->begin());
-        }
+        fill_profile(e, h, length, values);
         for (Profile<Real>* p : {&e, &h}) {
             p->length.resize(length);
             for (long n = 0; n < length; ++n)
@@ -55,11 +50,7 @@ public:
     }
 
     void set_planes(bool magnetic, long first, long last, In<Real, nb::ndim<3>> a, In<Real, nb::ndim<3>> b) {
-        const Layout& l = engine_.block().layout;
-        for (const auto& x : {a, b})
-            if (x.shape(0) != 3 || long(x.shape(1)) != l.nb || long(x.shape(2)) != l.nc)
-                throw std::invalid_argument("coefficient planes must be (3, nb, nc)");
-        if (first < 0 || last > l.na) throw std::invalid_argument("coefficient planes lie outside the domain");
+        check_coefficients<Real>(engine_.block().layout, first, last, a, b);
         (magnetic ? engine_.block().magnetic : engine_.block().electric).set_planes(first, last, a.data(), b.data());
     }
 
@@ -175,15 +166,7 @@ public:
     }
     // Every state array by name, as a strided view: name -> (half step, array).
     static nb::dict states(nb::handle_t<Solver> self) {
-        nb::dict views;
-        for (const StateArray& s : nb::cast<Solver&>(self).engine_.states()) {
-            const std::vector<std::size_t> shape(s.shape.begin(), s.shape.end());
-            const std::vector<std::int64_t> stride(s.stride.begin(), s.stride.end());
-            views[s.name.c_str()] =
-                nb::make_tuple(s.half, nb::ndarray<nb::numpy, Real>(static_cast<Real*>(s.data), shape.size(),
-                                                                    shape.data(), self, stride.data()));
-        }
-        return views;
+        return views_of<Real>(self, nb::cast<Solver&>(self).engine_.states());
     }
 
     // Time-skewed tiles of so many steps and rows, depth 0: stepwise; rows in segments of so many blocks, 0: whole;

@@ -83,19 +83,10 @@ void CardEngine<Real>::add_received(int component, long i, long j, long k, Real 
 }
 
 template <class Real>
-void CardEngine<Real>::finish_points(const Reach& reach) {
+void CardEngine<Real>::finish(Follows kind, const Reach& reach) {
     if (gathered_.empty()) return;
     const int half = gathered_[0].at % layout().record_length / (3 * layout().field_length);
-    auto& entries = stage_for(*device_, stages_[half], Follows::points, reach).entries;
-    entries.insert(entries.end(), gathered_.begin(), gathered_.end());
-    gathered_.clear();
-}
-
-template <class Real>
-void CardEngine<Real>::finish_received(const Reach& reach) {
-    if (gathered_.empty()) return;
-    const int half = gathered_[0].at % layout().record_length / (3 * layout().field_length);
-    auto& entries = stage_for(*device_, stages_[half], Follows::incident, reach).entries;
+    auto& entries = stage_for(*device_, stages_[half], kind, reach).entries;
     entries.insert(entries.end(), gathered_.begin(), gathered_.end());
     gathered_.clear();
 }

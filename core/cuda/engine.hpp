@@ -46,11 +46,10 @@ public:
     void add_circuit(int component, long i, long j, long k, const cell::CircuitNumbers<Wide>& numbers, int column,
                      Reach& reach);
     void add_product(int component, long i, long j, long k, double weight, long place, Reach& reach);
-    // What these three have gathered becomes a term, or samples of an incident wave do.
-    void finish_points(const Reach& reach);
     void add_received(int component, long i, long j, long k, Real weight, unsigned wave, const std::int32_t* columns,
                       const Real* shares, unsigned taps, Reach& reach);
-    void finish_received(const Reach& reach);
+    // What one of these four has gathered becomes a term.
+    void finish(Follows kind, const Reach& reach);
     void begin_functional(long terms, long stride);
     void add_transform(const BoxOf& box, long frequencies, long stride);
     void add_copies(const BoxOf& box, std::vector<long> steps, bool keep, Real unit);
