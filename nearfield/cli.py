@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, TextIO
 
@@ -62,6 +63,8 @@ def run(
     memory: options.Memory = None,
     halo_depth: options.HaloDepth = None,
     overlap: options.Overlap = "split",
+    patience: options.Patience = options.LIMIT,
+    trace: Annotated[Path | None, Option("--trace", help="File for what each rank did in a block of steps.")] = None,
     engine: options.Engine = None,
     checkpoint: options.Checkpoint = None,
     resume: options.Resume = None,
@@ -73,8 +76,9 @@ def run(
     from nearfield.commands.run import Options, resume_run, run_model
     from nearfield.run.options import RunOptions
 
-    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap)
-    own = RunOptions(threads, tiling=tiles, parallel=spread, space_check=space_check, engine=engine, long=long)
+    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
+    own = RunOptions(threads, tiling=tiles, space_check=space_check, engine=engine, long=long)
+    own = replace(own, parallel=replace(spread, timeline=trace is not None), trace=trace)
     chosen = Options(own, report, as_json, checkpoint)
     if resume is not None:
         return resume_run(resume, model, output, chosen)

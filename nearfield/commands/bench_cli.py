@@ -31,13 +31,14 @@ def box(
     memory: options.Memory = None,
     halo_depth: options.HaloDepth = None,
     overlap: options.Overlap = "split",
+    patience: options.Patience = options.LIMIT,
     as_json: options.Json = False,
 ) -> int:
     """Time an empty cube with a point current in the middle."""
     from nearfield.commands.bench import measure_box
 
     how = {"threads": threads, "schedule": schedule.value, "precision": precision.value, "tiling": tiles}
-    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap)
+    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
     return measure_box(as_json, cells, boundary.value, steps=steps, parallel=spread, engine=engine or "auto", **how)
 
 
@@ -53,12 +54,13 @@ def bench_model(
     memory: options.Memory = None,
     halo_depth: options.HaloDepth = None,
     overlap: options.Overlap = "split",
+    patience: options.Patience = options.LIMIT,
     as_json: options.Json = False,
 ) -> int:
     """Time the steps of a model; nothing is written."""
     from nearfield.commands.bench import measure_model
 
-    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap)
+    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
     return measure_model(as_json, model, steps, threads, tiles, spread)
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from nearfield.machine.watchdog import LIMIT as LIMIT
+
 if TYPE_CHECKING:
     from nearfield.parallel.start import Parallel
 
@@ -57,11 +59,19 @@ BIND = "node, socket, numa, l3, core or none; ! at its end overrides what the la
 Bind = Annotated[str | None, Option("--bind", help=BIND)]
 Memory = Annotated[str | None, Option("--memory", help="first-touch, bind, interleave or off.")]
 Overlap = Annotated[str, Option("--overlap", help="split: messages are hidden behind the interior; none; blocking.")]
+PATIENCE = "Seconds without a sign of life after which a rank is lost, and the run ends."
+Patience = Annotated[float, Option("--patience", help=PATIENCE)]
 HaloDepth = Annotated[int | None, Option("--halo-depth", help="Layers, and steps, between two exchanges.")]
 
 
 def on_ranks(
-    ranks: int | None, domains: str | None, bind: str | None, memory: str | None, halo_depth: int | None, overlap: str
+    ranks: int | None,
+    domains: str | None,
+    bind: str | None,
+    memory: str | None,
+    halo_depth: int | None,
+    overlap: str,
+    patience: float,
 ) -> Parallel:
     """The part of this process in a run; where `ranks` asks for a launcher, its exit code ends the command."""
     from nearfield.parallel.launch import relaunch
@@ -70,4 +80,4 @@ def on_ranks(
     ended = relaunch(ranks)
     if ended is not None:
         raise typer.Exit(ended)
-    return Parallel(domains, bind, memory, halo_depth, overlap)
+    return Parallel(domains, bind, memory, halo_depth, overlap, patience)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from nearfield.entry.errors import DivergedError, ModelError, Requeue
 from nearfield.entry.wording import counted, duration, memory
 from nearfield.machine.interruption import Terminated
 from nearfield.machine.machine_rate import remember_rate
-from nearfield.machine.transport import world
+from nearfield.machine.transport import Alone, agreed, world
 from nearfield.model_file import load, loads
 from nearfield.parallel.decomposition import times
 from nearfield.parallel.start import Parallel, refuse_spread
@@ -149,6 +150,7 @@ def run_into(
 ) -> Result:
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     ranks, kept = world(), kept or Checkpoints(result=RESULT_NAME)
+    agreed(ranks, partial(refuse_trace, options.trace, ranks), at_root=True)
     setup = Discretization(simulation, ranks)
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
@@ -180,6 +182,19 @@ def run_into(
     if ranks.size == 1 and name == "cpu":
         remember_rates(result, simulation.precision)
     return result
+
+
+def refuse_trace(trace: Path | None, ranks: Alone) -> None:
+    """Refuse a trace of one rank, and one that cannot be written."""
+    if trace is None:
+        return
+    if ranks.size == 1:
+        raise ModelError(
+            "--trace shows what several ranks compute, send and wait for, and this run has one rank; add --ranks 2, or "
+            "leave --trace out"
+        )
+    if trace.is_dir() or not os.access(trace.absolute().parent, os.W_OK):
+        raise ModelError(f"--trace {trace} cannot be written; give a file in a folder that is there")
 
 
 def touchstone(result: Result, folder: Path, stem: str) -> Path:

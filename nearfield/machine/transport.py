@@ -8,16 +8,20 @@ import platform
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
+from nearfield.machine.watchdog import Watchdog
 
 if TYPE_CHECKING:
     import numpy as np
 
 # What launchers tell each process of their number: Open MPI, MPICH and Intel MPI, MVAPICH, a step of Slurm.
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+ROUND_TRIPS = 20  # of a short message, to compare clocks
 PATIENCE = 2.0  # s, for ranks that fail alike
+Waiting = Callable[[], AbstractContextManager[None]]  # entered while a rank waits for others
 
 
 class Alone:
@@ -58,8 +62,15 @@ class Alone:
         """Whether every other rank says so as well, within a few seconds."""
         return True
 
+    def clock_offset(self) -> float:
+        """Seconds that rank 0's `time.perf_counter()` is ahead of this rank's."""
+        return 0.0
+
     def abort(self, code: int) -> None:
         """End all ranks at once."""
+
+    def watch(self, limit: float | None = None, kept: Callable[[], str] | None = None) -> None:
+        """Seconds without a sign of life after which other ranks are lost, and what tells what is left then."""
 
 
 ALONE = Alone()
@@ -71,34 +82,46 @@ class Ranks(Alone):
     def __init__(self, communicator) -> None:
         self._mpi, self._ends = communicator, communicator.Dup()
         self.rank, self.size = communicator.rank, communicator.size
+        self.hosts = communicator.allgather(platform.node())
+        self._watchdog = Watchdog(communicator, self.hosts)
+        self._waiting = self._watchdog.waiting
 
     def from_root(self, value: Any) -> Any:
-        return self._mpi.bcast(value)
+        with self._waiting():
+            return self._mpi.bcast(value)
 
     def gathered(self, value) -> list | None:
-        return self._mpi.gather(value)
+        with self._waiting():
+            return self._mpi.gather(value)
 
     def everywhere(self, value) -> list:
-        return self._mpi.allgather(value)
+        with self._waiting():
+            return self._mpi.allgather(value)
 
     def added(self, values: np.ndarray) -> np.ndarray:
         total = values.copy()
-        self._mpi.Allreduce(values, total)
+        with self._waiting():
+            self._mpi.Allreduce(values, total)
         return total
 
     def added_on_root(self, values: np.ndarray) -> np.ndarray | None:
         total = values.copy() if self.rank == 0 else None
-        self._mpi.Reduce(values, total)
+        with self._waiting():
+            self._mpi.Reduce(values, total)
         return total
 
     def any(self, wanted: bool) -> bool:
-        return any(self._mpi.allgather(bool(wanted)))
+        return any(self.everywhere(bool(wanted)))
+
+    def watch(self, limit: float | None = None, kept: Callable[[], str] | None = None) -> None:
+        self._watchdog.limit = limit or self._watchdog.limit
+        self._watchdog.kept = kept or self._watchdog.kept
 
     def channel(
         self, out: Sequence[tuple[int, np.ndarray]], into: Sequence[tuple[int, np.ndarray]], kind: type[Channel]
     ) -> Channel:
         """A way for the same buffers to go to, and come from, the same ranks again and again."""
-        return kind(self._mpi, out, into)
+        return kind(self._mpi, out, into, self._waiting)
 
     def all_give_up(self) -> bool:
         together, end = self._ends.Ibarrier(), time.monotonic() + PATIENCE
@@ -108,6 +131,22 @@ class Ranks(Alone):
             time.sleep(0.01)
         return True
 
+    def clock_offset(self) -> float:
+        if self.rank == 0:
+            for rank in range(1, self.size):
+                for _ in range(ROUND_TRIPS):
+                    self._ends.recv(source=rank)
+                    self._ends.send(time.perf_counter(), rank)
+            return 0.0
+        trips = []
+        for _ in range(ROUND_TRIPS):
+            sent = time.perf_counter()
+            self._ends.send(None, 0)
+            trips.append((sent, self._ends.recv(source=0), time.perf_counter()))
+        # the answer is taken to have been made in the middle of the trip (Cristian, Distributed Computing 3, 1989)
+        sent, there, answered = min(trips, key=lambda trip: trip[2] - trip[0])
+        return there - (sent + answered) / 2
+
     def abort(self, code: int) -> None:
         self._mpi.Abort(code)
 
@@ -115,10 +154,10 @@ class Ranks(Alone):
 class Channel:
     """Persistent messages: `send` what is packed, `progress` now and then, `wait` for all that comes."""
 
-    def __init__(self, communicator, out, into) -> None:
+    def __init__(self, communicator, out, into, waiting: Waiting) -> None:
         from mpi4py import MPI
 
-        self._all = MPI.Prequest
+        self._all, self._waiting = MPI.Prequest, waiting
         self._sends = [communicator.Send_init([buffer, MPI.BYTE], dest=rank) for rank, buffer in out]
         self._receives = [communicator.Recv_init([buffer, MPI.BYTE], source=rank) for rank, buffer in into]
         weakref.finalize(self, freed, self._sends + self._receives)
@@ -137,15 +176,17 @@ class Channel:
 
     def wait(self) -> None:
         """Wait until all has come and gone."""
-        self._all.Waitall(self._receives + self._sends)
+        with self._waiting():
+            self._all.Waitall(self._receives + self._sends)
 
 
 class Turns(Channel):
     """Blocking messages: while one pair of ranks talks, those that wait for it stand still."""
 
-    def __init__(self, communicator, out, into) -> None:
+    def __init__(self, communicator, out, into, waiting: Waiting) -> None:
         from mpi4py import MPI
 
+        self._waiting = waiting
         self._mpi, self._out, self._into = communicator, dict(out), dict(into)
         self._bytes, self._sent = MPI.BYTE, False
 
@@ -161,14 +202,21 @@ class Turns(Channel):
     def wait(self) -> None:
         if not self._sent:
             return
-        me = self._mpi.rank
-        for other in sorted({*self._out, *self._into}, key=lambda rank: (min(rank, me), max(rank, me))):
-            for source in sorted((me, other)):
-                if source == me and other in self._out:
-                    self._mpi.Send([self._out[other], self._bytes], dest=other)
-                elif source == other and other in self._into:
-                    self._mpi.Recv([self._into[other], self._bytes], source=other)
+        with self._waiting():
+            for other in sorted({*self._out, *self._into}, key=self._turn):
+                self._talk(other)
         self._sent = False
+
+    def _turn(self, rank: int) -> tuple[int, int]:
+        """The place of a pair of ranks in the order of all pairs."""
+        return min(rank, self._mpi.rank), max(rank, self._mpi.rank)
+
+    def _talk(self, other: int) -> None:
+        for source in self._turn(other):
+            if source != other and other in self._out:
+                self._mpi.Send([self._out[other], self._bytes], dest=other)
+            elif source == other and other in self._into:
+                self._mpi.Recv([self._into[other], self._bytes], source=other)
 
 
 def freed(requests: list) -> None:

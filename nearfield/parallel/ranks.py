@@ -22,6 +22,7 @@ from nearfield.parallel.halo import exchanges
 from nearfield.parallel.part import PlanPart, held_box, parted_rings
 from nearfield.parallel.phases import Axis, SplitTiles, phases
 from nearfield.parallel.recorded import RankRecorders
+from nearfield.parallel.timeline import Timeline
 from nearfield.plan.boxes import Arrangement, Box, Grouping
 from nearfield.plan.excitations import Marches
 from nearfield.plan.plan import Plan
@@ -46,6 +47,7 @@ class RankEngine:
         depth: int,
         overlap: str = "split",
         engine: str = "cpu",
+        timeline: Timeline | None = None,
         **options: Any,
     ) -> None:
         self.plan, self.ranks, self.depth, self.overlap = plan, ranks, depth, overlap
@@ -63,6 +65,8 @@ class RankEngine:
         self._early, self._late = (self._channel(late) for late in (False, True))
         self._axes = axes_of(self.part, depth)
         self._coming = False  # halos are under way
+        self.timeline = timeline
+        self._sent = 0.0  # when the messages under way were sent, of a rank that notes spans; 0: they have come
         self.seconds = {"compute": 0.0, "pack": 0.0, "wait": 0.0}
         self.exchanges = self.split_blocks = 0  # blocks of steps made in split tiles
 
@@ -94,6 +98,8 @@ class RankEngine:
         self, steps: int, excitation: str = "sources", weigh: bool = False, stop: Stop | None = None
     ) -> Block | None:
         """Make `steps` steps, or tell that some rank was asked to stop: None, after the steps were made."""
+        if self.timeline:
+            self.timeline.begin()
         self._halves.begin(steps, excitation, weigh, self._tables(steps, excitation))
         tiles = self.ranks.from_root(self.local.facts()["tile_depth"]) if self.overlap == "split" else 0
         if not (tiles > self._round and self._advance_in_split_tiles(steps, tiles)):
@@ -132,7 +138,7 @@ class RankEngine:
                 last = min(block.last, first + self._round)
                 self._receive(first)
                 for region in block.wedge(first):
-                    self._run(first, last, region)
+                    self._run(first, last, region, "faces")
                 self._early.expect()
                 self._send(late=False)
                 self._coming = True
@@ -140,7 +146,7 @@ class RankEngine:
                 for _ in range(due):
                     self._run(*slices.pop(0))
             for region in block.mortar():
-                self._run(block.first, block.last, region)
+                self._run(block.first, block.last, region, "behind the faces")
             slices = [(block.first, block.last, region) for region in block.core(len(rounds))]
         for each in slices:
             self._run(*each)
@@ -154,7 +160,7 @@ class RankEngine:
         if self.overlap != "split":
             faces, rest = [], [tuple(axis.whole(first) for axis in self._axes)]
         for region in faces:
-            self._run(first, last, region)
+            self._run(first, last, region, "faces")
         for channel in (self._early, self._late):
             channel.expect()
         if faces:
@@ -168,14 +174,27 @@ class RankEngine:
         if self.overlap != "split":
             self._wait()
 
-    def _run(self, first: int, last: int, region: Sides) -> None:
+    def _run(self, first: int, last: int, region: Sides, name: str = "interior") -> None:
         begun = time.perf_counter()
         self._halves.run(first, last, region, self._progress, POLL)
-        self.seconds["compute"] += time.perf_counter() - begun
+        self._spent("compute", name, begun, (first, last))
+
+    def _spent(self, what: str, name: str, begun: float, steps: tuple[int, int] | None = None) -> None:
+        """Account for what ends now."""
+        self.seconds[what] += time.perf_counter() - begun
+        if self.timeline:
+            self.timeline.add(name, begun, steps=steps)
 
     def _progress(self) -> bool:
-        self._early.progress()
+        if self._early.progress():
+            self._come()
         return False
+
+    def _come(self) -> None:
+        """The messages under way have come."""
+        if self.timeline and self._sent:
+            self.timeline.add("halos", self._sent, "messages")
+        self._sent = 0.0
 
     def _send(self, late: bool) -> None:
         begun = time.perf_counter()
@@ -183,7 +202,9 @@ class RankEngine:
             if each.out and each.late == late:
                 each.out.pack()
         (self._late if late else self._early).send()
-        self.seconds["pack"] += time.perf_counter() - begun
+        self._spent("pack", "pack", begun)
+        if self.timeline and not late:
+            self._sent = time.perf_counter()
 
     def _receive(self, steps: int) -> None:
         """Wait for the halos that are under way, if any are, and put them in their place."""
@@ -197,13 +218,14 @@ class RankEngine:
         self._halves.refreshed(steps)
         self._coming = False
         self.exchanges += 1
-        self.seconds["pack"] += time.perf_counter() - come
+        self._spent("pack", "unpack", come)
 
     def _wait(self) -> None:
         begun = time.perf_counter()
         for channel in (self._early, self._late):
             channel.wait()
-        self.seconds["wait"] += time.perf_counter() - begun
+        self._come()
+        self._spent("wait", "wait", begun)
 
     def reset(self) -> None:
         if self._coming:

@@ -20,10 +20,12 @@ from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
 from nearfield.machine.transport import Alone, Ranks, agreed, world
+from nearfield.machine.watchdog import LIMIT, SHORTEST
 from nearfield.parallel.decomposition import Decomposition, decompose, parse_domains
 from nearfield.parallel.halo_depth import Crew, Tiles, cheapest, depths_for
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
+from nearfield.parallel.timeline import Span, Timeline, gathered
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan.boxes import Arrangement
 from nearfield.plan.plan import ROW_LENGTHS, Plan
@@ -40,6 +42,8 @@ class Parallel:
 
     What is None is chosen. `overlap`: "split" makes cut faces first, so that messages travel under the rest; "none"
     waits for them at once; "blocking" lets one pair of ranks talk after the other. No bit of a result depends on it.
+    `patience`: seconds (1 or more) without a sign of life after which a rank counts as lost, and the run ends.
+    `timeline`: note what each rank does in a block of steps (`RunOptions.trace`).
 
     >>> import nearfield as nf
     >>> sim = nf.Simulation(nf.Grid.uniform(1e-3, (20, 20, 20)), boundaries=nf.Boundaries(nf.PEC), steps=1)
@@ -52,6 +56,8 @@ class Parallel:
     memory: str | None = None
     halo_depth: int | None = None
     overlap: str = "split"
+    patience: float = LIMIT
+    timeline: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +100,11 @@ class Started:
             "placement": self.ranks.everywhere(own),
         }
 
+    def timeline(self) -> list[list[Span]] | None:
+        """What each rank did in the latest block of steps, on rank 0 alone; None where nobody noted it."""
+        noted = self.engine.timeline if isinstance(self.engine, RankEngine) else None
+        return gathered(noted, self.ranks) if noted else None
+
     def seconds(self) -> dict[str, list[float]]:
         """Where each rank's time went: compute, pack, wait (s), and exchanges made; nothing for one rank."""
         if not isinstance(self.engine, RankEngine):
@@ -112,6 +123,9 @@ def start(
 ) -> Started:
     """The engine of this rank for a plan. Errors: `ModelError` for what cannot be honoured, on every rank alike."""
     wishes, ranks, name = parallel or Parallel(), world(), engine_named(engine)
+    if not wishes.patience >= SHORTEST:
+        raise ModelError(f"patience {wishes.patience:g} s with silent ranks is too short; give {SHORTEST:g} s or more")
+    ranks.watch(wishes.patience)
     if name in UNDIVIDED:
         refuse_spread(name, threads, tiling, wishes, ranks)
         threads, schedule, tiling, wishes = threads or 1, "stepwise", None, replace(wishes, domains=1)
@@ -169,6 +183,7 @@ class Starter:
         engine: Engine
         if found and self.ranks.size > 1:
             spread = cast(Ranks, self.ranks), found.arrangement, found.grouping, depth, self.wishes.overlap
+            options["timeline"] = Timeline() if self.wishes.timeline else None
             engine = RankEngine(self.plan, *spread, engine=self.name, **options)
         else:
             engine = ENGINES[self.name](self.plan, domains=found and found.arrangement, **options)

@@ -115,6 +115,7 @@ def _recipes(
     from nearfield.report.plots import return_loss
     from nearfield.report.signals import energy_decay, flux_spectra, port_signals, recorded_signals
     from nearfield.report.structure import structure_figure
+    from nearfield.report.timeline_plot import timeline_figure
 
     yield "structure", "Model and mesh", partial(structure_figure, result.grid, simulation, result.title), False
     single = len(result.ports) < 2
@@ -134,3 +135,4 @@ def _recipes(
         yield numbered("resonances", number), heading, partial(resonance_figure, result, each), True
     yield "flux", "Power through surfaces", partial(flux_spectra, result), True
     yield "energy", "Energy decay", partial(energy_decay, result), True
+    yield "timeline", "Ranks in a block of steps", partial(timeline_figure, result), True

@@ -36,5 +36,6 @@ class RunOptions:
     parallel: Parallel | None = None
     space_check: bool = True  # refuse a run whose field files do not fit on the disk
     engine: str | None = None  # None: the model's own choice
+    trace: Path | None = None  # file for what each rank did in the last block of steps, with `Parallel.timeline`
     long: bool = False  # a run of more than a day is meant
     warn: Callable[[str], None] = lambda text: None  # called with each warning that was not known before the run

@@ -7,6 +7,7 @@ import math
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import astuple
 from functools import partial
 from itertools import chain
 
@@ -28,6 +29,7 @@ from nearfield.machine.interruption import Interruption
 from nearfield.machine.transport import world
 from nearfield.output.field_streams import FieldStreams
 from nearfield.parallel.start import start
+from nearfield.parallel.timeline import few, write_trace
 from nearfield.records.hdf5 import write_result
 from nearfield.records.records import ExcitationRecord, RunRecord, Variable, Variables
 from nearfield.run.checkpoint.keeper import Checkpoints
@@ -126,8 +128,20 @@ class Run:
         facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
         self.fields = FieldStreams(setup, self.started, options.output, options.space_check)
         self.stop = Interruption(checkpoints.schedule is not None)
+        self.ranks.watch(kept=self.kept)
         checkpoints.begin(setup, self.ranks, self.record)
         self.fields.claim(self.record)
+
+    def kept(self) -> str:
+        """What is on the disk, for a run whose other ranks are lost."""
+        newest = self.checkpoints.newest()
+        return (
+            f"{newest} is whole: `nearfield run --resume {newest.parent}` goes on with it"
+            if newest
+            else f"Finished excitations are in {self.options.output}"
+            if self.record.excitations and self.options.output
+            else "Nothing was finished; --checkpoint keeps the state of a run on its way"
+        )
 
     def excite(self) -> None:
         """Run one excitation after the other into the record, until all are done or something ends the run.
@@ -162,6 +176,9 @@ class Run:
         """Complete the record and save it; returns the warnings that were not known before the run."""
         facts = self.record.facts
         facts["rank_seconds"] = self.started.seconds()
+        if (spans := self.started.timeline()) and self.options.trace:
+            facts["timeline"] = [[astuple(span) for span in own] for own in few(spans)]
+            self.attempts.at("the trace", partial(write_trace, self.options.trace, spans, self.ranks.hosts), None)
         if self.ranks.rank == 0:
             self.attempts.at("deriving S-parameters", lambda: finish(self.record, self.setup), None)
         ending = self.judged()

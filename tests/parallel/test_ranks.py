@@ -3,10 +3,12 @@
 import functools
 import json
 import os
+import platform
 import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -153,6 +155,36 @@ def test_a_killed_rank_ends_the_whole_run_with_a_message_and_no_orphan(long_mode
     assert not wait_for(lambda: processes(str(tmp_path)), 0)
 
 
+@pytest.mark.parametrize("stopped", [0, 1])
+def test_a_stopped_rank_is_named_and_ends_the_run_with_its_checkpoints(stopped, long_model, tmp_path):
+    options = ["--ranks", "2", "--threads", "1", "--output", str(tmp_path / "o"), "--checkpoint", "every 1000 steps"]
+    line = [sys.executable, "-m", "nearfield", "run", str(long_model), *options, "--patience", "1"]
+    marked = os.environ | {"NEARFIELD_TEST_MARK": str(tmp_path)}
+    with subprocess.Popen(line, env=marked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        ranks = wait_for(lambda: [pid for pid in processes(str(tmp_path)) if is_rank(pid)], 2)
+        awaited(tmp_path / "o" / "checkpoint-*")
+        os.kill(next(pid for pid in ranks if rank_of(pid) == stopped), signal.SIGSTOP)
+        _, said = run.communicate(timeout=60)
+    assert run.returncode == 4, said
+    assert f"error: rank {stopped} on {platform.node()} gave no sign of life" in said and "--resume" in said, said
+    assert not wait_for(lambda: processes(str(tmp_path)), 0)
+
+
+def test_a_rank_that_is_slow_is_named_and_waited_for():
+    slow = """
+import time
+from nearfield.machine.transport import world
+ranks = world()
+ranks.watch(1.0)
+if ranks.rank == 1:
+    time.sleep(3.5)
+assert ranks.everywhere(ranks.rank) == [0, 1]
+"""
+    done = started(2, "-c", slow, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert f"for rank 1 on {platform.node()} (busy for" in done.stderr and "the run goes on" in done.stderr
+
+
 def processes(mark: str) -> list[int]:
     """Live processes whose environment holds the mark, this one not."""
     found = []
@@ -169,6 +201,12 @@ def processes(mark: str) -> list[int]:
 def is_rank(pid: int) -> bool:
     environment = Path(f"/proc/{pid}/environ").read_bytes()
     return b"PMI_RANK=" in environment or b"OMPI_COMM_WORLD_RANK=" in environment
+
+
+def rank_of(pid: int) -> int:
+    """The number that its launcher gave a process."""
+    entries = dict(entry.split(b"=", 1) for entry in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if entry)
+    return int(entries.get(b"PMI_RANK") or entries[b"OMPI_COMM_WORLD_RANK"])
 
 
 def wait_for(look, count: int, seconds: float = 20):
@@ -199,3 +237,28 @@ def test_more_ranks_than_the_box_has_room_for_are_refused():
         check=False,
     )
     assert done.returncode == 2 and "3 ranks cannot share 2 domains" in done.stderr
+
+
+def test_a_trace_shows_every_ranks_computation_and_messages_in_one_time(long_model, tmp_path):
+    file, model = tmp_path / "trace.json", tmp_path / "short.toml"
+    model.write_text(long_model.read_text().replace("2000000", "400"))
+    line = [sys.executable, "-m", "nearfield", "run", str(model), "--ranks", "2", "--threads", "1"]
+    line += ["--output", str(tmp_path / "o"), "--trace", str(file)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    events = json.loads(file.read_text())["traceEvents"]
+    spans = [event for event in events if event["ph"] == "X"]
+    names = {rank: {event["name"] for event in spans if event["pid"] == rank} for rank in (0, 1)}
+    assert all({"interior", "halos", "pack", "unpack", "wait"} <= own for own in names.values()), names
+    lasted = max(event["ts"] + event["dur"] for event in spans)
+    for rank in (0, 1):  # both ranks fill the same span of time, each thread with one thing at a time
+        own = sorted((e["ts"], e["ts"] + e["dur"]) for e in spans if e["pid"] == rank and e["tid"] == 0)
+        assert own[0][0] < 0.5 * lasted < own[-1][1]
+        assert all(end <= begin + 1e-3 for (_, end), (begin, _) in pairwise(own))
+    assert "Ranks in a block of steps" in (tmp_path / "o" / "report.html").read_text()
+
+
+def test_a_trace_of_one_rank_is_refused(long_model, tmp_path, capsys):
+    line = ["run", str(long_model), "--output", str(tmp_path / "o"), "--trace", str(tmp_path / "trace.json")]
+    assert main(line) == 2
+    assert "add --ranks 2" in capsys.readouterr().err and not (tmp_path / "o").exists()

@@ -223,18 +223,22 @@ class Checkpoints:
         if self.ranks.rank == 0:
             self.tell(self.warnings[-1])
 
+    def newest(self) -> Path | None:
+        """The newest checkpoint in the folder, of a run that writes them."""
+        return next(iter(checkpoints(self.folder)), None) if self.schedule else None
+
     def facts(self) -> dict[str, Any]:
         """Entries of the result's facts."""
         if not self.schedule:
             return {}
-        newest = checkpoints(self.folder)[:1] if self.ranks.rank == 0 else []
+        newest = self.newest() if self.ranks.rank == 0 else None
         return {
             "checkpoints": {
                 "schedule": str(self.schedule),
                 "written": self._written,
                 "seconds": self._seconds,
                 "bytes": self._bytes,
-                "newest": newest[0].name if newest else None,
+                "newest": newest.name if newest else None,
                 "ended_by": "SIGTERM" if self.asked else None,
             }
         }
