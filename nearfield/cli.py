@@ -62,7 +62,7 @@ def run(
     bind: options.Bind = None,
     memory: options.Memory = None,
     halo_depth: options.HaloDepth = None,
-    overlap: options.Overlap = "split",
+    overlap: options.Overlap = "auto",
     patience: options.Patience = options.LIMIT,
     trace: Annotated[Path | None, Option("--trace", help="File for what each rank did in a block of steps.")] = None,
     engine: options.Engine = None,

@@ -30,7 +30,7 @@ def box(
     bind: options.Bind = None,
     memory: options.Memory = None,
     halo_depth: options.HaloDepth = None,
-    overlap: options.Overlap = "split",
+    overlap: options.Overlap = "auto",
     patience: options.Patience = options.LIMIT,
     as_json: options.Json = False,
 ) -> int:
@@ -53,7 +53,7 @@ def bench_model(
     bind: options.Bind = None,
     memory: options.Memory = None,
     halo_depth: options.HaloDepth = None,
-    overlap: options.Overlap = "split",
+    overlap: options.Overlap = "auto",
     patience: options.Patience = options.LIMIT,
     as_json: options.Json = False,
 ) -> int:

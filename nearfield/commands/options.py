@@ -58,7 +58,8 @@ Ranks = Annotated[int | None, Option("--ranks", help="Processes; starts MPI's la
 BIND = "node, socket, numa, l3, core or none; ! at its end overrides what the launcher bound."
 Bind = Annotated[str | None, Option("--bind", help=BIND)]
 Memory = Annotated[str | None, Option("--memory", help="first-touch, bind, interleave or off.")]
-Overlap = Annotated[str, Option("--overlap", help="split: messages are hidden behind the interior; none; blocking.")]
+OVERLAP = "split: messages travel under the interior; host-buffer: under all; none; blocking; auto: split."
+Overlap = Annotated[str, Option("--overlap", help=OVERLAP)]
 PATIENCE = "Seconds without a sign of life after which a rank is lost, and the run ends."
 Patience = Annotated[float, Option("--patience", help=PATIENCE)]
 HaloDepth = Annotated[int | None, Option("--halo-depth", help="Layers, and steps, between two exchanges.")]

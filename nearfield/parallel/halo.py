@@ -15,10 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nearfield.engines.protocol import FIELDS, Face, Halves, Message
+from nearfield.parallel.host_buffer import HostBuffers, Joined
 from nearfield.parallel.part import PlanPart, image_shifts
 from nearfield.plan.boxes import Box
 
 Shift = tuple[int, ...]
+Faces = list[tuple[Box, frozenset[str] | None]]
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,15 @@ def needed(depth: int, sides: Sequence[int]) -> frozenset[str] | None:
 
 
 def exchanges(
-    engine: Halves, part: PlanPart, rank: int, own: list[Box], held: list[Box], depth: int
+    engine: Halves,
+    part: PlanPart,
+    rank: int,
+    own: list[Box],
+    held: list[Box],
+    depth: int,
+    buffers: HostBuffers | None = None,
 ) -> Iterator[Exchange]:
-    """The messages between a rank and each other, whose own and held boxes are given.
+    """The messages between a rank and each other, whose own and held boxes are given; out of `buffers`, if there are.
 
     Of a rank that lies beyond the ends of a closed axis, images are held; both sides list them in one order.
     """
@@ -56,13 +64,20 @@ def exchanges(
         boxes = [(held[holder].intersection(own[owner].moved(shift)), shift) for shift in images]
         return [(box, needed(depth, own[holder].sides(box)), shift) for box, shift in boxes if box]
 
-    def message(boxes: list[tuple[Box, frozenset[str] | None]]) -> Message | None:
-        return engine.message([Face(part.here(box), fields) for box, fields in boxes]) if boxes else None
+    def incoming(boxes: Faces) -> Message | None:
+        faces = [Face(part.here(box), fields) for box, fields in boxes]
+        if buffers and faces:  # as buffers pack them, each by itself
+            return Joined([engine.message([face]) for face in faces])
+        return engine.message(faces) if faces else None
+
+    def outgoing(boxes: Faces) -> Message | None:
+        return buffers.message(boxes) if buffers and boxes else incoming(boxes)
 
     for other in range(len(own)):
         if other == rank:
             continue
-        out = message([(box.moved([-n for n in shift]), fields) for box, fields, shift in common(other, rank)])
-        into = message([(box, fields) for box, fields, _ in common(rank, other)])
+        out = outgoing([(box.moved([-n for n in shift]), fields) for box, fields, shift in common(other, rank)])
+        into = incoming([(box, fields) for box, fields, _ in common(rank, other)])
         if out or into:
-            yield Exchange(other, out, into, own[other].lower[unit] != own[rank].lower[unit])
+            late = not buffers and own[other].lower[unit] != own[rank].lower[unit]
+            yield Exchange(other, out, into, late)

@@ -8,17 +8,21 @@ recorded.py.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from nearfield.engines import ENGINES
-from nearfield.engines.protocol import Block, Halves, LocalEngine, Sides, Stop, Tables, energy_of
+from nearfield.engines.cpu.tiling import STEPWISE
+from nearfield.engines.protocol import Block, Halves, LocalEngine, Placement, Sides, Stop, Tables, energy_of
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import triple
+from nearfield.machine.processors import bound
 from nearfield.machine.transport import Channel, Ranks, Turns
 from nearfield.parallel.halo import exchanges
+from nearfield.parallel.host_buffer import HostBuffers, Layers, cut_layers
 from nearfield.parallel.part import PlanPart, held_box, parted_rings
 from nearfield.parallel.phases import Axis, SplitTiles, phases
 from nearfield.parallel.recorded import RankRecorders
@@ -51,24 +55,40 @@ class RankEngine:
         **options: Any,
     ) -> None:
         self.plan, self.ranks, self.depth, self.overlap = plan, ranks, depth, overlap
+        self.timeline = timeline
         self.boxes = grouping.boxes(arrangement)
         held = [held_box(box, depth, plan) for box in self.boxes]
         self._round = depth // plan.reach  # steps between two exchanges
         self.part = PlanPart(plan, self.boxes[ranks.rank], held[ranks.rank])
         here = {"domains": domains_here(arrangement, self.part), "own": self.part.own_here}
         self.local, self._halves = shareable(engine, ENGINES[engine](self.part.plan, **here, **options))
+        self._buffers = self._host_buffers(engine, options.get("placement")) if overlap == "host-buffer" else None
         self._columns = [plan.column(waveform) for waveform in self.part.plan.waveforms]
         self._waves = [plan.wave(wave) for wave in self.part.plan.waves]
         self._marches = Marches(plan.waves, plan.dtype)  # rank 0's
         self._recorded = RankRecorders(plan, ranks, self.part, self.boxes)
-        self._exchanges = list(exchanges(self._halves, self.part, ranks.rank, self.boxes, held, depth))
+        boxes = ranks.rank, self.boxes, held, depth
+        self._exchanges = list(exchanges(self._halves, self.part, *boxes, self._buffers))
         self._early, self._late = (self._channel(late) for late in (False, True))
         self._axes = axes_of(self.part, depth)
         self._coming = False  # halos are under way
-        self.timeline = timeline
+        self._unsent = False  # what buffers made was not sent yet
         self._sent = 0.0  # when the messages under way were sent, of a rank that notes spans; 0: they have come
         self.seconds = {"compute": 0.0, "pack": 0.0, "wait": 0.0}
         self.exchanges = self.split_blocks = 0  # blocks of steps made in split tiles
+
+    def _host_buffers(self, engine: str, placement: Placement | None = None) -> HostBuffers:
+        """Buffers at the cut faces, made stepwise by a thread on processors that no engine uses, if there are any."""
+
+        def make(plan: Plan, own: Box) -> tuple[LocalEngine, Halves]:
+            return shareable(engine, ENGINES[engine](plan, threads=1, tiling=STEPWISE, own=own))
+
+        boxes = cut_layers(self.own, self.depth, self.plan)
+        layers = [Layers(box, self.depth, self.part, self._halves, make, axes_of) for box in boxes]
+        used = {processor for thread in placement.processors for processor in thread} if placement else set[int]()
+        hosts, taken = self.ranks.hosts, self.ranks.everywhere(used)
+        here = set[int]().union(*(each for host, each in zip(hosts, taken) if host == hosts[self.ranks.rank]))
+        return HostBuffers(layers, sorted({*bound().processors} - here or used), self.timeline)
 
     def _channel(self, late: bool) -> Channel:
         some = [each for each in self._exchanges if each.late == late]
@@ -100,25 +120,34 @@ class RankEngine:
         """Make `steps` steps, or tell that some rank was asked to stop: None, after the steps were made."""
         if self.timeline:
             self.timeline.begin()
-        self._halves.begin(steps, excitation, weigh, self._tables(steps, excitation))
+        tables = self._tables(steps, excitation)
+        self._halves.begin(steps, excitation, weigh, self._tables_here(tables))
+        if self._buffers:
+            self._buffers.begin(steps, excitation, tables)
         tiles = self.ranks.from_root(self.local.facts()["tile_depth"]) if self.overlap == "split" else 0
         if not (tiles > self._round and self._advance_in_split_tiles(steps, tiles)):
+            advance = self._advance_beside(self._buffers) if self._buffers else self._advance
             for first in range(0, steps, self._round):
-                self._advance(first, min(steps, first + self._round))
+                advance(first, min(steps, first + self._round))
         samples, digits = self._halves.end()
+        if self._buffers:
+            self._buffers.end()
         self._recorded.add(self.step, steps, samples)
         energy = energy_of(self.ranks.added(digits)) if weigh else -1.0
         return None if stop and self.ranks.any(stop()) else Block(energy)
 
     def _tables(self, steps: int, excitation: str) -> Tables:
-        """Computed once, since exp and cos differ from processor to processor, and cut to what is here."""
+        """Those of the whole plan, computed once, since exp and cos differ from processor to processor."""
         made = None
         if self.ranks.rank == 0:
             first = self.step + 1
             phasors = [self.plan.phasors(box, first, steps) for box in self.plan.dft_boxes]
             waves = self._marches.tables(first, steps, excitation)
             made = Tables(*self.plan.amplitudes(first, steps, excitation), phasors, waves)
-        tables = self.ranks.from_root(made)
+        return cast(Tables, self.ranks.from_root(made))
+
+    def _tables_here(self, tables: Tables) -> Tables:
+        """What is here of the tables of the whole plan."""
         columns = self._columns or [0]
         electric, magnetic = (np.ascontiguousarray(t[:, columns]) for t in (tables.electric, tables.magnetic))
         return Tables(electric, magnetic, self._recorded.here(tables.phasors), [tables.waves[n] for n in self._waves])
@@ -174,6 +203,31 @@ class RankEngine:
         if self.overlap != "split":
             self._wait()
 
+    def _advance_beside(self, buffers: HostBuffers) -> Callable[[int, int], None]:
+        """A round of steps while buffers make what neighbours need: halos in, all of the box, messages out under it."""
+
+        def advance(first: int, last: int) -> None:
+            self._receive(first)
+            self._early.expect()
+            begun = time.perf_counter()
+            buffers.start(first, last)
+            self._spent("pack", "copy", begun)
+            self._unsent = True
+            self._run(first, last, tuple(axis.whole(first) for axis in self._axes))
+            begun = time.perf_counter()
+            buffers.wait()
+            self._spent("wait", "wait for the buffer", begun)
+            self._send_from(buffers)
+            self._coming = True
+
+        return advance
+
+    def _send_from(self, buffers: HostBuffers) -> None:
+        """Send what buffers have made, once."""
+        if self._unsent and buffers.done:
+            self._unsent = False
+            self._send(late=False)
+
     def _run(self, first: int, last: int, region: Sides, name: str = "interior") -> None:
         begun = time.perf_counter()
         self._halves.run(first, last, region, self._progress, POLL)
@@ -186,6 +240,8 @@ class RankEngine:
             self.timeline.add(name, begun, steps=steps)
 
     def _progress(self) -> bool:
+        if self._buffers:
+            self._send_from(self._buffers)
         if self._early.progress():
             self._come()
         return False
@@ -232,6 +288,8 @@ class RankEngine:
             self._wait()
             self._coming = False
         self.local.reset()
+        if self._buffers:
+            self._buffers.reset()
         self._recorded.reset()
 
     # ---- fields and recordings

@@ -31,7 +31,7 @@ from nearfield.plan.boxes import Arrangement
 from nearfield.plan.plan import ROW_LENGTHS, Plan
 from nearfield.plan.sizes import LANES
 
-OVERLAPS = ("split", "none", "blocking")
+OVERLAPS = ("auto", "split", "host-buffer", "none", "blocking")
 ALIKE = 1.05  # ratio of rates below which they count as equal
 PAGES_LOOKED_AT = 20000  # pages whose NUMA node is asked for
 
@@ -40,8 +40,10 @@ PAGES_LOOKED_AT = 20000  # pages whose NUMA node is asked for
 class Parallel:
     """Spread of a run: domains in all (8, "8", "2x1x4"), a binding scheme, a memory policy, layers of halos.
 
-    What is None is chosen. `overlap`: "split" makes cut faces first, so that messages travel under the rest; "none"
-    waits for them at once; "blocking" lets one pair of ranks talk after the other. No bit of a result depends on it.
+    What is None is chosen. `overlap`: "split" makes cut faces first, so that messages travel under the rest;
+    "host-buffer" has a thread of its own make them a second time, while all else is made in one piece; "none" waits for
+    them at once; "blocking" lets one pair of ranks talk after the other. "auto" is "split" among CPUs, where a buffer
+    takes a core from the rest (`nearfield.predict.overlap` has the model). No bit of a result depends on it.
     `patience`: seconds (1 or more) without a sign of life after which a rank counts as lost, and the run ends.
     `timeline`: note what each rank does in a block of steps (`RunOptions.trace`).
 
@@ -55,7 +57,7 @@ class Parallel:
     bind: str | None = None
     memory: str | None = None
     halo_depth: int | None = None
-    overlap: str = "split"
+    overlap: str = "auto"
     patience: float = LIMIT
     timeline: bool = False
 
@@ -123,6 +125,8 @@ def start(
 ) -> Started:
     """The engine of this rank for a plan. Errors: `ModelError` for what cannot be honoured, on every rank alike."""
     wishes, ranks, name = parallel or Parallel(), world(), engine_named(engine)
+    if wishes.overlap == "auto":
+        wishes = replace(wishes, overlap="split")
     if not wishes.patience >= SHORTEST:
         raise ModelError(f"patience {wishes.patience:g} s with silent ranks is too short; give {SHORTEST:g} s or more")
     ranks.watch(wishes.patience)
@@ -164,7 +168,8 @@ class Starter:
         return resolve(*asked, domains=domains, ranks_bound=bound_ranks)
 
     def choice(self, plan: Plan, available: int) -> Choice:
-        """Tiles and threads of a plan."""
+        """Tiles and threads of a plan; a core is left to host buffers."""
+        available = max(1, available - (self.wishes.overlap == "host-buffer" and self.ranks.size > 1))
         return choose(plan, self.threads, self.schedule, self.tiling, available)
 
     def first_choice(self) -> tuple[Binding, Choice]:
@@ -248,7 +253,7 @@ def division(
     """The decomposition and the depth of halos that are the fastest by the model. Error: none fits."""
     weights, halo = Weights.of(plan), HaloCost()
     if ranks.size > 1:
-        overlap = wishes.overlap == "split"
+        overlap = wishes.overlap in ("split", "host-buffer")
         crew = Crew(len(set(ranks.hosts)), len(this_machine().numa), choice.machine.threads, ranks.size, domains)
         halos = crew.halo_costs(plan, depths_for(plan, wishes.halo_depth), load_profile(None), overlap)
         tiles = Tiles.of(choice.tiling, choice.rows, choice.machine)

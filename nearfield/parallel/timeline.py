@@ -16,7 +16,7 @@ from typing import Any
 from nearfield.entry.whole_file import write_whole
 from nearfield.machine.transport import Alone
 
-TRACKS = ("compute", "messages")
+TRACKS = ("compute", "messages", "buffer")
 MICROSECOND = 1e-6
 DRAWN = 400  # spans; more are too thin to see
 

@@ -131,7 +131,11 @@ def compare_plans(kind: str, seed: int, count: int) -> int:
         arrangement = any_arrangement(draw, plan, thick)
         fitting = groupings(arrangement.counts, world().size)
         tiling = draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), draw.randint(1, 9))])
-        depth, threads, overlap = draw.randint(1, 6), draw.randint(1, 3), draw.choice(["split", "none", "blocking"])
+        depth, threads, overlap = (
+            draw.randint(1, 6),
+            draw.randint(1, 3),
+            draw.choice(["split", "none", "blocking", "host-buffer"]),
+        )
         if thick:
             tiling = Tiling(draw.randint(4, 6) // plan.reach, draw.randint(2, 9))
             depth, overlap = draw.randint(1, 3), "split"

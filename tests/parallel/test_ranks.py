@@ -106,6 +106,7 @@ def test_the_box_has_one_checksum_for_any_domains(options, alone, capsys):
     [
         (4, "--threads 1"),
         (2, "--domains 1x3x1 --schedule stepwise"),
+        (2, "--overlap host-buffer --halo-depth 2"),
         pytest.param(3, "--domains 3 --halo-depth 2", marks=pytest.mark.slow),
     ],
 )
