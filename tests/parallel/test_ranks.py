@@ -156,7 +156,7 @@ def test_a_killed_rank_ends_the_whole_run_with_a_message_and_no_orphan(long_mode
     assert not wait_for(lambda: processes(str(tmp_path)), 0)
 
 
-@pytest.mark.parametrize("stopped", [0, 1])
+@pytest.mark.parametrize("stopped", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_stopped_rank_is_named_and_ends_the_run_with_its_checkpoints(stopped, long_model, tmp_path):
     options = ["--ranks", "2", "--threads", "1", "--output", str(tmp_path / "o"), "--checkpoint", "every 1000 steps"]
     line = [sys.executable, "-m", "nearfield", "run", str(long_model), *options, "--patience", "1"]
