@@ -65,6 +65,7 @@ def run(
     """
     begun = time.perf_counter()
     setup = setup or Discretization(model, world())
+    options = options.settled(model.engine, setup.plan)
     known = cautions(setup) if cautioned is None else cautioned
     checkpoints = checkpoints or Checkpoints()
     if not (options.long or checkpoints.resumed or surely_short(setup)):
@@ -123,6 +124,7 @@ class Run:
         facts |= {"lossless": lossless(model), "trust": [entry.json_data() for entry in entries]}
         facts["takers"] = self.attempts.at("naming what takes power", partial(power_takers, setup), None)
         facts |= {"warnings": [*known, *self.started.binding.warnings]}
+        facts |= {"engine_choice": options.engine_why} if options.engine_why else {}
         facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
         self.fields = FieldStreams(setup, self.started, options.output, options.space_check)
         self.stop = Interruption(checkpoints.schedule is not None)
@@ -162,6 +164,8 @@ class Run:
         """Complete the record and save it; returns the warnings that were not known before the run."""
         facts = self.record.facts
         facts["rank_seconds"] = self.started.seconds()
+        if kernels := self.engine.facts().get("kernels"):
+            facts["kernels"] = kernels
         if self.ranks.rank == 0:
             self.attempts.at("deriving S-parameters", lambda: finish(self.record, self.setup), None)
         ending = self.judged()
