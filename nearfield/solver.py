@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearfield.engines import ENGINES, UNDIVIDED, engine_named
+from nearfield.engines import ENGINES, UNDIVIDED, chosen_engine
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import choose
 from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import COMPONENTS, YeeGrid
 from nearfield.machine.transport import ALONE
-from nearfield.parallel.start import Parallel, refuse_spread
+from nearfield.parallel.start import Parallel, refuse_spread, wishes_of_cpu
 from nearfield.simulation import Simulation
 
 
@@ -44,7 +44,8 @@ class Solver:
         if excitation is not None and excitation not in names:
             raise ModelError(f"excitation {excitation!r} is not one of this simulation's: {', '.join(names)}")
         self._excitation = excitation or names[0]
-        plan, name = self._setup.plan, engine_named(engine or simulation.engine)
+        plan, only_cpu = self._setup.plan, wishes_of_cpu(tiling, None)
+        name = chosen_engine(engine or simulation.engine, plan, only_cpu).name
         if name in UNDIVIDED:
             refuse_spread(name, threads, tiling, Parallel(), ALONE)
         choice = choose(plan, threads, simulation.schedule, tiling)

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from nearfield.engines.cuda.compiler import find_compiler
+from nearfield.engines.cuda.cubins import kernel_texts
+from nearfield.entry.errors import ModelError
+
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
-OPTIONS = (f"-I{ROOT / 'core'}", f"-I{ROOT / 'core/cuda'}", "--std=c++20", "--fmad=false", "--ftz=true")
 BUDGET = {"single": 64, "double": 128}  # registers: 4 and 2 blocks of 256 threads on a multiprocessor
 FUSED = re.compile(r"\b[FD]FMA2?\b")  # not HFMA2, by which a register is set to a constant
 
@@ -56,23 +58,6 @@ def disassembler() -> Path | None:
     return None
 
 
-def compiled(source: Path, architecture: str, given: tuple[str, ...] = OPTIONS) -> tuple[bytes, str]:
-    """The cubin of a file of kernels, and the compiler's log. Error: SystemExit with the log."""
-    from cuda.bindings import nvrtc
-
-    options = [option.encode() for option in (f"--gpu-architecture={architecture}", *given, "--ptxas-options=-v")]
-    _, program = nvrtc.nvrtcCreateProgram(source.read_bytes(), source.name.encode(), 0, [], [])
-    (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
-    log = b" " * nvrtc.nvrtcGetProgramLogSize(program)[1]
-    nvrtc.nvrtcGetProgramLog(program, log)
-    if int(status):
-        raise SystemExit(f"{source.name} does not compile for {architecture}:\n{log.decode()}")
-    cubin = b" " * nvrtc.nvrtcGetCUBINSize(program)[1]
-    nvrtc.nvrtcGetCUBIN(program, cubin)
-    nvrtc.nvrtcDestroyProgram(program)
-    return cubin, log.decode()
-
-
 def kernels_of(log: str) -> list[Kernel]:
     names = re.findall(r"Compiling entry function '(\w+)'", log)
     registers = map(int, re.findall(r"Used (\d+) registers", log))
@@ -93,25 +78,28 @@ def fused_in(cubin: bytes, tool: Path) -> list[str]:
 
 def main(architectures: list[str]) -> int:
     tool = disassembler()
-    if util.find_spec("cuda") is None or util.find_spec("cuda.bindings") is None:
-        return skip("NVRTC is not here; `make gpu-check` installs it (73 MB) where a package index can be reached")
+    try:
+        compiler = find_compiler()
+    except ModelError:
+        return skip("NVRTC is not here; `make gpu-check` installs it (58 MB) where a package index can be reached")
     if tool is None:
         return skip("nvdisasm is not here; `make gpu-check` installs it where a package index can be reached")
-    sources, faults = sorted((ROOT / "core/cuda").glob("*.cu")), []
+    texts, faults = kernel_texts(), []
+    sources = sorted(name for name in texts if name.endswith(".cu"))
     for source in sources:
         most: dict[str, int] = {}
         for architecture in architectures:
-            cubin, log = compiled(source, architecture)
+            cubin, log = compiler.compiled(source, texts, architecture)
             kernels = kernels_of(log)
             if not kernels:
-                faults.append(f"{source.name} for {architecture}: no kernel in it")
+                faults.append(f"{source} for {architecture}: no kernel in it")
             for kernel in kernels:
                 most[kernel.name] = max(most.get(kernel.name, 0), kernel.registers)
                 faults += [f"{kernel.name} for {architecture}: {fault}" for fault in kernel.faults()]
             if fused := fused_in(cubin, tool):
-                faults.append(f"{source.name} for {architecture}: {len(fused)} fused multiply-adds ({fused[0]})")
+                faults.append(f"{source} for {architecture}: {len(fused)} fused multiply-adds ({fused[0]})")
         print(
-            source.name + ": " + ", ".join(f"{name} {count} registers" for name, count in sorted(most.items())),
+            source + ": " + ", ".join(f"{name} {count} registers" for name, count in sorted(most.items())),
             flush=True,
         )
     for fault in faults:

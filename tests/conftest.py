@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from agreement import ENGINE_NAMES
+from stand_in import StandIn, stand_in
 
 HERE = Path(__file__).parent
 ALONE = (
@@ -34,7 +35,17 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.alone)
 
 
-@pytest.fixture(params=ENGINE_NAMES)
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> StandIn:
+    """A stand-in for a card, its driver and its compiler; engine "cuda" runs on it."""
+    base = tmp_path_factory.getbasetemp()
+    return stand_in(monkeypatch, base.parent, base / "cubins")
+
+
+@pytest.fixture(params=[*ENGINE_NAMES, pytest.param("card", marks=pytest.mark.slow)])
 def engine_name(request: pytest.FixtureRequest) -> str:
-    """Each engine but the oracle: whatever is asked of one is asked of all."""
-    return request.param
+    """Each engine but the oracle, "cuda" also by a card's driver: whatever is asked of one is asked of all."""
+    if request.param != "card":
+        return request.param
+    request.getfixturevalue("card")
+    return "cuda"

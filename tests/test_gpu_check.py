@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
 
+from nearfield.engines.cuda.compiler import OPTIONS, Compiler, find_compiler
+from nearfield.engines.cuda.cubins import kernel_texts
+from nearfield.entry.errors import ModelError
 from scripts import gpu_check
+
+
+def compiler() -> Compiler | None:
+    try:
+        return find_compiler()
+    except ModelError:
+        return None
 
 
 @pytest.mark.parametrize(
@@ -29,12 +37,12 @@ def test_what_was_not_checked_is_said_loudly(capsys):
 
 
 @pytest.mark.skipif(
-    importlib.util.find_spec("cuda") is None or gpu_check.disassembler() is None,
+    compiler() is None or gpu_check.disassembler() is None,
     reason="NVRTC is not here; `make gpu-check` installs it",
 )
 @pytest.mark.parametrize("contracted", [False, True])
 def test_contraction_is_found_in_what_the_compiler_made(contracted):
-    options = tuple(option.replace("false", "true") if contracted else option for option in gpu_check.OPTIONS)
-    cubin, log = gpu_check.compiled(gpu_check.ROOT / "core/cuda/poles.cu", "sm_90", options)
+    options = tuple(option.replace("false", "true") if contracted else option for option in OPTIONS)
+    cubin, log = compiler().compiled("poles.cu", kernel_texts(), "sm_90", options)
     assert {kernel.name for kernel in gpu_check.kernels_of(log)} == {"poles_single", "poles_double"}
     assert bool(gpu_check.fused_in(cubin, gpu_check.disassembler())) == contracted

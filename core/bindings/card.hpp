@@ -6,6 +6,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -25,12 +26,11 @@ public:
     using Given = std::vector<std::optional<In<Real, nb::ndim<3>>>>;
     using Place = nb::ndarray<Real, nb::numpy, nb::ndim<3>, nb::device::cpu>;
 
-    // `seams` and `parts` as in solver.hpp; `order`: "forwards" or "backwards", of the make-believe device's blocks;
-    // `threads`: of the processor, which makes them.
+    // `seams` and `parts` as in solver.hpp.
     Card(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs,
-         const std::array<std::array<double, 4>, 3>& seams, int parts, int weighed_along, const std::string& order,
-         long threads)
-        : engine_(device(order, threads), make_layout(shape, slabs), make_seams(seams), parts, weighed_along) {}
+         const std::array<std::array<double, 4>, 3>& seams, int parts, int weighed_along,
+         std::shared_ptr<cuda::Device> device)
+        : engine_(std::move(device), make_layout(shape, slabs), make_seams(seams), parts, weighed_along) {}
 
     void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
         fill_profile(engine_.profile(0, axis), engine_.profile(1, axis), lengths()[axis], values);
@@ -240,17 +240,13 @@ public:
         d["palette_blocks"] = engine_.distinct_blocks();
         d["step"] = step();
         d["thread_ids"] = engine_.device().thread_ids();
+        d["graphs"] = engine_.device().graphs();
         d["record_bytes"] = engine_.layout().record_length * sizeof(Real);
         return d;
     }
 
 private:
     static constexpr const char* outside = "a column lies outside the table of its incident wave";
-    static std::unique_ptr<cuda::Device> device(const std::string& order, long threads) {
-        if (order != "forwards" && order != "backwards")
-            throw std::invalid_argument("blocks run forwards or backwards");
-        return std::make_unique<cuda::HostDevice>(order == "backwards", threads);
-    }
     std::array<long, 3> lengths() const { return {engine_.layout().na, engine_.layout().nb, engine_.layout().nc}; }
     void check(int component, long i, long j, long k) const {
         const auto [na, nb_, nc] = lengths();

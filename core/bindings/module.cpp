@@ -63,8 +63,9 @@ void bind(nb::module_& m, const char* name) {
 
 }  // namespace nearfield
 
-void bind_cards(nb::module_& m), bind_elements(nb::module_& m), bind_incident(nb::module_& m),
-    bind_machine(nb::module_& m), bind_probe(nb::module_& m), bind_solids(nb::module_& m),
+void bind_cards(nb::module_& m), bind_devices(nb::module_& m), bind_elements(nb::module_& m),
+    bind_incident(nb::module_& m), bind_machine(nb::module_& m), bind_probe(nb::module_& m),
+    bind_solids(nb::module_& m),
     bind_stream(nb::module_& m);  // each in the file of its name
 
 NB_MODULE(_core, m) {
@@ -85,5 +86,5 @@ NB_MODULE(_core, m) {
 #endif
     nearfield::bind<float>(m, "Engine32");
     nearfield::bind<double>(m, "Engine64");
-    bind_cards(m);
+    bind_devices(m), bind_cards(m);
 }

@@ -1,5 +1,5 @@
-// What the engine asks of a device: memory, copies, kernels in their order. The make-believe device runs the same
-// kernels in this process.
+// What the engine asks of a device: memory, copies, kernels in their order. A card is one (card_device.hpp); the
+// make-believe device runs the same kernels in this process.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,25 @@ public:
     virtual void* allocate(std::size_t bytes) = 0;  // zeros, on a multiple of 64 bytes
     virtual void release(void* memory) = 0;
     virtual void write(void* to, const void* from, std::size_t bytes) = 0;
-    virtual void read(void* to, const void* from, std::size_t bytes) const = 0;
+    virtual void read(void* to, const void* from, std::size_t bytes) = 0;
     virtual void clear(void* memory, std::size_t bytes) = 0;
     // After everything launched or written before, before everything read or launched after.
     virtual void launch(const Kernel& kernel, long blocks, const void* arguments) = 0;
+    // Launches between these two are kept as a graph, not made; nothing else is asked of the device there.
+    virtual void begin_graph() = 0;
+    virtual void end_graph() = 0;
+    virtual void replay(std::size_t graph) = 0;  // makes the launches of a graph, numbered from 0, in their order
+    virtual std::size_t graphs() const = 0;
+    virtual void forget_graphs() = 0;
+    virtual void pace() {}  // waits until the device is not far behind
+    virtual void wait() {}  // until all is done
+    // Allocations and releases so far: graphs made before the last of them may hold addresses that are gone.
+    std::size_t changes() const { return changes_; }
     // Of threads of the processor besides the caller's, as /proc names them.
     virtual std::vector<long> thread_ids() const { return {}; }
+
+protected:
+    std::size_t changes_ = 0;
 };
 
 // This process, with a memory of its own, so that a copy that is forgotten shows. Blocks and the threads of a block run
@@ -42,15 +55,27 @@ public:
     void* allocate(std::size_t bytes) override;
     void release(void* memory) override;
     void write(void* to, const void* from, std::size_t bytes) override;
-    void read(void* to, const void* from, std::size_t bytes) const override;
+    void read(void* to, const void* from, std::size_t bytes) override;
     void clear(void* memory, std::size_t bytes) override;
     void launch(const Kernel& kernel, long blocks, const void* arguments) override;
+    void begin_graph() override;
+    void end_graph() override { keeps_ = false; }
+    void replay(std::size_t graph) override;
+    std::size_t graphs() const override { return graphs_.size(); }
+    void forget_graphs() override { graphs_.clear(); }
 
 private:
+    struct Node {
+        const Kernel* kernel;
+        long blocks;
+        std::vector<char> arguments;
+    };
     void make_blocks(const Kernel& kernel, long first, long last, long blocks, const void* arguments) const;
 
     const bool backwards_;
     std::unique_ptr<Team> team_;  // of more than one thread
+    bool keeps_ = false;          // launches, for the last graph
+    std::vector<std::vector<Node>> graphs_;
 };
 
 template <class Real>
@@ -63,9 +88,11 @@ public:
     explicit Buffer(Device& device) : device_(&device) {}
     Buffer(Device& device, std::size_t count) : device_(&device) { resize(count); }
     Buffer(Buffer&& other) noexcept
-        : device_(other.device_), data_(std::exchange(other.data_, nullptr)), count_(other.count_) {}
+        : device_(other.device_), data_(std::exchange(other.data_, nullptr)), count_(other.count_), room_(other.room_) {
+    }
     Buffer& operator=(Buffer&& other) noexcept {
         std::swap(device_, other.device_), std::swap(data_, other.data_), std::swap(count_, other.count_);
+        std::swap(room_, other.room_);
         return *this;
     }
     ~Buffer() {
@@ -75,11 +102,14 @@ public:
     T* data() const { return data_; }
     std::size_t size() const { return count_; }
     std::size_t bytes() const { return count_ * sizeof(T); }
-    // Another length; what was there is lost, and zero.
+    // Another length; what was there is lost, and zero. Where there is room already, its address stays.
     void resize(std::size_t count) {
+        count_ = count;
+        if (data_ && count <= room_) return clear();
         if (data_) device_->release(data_);
-        data_ = nullptr, count_ = count;
+        data_ = nullptr, room_ = 0;
         data_ = static_cast<T*>(device_->allocate(std::max<std::size_t>(1, bytes())));
+        room_ = count;
     }
     void clear() { device_->clear(data_, bytes()); }
     // All of it. Doubles are flushed on the way, see Wide.
@@ -111,7 +141,7 @@ public:
 private:
     Device* device_;
     T* data_ = nullptr;
-    std::size_t count_ = 0;
+    std::size_t count_ = 0, room_ = 0;
 };
 
 inline long blocks_for(long threads) { return (threads + threads_of_block - 1) / threads_of_block; }

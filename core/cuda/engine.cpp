@@ -5,7 +5,7 @@
 namespace nearfield::cuda {
 
 template <class Real>
-CardEngine<Real>::CardEngine(std::unique_ptr<Device> device, const Layout& layout, const Seams& seams, int parts,
+CardEngine<Real>::CardEngine(std::shared_ptr<Device> device, const Layout& layout, const Seams& seams, int parts,
                              int weighed_along)
     : device_(std::move(device)), seams_(seams), weighed_along_(weighed_along), mirror_(layout, true, parts),
       coefficients_{Coefficients<Real>(layout), Coefficients<Real>(layout)}, records_(*device_), a_psi_(*device_),

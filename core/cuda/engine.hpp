@@ -5,6 +5,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -25,7 +26,7 @@ class CardEngine {
 public:
     using N = Number<Real>;
     // `weighed_along`: the axis of the blocks of 16 cells that energy is summed in; `parts` 2: complex fields.
-    CardEngine(std::unique_ptr<Device> device, const Layout& layout, const Seams& seams, int parts, int weighed_along);
+    CardEngine(std::shared_ptr<Device> device, const Layout& layout, const Seams& seams, int parts, int weighed_along);
     CardEngine(const CardEngine&) = delete;
     CardEngine& operator=(const CardEngine&) = delete;
 
@@ -107,7 +108,10 @@ private:
     void arrange();
     void send();
     void fetch();
+    long make_steps(long number);
     void make_step(long number);
+    bool copies_are_due(long first, long last) const;
+    std::vector<bool> due(long first, long count) const;
     void make_half(int half, long number);
     void follow(int half, Stage<Real>& stage, long number);
     Points<N> points_of(int half, const Stage<Real>& stage) const;
@@ -116,7 +120,7 @@ private:
     void close_axis(int half, int axis, bool upwards);
     void weigh();
 
-    std::unique_ptr<Device> device_;
+    std::shared_ptr<Device> device_;
     const Seams seams_;
     const int weighed_along_;
     Block<Real> mirror_;
@@ -152,6 +156,12 @@ private:
     std::array<Buffer<WaveTable<N>>, 2> wave_tables_;
     Buffer<long long> digits_;
 
+    struct Known {
+        bool made = false;
+        std::size_t graph = 0;
+    };
+    std::map<std::vector<bool>, Known> graphs_;                              // of steps, by what is due in them
+    std::size_t graph_changes_ = 0;                                          // of the device when they were made
     long tile_count_ = 0, waveforms_ = 0, made_ = 0, steps_ = 0, done_ = 0;  // done: of the block
     bool arranged_ = false, mirror_is_newer_ = true, device_is_newer_ = false, stopped_ = false, weighed_ = false;
     std::vector<std::int64_t> energy_;

@@ -13,13 +13,17 @@ void* HostDevice::allocate(std::size_t bytes) {
     void* const memory = std::aligned_alloc(line, (bytes + line - 1) / line * line);
     if (!memory) throw std::bad_alloc();
     std::memset(memory, 0, bytes);
+    ++changes_;
     return memory;
 }
-void HostDevice::release(void* memory) { std::free(memory); }
+void HostDevice::release(void* memory) {
+    std::free(memory);
+    ++changes_;
+}
 void HostDevice::write(void* to, const void* from, std::size_t bytes) {
     if (bytes) std::memcpy(to, from, bytes);  // of nothing there may be no address
 }
-void HostDevice::read(void* to, const void* from, std::size_t bytes) const {
+void HostDevice::read(void* to, const void* from, std::size_t bytes) {
     if (bytes) std::memcpy(to, from, bytes);
 }
 void HostDevice::clear(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
@@ -34,6 +38,11 @@ void HostDevice::make_blocks(const Kernel& kernel, long first, long last, long b
 }
 
 void HostDevice::launch(const Kernel& kernel, long blocks, const void* arguments) {
+    if (keeps_) {
+        const auto* const bytes = static_cast<const char*>(arguments);
+        graphs_.back().push_back({&kernel, blocks, {bytes, bytes + kernel.arguments}});
+        return;
+    }
     constexpr long worth_while = 16;  // blocks of a thread; fewer cost less than to wake it
     if (team_ && blocks >= worth_while * team_->size()) {
         const long threads = team_->size();
@@ -48,6 +57,14 @@ void HostDevice::launch(const Kernel& kernel, long blocks, const void* arguments
     } else {
         make_blocks(kernel, 0, blocks, blocks, arguments);
     }
+}
+
+void HostDevice::begin_graph() {
+    graphs_.emplace_back();
+    keeps_ = true;
+}
+void HostDevice::replay(std::size_t graph) {
+    for (const Node& node : graphs_.at(graph)) launch(*node.kernel, node.blocks, node.arguments.data());
 }
 
 }  // namespace nearfield::cuda

@@ -54,13 +54,69 @@ bool CardEngine<Real>::run(const std::function<void()>& poll, double millisecond
     using Clock = std::chrono::steady_clock;
     const auto pause = std::chrono::duration<double, std::milli>(milliseconds);
     auto polled = Clock::now();
-    for (; done_ < steps_ && !stopped_; ++done_) {
-        make_step(made_ + done_ + 1);
+    while (done_ < steps_ && !stopped_) {
+        done_ += make_steps(made_ + done_ + 1);
+        device_->pace();
         if (Clock::now() - polled < pause) continue;
         poll();
         polled = Clock::now();
     }
+    device_->wait();
     return !stopped_;
+}
+
+// ---- graphs
+
+constexpr long steps_of_graph = 16;      // at most; a graph then costs the host some microseconds a step
+constexpr std::size_t most_graphs = 64;  // of one engine
+
+// Makes some steps from `number` on, and says how many. Steps without snapshots go in powers of two; those in which the
+// same spectra are due are alike but for what kernels read by `Now`, and are one graph from their second time on.
+template <class Real>
+long CardEngine<Real>::make_steps(long number) {
+    if (graph_changes_ != device_->changes()) {
+        device_->forget_graphs(), graphs_.clear();
+        graph_changes_ = device_->changes();
+    }
+    long count = steps_of_graph;
+    while (count > 1 && (done_ + count > steps_ || copies_are_due(number, number + count))) count /= 2;
+    const auto make = [&] {
+        for (long n = 0; n < count; ++n) make_step(number + n);
+    };
+    if (copies_are_due(number, number + count)) {
+        make();
+        return count;
+    }
+    const auto [known, first] = graphs_.try_emplace(due(number, count));
+    Known& steps = known->second;
+    if (!first && !steps.made && device_->graphs() < most_graphs) {
+        device_->begin_graph();
+        make();
+        device_->end_graph();
+        steps = {true, device_->graphs() - 1};
+    }
+    if (steps.made)
+        device_->replay(steps.graph);
+    else
+        make();
+    return count;
+}
+
+template <class Real>
+bool CardEngine<Real>::copies_are_due(long first, long last) const {
+    return std::any_of(copies_.begin(), copies_.end(),
+                       [=](const Copies<Real>& each) { return each.taken(last - 1) > each.taken(first - 1); });
+}
+
+// By step and transform, whether it is due.
+template <class Real>
+std::vector<bool> CardEngine<Real>::due(long first, long count) const {
+    std::vector<bool> found;
+    for (long step = first; step < first + count; ++step) {
+        found.push_back(true);  // so that the number of steps can be told
+        for (const Transform<Real>& each : transforms_) found.push_back(step % each.stride == 0);
+    }
+    return found;
 }
 
 template <class Real>

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
+from nearfield.commands.cards import card_text, cards_here
 from nearfield.commands.console import print_answer
 from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
@@ -51,7 +52,7 @@ def facts() -> dict[str, Any]:
         "mpi": mpi_flavour(),
         "mpi4py": version_of("mpi4py"),
         "mpi_library": mpi_library(),
-        "gpu": gpu(),
+        **cards_here(),
         "hdf5": hdf5_version(),
     }
     return found | {"missing": missing(found)}
@@ -111,13 +112,6 @@ def mpi_library() -> str | None:
     own = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHED)}
     lines = output_of([sys.executable, "-c", asked], own, errors=False).strip().splitlines()
     return " ".join(lines[0].replace(",", " ").split()) if lines else None
-
-
-def gpu() -> str | None:
-    """The first graphics card with a driver."""
-    lines = output_of(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"])
-    first = lines.partition("\n")[0]
-    return first.strip() if "," in first else None
 
 
 def hdf5_version() -> str | None:
@@ -195,7 +189,7 @@ def readable(found: dict[str, Any]) -> str:
         "memory": f"{memory / 2**30:.1f} GiB free" if memory else "unknown",
         "memory rate": f"{rate} GB/s (triad, all usable cores)" if rate else "unknown",
         "MPI": mpi_text(found),
-        "GPU": found["gpu"] or "none (not needed: runs use the processor)",
+        "GPU": card_text(found),
         "HDF5": found["hdf5"] or "none",
     }
     text = rows(lines, 16)

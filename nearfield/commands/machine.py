@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from nearfield.commands.cards import card_text, cards_here
 from nearfield.commands.console import console, print_answer
 from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
@@ -65,6 +66,7 @@ def cluster(hardware: Hardware, nodes: int) -> dict[str, str]:
         "Memory a node": f"{size(hardware.memory)} in {nodes_text}" if hardware.memory else f"unknown, {nodes_text}",
         "Operating system": known.system or "unknown",
         "Network": ", ".join(known.network) or "unknown",
+        **({} if hardware.simulated else {"Cards": card_text(cards_here())}),
     }
 
 
@@ -85,6 +87,7 @@ def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
         "clock_hertz": known.clock or None,
         "system": known.system or None,
         "network": list(known.network),
+        **({} if hardware.simulated else cards_here()),
         "packages": len(hardware.packages()),
         "cores": len(hardware.cores),
         "processors": len(hardware.processors),

@@ -14,7 +14,7 @@ from nearfield.commands.console import CHECKPOINTED, CODE_OF_STATUS, Console, co
 from nearfield.commands.progress import progress
 from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import Discretization
-from nearfield.engines import UNDIVIDED, engine_named
+from nearfield.engines import UNDIVIDED
 from nearfield.engines.cpu.tuning import TILE_FACTS, choose, tiles_text
 from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import DivergedError, ModelError, Requeue
@@ -155,13 +155,16 @@ def run_into(
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
     later: list[str] = []
-    name = engine_named(options.engine or simulation.engine)  # so do engines, threads and tiles that cannot be
+    options = options.settled(simulation.engine, setup.plan)  # so do engines, threads and tiles that cannot be
+    name = str(options.engine)
     if name in UNDIVIDED:
         refuse_spread(name, options.threads, options.tiling, options.parallel or Parallel(), ranks)
     choose(setup.plan, options.threads, simulation.schedule, options.tiling)
     expected = None if kept.resumed else asked_for(setup, options, before, out)
     if ranks.rank == 0:
         make_folder(folder)
+    if options.engine_why and name == "cuda":
+        out.note(f"engine cuda: {options.engine_why}; --engine cpu has the same bits")
     if expected:
         out.note(str(expected))
         before += [] if options.long else long_run(expected)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from nearfield.commands.console import console, print_answer
 from nearfield.commands.tables import columns
-from nearfield.engines import ENGINES, engine_named
+from nearfield.engines import ENGINES
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling, predicted_gain
 from nearfield.engines.cpu.tuning import TILES, Choice, Trial, choose, forget, try_out
 from nearfield.entry.errors import ModelError
@@ -36,7 +36,7 @@ def tune_tiles(model: Path | None, cells: int, threads: int | None, precision: s
     simulation = load(model) if model else box(cells, 1, precision=precision)
     if simulation.schedule == "stepwise":
         raise ModelError('this model asks for schedule = "stepwise", which has no tiles; leave the line out to tune')
-    if engine_named(simulation.engine) != "cpu":
+    if simulation.engine not in ("auto", "cpu"):
         raise ModelError(f'engine = "{simulation.engine}" of this model has no tiles; leave the line out to tune')
     with console(as_json) as out:
         setup = simulation._setup()

@@ -81,8 +81,9 @@ class Model(Schema):
     schedule: Literal["tiled", "stepwise"] = "tiled"
     """Order of the updates: several steps while a tile is in cache, or step by step. The results are the same bits."""
     engine: Literal["auto", "cpu", "cuda", "reference"] = "auto"
-    """What makes the steps, always with the same bits: "cpu"; "cuda", kernels of cards, so far on a make-believe device
-    alone (`NEARFIELD_DEVICE=host`); "reference", slow, in NumPy, for checks of small models; "auto" is "cpu"."""
+    """What makes the steps, always with the same bits: "cpu"; "cuda", kernels on an NVIDIA card (docs/gpu.md);
+    "reference", slow, in NumPy, for checks of small models; "auto": a card where one can be used and the model fits on
+    it, else "cpu"."""
     symmetry: Symmetry = Symmetry()
     """Planes of symmetry in the middle of the grid: the half above each is stepped, the whole reported."""
     metal: Literal["staircase", "conformal", "auto"] = "auto"

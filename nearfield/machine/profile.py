@@ -8,6 +8,8 @@
      "messages":  {"numa":   {"latency": 4e-7, "bandwidth": 8e9,          s and B/s: time = latency + bytes / bandwidth
                               "busy": 3e-10},                             s a byte that the processor spends on it
                    "across": {...}, "hosts": {...}},
+     "gpu":       {"name": "NVIDIA H200", "to_card": {"latency": 9e-6, "bandwidth": 5e10}, "to_host": {...},
+                   "on_card": {...}, "update": {"pec": 50000, "cpml": 47000}, "cells": 512},  copies; million cells a second
      "sources":   {"fdtd": "measured ...", "messages.hosts": "assumed: ..."}}
 
 `core` is one core alone, `numa` all `cores` cores of one NUMA node together. Messages pass between processes: within
@@ -84,6 +86,19 @@ class Link(Schema):
         return messages * self.latency + size / self.bandwidth
 
 
+class Gpu(Schema):
+    """A card: copies to it, from it and within its memory, of pinned memory of the host; rates of the update."""
+
+    name: str
+    to_card: Link
+    to_host: Link
+    on_card: Link
+    update: dict[Literal["pec", "cpml"], Positive]
+    "Million cells a second in single precision, by walls."
+    cells: int = Field(ge=1)
+    "Along each side of the box that was timed."
+
+
 ASSUMED_LINKS = {  # typical servers, in round numbers
     "numa": Link(latency=0.5e-6, bandwidth=6e9, busy=0.3e-9),
     "across": Link(latency=1e-6, bandwidth=5e9, busy=0.4e-9),
@@ -104,6 +119,7 @@ class Profile(Schema):
     bandwidth: Matrix = ()
     latency: Matrix = ()
     messages: dict[Literal["numa", "across", "hosts"], Link] = Field(default_factory=dict)
+    gpu: Gpu | None = None
     sources: dict[str, str] = Field(default_factory=dict)
 
     @field_validator("bandwidth", "latency")

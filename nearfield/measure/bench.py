@@ -13,13 +13,13 @@ import numpy as np
 
 from nearfield import CPML, Boundaries, Gaussian, Grid, PointCurrent, Simulation, load
 from nearfield.discretization.discretization import Discretization
-from nearfield.engines import UNDIVIDED, engine_named
+from nearfield.engines import UNDIVIDED, chosen_engine
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.protocol import Engine
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.machine.topology import available_threads
 from nearfield.machine.transport import started, world
-from nearfield.parallel.start import Parallel, start
+from nearfield.parallel.start import Parallel, start, wishes_of_cpu
 from nearfield.plan.sizes import traffic_bytes_per_cell
 
 CELL = 1e-3  # m
@@ -52,10 +52,11 @@ class Timed:
     ) -> None:
         self.setup = Discretization(simulation, world())
         self.cells = math.prod(self.setup.grid.cells)
-        several = engine_named(simulation.engine) not in UNDIVIDED
+        engine = chosen_engine(simulation.engine, self.setup.plan, wishes_of_cpu(tiling, parallel)).name
+        several = engine not in UNDIVIDED
         alone = started() == 1 and several and not (parallel and parallel.bind)
         threads = threads or (available_threads() if alone else None)
-        self.started = start(self.setup.plan, threads, simulation.schedule, tiling, parallel, simulation.engine)
+        self.started = start(self.setup.plan, threads, simulation.schedule, tiling, parallel, engine)
         self.choice, self.engine = self.started.choice, self.started.engine
         self.engine.advance(WARM_UP)
 
@@ -117,7 +118,8 @@ def bench_box(
     engine: str = "auto",
 ) -> dict[str, Any]:
     """The rate on the empty box: a dictionary as `nearfield bench box --json` prints it."""
-    if engine_named(engine) in UNDIVIDED:
+    engine = chosen_engine(engine, only_cpu=wishes_of_cpu(tiling, parallel)).name
+    if engine in UNDIVIDED:
         schedule = "stepwise"
     simulation = box(cells, steps, boundary, precision, schedule, engine=engine)
     return measurement(simulation, boundary, steps, threads, tiling, parallel)

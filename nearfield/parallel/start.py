@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
 
-from nearfield.engines import ENGINES, UNDIVIDED, engine_named
+from nearfield.engines import ENGINES, UNDIVIDED, chosen_engine
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import Choice, choose
 from nearfield.engines.protocol import Engine, LocalEngine, Placement
@@ -124,12 +124,13 @@ def start(
     engine: str = "auto",
 ) -> Started:
     """The engine of this rank for a plan. Errors: `ModelError` for what cannot be honoured, on every rank alike."""
-    wishes, ranks, name = parallel or Parallel(), world(), engine_named(engine)
+    wishes, ranks = parallel or Parallel(), world()
     if wishes.overlap == "auto":
         wishes = replace(wishes, overlap="split")
     if not wishes.patience >= SHORTEST:
         raise ModelError(f"patience {wishes.patience:g} s with silent ranks is too short; give {SHORTEST:g} s or more")
     ranks.watch(wishes.patience)
+    name = chosen_engine(engine, only_cpu=wishes_of_cpu(tiling, parallel)).name
     if name in UNDIVIDED:
         refuse_spread(name, threads, tiling, wishes, ranks)
         threads, schedule, tiling, wishes = threads or 1, "stepwise", None, replace(wishes, domains=1)
@@ -201,16 +202,24 @@ def refuse_spread(
     """Refuse what an engine of one piece (`UNDIVIDED`) would leave unused."""
     if ranks.size > 1:
         raise ModelError(f'engine "{engine}" runs on one rank, and here are {ranks.size}; start it without a launcher')
+    asked = wishes_of_cpu(tiling, wishes)
+    if not asked and engine == "reference" and threads not in UNASKED:
+        asked = f"threads {threads}"
+    if asked:
+        raise ModelError(
+            f'{asked} cannot be had with engine "{engine}", {UNDIVIDED[engine]}; leave it out, or take engine "cpu"'
+        )
+
+
+UNASKED = (None, 1, "1", "auto", (1, 1, 1), "none", "off")
+
+
+def wishes_of_cpu(tiling: str | Tiling | None, wishes: Parallel | None) -> str:
+    """What is asked that only the CPU engine does, such as "tiles 8x16"; empty: nothing."""
+    wishes = wishes or Parallel()
     asked = {"tiles": tiling, "domains": wishes.domains, "bind": wishes.bind}
     asked |= {"memory": wishes.memory, "halo_depth": wishes.halo_depth}
-    if engine == "reference":
-        asked["threads"] = threads
-    for name, value in asked.items():
-        if value not in (None, 1, "1", "auto", (1, 1, 1), "none", "off"):
-            raise ModelError(
-                f'{name} {value} cannot be had with engine "{engine}", {UNDIVIDED[engine]}; leave it out, or take '
-                'engine "cpu"'
-            )
+    return next((f"{name} {value}" for name, value in asked.items() if value not in UNASKED), "")
 
 
 def with_uncut_rows(plan: Plan, domains: int | Triple | None) -> Plan:

@@ -12,7 +12,7 @@ from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.guide_table import PortMode, port_modes
 from nearfield.discretization.moves import moves
 from nearfield.discretization.resolution import MediumCheck, phase_across, resolved_media, rounded
-from nearfield.engines import UNDIVIDED, engine_named
+from nearfield.engines import AUTO, UNDIVIDED, Choice, chosen_engine
 from nearfield.engines.cpu.tuning import choose, tiles_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, memory, quantity
@@ -22,7 +22,7 @@ from nearfield.metal.cautions import and_others
 from nearfield.plan.planning import unit_length
 from nearfield.plan.sizes import HDF5_OVERHEAD, term_bytes
 from nearfield.run.forecast import forecast, long_run
-from nearfield.run.memory import memory_of, too_much_memory
+from nearfield.run.memory import memory_of, too_full, too_much_memory
 
 if TYPE_CHECKING:
     from nearfield.discretization.model import Model
@@ -102,10 +102,17 @@ class Check:
     modes: tuple[PortMode, ...] = ()  # of the waveguide ports
     metal: MetalCheck | None = None  # None without metal bodies
     moved: tuple[Moved, ...] = ()  # what the grid moves to its lines: what, from, to (m), effect
+    engine_why: str = ""  # of the choice "auto"
+    device_memory_bytes: int = 0  # of the engine cuda
+    device_free_bytes: int | None = None  # on the card; None: there is none
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, SI."""
         return asdict(self)
+
+    def _on_device(self) -> str:
+        free = self.device_free_bytes
+        return memory(self.device_memory_bytes) + (f", {memory(free)} free on the card" if free is not None else "")
 
     def __str__(self) -> str:
         nx, ny, nz = self.cells
@@ -122,7 +129,8 @@ class Check:
             "memory": memory(self.memory_bytes),
             "time": f"{duration(self.predicted_seconds)} for {self.expected_steps * runs:,} steps at "
             f"{self.mcells_per_second:.0f} Mcells/s ({self.rate_source})",
-            "engine": self.engine,
+            "engine": str(Choice(self.engine, self.engine_why)),
+            **({"memory on device": self._on_device()} if self.device_memory_bytes else {}),
             "threads": str(self.threads),
             "tiles": tiles_text(self.tiles),
             "output": memory(self.output_bytes),
@@ -157,16 +165,17 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
     grid, plan, precision = setup.grid, setup.plan, simulation.precision
     media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(plan.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
-    engine = engine_named(simulation.engine)
+    found = chosen_engine(simulation.engine, plan if simulation.engine == AUTO else None)
+    engine = found.name
     choice = (
         choose(plan, (engine == "cuda" and threads) or 1, "stepwise")
         if engine in UNDIVIDED
         else choose(plan, threads, simulation.schedule)
     )
     threads = threads or choice.machine.threads
-    time = forecast(setup, threads)
+    time = forecast(setup, threads, engine=engine)
     runs, steps = max(1, len(setup.excitations)), setup.expected_steps
-    needed, (files, full) = memory_of(setup, time.surface_bytes), field_files(setup)
+    needed, (files, full) = memory_of(setup, time.surface_bytes, engine), field_files(setup)
     _, output = term_bytes(setup.terms, steps, precision)
     return Check(
         title=simulation.title,
@@ -183,12 +192,15 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         mcells_per_second=time.mcells_per_second,
         rate_source=time.source,
         engine=engine,
+        engine_why=found.why,
+        device_memory_bytes=needed.device,
+        device_free_bytes=needed.device_free,
         threads=threads,
         tiles=choice.facts(),
         field_files=files,
         media=media,
         phase_error=phase_across(grid, media, frequency),
-        warnings=(*cautions(setup), *long_run(time), *too_much_memory(needed.total), *full),
+        warnings=(*cautions(setup), *long_run(time), *too_much_memory(needed.total), *too_full(needed), *full),
         modes=port_modes(setup),
         metal=MetalCheck.of(setup) if any(is_metal(body.medium) for body in simulation._bodies) else None,
         moved=tuple(moves(setup)),

@@ -45,7 +45,7 @@ def plan_facts(setup: Discretization, started: Started) -> dict[str, Any]:
         "metal": setup.metal,
         "precision": setup.plan.precision,
         "engine": started.name,
-        **({"device": core["device"]} if "device" in core else {}),
+        **{name: core[name] for name in ("device", "card", "card_memory", "driver", "nvrtc") if name in core},
         "isa": core["isa"],
         "threads": core["threads"],
         "bytes": core["bytes"],

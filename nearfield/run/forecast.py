@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 from nearfield.engines import engine_named
 from nearfield.engines.cpu.pole_sizes import kept_numbers, pole_cost
 from nearfield.engines.cpu.tuning import choose
+from nearfield.engines.cuda.device import UsableCard, device
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration
 from nearfield.machine.machine_rate import Rate, known_rate
+from nearfield.machine.profile import load_profile
+from nearfield.plan.sizes import BYTES_OF
 from nearfield.run.surface_costs import surfaces
 
 if TYPE_CHECKING:
@@ -26,7 +29,10 @@ STEP = 1.5e-6  # s; the least that a step took of 30 cells
 SLOWEST, SLOWEST_RATE = 100.0, 1e6  # steps of STEP, and cells a second, of machines and media slower than any seen
 NUMPY = Rate(5.0, "in NumPy, on one core")  # 5.6 to 17 at 24^3 to 80^3 cells of a box, on an EPYC
 HOST_DEVICE = Rate(5.0, "on the make-believe device, on one core")  # 1.4 to 17 at 48^3 cells of a box, on an EPYC
-OWN_RATES = {"reference": NUMPY, "cuda": HOST_DEVICE}  # of engines whose rate does not scale with this machine's
+SHARE_OF_COPY = (
+    0.7  # of the rate that a card's memory has by its clock; copies reach 0.9 of it, half steps 0.85 of them
+)
+CARD_NUMBERS = 18  # read and written a cell and step by the kernels of a card
 HOUR, DAY = 3600.0, 86400.0  # s
 
 
@@ -54,14 +60,27 @@ def forecast(setup: Discretization, threads: int | None = None, ranks: int = 1, 
     plan, precision = setup.plan, setup.simulation.precision
     total, parts = math.prod(plan.cells), 1 + plan.complex_fields
     threads = threads or choose(plan, None, setup.simulation.schedule).machine.threads
-    own = OWN_RATES.get(engine_named(engine or setup.simulation.engine))
-    rate = own or known_rate(precision, threads, total)
+    rate = own_rate(engine_named(engine or setup.simulation.engine), precision) or known_rate(precision, threads, total)
     surface_bytes, surface_cost = surfaces(setup)
     slower = 1.0 + float(pole_cost(kept_numbers(plan)).mean()) + surface_cost
     speed, steps = ranks * rate.mcells_per_second / slower, setup.expected_steps * max(1, len(setup.excitations))
     seconds = max(steps * STEP, total * parts * steps / (speed * 1e6))
     asked = setup.simulation.steps is not None
     return Forecast(steps, seconds, total, speed, rate.source, asked, surface_bytes)
+
+
+def own_rate(engine: str, precision: str) -> Rate | None:
+    """The rate of an engine that does not scale with this machine's processors; None for the CPU's."""
+    if engine != "cuda":
+        return NUMPY if engine == "reference" else None
+    found = device()
+    if not isinstance(found, UsableCard):
+        return HOST_DEVICE
+    known, halved = load_profile(None).gpu, BYTES_OF["single"] / BYTES_OF[precision]
+    if known and known.name == found.name and "pec" in known.update:
+        return Rate(known.update["pec"] * halved, f"as `probe gpu` measured on {found.name}")
+    rate = SHARE_OF_COPY * found.card.memory_rate / (CARD_NUMBERS * BYTES_OF[precision])
+    return Rate(max(1.0, rate / 1e6), f"assumed from the memory of {found.name}; `nearfield probe gpu` measures it")
 
 
 def surely_short(setup: Discretization) -> bool:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from nearfield.engines import engine_named
 from nearfield.engines.cpu.pole_sizes import pole_bytes
+from nearfield.engines.cuda.device import device
+from nearfield.engines.cuda.sizes import device_bytes
 from nearfield.entry.wording import memory
 from nearfield.machine.system_files import free_memory
 from nearfield.output.field_sizes import features_with_files, ring_bytes
@@ -29,6 +31,8 @@ class Memory:
     fields: int  # with coefficients, poles and what surfaces remember, of the compiled engine
     terms: int  # of sources, ports and monitors
     total: int  # with rings of field files, on the engine that makes the steps
+    device: int = 0  # on a card or the make-believe device
+    device_free: int | None = None  # None: no card
 
 
 def memory_of(setup: Discretization, surface_bytes: int, engine: str | None = None) -> Memory:
@@ -39,11 +43,16 @@ def memory_of(setup: Discretization, surface_bytes: int, engine: str | None = No
     terms, _ = term_bytes(setup.terms, setup.expected_steps, precision)
     held = {
         "cpu": fields,
-        "cuda": 2 * fields,  # on the device, and in the host's mirror
+        "cuda": fields,  # the host's mirror
         "reference": math.prod(plan.cells) * parts * NUMPY_NUMBERS * BYTES_OF[precision],
     }
     rings = ring_bytes(setup) if features_with_files(setup) else 0
-    return Memory(fields, terms, terms + rings + held[engine_named(engine or setup.simulation.engine)])
+    name = engine_named(engine or setup.simulation.engine)
+    total = terms + rings + held[name]
+    if name != "cuda":
+        return Memory(fields, terms, total)
+    there, needed = device().free_memory(), device_bytes(plan)
+    return Memory(fields, terms, total + (0 if there else needed), needed, there)
 
 
 def too_much_memory(needed: int) -> Iterator[str]:
@@ -51,6 +60,15 @@ def too_much_memory(needed: int) -> Iterator[str]:
     free = free_memory()
     if free is not None and needed >= free:
         yield f"needs {memory(needed)} of memory, {memory(free)} are free here; use fewer cells or monitors"
+
+
+def too_full(needed: Memory) -> Iterator[str]:
+    """A warning where a card has less memory than the run takes on it, which `run` refuses."""
+    if needed.device_free is not None and needed.device > needed.device_free:
+        yield (
+            f"needs {memory(needed.device)} on the card, {memory(needed.device_free)} are free there, so that `run` "
+            "would refuse it; use fewer cells, or the engine cpu"
+        )
 
 
 def short_of_memory(setup: Discretization, engine: str | None = None) -> list[str]:

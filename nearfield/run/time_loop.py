@@ -67,6 +67,7 @@ def run(
     """
     begun = time.perf_counter()
     setup = setup or Discretization(model, world())
+    options = options.settled(model.engine, setup.plan)
     known = cautions(setup) if cautioned is None else cautioned
     checkpoints = checkpoints or Checkpoints()
     if not (options.long or checkpoints.resumed or surely_short(setup)):
@@ -125,6 +126,7 @@ class Run:
         facts |= {"lossless": lossless(model), "trust": [entry.json_data() for entry in entries]}
         facts["takers"] = self.attempts.at("naming what takes power", partial(power_takers, setup), None)
         facts |= {"warnings": [*known, *self.started.binding.warnings]}
+        facts |= {"engine_choice": options.engine_why} if options.engine_why else {}
         facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
         self.fields = FieldStreams(setup, self.started, options.output, options.space_check)
         self.stop = Interruption(checkpoints.schedule is not None)
@@ -179,6 +181,8 @@ class Run:
         if (spans := self.started.timeline()) and self.options.trace:
             facts["timeline"] = [[astuple(span) for span in own] for own in few(spans)]
             self.attempts.at("the trace", partial(write_trace, self.options.trace, spans, self.ranks.hosts), None)
+        if kernels := self.engine.facts().get("kernels"):
+            facts["kernels"] = kernels
         if self.ranks.rank == 0:
             self.attempts.at("deriving S-parameters", lambda: finish(self.record, self.setup), None)
         ending = self.judged()

@@ -1,48 +1,118 @@
-"""Which device kernels run on: `NEARFIELD_DEVICE`, or a card where one can be used."""
+"""Which device kernels run on: the make-believe one of `NEARFIELD_DEVICE`, or a card where one can be used."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
 
+from nearfield.engines.cuda import compiler as nvrtc
+from nearfield.engines.cuda import driver as nvidia
+from nearfield.engines.cuda.compiler import Compiler, find_compiler
+from nearfield.engines.cuda.cubins import cubins
+from nearfield.engines.cuda.driver import Card, Driver, dotted, find_driver
 from nearfield.entry.errors import ModelError
+from nearfield.machine.compiled import core
 
 VARIABLE = "NEARFIELD_DEVICE"
-DRIVER = "libcuda.so.1"  # comes with NVIDIA's driver
 HOST = {"host": "forwards", "host-backwards": "backwards"}  # names of the make-believe device, and its order of blocks
 OTHERWISE = f'give engine "cpu" (the same bits), or set {VARIABLE}=host for the same kernels on this processor, slowly'
 
 
-@dataclass(frozen=True)
-class Device:
-    """A device as results name it, and the order in which it makes blocks of threads."""
+class Device(Protocol):
+    """A device that an engine can be made on: its name in results, what is known of it, and itself."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
+    def facts(self) -> dict[str, Any]: ...
+    def opened(self, threads: int) -> Any: ...
+    def free_memory(self) -> int | None: ...
+
+
+@dataclass(frozen=True)
+class MakeBelieve:
+    """This processor with a memory of its own; `order`: in which it makes blocks of threads."""
+
     order: str
+    name: str = "host"
+
+    def facts(self) -> dict[str, Any]:
+        return {}
+
+    def opened(self, threads: int) -> Any:
+        """The core's device. `threads`: of the processor."""
+        return core().devices.HostDevice(self.order, threads)
+
+    def free_memory(self) -> None:
+        """None: it is the machine's, which is looked at anyway."""
+
+
+@dataclass(frozen=True)
+class UsableCard:
+    """A card with a driver and a compiler that fit it and each other."""
+
+    driver: Driver
+    compiler: Compiler
+
+    @property
+    def card(self) -> Card:
+        return self.driver.card
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+    def facts(self) -> dict[str, Any]:
+        """Architecture, driver and compiler, as results state them."""
+        return {
+            "card": self.card.target,
+            "card_memory": self.card.memory,
+            "driver": dotted(self.driver.version),
+            "nvrtc": dotted(self.compiler.version),
+        }
+
+    def opened(self, threads: int) -> Any:
+        """The core's device, with its kernels loaded. Error: the driver refuses, or the card is full."""
+        devices = core().devices
+        try:
+            return devices.CardDevice(self.driver.path, self.card.number, cubins(self.compiler, self.card.target))
+        except devices.CardError as error:
+            raise ModelError(f"the card {self.name} cannot be used: {error}; {OTHERWISE}") from None
+
+    def free_memory(self) -> int:
+        return self.driver.free_memory()
 
 
 def device() -> Device:
     """The device for this process. Error: there is none, or `NEARFIELD_DEVICE` names another than are allowed."""
     wanted = os.environ.get(VARIABLE, "")
     if wanted in HOST:
-        return Device("host", HOST[wanted])
+        return MakeBelieve(HOST[wanted])
     if wanted:
         raise ModelError(
             f"{VARIABLE}={wanted} is not a device; allowed: {', '.join(HOST)}, or unset for a card; {OTHERWISE}"
         )
-    if not driver_found():
-        raise ModelError(f'engine "cuda" needs a card: no NVIDIA driver was found here ({DRIVER}); {OTHERWISE}')
-    raise ModelError(
-        'engine "cuda" cannot drive a card yet, though a driver is here: this version runs its kernels on the '
-        f"make-believe device alone; {OTHERWISE}"
-    )
-
-
-def driver_found() -> bool:
-    """Whether NVIDIA's driver can be loaded."""
     try:
-        ctypes.CDLL(DRIVER)
-    except OSError:
-        return False
-    return True
+        return usable_card()
+    except ModelError as error:
+        raise ModelError(f'engine "cuda" needs a card: {error}; {OTHERWISE}') from None
+
+
+def usable_card() -> UsableCard:
+    """The card of this machine, ready for kernels. Error: there is none, or what it lacks."""
+    return _usable_card(*(os.environ.get(name) for name in (nvidia.VARIABLE, nvrtc.VARIABLE)))
+
+
+@lru_cache(maxsize=4)
+def _usable_card(*_: str | None) -> UsableCard:
+    """What was found is kept for these variables; what was missing is looked for again."""
+    driver = find_driver()
+    compiler, (major, minor) = find_compiler(driver.version), driver.card.architecture
+    if 10 * major + minor not in compiler.architectures:
+        known = ", ".join(f"sm_{number}" for number in compiler.architectures)
+        raise ModelError(
+            f"NVRTC {dotted(compiler.version)} makes no code for {driver.card} (only {known}); install another version "
+            "of nvidia-cuda-nvrtc, or choose another card by CUDA_VISIBLE_DEVICES"
+        )
+    return UsableCard(driver, compiler)

@@ -1,0 +1,20 @@
+"""Memory that a plan takes on a device, before it is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearfield.engines.cpu.pole_sizes import pole_bytes
+from nearfield.plan.sizes import BYTES_OF, domain_bytes
+
+if TYPE_CHECKING:
+    from nearfield.plan.plan import Plan
+
+KEPT_FREE = 64 * 2**20  # bytes of tables, lists of samples and kernels, beside the fields; a few MiB in most models
+
+
+def device_bytes(plan: Plan) -> int:
+    """Bytes on the device: fields, CPML, poles, running Fourier sums, and some room for all else."""
+    parts, size = 1 + plan.complex_fields, BYTES_OF[plan.precision]
+    fields = domain_bytes(plan.active, plan.cpml, plan.precision) * parts + pole_bytes(plan)
+    return fields + sum(box.recorded_bytes(0, size) for box in plan.dft_boxes) + KEPT_FREE

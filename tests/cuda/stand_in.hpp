@@ -1,0 +1,183 @@
+// A make-believe card for the stand-in driver (stand_in.cpp): memory that only its own work may touch, work that is done
+// late and in any order that is allowed, faults on demand, and a clock that runs by a model.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cpu/team.hpp"
+#include "cuda/kernel.hpp"
+
+namespace stand_in {
+
+using namespace nearfield;
+using Address = unsigned long long;
+
+enum Result {
+    done = 0,
+    invalid = 1,
+    out_of_memory = 2,
+    no_device = 100,
+    bad_image = 200,
+    not_found = 500,
+    failed = 719
+};
+
+// A number that a test has set in NEARFIELD_STAND_IN, as in "version=12040,fail_after=20".
+inline double setting(const std::string& name, double otherwise) {
+    const char* const text = std::getenv("NEARFIELD_STAND_IN");
+    const std::string all = text ? "," + std::string(text) : "";
+    const std::size_t at = all.find("," + name + "=");
+    return at == std::string::npos ? otherwise : std::strtod(all.c_str() + at + name.size() + 2, nullptr);
+}
+
+// The card's memory: addresses that the host can neither read nor write, except while the card works.
+class Memory {
+public:
+    static constexpr std::size_t room = std::size_t(4) << 30;
+    Memory()
+        : first_(
+              static_cast<char*>(mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
+    static std::size_t total() { return std::size_t(setting("memory", 1 << 30)); }
+    std::size_t free() const { return total() > used_ ? total() - used_ : 0; }
+    Address allocate(std::size_t bytes) {
+        bytes = (bytes + 511) / 512 * 512;
+        if (bytes > free()) return 0;
+        char* at = first_;
+        for (const auto& [start, length] : taken_) {
+            if (start - at >= std::ptrdiff_t(bytes)) break;
+            at = start + length;
+        }
+        taken_[at] = bytes, used_ += bytes;
+        open([&] { std::memset(at, 0xff, bytes); });  // what nobody wrote is NaN
+        return reinterpret_cast<Address>(at);
+    }
+    bool release(Address address) {
+        const auto found = taken_.find(reinterpret_cast<char*>(address));
+        if (found == taken_.end()) return false;
+        used_ -= found->second;
+        taken_.erase(found);
+        return true;
+    }
+    bool holds(Address address, std::size_t bytes) const {
+        char* const at = reinterpret_cast<char*>(address);
+        auto next = taken_.upper_bound(at);
+        if (next == taken_.begin()) return false;
+        --next;
+        return at + bytes <= next->first + next->second;
+    }
+    template <class Work>
+    void open(const Work& work) {
+        mprotect(first_, room, PROT_READ | PROT_WRITE);
+        work();
+        mprotect(first_, room, PROT_NONE);
+    }
+
+private:
+    char* const first_;
+    std::map<char*, std::size_t> taken_;
+    std::size_t used_ = 0;
+};
+
+struct Card {
+    Memory memory;
+    std::mt19937 chance{7};
+    double clock = 0;  // seconds, of the model
+    long launches = 0, graph_launches = 0;
+    int error = 0;  // once something has failed, all does
+
+    // All blocks of a kernel, in any order, with threads forwards or backwards.
+    void make(const cuda::Kernel& kernel, unsigned blocks, const std::vector<char>& arguments) {
+        if (error) return;
+        const double last = setting("fail_after", -1);
+        if (last >= 0 && launches >= last) {
+            error = failed;
+            return;
+        }
+        ++launches, clock += 2e-6;
+        std::vector<int> order(blocks);
+        for (unsigned n = 0; n < blocks; ++n) order[n] = int(n);
+        std::shuffle(order.begin(), order.end(), chance);
+        std::vector<char> shared(kernel.memory);
+        const auto all = [&] {
+            for (const int number : order) {
+                std::fill(shared.begin(), shared.end(), char(0xff));
+                cuda::this_block = {number, bool(chance() & 1), shared.data()};
+                kernel.make_block(arguments.data());
+            }
+        };
+        memory.open([&] {
+            if (!kernel.flushes) return all();
+            const FlushedDenormals flushed;
+            all();
+        });
+    }
+};
+inline Card& card() {
+    static Card one;
+    return one;
+}
+
+// Work in nodes; each waits for those that it names.
+struct Node {
+    std::function<void()> work;
+    std::vector<std::size_t> after;
+};
+struct Graph {
+    std::vector<Node> nodes;
+    // In any order that the edges allow.
+    void run() const {
+        std::vector<bool> made(nodes.size());
+        for (std::size_t count = 0; count < nodes.size(); ++count) {
+            std::vector<std::size_t> ready;
+            for (std::size_t n = 0; n < nodes.size(); ++n)
+                if (!made[n] &&
+                    std::all_of(nodes[n].after.begin(), nodes[n].after.end(), [&](std::size_t m) { return made[m]; }))
+                    ready.push_back(n);
+            const std::size_t next = ready.at(card().chance() % ready.size());
+            nodes[next].work();
+            made[next] = true;
+        }
+    }
+};
+
+struct Stream {
+    std::deque<std::function<void()>> waiting;
+    std::unique_ptr<Graph> capture;
+    long begun = 0, ended = 0;
+    void add(std::function<void()> work) {
+        if (capture) {
+            std::vector<std::size_t> after;
+            if (!capture->nodes.empty()) after = {capture->nodes.size() - 1};
+            capture->nodes.push_back({std::move(work), after});
+            return;
+        }
+        waiting.push_back(std::move(work)), ++begun;
+        if (waiting.size() > 1000) run_until(ended + 500);  // as a card, which does not wait for ever
+    }
+    void run_until(long number) {
+        for (; ended < number && !waiting.empty(); ++ended) {
+            const auto work = std::move(waiting.front());
+            waiting.pop_front();
+            work();
+        }
+    }
+    void run() { run_until(begun); }
+};
+struct Event {
+    Stream* stream = nullptr;
+    long number = 0;
+    double at = 0;
+};
+
+}  // namespace stand_in

@@ -1,0 +1,101 @@
+"""Engine "cuda" by a card's driver, which a stand-in plays: copies, streams, graphs, and a card that fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import plans
+import pytest
+from agreement import assert_agrees, assert_equal
+from plans import make_plan
+from test_protocols import WALLS, rich_plan
+
+import nearfield as nf
+from nearfield.engines import ENGINES
+
+precisions = pytest.mark.parametrize("precision", ["single", "double"])
+STAGED = 8 << 20  # bytes that one copy carries, core/cuda/card_device.hpp
+
+
+@precisions
+@pytest.mark.parametrize("walls", WALLS)
+def test_a_card_by_its_driver_has_the_bits_of_the_oracle(card, walls, precision):
+    """Its memory cannot be touched by the host, its work is done late, its blocks in any order."""
+    engine, _ = assert_agrees("cuda", rich_plan(precision, walls))
+    facts = engine.facts()
+    assert (facts["device"], facts["card"], facts["driver"], facts["nvrtc"]) == ("Stand-in", "sm_90", "13.0", "13.5")
+    assert facts["kernels"][f"half_step_electric_{precision}"] == 42
+    assert card.launches > 0
+
+
+@pytest.mark.parametrize("device", ["card", "host"])
+def test_steps_that_are_alike_are_replayed_as_graphs_with_the_same_bits(device, request, monkeypatch):
+    """Spectra are due every 3 steps, snapshots on some: 16 steps have 3 patterns, and snapshots cut them."""
+    if device == "card":
+        request.getfixturevalue("card")
+
+    def terms(rng, plan):
+        spectrum = plans.DFTBox(2, (0, 0, 0), plan.active, np.array([0.1, 0.2]) / plan.time_step, 3)
+        copies = plans.SnapshotBox(4, (0, 0, 0), plan.active, np.array([5, 40, 41, 90, 200]))
+        return (*plans.current(rng, plan, [2], 20), spectrum, copies)
+
+    plan = make_plan((6, 5, 11), precision="single", terms=terms, seed=4)
+    engine, oracle = ENGINES["cuda"](plan), ENGINES["reference"](plan)
+    for each in (engine, oracle):
+        for steps in (100, 7, 100, 33):
+            each.advance(steps)
+    assert_equal(engine, oracle)
+    assert 3 <= engine.facts()["graphs"] <= 64
+    if device == "card":
+        assert request.getfixturevalue("card").graph_launches > 5
+
+
+def test_tables_that_move_make_new_graphs(card):
+    """A longer block needs longer tables at other addresses; a graph that still read the old ones would show."""
+    plan = make_plan((6, 5, 11), precision="single", terms=lambda rng, p: plans.current(rng, p, [2], 20), seed=1)
+    engine, oracle = ENGINES["cuda"](plan), ENGINES["reference"](plan)
+    for each in (engine, oracle):
+        for steps in (40, 40, 150, 40, 200):
+            each.advance(steps)
+    assert_equal(engine, oracle)
+
+
+def test_copies_larger_than_their_staging_arrive_whole(card):
+    """Both buffers in turn, several times, both ways."""
+    plan = make_plan((90, 90, 110), precision="single")
+    engine = ENGINES["cuda"](plan)
+    assert engine.facts()["bytes"] > 2.5 * STAGED
+    twin = ENGINES["cpu"](plan, threads=1)
+    plans.randomise((engine, twin), plan)
+    for each in (engine, twin):
+        each.advance(2)
+    for component in range(6):
+        assert np.array_equal(engine.state(component), twin.state(component))
+
+
+def test_two_engines_share_a_card(card):
+    plan = make_plan((6, 5, 11), precision="double", media="dispersive")
+    one, two = ENGINES["cuda"](plan), ENGINES["cuda"](plan)
+    plans.randomise((one, two), plan)
+    for steps in (3, 4):
+        one.advance(steps)
+        two.advance(steps)
+    assert_equal(one, two)
+
+
+@pytest.mark.parametrize("launches", [0, 30, 300])
+def test_a_card_that_fails_ends_the_run_in_words(card, launches):
+    plan = make_plan((6, 5, 11), precision="single")
+    engine = ENGINES["cuda"](plan)
+    card.has(fail_after=launches)
+    with pytest.raises(nf.RunFailed, match=r"card Stand-in failed after step 0: .*CUDA_ERROR_LAUNCH_FAILED.*resumed"):
+        engine.advance(200)
+    for ask in (lambda: engine.state(0), engine.recordings, engine.reset, lambda: list(engine.accumulated())):
+        with pytest.raises(nf.RunFailed, match="CUDA_ERROR_LAUNCH_FAILED"):
+            ask()
+            engine.advance(1)
+
+
+def test_a_card_that_is_full_is_refused_when_the_engine_is_made(card):
+    card.has(memory=1e5)
+    with pytest.raises(nf.ModelError, match=r"Stand-in cannot take this model: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY"):
+        ENGINES["cuda"](make_plan((30, 30, 30), precision="single"))
