@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -136,9 +137,8 @@ def make_folder(folder: Path) -> None:
     """The folder for the results, refused before the run if it cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        trial = folder / ".nearfield-trial"
-        trial.touch()
-        trial.unlink()
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelError(f"{folder} cannot take the results: {reason}; give another folder with --output") from None

@@ -36,10 +36,12 @@ class ClaimedFile:
         self._place = path if existing else path.with_name(f".{path.name}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self.descriptor = os.open(self._place, os.O_RDWR | (0 if existing else os.O_CREAT), 0o666)
+            made = 0 if existing else os.O_CREAT
+            self.descriptor = os.open(self._place, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | made, 0o666)
         except OSError as error:
+            reason = f"{self._place.name} is a link" if error.errno == errno.ELOOP else error.strerror
             raise ModelError(
-                f"{path} cannot be written ({error.strerror}); choose another folder or mend its permissions"
+                f"{path} cannot be written ({reason}); choose another folder or mend its permissions"
             ) from error
         try:
             if not _lock(self.descriptor) or (not existing and is_being_written(path)):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,10 @@ from nearfield.records.records import ExcitationRecord
 from nearfield.run.checkpoint.contents import fingerprint, self_contained
 from nearfield.run.checkpoint.finished import Shelf, description_of, rebuilt
 from nearfield.run.checkpoint.folder import BESIDE, Checkpoint, checkpoints, keep_only, put_in_place, remove_unfinished
+from nearfield.run.checkpoint.manifest import FORMAT, Damaged, write_manifest
 from nearfield.run.checkpoint.pieces import Holder, Piece
 from nearfield.run.checkpoint.schedule import Schedule
-from nearfield.run.checkpoint.store import FORMAT, Damaged, write_arrays, write_manifest
+from nearfield.run.checkpoint.store import write_arrays
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -31,6 +33,18 @@ if TYPE_CHECKING:
     from nearfield.run.time_loop import TimeLoop
 
 NEVER = 10**18  # steps
+
+
+@contextlib.contextmanager
+def usable(checkpoint: Checkpoint) -> Iterator[None]:
+    """Error: what is taken from a whole checkpoint does not fit the run, so that somebody else has written it."""
+    try:
+        yield
+    except (Damaged, OSError, ValueError, TypeError, LookupError) as error:
+        raise ModelError(
+            f"{checkpoint.path} cannot be used: {error}; remove it to go on from the one before, or run the model from "
+            "its beginning with --force"
+        ) from None
 
 
 class Checkpoints:
@@ -73,16 +87,20 @@ class Checkpoints:
             self._kept = [resumed.path]
             record.model_text = manifest["model_text"]
             finished = manifest["finished"].items()
-            record.excitations |= {
-                n: ExcitationRecord() if ranks.rank else rebuilt(each, array) for n, each in finished
-            }
+            with usable(resumed):
+                record.excitations |= {
+                    n: ExcitationRecord() if ranks.rank else rebuilt(each, array) for n, each in finished
+                }
             record.facts["runs"] = manifest["runs"]
             stood = {name: manifest[name] for name in ("excitation", "step", "steps_made")}
             record.facts["resumed"] = [*manifest["resumed"], stood | {"at": record.facts["started"]}]
         self._last = time.monotonic()
 
     def _refuse_other_plan(self, resumed: Checkpoint) -> None:
-        if resumed.manifest["plan"] != self._fingerprint:
+        manifest, names = resumed.manifest, list(self.setup.excitations)
+        order = [*manifest["finished"], manifest["excitation"]]
+        fits = order == names[: len(order)] and manifest["step"] <= self.setup.steps
+        if not fits or manifest["plan"] != self._fingerprint:
             raise ModelError(
                 f"{resumed.path} does not fit the plan that its model gives here; another version of a library "
                 "may have made another grid. Run the model from its beginning"
@@ -101,12 +119,10 @@ class Checkpoints:
         loop.engine.reset()
 
         def take() -> None:
-            try:
+            with usable(resumed):
                 Holder(loop.engine).restore(manifest["step"], stored)
                 loop.guard.times = stored.array("guard: times").tolist()
                 loop.guard.energies = stored.array("guard: energies").tolist()
-            except (Damaged, OSError) as error:
-                raise ModelError(f"{resumed.path} cannot be used: {error}") from None
 
         agreed(self.ranks, take)
         loop.ended, loop.seconds = manifest["ended"], manifest["seconds"]
