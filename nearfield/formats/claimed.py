@@ -102,6 +102,15 @@ class ClaimedFile:
         self.flush()
         os.ftruncate(self.descriptor, size)
 
+    def refuse_removed(self) -> None:
+        """Error, `OSError`: what is written goes to no file of this name any more."""
+        try:
+            there = os.path.samestat(os.stat(self._place), os.fstat(self.descriptor))
+        except FileNotFoundError:
+            there = False
+        if not there:
+            raise OSError(errno.ENOENT, "it was removed while it was written")
+
     def settle(self) -> None:
         """Wait until the disk has everything."""
         self.flush()

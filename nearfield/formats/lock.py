@@ -25,8 +25,9 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):
-            path.unlink()
+        with contextlib.suppress(OSError):  # the folder may have been removed, and another run have made it again
+            if os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(descriptor)):
+                path.unlink()
         os.close(descriptor)
 
 

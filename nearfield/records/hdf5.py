@@ -82,9 +82,10 @@ def write_result(path: str | Path, record: RunRecord) -> Path:
             checksums.append(raw, data)
             raw.settle()
     except (OSError, RuntimeError) as error:
+        earlier = "an earlier file of this name is unchanged" if path.is_file() else "there is no file of this name"
         raise RunFailed(
-            f"the result could not be written to {path}: {error}; an earlier file of this name is unchanged. "
-            "Free some space or choose another folder with --output"
+            f"the result could not be written to {path}: {error}; {earlier}. Free some space or choose "
+            "another folder with --output"
         ) from error
     return path
 

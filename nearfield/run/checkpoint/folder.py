@@ -15,7 +15,7 @@ import nearfield
 from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import flush_to_disk
 from nearfield.machine.transport import Alone
-from nearfield.run.checkpoint.manifest import FORMAT, Damaged, is_ours, read_manifest
+from nearfield.run.checkpoint.manifest import FORMAT, MANIFEST, Damaged, is_ours, read_manifest
 from nearfield.run.checkpoint.store import Stored, verify
 
 NAME = re.compile(r"checkpoint-(\d+)")
@@ -30,6 +30,14 @@ def checkpoints(folder: Path) -> list[Path]:
     except OSError:
         return []
     return sorted(found, key=lambda path: int(path.name.split("-")[1]), reverse=True)
+
+
+def still_there(path: Path) -> bool:
+    """Whether a checkpoint that was whole has not been removed since."""
+    try:
+        return (path / MANIFEST).is_file()
+    except OSError:
+        return False
 
 
 def remove_unfinished(folder: Path) -> None:

@@ -20,7 +20,15 @@ from nearfield.machine.transport import agreed
 from nearfield.records.records import ExcitationRecord
 from nearfield.run.checkpoint.contents import fingerprint, self_contained
 from nearfield.run.checkpoint.finished import Shelf, description_of, rebuilt
-from nearfield.run.checkpoint.folder import BESIDE, Checkpoint, checkpoints, keep_only, put_in_place, remove_unfinished
+from nearfield.run.checkpoint.folder import (
+    BESIDE,
+    Checkpoint,
+    checkpoints,
+    keep_only,
+    put_in_place,
+    remove_unfinished,
+    still_there,
+)
 from nearfield.run.checkpoint.manifest import FORMAT, Damaged, write_manifest
 from nearfield.run.checkpoint.pieces import Holder, Piece
 from nearfield.run.checkpoint.schedule import Schedule
@@ -68,6 +76,7 @@ class Checkpoints:
         self.made = self.stands_at = 0  # steps of all excitations; those of the newest checkpoint
         self.warnings: list[str] = []
         self.asked = False  # a signal ends the run, which can go on from a checkpoint
+        self.cut_off = False  # a signal ends the run, and there is no checkpoint
         self._kept: list[Path] = []
         self._refused_once, self._since, self._last = False, 0, time.monotonic()
         self._written, self._bytes, self._seconds = 0, 0, 0.0
@@ -152,9 +161,11 @@ class Checkpoints:
 
     def end(self, loop: TimeLoop) -> None:
         """A signal ends the run: write the last checkpoint, unless there is one of this step."""
-        if self.stands_at != self.made:
+        newest = self._kept[-1] if self.stands_at == self.made and self._kept else None
+        if not self.ranks.from_root(newest is not None and still_there(newest)):
             self.write(loop)
-        self.asked = self.ranks.from_root(bool(self._kept))
+        self.asked = self.ranks.from_root(any(map(still_there, self._kept)))
+        self.cut_off = not self.asked
 
     def write(self, loop: TimeLoop) -> None:
         """Write a checkpoint; where the disk refuses, say so once, and let the run go on."""
@@ -162,7 +173,7 @@ class Checkpoints:
         loop.fields.flush(loop.engine.step)
         place = self.folder / f"checkpoint-{self.made}"
         part = place.with_name(BESIDE.format(place.name))
-        refused = self._refused(lambda: part.mkdir() if self.ranks.rank == 0 else None)
+        refused = self._refused(lambda: self._make(part) if self.ranks.rank == 0 else None)
         files: dict[str, Any] = {}
         if not refused:
             refused = self._refused(lambda: self._write_files(part, loop, files))
@@ -179,6 +190,14 @@ class Checkpoints:
                 keep_only(self.folder, self._kept)
         self._since, self._last = 0, time.monotonic()
         self._seconds += self._last - begun
+
+    def _make(self, part: Path) -> None:
+        """Rank 0: the folder of a checkpoint, and where somebody has removed it that of the run."""
+        if not self.folder.is_dir():
+            self.folder.mkdir(parents=True)
+            self.warnings.append(f"{self.folder} was removed during the run; it was made again for a checkpoint")
+            self.tell(self.warnings[-1])
+        part.mkdir()
 
     def _refused(self, make: Callable[[], None]) -> str:
         """Why the disk refuses this on some rank; nothing where it does not."""
@@ -234,7 +253,7 @@ class Checkpoints:
         if self._refused_once:
             return
         self._refused_once = True
-        left = "the ones before it are kept" if self._kept else "there is none before it"
+        left = "the ones before it are kept" if any(map(still_there, self._kept)) else "there is none before it"
         self.warnings.append(f"a checkpoint could not be written to {self.folder}: {why}; {left}, and the run goes on")
         if self.ranks.rank == 0:
             self.tell(self.warnings[-1])
