@@ -16,8 +16,8 @@ from whole_runs import arrays
 import nearfield as nf
 from nearfield.machine.transport import Alone
 from nearfield.run.checkpoint.folder import checkpoints, newest, opened
+from nearfield.run.checkpoint.manifest import HEAD
 from nearfield.run.checkpoint.schedule import Schedule
-from nearfield.run.checkpoint.store import HEAD
 
 
 @pytest.mark.parametrize(

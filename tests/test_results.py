@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.entry import hdf5_checksums, hdf5_trial
 from nearfield.entry.errors import RunFailed
 from nearfield.grid.yee import YeeGrid
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable
@@ -181,32 +182,105 @@ def test_files_that_are_no_results_are_refused(tmp_path):
     with pytest.raises(nf.ModelError, match="does not exist"):
         nf.open_result(tmp_path / "absent.h5")
     (tmp_path / "text.h5").write_text("hello")
-    with pytest.raises(nf.ModelError, match="cannot be read as a result"):
+    with pytest.raises(nf.ModelError, match=r"is no HDF5 file that can be read.*give a result.h5"):
         nf.open_result(tmp_path / "text.h5")
     h5py.File(tmp_path / "foreign.h5", "w").close()
     with pytest.raises(nf.ModelError, match="format_version none"):
         nf.open_result(tmp_path / "foreign.h5")
 
 
-def test_damaged_files_are_refused_or_read_but_nothing_else(saved, tmp_path):
-    path = saved
-    whole, damaged = path.read_bytes(), tmp_path / "damaged.h5"
-    random = np.random.default_rng(5)
-    for length in random.integers(0, len(whole), 20):
+def everything(path):
+    """All numbers of a result file, by their places in the record."""
+    result = nf.open_result(path)
+    found = {("grid", axis): line for axis, line in zip("xyz", result.grid.lines)}
+    groups = {("s",): result.record.sparameters or {}}
+    for name, run in result.record.excitations.items():
+        groups |= {(name, "energy"): run.energy, (name, "waveform"): run.waveform or {}}
+        groups |= {(name, "port", port): variables for port, variables in run.ports.items()}
+        groups |= {(name, "monitor", monitor): each.variables for monitor, each in run.monitors.items()}
+    return found | {(*at, name): each.array for at, group in groups.items() for name, each in group.items()}
+
+
+def test_any_bit_that_changed_is_refused_with_the_file_and_a_place(saved, tmp_path):
+    """Every region of the file, its table of checksums and the last bytes: nothing that is read may differ."""
+    whole, damaged = saved.read_bytes(), tmp_path / "damaged.h5"
+    random, named = np.random.default_rng(5), set()
+    last = len(whole) - hdf5_checksums.FOOTER.size
+    for place in [*random.integers(0, len(whole), 50), *range(last - 3, len(whole), 9)]:
+        content = bytearray(whole)
+        content[place] ^= 1 << int(random.integers(8))
+        damaged.unlink(missing_ok=True)  # another inode: the old content was judged already
+        damaged.write_bytes(content)
+        with pytest.raises(nf.ModelError, match=r"damaged\.h5 (is damaged at|has lost its checksums)") as refused:
+            everything(damaged)
+        named |= {str(refused.value).split(" at ")[-1].split(":")[0]}
+    assert {"its headers", "its table of checksums"} < named and any(name.startswith("/excitations") for name in named)
+
+
+def test_results_that_are_cut_anywhere_are_refused(saved, tmp_path):
+    whole, damaged = saved.read_bytes(), tmp_path / "damaged.h5"
+    for length in [0, 7, len(whole) - 1, *np.random.default_rng(5).integers(0, len(whole), 2)]:
+        damaged.unlink(missing_ok=True)
         damaged.write_bytes(whole[:length])
         with pytest.raises(nf.ModelError, match=r"damaged\.h5"):
             nf.open_result(damaged)
-    for place in random.integers(0, len(whole), 100):
-        content = bytearray(whole)
-        content[place] ^= 1 << int(random.integers(8))
-        damaged.write_bytes(content)
-        try:
-            result = nf.open_result(damaged)
-            for record in result.record.excitations.values():
-                for monitor in record.monitors.values():
-                    [variable.array for variable in monitor.variables.values()]
-        except nf.ModelError:
-            pass
+
+
+def without_checksums(saved):
+    """The file as versions wrote it that knew no checksums: h5py cuts what lies behind its own bytes."""
+    with h5py.File(saved, "r+") as file:
+        del file.attrs[hdf5_checksums.ATTRIBUTE]
+    return saved
+
+
+def test_files_without_checksums_are_read(saved):
+    before = everything(saved)
+    now = everything(without_checksums(saved))
+    assert before.keys() == now.keys() and all(np.array_equal(before[at], now[at]) for at in before)
+
+
+def test_a_result_that_another_program_changed_is_refused_until_that_is_said_to_be_meant(saved):
+    with h5py.File(saved, "r+") as file:
+        file["grid/x"][0] = -1.0
+    with pytest.raises(nf.ModelError, match=r"lost its checksums.*remove the attribute"):
+        nf.open_result(saved)
+    assert nf.open_result(without_checksums(saved)).grid.lines[0][0] == -1.0
+
+
+def test_a_header_that_makes_hdf5_loop_or_crash_is_refused_in_time(saved, monkeypatch):
+    """The reader is another process, here one that does what HDF5 does at such headers."""
+    without_checksums(saved)
+    for source, said in (("while True: pass", "after 1 s"), ("import os; os.abort()", "crashes")):
+        hdf5_trial._tried.cache_clear()
+        monkeypatch.setattr(hdf5_trial, "SECONDS", 1.0)
+        monkeypatch.setattr(hdf5_trial, "READER", ("-c", source))
+        with pytest.raises(nf.ModelError, match=f"result.h5 is no HDF5 file that can be read.*{said}"):
+            nf.open_result(saved)
+
+
+def test_results_that_point_into_other_files_are_refused(saved, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"0123456789abcdef")
+    without_checksums(saved)
+    whole = saved.read_bytes()
+
+    def changed(name, change):
+        path = tmp_path / f"{name}.h5"
+        path.write_bytes(whole)
+        with h5py.File(path, "r+") as file:
+            group = file["excitations/feed/monitors/out"]
+            units, dims = group["power"].attrs["units"], group["power"].attrs["dims"]
+            del group["power"]
+            change(group)
+            if isinstance(group.get("power", getlink=True), h5py.HardLink):
+                group["power"].attrs.update(units=units, dims=dims)
+        return path
+
+    outside = changed("external", lambda group: group.create_dataset("power", (2,), "f8", external=str(secret)))
+    linked = changed("linked", lambda group: group.update(power=h5py.ExternalLink("other.h5", "/x")))
+    for path in (outside, linked):
+        with pytest.raises(nf.ModelError, match="not followed"):
+            everything(path)
 
 
 def test_touchstone_comes_from_the_result(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from nearfield.discretization.discretization import Discretization
 from nearfield.engines import UNDIVIDED
 from nearfield.engines.cpu.tuning import TILE_FACTS, choose, tiles_text
 from nearfield.entry.attempts import Attempts
-from nearfield.entry.errors import DivergedError, ModelError, Requeue
+from nearfield.entry.errors import DivergedError, ModelError, Requeue, RunFailed
 from nearfield.entry.wording import counted, duration, memory
 from nearfield.machine.interruption import Terminated
 from nearfield.machine.machine_rate import remember_rate
@@ -26,7 +27,7 @@ from nearfield.model_file import load, loads
 from nearfield.parallel.decomposition import times
 from nearfield.parallel.start import Parallel, refuse_spread
 from nearfield.results import Result
-from nearfield.run.checkpoint.folder import checkpoints, remove_all
+from nearfield.run.checkpoint.folder import checkpoints, remove_all, still_there
 from nearfield.run.checkpoint.keeper import Checkpoints
 from nearfield.run.checkpoint.schedule import Schedule
 from nearfield.run.forecast import Forecast, forecast, long_run, refuse_unasked
@@ -90,6 +91,7 @@ def presented(
     assert kept.folder is not None
     folder, names = kept.folder, kept.names
     attempts = Attempts(out.warn)
+    refuse_vanished(folder / names["result"])
     files = write_files(result, simulation, folder / names["result"], names["stem"], options.report, attempts=attempts)
     told = options.report and not options.as_json and result.status == "done" and world().rank == 0
     found = attempts.at("the answers of the run", partial(answers_of, result), []) if told else []
@@ -101,7 +103,15 @@ def presented(
     if result.status == "interrupted" and kept.asked:
         out.note(going_on_line(folder))
         return CHECKPOINTED
+    if result.status == "interrupted" and kept.cut_off:
+        out.note(f"ended by SIGTERM, and {folder} holds no checkpoint: the run can only be started over")
     return CODE_OF_STATUS[result.status]
+
+
+def refuse_vanished(file: Path) -> None:
+    """Error: the result was written, and somebody has removed it since."""
+    if world().rank == 0 and not file.is_file():
+        raise RunFailed(f"{file} was written and is no longer there; give a folder that nothing else cleans up")
 
 
 def going_on_line(folder: Path) -> str:
@@ -115,7 +125,7 @@ def requeued(folder: Path, with_checkpoints: bool) -> Iterator[None]:
     try:
         yield
     except Terminated:
-        if with_checkpoints and checkpoints(folder):
+        if with_checkpoints and any(map(still_there, checkpoints(folder))):
             raise Requeue(going_on_line(folder)) from None
         raise
 
@@ -137,9 +147,8 @@ def make_folder(folder: Path) -> None:
     """The folder for the results, refused before the run if it cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        trial = folder / ".nearfield-trial"
-        trial.touch()
-        trial.unlink()
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelError(f"{folder} cannot take the results: {reason}; give another folder with --output") from None

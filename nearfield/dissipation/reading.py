@@ -42,13 +42,15 @@ def hdf5_array(path: Path, dataset: str) -> np.ndarray:
     """A data set of an HDF5 file. Error: the file is none, or has no such data set; those that it has are listed."""
     import h5py
 
+    from nearfield.entry.hdf5_checksums import opened, verified
+
     try:
-        with h5py.File(path, "r") as file:
+        with opened(path, WAYS) as file:
             found = file.get(dataset) if dataset else None
             if isinstance(found, h5py.Dataset):
-                return found[()]
+                return verified(found)[()]
             names = listed(file)
-    except OSError as error:
+    except (OSError, RuntimeError, KeyError) as error:  # h5py raises all of these at damage
         raise ModelError(f"{path} is no HDF5 file ({error}); {WAYS}") from None
     wrong = f"has no data set '{dataset}'" if dataset else "needs the name of a data set"
     raise ModelError(f"{path} {wrong}; it has {names}. Give {path}:NAME")

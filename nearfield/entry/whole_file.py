@@ -12,9 +12,13 @@ from typing import Any
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file beside `path` to write; it takes that place when all went well, and is gone when not."""
+    """The name of a file beside `path` to create; it takes that place when all went well, and is gone when not.
+
+    Create it with mode "x", which follows no link.
+    """
     part = path.with_name(f".{path.name}.part")
     try:
+        part.unlink(missing_ok=True)  # of a run that was killed, or a link that somebody put there
         yield part
         flush_to_disk(part)
         os.replace(part, path)
@@ -28,7 +32,8 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_whole(path: Path, content: bytes | str) -> None:
     """Write bytes, or text as UTF-8, whole or not at all."""
     with replacing(path) as part:
-        part.write_bytes(content.encode() if isinstance(content, str) else content)
+        with open(part, "xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
 
 
 def flush_to_disk(path: Path) -> None:
@@ -47,7 +52,7 @@ class PatientFile(io.FileIO):
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, "w+")
+        super().__init__(path, "x+")
         self._error: OSError | None = None
 
     def write(self, content: Any) -> int:

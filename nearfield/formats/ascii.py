@@ -89,8 +89,11 @@ def read_header(path: Path) -> tuple[FieldDescription, int, str, int]:
         if lines[0] != FIRST:
             raise ValueError(f"it begins with {lines[0][:40]!r}")
         status, committed = (line.split(b":", 1)[1].strip().decode() for line in lines[1:3])
-        return FieldDescription.from_json(lines[3][2:].decode()), int(committed), status, sum(map(len, lines))
-    except (ValueError, KeyError, IndexError) as error:
+        count = int(committed)
+        if count < 0:
+            raise ValueError(f"{count} snapshots")
+        return FieldDescription.from_json(lines[3][2:].decode()), count, status, sum(map(len, lines))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         raise ModelError(f"{path} cannot be read as an ASCII field file ({error}); give one of Nearfield") from error
 
 

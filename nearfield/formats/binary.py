@@ -58,11 +58,11 @@ def read_header(path: Path) -> tuple[FieldDescription, int, str, int]:
             magic, version, count, committed, status = START.unpack(file.read(START.size))
             if magic != MAGIC or version != VERSION:
                 raise ValueError(f"it begins with {magic!r}, version {version}")
-            text = file.read(count - START.size).decode()
+            text = file.read(max(count - START.size, 0)).decode()
             description = FieldDescription.from_json(text)
-        except (ValueError, KeyError, struct.error) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
             raise ModelError(f"{path} cannot be read as a binary field file ({error})") from error
-    return description, committed, status.rstrip(b"\0").decode(), count
+    return description, committed, status.rstrip(b"\0").decode(errors="replace"), count
 
 
 def moment_bytes(description: FieldDescription, step: int, times: dict[str, float]) -> bytes:

@@ -36,10 +36,12 @@ class ClaimedFile:
         self._place = path if existing else path.with_name(f".{path.name}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self.descriptor = os.open(self._place, os.O_RDWR | (0 if existing else os.O_CREAT), 0o666)
+            made = 0 if existing else os.O_CREAT
+            self.descriptor = os.open(self._place, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | made, 0o666)
         except OSError as error:
+            reason = f"{self._place.name} is a link" if error.errno == errno.ELOOP else error.strerror
             raise ModelError(
-                f"{path} cannot be written ({error.strerror}); choose another folder or mend its permissions"
+                f"{path} cannot be written ({reason}); choose another folder or mend its permissions"
             ) from error
         try:
             if not _lock(self.descriptor) or (not existing and is_being_written(path)):
@@ -99,6 +101,15 @@ class ClaimedFile:
     def truncate(self, size: int) -> None:
         self.flush()
         os.ftruncate(self.descriptor, size)
+
+    def refuse_removed(self) -> None:
+        """Error, `OSError`: what is written goes to no file of this name any more."""
+        try:
+            there = os.path.samestat(os.stat(self._place), os.fstat(self.descriptor))
+        except FileNotFoundError:
+            there = False
+        if not there:
+            raise OSError(errno.ENOENT, "it was removed while it was written")
 
     def settle(self) -> None:
         """Wait until the disk has everything."""

@@ -17,6 +17,7 @@ import numpy as np
 from nearfield.entry.constants import VACUUM_IMPEDANCE
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Triple, triple
+from nearfield.entry.untrusted_file import plain_name
 from nearfield.formats.bounds import Bound
 from nearfield.formats.codecs import NO_CODEC, Codec
 from nearfield.formats.pieced import Pieced, box_at
@@ -194,10 +195,14 @@ class FieldDescription:
         """The description that `to_json` wrote."""
         data = json.loads(text)
         components = {
-            name: Component(tuple(item["dims"]), tuple(item["shape"]), item["units"])
+            plain_name(name): Component(four(item["dims"]), lengths(item["shape"]), str(item["units"]))
             for name, item in data["components"].items()
         }
-        coordinates = {dim: np.asarray(line, float) for dim, line in data["coordinates"].items()}
+        coordinates = {plain_name(dim): np.asarray(line, float) for dim, line in data["coordinates"].items()}
+        for name, item in components.items():
+            _, *space = item.dims
+            if item.shape != tuple(len(coordinates[dim]) for dim in space):
+                raise ValueError(f"{name} of shape {item.shape} does not fit its coordinates")
         codec, bound = Codec.parse(data["codec"]), None if data["bound"] is None else Bound(**data["bound"])
         alike = {name: data[name] for name in ("format", "precision", "title", "attributes")}
         return cls(components, coordinates, data["snapshots_planned"], codec=codec, bound=bound, **alike)
@@ -259,6 +264,19 @@ class Tally:
             del self._missing[self.complete]
             self.complete += 1
         return missing <= 0
+
+
+def four(dims: Any) -> tuple[str, str, str, str]:
+    """The names of four dims. Error: `ValueError` for anything else."""
+    time, x, y, z = map(str, dims)
+    return time, x, y, z
+
+
+def lengths(shape: Any) -> Triple:
+    """Three numbers of samples. Error: `ValueError` for anything else."""
+    if len(shape) != 3 or not all(type(count) is int and count >= 0 for count in shape):
+        raise ValueError(f"{str(shape)[:60]} is no shape of three axes")
+    return triple(shape)
 
 
 def even_share(count: int, most: int) -> int:

@@ -82,6 +82,7 @@ class FieldFile(ABC):
         if self.tally.complete > self.committed:
             numbers = range(self.committed, self.tally.complete)
             with self._guarded():
+                self._file.refuse_removed()
                 self._commit({number: self._moments[number] for number in numbers})
             for number in numbers:
                 del self._moments[number]
@@ -99,6 +100,7 @@ class FieldFile(ABC):
             self._file.settle()
             self._end(COMPLETE if complete else interrupted(reason))
             self._file.settle()
+            self._file.refuse_removed()
         self._file.close()
 
     def __enter__(self) -> FieldFile:
@@ -117,9 +119,10 @@ class FieldFile(ABC):
         try:
             yield
         except OSError as error:
+            left = f"its first {self.committed} snapshots can be read" if self.path.is_file() else "no file is left"
             self._failure = (
-                f"fields could not be written to {self.path}: {error}; its first {self.committed} snapshots can be "
-                "read. Free some space or choose another folder with --output"
+                f"fields could not be written to {self.path}: {error}; {left}. Free some space or choose another "
+                "folder with --output"
             )
             self._file.drop()
             self._discard()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -24,14 +25,22 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):
-            path.unlink()
+        with contextlib.suppress(OSError):  # the folder may have been removed, and another run have made it again
+            if os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(descriptor)):
+                path.unlink()
         os.close(descriptor)
 
 
 def _locked_file(path: Path) -> int:
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        except OSError as error:
+            reason = "a link stands in its place" if error.errno == errno.ELOOP else error.strerror
+            raise ModelError(
+                f"{path} cannot be made ({reason}), by which runs keep out of each other's folder; remove what is "
+                "there, or give another folder with --output"
+            ) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.untrusted_file import open_ordinary
 from nearfield.formats import ascii as text_format
 from nearfield.formats import binary
 from nearfield.formats.claimed import is_being_written
 from nearfield.formats.description import FieldDescription
 from nearfield.formats.files import FIELDS_VERSION, RUNNING
 from nearfield.formats.pieced import box_at
+from nearfield.formats.untrusted import parts_of, refuse_other_sources, refuse_short, refusing
 from nearfield.records.records import PARTS, Variable, Variables
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ def both(real: StoredComponent, imaginary: StoredComponent) -> StoredComponent:
 def _beginning(path: Path, advice: str) -> bytes:
     """The first bytes of a file, which tell its format."""
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             return file.read(max(len(text_format.FIRST), len(PARTS_FIRST)))
     except OSError as error:
         raise ModelError(f"{path} cannot be read ({error.strerror}); {advice}") from error
@@ -121,15 +123,17 @@ def stored_fields(path: str | Path) -> StoredFields:
     path = Path(path)
     start = _beginning(path, "give the path of a field file")
     readers = {binary.MAGIC: _read_binary, text_format.FIRST: _read_ascii, PARTS_FIRST: _read_parts}
-    return next((read for mark, read in readers.items() if start.startswith(mark)), _read_hdf5)(path)
+    with refusing(path):
+        return next((read for mark, read in readers.items() if start.startswith(mark)), _read_hdf5)(path)
 
 
 def read_index(path: Path) -> tuple[FieldDescription, list[dict[str, Any]], str]:
     """Description, parts and status of a JSON file that joins binary or text parts."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        return FieldDescription.from_json(json.dumps(data["description"])), data["parts"], data["status"]
-    except (ValueError, KeyError) as error:
+        description = FieldDescription.from_json(json.dumps(data["description"]))
+        return description, parts_of(data["parts"], description), str(data["status"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(f"{path} cannot be read as an index of field files ({error})") from error
 
 
@@ -140,7 +144,7 @@ def joined_parts(path: Path) -> list[dict[str, Any]] | None:
         return read_index(path)[1]
     if start.startswith((binary.MAGIC, text_format.FIRST)):
         return None
-    return _from_hdf5(path, lambda file: json.loads(file["parts"].asstr()[()]) if "parts" in file else None)
+    return _from_hdf5(path, _parts_in)
 
 
 def open_fields(path: str | Path) -> xarray.Dataset:
@@ -194,13 +198,20 @@ def _read_hdf5(path: Path) -> StoredFields:
     return _stored(path, description, status, steps, times, read)
 
 
+def _parts_in(file: Any) -> list[dict[str, Any]] | None:
+    """The parts that an HDF5 file joins; None: it joins none."""
+    if "parts" not in file:
+        return None
+    return parts_of(json.loads(file["parts"].asstr()[()]), FieldDescription.from_json(file["description"].asstr()[()]))
+
+
 def _head(path: Path, file: Any) -> tuple[FieldDescription, str, np.ndarray, dict[str, np.ndarray]]:
     if int(file.attrs.get("fields_version", 0)) != FIELDS_VERSION:
         raise ModelError(f"{path} is not a field file of version {FIELDS_VERSION}; give one that Nearfield wrote")
     description = FieldDescription.from_json(file["description"].asstr()[()])
-    count = len(file["step"])
-    if "parts" in file:  # one may be shorter than another
-        parts = json.loads(file["parts"].asstr()[()])
+    count, parts = len(file["step"]), _parts_in(file)
+    refuse_other_sources(file, description, parts)
+    if parts is not None:  # one may be shorter than another
         count = min(len(stored_fields(path.parent / part["file"]).steps) for part in parts)
     times = {dim: file[dim][:count] for dim in description.time_dims}
     return description, str(file.attrs["status"]), file["step"][:count], times
@@ -231,6 +242,7 @@ def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
 def _read_binary(path: Path) -> StoredFields:
     description, count, status, begin = binary.read_header(path)
     record = binary.record_type(description)
+    refuse_short(path, begin + count * record.itemsize)
     table = np.memmap(path, record, "r", begin, (count,)) if count else np.zeros(0, record)
     times = {dim: np.array(table[dim]) for dim in description.time_dims}
     steps = np.array(table["step"])
@@ -240,6 +252,7 @@ def _read_binary(path: Path) -> StoredFields:
 def _read_ascii(path: Path) -> StoredFields:
     description, count, status, begin = text_format.read_header(path)
     size, moments = text_format.snapshot_bytes(description), []
+    refuse_short(path, begin + count * size)
     with path.open("rb") as file:
         for number in range(count):
             file.seek(begin + number * size)
@@ -291,8 +304,13 @@ def _stored(
     read: Callable[[str, Key], np.ndarray],
 ) -> StoredFields:
     """The fields, with a status that is corrected where the writer is dead."""
+
+    def refusing_read(name: str, key: Key) -> np.ndarray:
+        with refusing(path):
+            return read(name, key)
+
     arrays = {
-        name: StoredComponent((len(steps), *item.shape), description.dtype, partial(read, name))
+        name: StoredComponent((len(steps), *item.shape), description.dtype, partial(refusing_read, name))
         for name, item in description.components.items()
     }
     abandoned = status == RUNNING and is_being_written(path) is False

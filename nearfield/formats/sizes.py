@@ -170,4 +170,4 @@ class ImaginedFile:
     def flush(self) -> None:
         """Do nothing: there is no disk."""
 
-    show = drop = settle = close = flush
+    show = drop = settle = close = refuse_removed = flush

@@ -43,6 +43,7 @@ from nearfield.records.records import RunRecord
 from nearfield.stream.rings import remove as remove_ring
 
 RING = "run."  # begins the names of rings
+SERIAL = count()  # of this process: its threads may run models at the same time
 ALIGNED = PAGE  # bytes: the disk takes components from where they lie
 PATIENCE = 60.0  # s, for the writer to open its files
 MANY = 1 << 62  # steps
@@ -170,12 +171,12 @@ class FieldStreams:
         begun, self._outlets, self.held = time.perf_counter(), [], 0
         remove_left_rings()
         sent: dict[str, dict[str, Any]] = {}
-        for number, (name, feature) in enumerate(self.features.items()):
+        for name, feature in self.features.items():
             outlet = self._outlet(name, feature)
             if not outlet.recorders:
                 continue
             outlet.blocks = ring_blocks(outlet.block_bytes * len(self._writers.here), len(outlet.steps))
-            outlet.ring = stream.create(f"{RING}{os.getpid()}.{number}", outlet.blocks, outlet.block_bytes)
+            outlet.ring = stream.create(f"{RING}{os.getpid()}.{next(SERIAL)}", outlet.blocks, outlet.block_bytes)
             self._outlets.append(outlet)
             self.held += outlet.blocks * outlet.block_bytes
             sent[name] = {"ring": outlet.ring.name, "pieces": outlet.pieces}

@@ -8,6 +8,8 @@ Layout (format 1); every data set has the attributes `units` and `dims`, and HDF
     /media/<name>             attributes permittivity, permeability, conductivity ...
     /excitations/<name>/energy, /waveform, /ports/<port>, /monitors/<monitor>    groups of data sets
     /sparameters              sparameters (frequency, to, source) and its axes
+
+Behind it lie checksums of every byte (`entry/hdf5_checksums.py`): damage is refused with the name of what was damaged.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import h5py
 import numpy as np
 
 import nearfield
+from nearfield.entry import hdf5_checksums as checksums
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.json_data import json_data
 from nearfield.entry.whole_file import PatientFile, replacing
@@ -30,6 +33,7 @@ from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 
 FORMAT_VERSION = 1
+ADVICE = "give a result.h5 of Nearfield"
 CONVENTIONS = (
     "SI units; exp(+j w t); F(f) = integral F(t) exp(-j 2 pi f t) dt of the run; theta from +z, phi from +x; "
     "a dim ending in _half lies midway between grid lines or time steps"
@@ -47,9 +51,11 @@ class StoredArray:
 
     def __getitem__(self, key: Any) -> np.ndarray:
         try:
-            with h5py.File(self.path, "r") as file:
-                data = file[self.name]
+            with checksums.opened(self.path, ADVICE) as file:
+                data = checksums.verified(file[self.name])
                 return (data.asstr() if h5py.check_string_dtype(data.dtype) else data)[key]
+        except ModelError:
+            raise
         except Exception as error:  # a damaged file makes h5py raise every kind
             raise ModelError(f"{self.path} is damaged at {self.name} ({error}); run its model again") from error
 
@@ -71,17 +77,22 @@ def write_result(path: str | Path, record: RunRecord) -> Path:
         with replacing(path) as part, PatientFile(part) as raw:
             with h5py.File(raw, "w", track_order=True) as file:
                 _write_record(file, record, path.parent.absolute())
+                data = checksums.spans(file)
+            raw.settle()
+            checksums.append(raw, data)
             raw.settle()
     except (OSError, RuntimeError) as error:
+        earlier = "an earlier file of this name is unchanged" if path.is_file() else "there is no file of this name"
         raise RunFailed(
-            f"the result could not be written to {path}: {error}; an earlier file of this name is unchanged. "
-            "Free some space or choose another folder with --output"
+            f"the result could not be written to {path}: {error}; {earlier}. Free some space or choose "
+            "another folder with --output"
         ) from error
     return path
 
 
 def _write_record(file: h5py.File, record: RunRecord, folder: Path) -> None:
     versions = {"nearfield_version": nearfield.__version__, "format_version": FORMAT_VERSION}
+    file.attrs[checksums.ATTRIBUTE] = "crc32"
     file.attrs.update(versions, status=record.status, title=record.title, conventions=CONVENTIONS)
     for name, text in (("model", record.model_text), ("facts", json.dumps(json_data(record.facts), indent=1))):
         file[name] = text
@@ -156,12 +167,13 @@ def read_record(path: str | Path) -> RunRecord:
     if not path.is_file():
         raise ModelError(f"result file {path} does not exist; give the path of a result.h5 that `nearfield run` wrote")
     try:
-        with h5py.File(path, "r") as file:
+        with checksums.opened(path, ADVICE) as file:
+            checksums.refuse_links(file)
             return _read_record(file)
     except ModelError:
         raise
     except Exception as error:  # a damaged file makes h5py raise every kind
-        raise ModelError(f"{path} cannot be read as a result of Nearfield ({error}); give a result.h5") from error
+        raise ModelError(f"{path} cannot be read as a result of Nearfield ({error}); {ADVICE}") from error
 
 
 def _read_record(file: h5py.File) -> RunRecord:
@@ -173,7 +185,7 @@ def _read_record(file: h5py.File) -> RunRecord:
         )
     return RunRecord(
         model_text=file["model"].asstr()[()],
-        grid=YeeGrid(tuple(file["grid"][axis][()] for axis in AXES)),
+        grid=YeeGrid(tuple(checksums.verified(file["grid"][axis])[()] for axis in AXES)),
         media={name: _attributes(group, ("entry_name",)) for name, group in _entries(file["media"])},
         facts=json.loads(file["facts"].asstr()[()]),
         status=str(file.attrs["status"]),

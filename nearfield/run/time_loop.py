@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
@@ -129,6 +130,8 @@ class Run:
         facts |= {"engine_choice": options.engine_why} if options.engine_why else {}
         facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
         self.fields = FieldStreams(setup, self.started, options.output, options.space_check)
+        output = None if options.output is None or self.ranks.rank else Path(options.output).parent
+        self.folder = output if output is not None and output.is_dir() else None  # as it was before the run
         self.stop = Interruption(checkpoints.schedule is not None)
         self.ranks.watch(kept=self.kept)
         checkpoints.begin(setup, self.ranks, self.record)
@@ -186,7 +189,7 @@ class Run:
         if self.ranks.rank == 0:
             self.attempts.at("deriving S-parameters", lambda: finish(self.record, self.setup), None)
         ending = self.judged()
-        later = [*self.started.binding.warnings, *ending, *self.attempts.warnings]
+        later = [*self.started.binding.warnings, *ending, *self.attempts.warnings, *self.folder_made_again()]
         facts["warnings"] = [*self.known, *later, *self.checkpoints.warnings]
         if self.attempts.failed:
             facts["failed_derivations"] = self.attempts.failed
@@ -211,6 +214,12 @@ class Run:
         facts["trust"] += [entry.json_data() for entry in chain(*left.values(), *surfaces)]
         returned = attempts.at("what undriven ports send back", partial(returned_warnings, self.record), [])
         return [*ending_warnings(facts["runs"], self.setup.decay, left), *returned]
+
+    def folder_made_again(self) -> list[str]:
+        """A warning where somebody has removed the folder of the results since the run began."""
+        if self.folder is None or self.folder.is_dir():
+            return []
+        return [f"{self.folder} was removed during the run, with what was in it; it is made again for the result"]
 
     def save(self) -> None:
         """Write the record to the output, where there is one."""

@@ -16,8 +16,9 @@ from nearfield.engines import ENGINES
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
 from nearfield.engines.protocol import LocalEngine
+from nearfield.run.checkpoint.manifest import Damaged
 from nearfield.run.checkpoint.pieces import Holder
-from nearfield.run.checkpoint.store import Damaged, Stored, write_arrays
+from nearfield.run.checkpoint.store import Stored, write_arrays
 
 TILINGS = [STEPWISE, Tiling(4, 3), Tiling(7, 2), Tiling(20, 5)]
 

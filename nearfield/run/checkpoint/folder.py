@@ -15,7 +15,8 @@ import nearfield
 from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import flush_to_disk
 from nearfield.machine.transport import Alone
-from nearfield.run.checkpoint.store import FORMAT, Damaged, Stored, read_manifest, verify
+from nearfield.run.checkpoint.manifest import FORMAT, MANIFEST, Damaged, is_ours, read_manifest
+from nearfield.run.checkpoint.store import Stored, verify
 
 NAME = re.compile(r"checkpoint-(\d+)")
 BESIDE = ".{}.part"  # a checkpoint that is being written, or replaced
@@ -29,6 +30,14 @@ def checkpoints(folder: Path) -> list[Path]:
     except OSError:
         return []
     return sorted(found, key=lambda path: int(path.name.split("-")[1]), reverse=True)
+
+
+def still_there(path: Path) -> bool:
+    """Whether a checkpoint that was whole has not been removed since."""
+    try:
+        return (path / MANIFEST).is_file()
+    except OSError:
+        return False
 
 
 def remove_unfinished(folder: Path) -> None:
@@ -120,11 +129,6 @@ def opened(path: Path, ranks: Alone) -> tuple[dict[str, Any] | None, str]:
     except Damaged as error:
         damage = str(error)
     return manifest, next(filter(None, ranks.everywhere(damage)), "")
-
-
-def is_ours(manifest: dict[str, Any]) -> bool:
-    """Whether this Nearfield wrote it."""
-    return manifest.get("format") == FORMAT and manifest.get("nearfield") == nearfield.__version__
 
 
 def refuse_version(path: Path, manifest: dict[str, Any]) -> None:

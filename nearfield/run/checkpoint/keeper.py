@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,19 @@ from nearfield.machine.transport import agreed
 from nearfield.records.records import ExcitationRecord
 from nearfield.run.checkpoint.contents import fingerprint, self_contained
 from nearfield.run.checkpoint.finished import Shelf, description_of, rebuilt
-from nearfield.run.checkpoint.folder import BESIDE, Checkpoint, checkpoints, keep_only, put_in_place, remove_unfinished
+from nearfield.run.checkpoint.folder import (
+    BESIDE,
+    Checkpoint,
+    checkpoints,
+    keep_only,
+    put_in_place,
+    remove_unfinished,
+    still_there,
+)
+from nearfield.run.checkpoint.manifest import FORMAT, Damaged, write_manifest
 from nearfield.run.checkpoint.pieces import Holder, Piece
 from nearfield.run.checkpoint.schedule import Schedule
-from nearfield.run.checkpoint.store import FORMAT, Damaged, write_arrays, write_manifest
+from nearfield.run.checkpoint.store import write_arrays
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -31,6 +41,18 @@ if TYPE_CHECKING:
     from nearfield.run.time_loop import TimeLoop
 
 NEVER = 10**18  # steps
+
+
+@contextlib.contextmanager
+def usable(checkpoint: Checkpoint) -> Iterator[None]:
+    """Error: what is taken from a whole checkpoint does not fit the run, so that somebody else has written it."""
+    try:
+        yield
+    except (Damaged, OSError, ValueError, TypeError, LookupError) as error:
+        raise ModelError(
+            f"{checkpoint.path} cannot be used: {error}; remove it to go on from the one before, or run the model from "
+            "its beginning with --force"
+        ) from None
 
 
 class Checkpoints:
@@ -54,6 +76,7 @@ class Checkpoints:
         self.made = self.stands_at = 0  # steps of all excitations; those of the newest checkpoint
         self.warnings: list[str] = []
         self.asked = False  # a signal ends the run, which can go on from a checkpoint
+        self.cut_off = False  # a signal ends the run, and there is no checkpoint
         self._kept: list[Path] = []
         self._refused_once, self._since, self._last = False, 0, time.monotonic()
         self._written, self._bytes, self._seconds = 0, 0, 0.0
@@ -73,16 +96,20 @@ class Checkpoints:
             self._kept = [resumed.path]
             record.model_text = manifest["model_text"]
             finished = manifest["finished"].items()
-            record.excitations |= {
-                n: ExcitationRecord() if ranks.rank else rebuilt(each, array) for n, each in finished
-            }
+            with usable(resumed):
+                record.excitations |= {
+                    n: ExcitationRecord() if ranks.rank else rebuilt(each, array) for n, each in finished
+                }
             record.facts["runs"] = manifest["runs"]
             stood = {name: manifest[name] for name in ("excitation", "step", "steps_made")}
             record.facts["resumed"] = [*manifest["resumed"], stood | {"at": record.facts["started"]}]
         self._last = time.monotonic()
 
     def _refuse_other_plan(self, resumed: Checkpoint) -> None:
-        if resumed.manifest["plan"] != self._fingerprint:
+        manifest, names = resumed.manifest, list(self.setup.excitations)
+        order = [*manifest["finished"], manifest["excitation"]]
+        fits = order == names[: len(order)] and manifest["step"] <= self.setup.steps
+        if not fits or manifest["plan"] != self._fingerprint:
             raise ModelError(
                 f"{resumed.path} does not fit the plan that its model gives here; another version of a library "
                 "may have made another grid. Run the model from its beginning"
@@ -101,12 +128,10 @@ class Checkpoints:
         loop.engine.reset()
 
         def take() -> None:
-            try:
+            with usable(resumed):
                 Holder(loop.engine).restore(manifest["step"], stored)
                 loop.guard.times = stored.array("guard: times").tolist()
                 loop.guard.energies = stored.array("guard: energies").tolist()
-            except (Damaged, OSError) as error:
-                raise ModelError(f"{resumed.path} cannot be used: {error}") from None
 
         agreed(self.ranks, take)
         loop.ended, loop.seconds = manifest["ended"], manifest["seconds"]
@@ -136,9 +161,11 @@ class Checkpoints:
 
     def end(self, loop: TimeLoop) -> None:
         """A signal ends the run: write the last checkpoint, unless there is one of this step."""
-        if self.stands_at != self.made:
+        newest = self._kept[-1] if self.stands_at == self.made and self._kept else None
+        if not self.ranks.from_root(newest is not None and still_there(newest)):
             self.write(loop)
-        self.asked = self.ranks.from_root(bool(self._kept))
+        self.asked = self.ranks.from_root(any(map(still_there, self._kept)))
+        self.cut_off = not self.asked
 
     def write(self, loop: TimeLoop) -> None:
         """Write a checkpoint; where the disk refuses, say so once, and let the run go on."""
@@ -146,7 +173,7 @@ class Checkpoints:
         loop.fields.flush(loop.engine.step)
         place = self.folder / f"checkpoint-{self.made}"
         part = place.with_name(BESIDE.format(place.name))
-        refused = self._refused(lambda: part.mkdir() if self.ranks.rank == 0 else None)
+        refused = self._refused(lambda: self._make(part) if self.ranks.rank == 0 else None)
         files: dict[str, Any] = {}
         if not refused:
             refused = self._refused(lambda: self._write_files(part, loop, files))
@@ -163,6 +190,14 @@ class Checkpoints:
                 keep_only(self.folder, self._kept)
         self._since, self._last = 0, time.monotonic()
         self._seconds += self._last - begun
+
+    def _make(self, part: Path) -> None:
+        """Rank 0: the folder of a checkpoint, and where somebody has removed it that of the run."""
+        if not self.folder.is_dir():
+            self.folder.mkdir(parents=True)
+            self.warnings.append(f"{self.folder} was removed during the run; it was made again for a checkpoint")
+            self.tell(self.warnings[-1])
+        part.mkdir()
 
     def _refused(self, make: Callable[[], None]) -> str:
         """Why the disk refuses this on some rank; nothing where it does not."""
@@ -218,7 +253,7 @@ class Checkpoints:
         if self._refused_once:
             return
         self._refused_once = True
-        left = "the ones before it are kept" if self._kept else "there is none before it"
+        left = "the ones before it are kept" if any(map(still_there, self._kept)) else "there is none before it"
         self.warnings.append(f"a checkpoint could not be written to {self.folder}: {why}; {left}, and the run goes on")
         if self.ranks.rank == 0:
             self.tell(self.warnings[-1])

@@ -9,7 +9,6 @@ The manifest has a checksum of each chunk of 1 MiB of every file, so that every 
 
 from __future__ import annotations
 
-import json
 import mmap
 import os
 import zlib
@@ -21,21 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.entry.errors import NearfieldError
 from nearfield.entry.triples import Triple
+from nearfield.entry.untrusted_file import open_ordinary
 from nearfield.formats.direct import DirectWriter, write_all
 from nearfield.plan.boxes import Box
+from nearfield.run.checkpoint.manifest import CHUNK, Damaged
 from nearfield.run.checkpoint.pieces import Piece
 
-CHUNK = 2**20  # bytes
 MAGIC = b"NEARFIELD ARRAYS"
-MANIFEST = "manifest.json"
-FORMAT = 1
-HEAD = b'{"crc32": "%08x", '  # first bytes of the manifest: the checksum of the rest
-
-
-class Damaged(NearfieldError):
-    """The content of a checkpoint is not what was written."""
 
 
 class ChunkedFile:
@@ -97,32 +89,10 @@ def write_arrays(path: Path, pieces: Iterable[Piece]) -> dict[str, Any]:
     return {"bytes": file.bytes, "crc32": file.crc32, "arrays": arrays}
 
 
-def write_manifest(folder: Path, entries: dict[str, Any]) -> None:
-    """Write the manifest, down to the disk. Error: `OSError`."""
-    rest = json.dumps(entries)[1:].encode()
-    with open(folder / MANIFEST, "xb") as file:
-        file.write(HEAD % zlib.crc32(rest) + rest)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a checkpoint. Error: `Damaged`, also where it cannot be read."""
-    try:
-        content = (folder / MANIFEST).read_bytes()
-    except OSError as error:
-        raise Damaged(f"{MANIFEST} cannot be read: {error.strerror}") from None
-    length = len(HEAD % 0)
-    if content[:length] != HEAD % zlib.crc32(content[length:]):
-        raise Damaged(f"{MANIFEST} does not agree with its checksum")
-    manifest: dict[str, Any] = json.loads(content)
-    return manifest
-
-
 def verify(folder: Path, name: str, entry: dict[str, Any]) -> None:
     """Read a file from one end to the other. Error: `Damaged`, with the first chunk that is wrong."""
     try:
-        with open(folder / name, "rb") as file:
+        with open_ordinary(folder / name) as file:
             size = os.fstat(file.fileno()).st_size
             if size != entry["bytes"]:
                 raise Damaged(f"{name} has {size} bytes, {entry['bytes']} were written")
