@@ -25,6 +25,7 @@ from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
 from nearfield.commands.study_cli import converge, elements
 from nearfield.entry.errors import ModelError, NearfieldError
+from nearfield.entry.parameters import settings_of
 from nearfield.machine.interruption import terminable
 
 # typer brings its own click or uses click's: this is the base of usage errors in both
@@ -67,6 +68,7 @@ def run(
     resume: options.Resume = None,
     space_check: Annotated[bool, Option(help="Refuse field files that the disk has no room for.")] = True,
     long: Annotated[bool, Option("--long", help="Run even if more than a day is predicted.")] = False,
+    given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
     """Run a model; write result.h5, Touchstone, plots and report."""
@@ -75,7 +77,7 @@ def run(
 
     spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap)
     own = RunOptions(threads, tiling=tiles, parallel=spread, space_check=space_check, engine=engine, long=long)
-    chosen = Options(own, report, as_json, checkpoint)
+    chosen = Options(own, report, as_json, checkpoint, settings_of(given))
     if resume is not None:
         return resume_run(resume, model, output, chosen)
     if model is None:
@@ -84,13 +86,13 @@ def run(
 
 
 @app.command()
-def check(model: options.Model, as_json: options.Json = False) -> int:
+def check(model: options.Model, given: options.Set = None, as_json: options.Json = False) -> int:
     """Say what a model costs and what looks wrong, without running it."""
     from nearfield.commands.console import console
     from nearfield.model_file import load
 
     with console(as_json) as out:
-        found = load(model).check()
+        found = load(model, settings_of(given)).check()
         out.answer({"model": str(model), **found.as_dict()}, str(found))
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nearfield.discretization.cautions import cautions
@@ -102,10 +102,14 @@ class Check:
     modes: tuple[PortMode, ...] = ()  # of the waveguide ports
     metal: MetalCheck | None = None  # None without metal bodies
     moved: tuple[Moved, ...] = ()  # what the grid moves to its lines: what, from, to (m), effect
+    parameters: dict[str, Any] = field(default_factory=dict)  # of the model: values with their units
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, SI."""
         return asdict(self)
+
+    def _parameters(self) -> list[tuple[str, str]]:
+        return [(name, value if isinstance(value, str) else f"{value:g}") for name, value in self.parameters.items()]
 
     def __str__(self) -> str:
         nx, ny, nz = self.cells
@@ -113,6 +117,7 @@ class Check:
         end = f", or when the energy has fallen to {self.decay:g} of its peak" if self.decay else ""
         several = f" for each of {runs} excitations ({', '.join(self.excitations)})" if runs > 1 else ""
         lines = {
+            **({"parameters": given} if (given := ", ".join(map(" = ".join, self._parameters()))) else {}),
             "cells": f"{nx} x {ny} x {nz} = {self.total_cells:,}",
             "extent": " x ".join(quantity(length, "m") for length in self.extent),
             "cell size": f"{quantity(self.smallest_cell, 'm')} to {quantity(self.largest_cell, 'm')}",
@@ -192,6 +197,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         modes=port_modes(setup),
         metal=MetalCheck.of(setup) if any(is_metal(body.medium) for body in simulation._bodies) else None,
         moved=tuple(moves(setup)),
+        parameters=dict(simulation.parameters),
         **{name: getattr(setup, name) for name in FROM_SETUP},
     )
 
