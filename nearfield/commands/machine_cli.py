@@ -106,15 +106,8 @@ def predict(
 
     own = {"--tables": tables, "--buffer-layers": buffer_layers, "--launch-latency": launch_latency}
     if overlap:
-        others = {
-            "MODEL": model,
-            "--set": given,
-            "--topology": topology,
-            "--bind": bind,
-            "--ranks": ranks,
-            "--paper": paper,
-        }
-        hidden.refuse_others(others)
+        others = {"MODEL": model, "--topology": topology, "--bind": bind, "--ranks": ranks, "--paper": paper}
+        hidden.refuse_others(others | {"--set": given})
         hiding = hidden.Request(tables, profile, cells, nodes, buffer_layers, launch_latency)
         return hidden.predict_overlap(hiding, plot, as_json)
     hidden.refuse_alone(own)

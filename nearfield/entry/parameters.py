@@ -1,4 +1,4 @@
-"""Parameters of a model file: the table `[parameters]`, values given for them elsewhere, and the entries that use them."""
+"""Parameters of a model file: the table `[parameters]`, values set for them, and the entries that use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An entry deep inside a model changed by the way to it, `structures.patch.upper`, everything on the way checked anew."""
+"""An entry deep inside a model changed by the way to it, `structures.patch.upper`, all on the way checked anew."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Entry = TypeVar("Entry", bound=Schema)
 
 
 def way_of(place: str | Sequence[Part]) -> tuple[Part, ...]:
-    """The parts of a place: "structures.feed line.upper[0]", or a list of them for names with dots. Error: ModelError."""
+    """The parts of a place: "structures.feed line.upper[0]", or a list for names with dots. Error: ModelError."""
     if not isinstance(place, str):
         return tuple(place)
     found, at = [], 0
