@@ -23,7 +23,7 @@ from nearfield.commands.media_cli import fit_medium, list_media, list_resonances
 from nearfield.commands.output_cli import advise_output
 from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
-from nearfield.commands.study_cli import converge, elements
+from nearfield.commands.study_cli import converge, elements, sweep
 from nearfield.entry.errors import ModelError, NearfieldError
 from nearfield.entry.parameters import settings_of
 from nearfield.machine.interruption import terminable
@@ -46,6 +46,7 @@ app.command("fit-medium")(fit_medium)
 app.command("media")(list_media)
 app.command("resonances")(list_resonances)
 app.command()(converge)
+app.command()(sweep)
 app.command()(elements)
 
 

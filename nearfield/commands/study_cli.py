@@ -31,6 +31,26 @@ def converge(
     return converge_model(load(model, settings_of(given)), model, quantity, refine, threads, output, as_json)
 
 
+VALUES = "Values of a parameter: first, last and their number as 15mm:17mm:9, a list as 15mm,17mm, or one for all."
+EXECUTOR = "processes:N, dask:ADDRESS of a scheduler, or mpi under mpiexec; left out, one run after another."
+KEPT = "Folder that keeps the runs and sweep.h5; left out, ./out/<model>-sweep/. What it has is not made again."
+
+
+def sweep(
+    model: options.Model,
+    given: Annotated[list[str] | None, Option("--set", metavar="NAME=VALUES", help=VALUES)] = None,
+    executor: Annotated[str | None, Option("--executor", help=EXECUTOR)] = None,
+    output: Annotated[Path | None, Option("--output", help=KEPT)] = None,
+    quantity: Annotated[list[str] | None, Option("--quantity", help=QUANTITY)] = None,
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+) -> int:
+    """Run a model for every combination of its parameters' values; a sweep that was killed goes on where it was."""
+    from nearfield.commands.sweep import sweep_model
+
+    return sweep_model(model, given, executor, output, quantity or [], threads, as_json)
+
+
 FIELD = "FILE:DATASET of an HDF5 file, or FILE.npy: real values on a uniform grid of one to three axes."
 SPACING = "Distance between points, H or one each as H,H,H; left out, lengths are in cells."
 METHOD = "hybrid, trace (every gradient line) or discrete (steepest neighbours: fast, biased along the grid)."

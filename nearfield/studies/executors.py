@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import shown
@@ -101,4 +101,4 @@ def mpi() -> Iterator[Workers]:
     share = max(MPI.COMM_WORLD.allgather(node.size - (MPI.COMM_WORLD.rank == 0)))
     node.Free()
     with MPICommExecutor(MPI.COMM_WORLD, root=0) as executor:
-        yield Workers(executor, max(1, share))
+        yield Workers(cast("Executor | None", executor), max(1, share))

@@ -25,7 +25,7 @@ from nearfield.machine.transport import SIZES
 from nearfield.parallel.launch import end_with_parent
 
 MODEL, RESULT, FAILURE = "model.toml", "result.h5", "failure.json"
-FINAL = ("diverged", "refused")  # ends of a run that would be the same again
+FINAL = ("diverged",)  # ends of a run that would be the same again
 _running: set[subprocess.Popen[str]] = set()
 _guard = threading.Lock()
 
@@ -39,18 +39,22 @@ def kept(folder: Path) -> dict[str, Any] | None:
     """How the run of a folder ended, "done" or why not; None where it is to be made."""
     from nearfield.records.hdf5 import read_record
 
-    failure = folder / FAILURE
-    if failure.is_file():
-        try:
-            found = json.loads(failure.read_text(encoding="utf-8"))
-        except ValueError:
-            return None
-        return found if found.get("status") in FINAL else None
+    failure = failed(folder)
+    if failure:
+        return failure if failure.get("status") in FINAL else None
     try:
         done = (folder / RESULT).is_file() and read_record(folder / RESULT).status == "done"
     except ModelError:
         done = False
     return {"status": "done", "message": ""} if done else None
+
+
+def failed(folder: Path) -> dict[str, Any]:
+    """The note that a run left which ended in an error; empty without one."""
+    try:
+        return dict(json.loads((folder / FAILURE).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
 
 
 def run_kept(text: str, folder: str, threads: int | None, share: int) -> dict[str, Any]:
@@ -76,8 +80,7 @@ def run_kept(text: str, folder: str, threads: int | None, share: int) -> dict[st
         finally:
             with _guard:
                 _running.discard(process)
-    found = kept(home)
-    if found is not None:
+    if found := failed(home) or kept(home):
         return found
     last = complaint.strip().rpartition("\n")[2]
     ended = f"was ended by signal {-process.returncode}" if process.returncode < 0 else "failed"

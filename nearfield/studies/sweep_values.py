@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from nearfield.entry.dimensions import NONE, Value, unit_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.expressions import ExpressionError, typed
 from nearfield.entry.messages import shown
-from nearfield.entry.parameters import settings_of
+from nearfield.entry.parameters import checked, settings_of
 from nearfield.entry.quantities import NUMBER_AND_UNIT
 
 MOST_POINTS = 100_000  # of a sweep
@@ -65,6 +66,15 @@ def points_of(axes: Sequence[Axis]) -> list[dict[str, Any]]:
     return [dict(zip(names, values)) for values in itertools.product(*(axis.values for axis in axes))]
 
 
+def recordable(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that a model can keep a record of: numbers and texts with units, under names that it allows."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        with contextlib.suppress(ExpressionError):
+            found |= checked({name: value})
+    return found
+
+
 def swept(texts: Sequence[str] | None) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """What `--set` gives to a sweep: parameters with several values, and those with one. Error: ModelError.
 
@@ -89,8 +99,8 @@ def spaced(name: str, text: str) -> list[str]:
     """The values of "15mm:17mm:9", in the unit that was typed. Error: ModelError."""
     parts = [part.strip() for part in text.split(":")]
     wrong = ModelError(
-        f"--set {name}={text}: give first value, last value and their number, such as {name}=15mm:17mm:9, with one unit "
-        f"and 2 to {MOST_VALUES} values"
+        f"--set {name}={text}: give first value, last value and their number, such as {name}=15mm:17mm:9, with one "
+        f"unit and 2 to {MOST_VALUES} values"
     )
     if len(parts) != 3 or not parts[2].isdecimal() or not 2 <= int(parts[2]) <= MOST_VALUES:
         raise wrong
