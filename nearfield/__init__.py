@@ -51,6 +51,8 @@ _HOMES = {
     "nearfield.model_file": ("load",),
     "nearfield.results": ("Result", "open_result"),
     "nearfield.studies.convergence": ("converge",),
+    "nearfield.studies.sweep": ("sweep",),
+    "nearfield.studies.sweep_table": ("open_sweep",),
     "nearfield.dissipation.elements": ("Elements", "elements"),
     "nearfield.analysis.spectra": ("spectrum",),
     "nearfield.analysis.network": ("decibels", "group_delay"),

@@ -65,6 +65,8 @@ from nearfield.model_file import load as load
 from nearfield.results import Result as Result
 from nearfield.results import open_result as open_result
 from nearfield.studies.convergence import converge as converge
+from nearfield.studies.sweep import sweep as sweep
+from nearfield.studies.sweep_table import open_sweep as open_sweep
 from nearfield.dissipation.elements import Elements as Elements
 from nearfield.dissipation.elements import elements as elements
 from nearfield.analysis.spectra import spectrum as spectrum

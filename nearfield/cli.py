@@ -24,8 +24,9 @@ from nearfield.commands.media_cli import fit_medium, list_media, list_resonances
 from nearfield.commands.output_cli import advise_output
 from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
-from nearfield.commands.study_cli import converge, elements
+from nearfield.commands.study_cli import converge, elements, sweep
 from nearfield.entry.errors import ModelError, NearfieldError
+from nearfield.entry.parameters import settings_of
 from nearfield.machine.interruption import terminable
 
 # typer brings its own click or uses click's: this is the base of usage errors in both
@@ -46,6 +47,7 @@ app.command("fit-medium")(fit_medium)
 app.command("media")(list_media)
 app.command("resonances")(list_resonances)
 app.command()(converge)
+app.command()(sweep)
 app.command()(elements)
 
 
@@ -70,6 +72,7 @@ def run(
     resume: options.Resume = None,
     space_check: Annotated[bool, Option(help="Refuse field files that the disk has no room for.")] = True,
     long: Annotated[bool, Option("--long", help="Run even if more than a day is predicted.")] = False,
+    given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
     """Run a model; write result.h5, Touchstone, plots and report."""
@@ -79,7 +82,7 @@ def run(
     spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
     own = RunOptions(threads, tiling=tiles, space_check=space_check, engine=engine, long=long)
     own = replace(own, parallel=replace(spread, timeline=trace is not None), trace=trace)
-    chosen = Options(own, report, as_json, checkpoint)
+    chosen = Options(own, report, as_json, checkpoint, settings_of(given))
     if resume is not None:
         return resume_run(resume, model, output, chosen)
     if model is None:
@@ -88,13 +91,13 @@ def run(
 
 
 @app.command()
-def check(model: options.Model, as_json: options.Json = False) -> int:
+def check(model: options.Model, given: options.Set = None, as_json: options.Json = False) -> int:
     """Say what a model costs and what looks wrong, without running it."""
     from nearfield.commands.console import console
     from nearfield.model_file import load
 
     with console(as_json) as out:
-        found = load(model).check()
+        found = load(model, settings_of(given)).check()
         out.answer({"model": str(model), **found.as_dict()}, str(found))
     return 0
 

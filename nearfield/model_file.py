@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import stat
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 from nearfield.bodies.files import KINDS
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import readable
+from nearfield.entry.parameters import resolved
 from nearfield.entry.toml_text import children
 
 if TYPE_CHECKING:
@@ -25,19 +27,22 @@ LARGEST_FILE = 64 * 2**20  # bytes; samples and grid lines of the largest sensib
 DEEPEST_NESTING = 12  # the schema itself needs 5
 
 
-def load(path: str | Path) -> Simulation:
+def load(path: str | Path, parameters: Mapping[str, Any] | None = None) -> Simulation:
     """The simulation that a model file describes.
 
+    parameters: other values for the file's own `[parameters]`, as `--set` gives them: {"length": "15.9 mm"}.
     Paths inside the file (samples, meshes, layouts, voxels) count from the file's folder. Raises ModelError for
-    anything wrong with the file or its content.
+    anything wrong with the file or its content, and for a parameter that it lacks or that no entry uses.
 
     >>> simulation = load("examples/patch_antenna.toml")          # doctest: +SKIP
     """
     path = Path(path)
-    return loads(read_text(path), name=str(path), folder=path.parent)
+    return loads(read_text(path), name=str(path), folder=path.parent, parameters=parameters)
 
 
-def loads(text: str, name: str = "model", folder: Path | None = None) -> Simulation:
+def loads(
+    text: str, name: str = "model", folder: Path | None = None, parameters: Mapping[str, Any] | None = None
+) -> Simulation:
     """The simulation that a text in TOML describes; `name` stands for the file in messages.
 
     >>> simulation = loads('grid = {kind = "uniform", spacing = "1 mm", cells = [8, 8, 8]}')
@@ -45,6 +50,7 @@ def loads(text: str, name: str = "model", folder: Path | None = None) -> Simulat
     from nearfield.simulation import Simulation
 
     values = parse(text, name)
+    resolved(values, text, name, parameters)
     if folder is not None:
         find_files(values, folder)
     try:

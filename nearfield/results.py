@@ -6,6 +6,7 @@ the unit V/m s, unless `per_source()` has divided it by the spectrum of the sour
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -201,6 +202,11 @@ class Result:
     def model_text(self) -> str:
         """The model as TOML; `nearfield.load` reads it from a file."""
         return self.record.model_text
+
+    @property
+    def parameters(self) -> dict[str, float | str]:
+        """The values of the model's parameters, as they were given: {"length": "15.9 mm"}; empty without any."""
+        return tomllib.loads(self.record.model_text).get("parameters", {})
 
     @property
     def grid(self) -> YeeGrid:

@@ -14,12 +14,13 @@ What a step m = 1, 2, ... makes in every row, in whatever order the schedule tak
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from nearfield.discretization.model import Model
-from nearfield.entry.errors import DivergedError, RunFailed
+from nearfield.entry.errors import DivergedError, ModelError, RunFailed
+from nearfield.entry.replacing import replaced, way_of
 from nearfield.records.records import RunRecord
 from nearfield.run.options import ProgressInfo, RunOptions
 
@@ -118,11 +119,43 @@ class Simulation(Model):
             return result_of(lambda: run_with_checkpoints(self, checkpoint, options))
         return result_of(lambda: time_loop.run(self, options))
 
+    def replace(self, place: str | Sequence[int | str] = "", value: Any = None, /, **entries: Any) -> Self:
+        """This simulation with another value at a place, or other entries at its top; checked anew, all else kept.
+
+        place: names and numbers on the way to an entry: a list's entries by their `name` or number, x, y, z of three
+        numbers, a structure's `shape` understood; names with dots as a list, ("structures", "no. 1", "upper").
+        Error: `ModelError` for names that are not there (`model_copy` would not say) and for values that do not fit.
+
+        >>> import nearfield as nf
+        >>> patch = nf.Structure(nf.Sheet((0, 0, 0), ("5 mm", "8 mm", 0)), nf.PEC, name="patch")
+        >>> sim = nf.Simulation(nf.Grid.uniform("1 mm", (8, 9, 9)), structures=[patch], steps=10)
+        >>> sim.replace("structures.patch.upper.x", "6 mm").structures[0].shape.upper
+        (0.006, 0.008, 0.0)
+        >>> sim.replace(steps=20).steps
+        20
+        """
+        changed = self
+        if place:
+            changed = replaced(changed, refuse_record(way_of(place)), value)
+        for name, entry in entries.items():
+            changed = replaced(changed, refuse_record((name,)), entry)
+        return changed
+
     def to_toml(self) -> str:
         """The model file of this simulation."""
         from nearfield.entry.toml_text import dumps
 
         return dumps(self)
+
+
+def refuse_record(way: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """The way to an entry. Error: it leads to a parameter, on which nothing in a simulation depends any more."""
+    if way[0] == "parameters":
+        raise ModelError(
+            "parameters: those of a simulation are a record, its entries have their values already; load the model "
+            'file again: nearfield.load("model.toml", {"length": "15.9 mm"})'
+        )
+    return way
 
 
 def result_of(run: Callable[[], RunRecord]) -> Result:

@@ -11,7 +11,6 @@ from nearfield.commands.tables import columns, rows
 from nearfield.entry.errors import ModelError
 from nearfield.machine.machine_rate import remember_rate
 from nearfield.machine.topology import available_threads
-from nearfield.parallel.start import Parallel
 
 THICKNESS = 10  # CPML cells on each side
 
@@ -33,11 +32,11 @@ def refuse_thin_box(cells: int, cpml: bool) -> None:
         )
 
 
-def measure_model(as_json: bool, model: Path, steps: int, threads: int | None, tiles: str, parallel: Parallel) -> int:
+def measure_model(as_json: bool, model: Path, *how: Any) -> int:
     """Advance a model and print its rate."""
     from nearfield.measure.bench import bench_model
 
-    return report(as_json, lambda: bench_model(model, steps, threads, tiles, parallel))
+    return report(as_json, lambda: bench_model(model, *how))
 
 
 def report(as_json: bool, measure: Callable[[], dict]) -> int:

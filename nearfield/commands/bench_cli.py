@@ -10,6 +10,7 @@ from typer import Option
 
 from nearfield.commands import options
 from nearfield.commands.options import Precision, Schedule, Wall
+from nearfield.entry.parameters import settings_of
 
 HELP = "Measure the speed of this machine."
 bench = typer.Typer(help=HELP, no_args_is_help=True, context_settings=options.SETTINGS)
@@ -55,13 +56,14 @@ def bench_model(
     halo_depth: options.HaloDepth = None,
     overlap: options.Overlap = "auto",
     patience: options.Patience = options.LIMIT,
+    given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
     """Time the steps of a model; nothing is written."""
     from nearfield.commands.bench import measure_model
 
     spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
-    return measure_model(as_json, model, steps, threads, tiles, spread)
+    return measure_model(as_json, model, steps, threads, tiles, spread, settings_of(given))
 
 
 @bench.command()

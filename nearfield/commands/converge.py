@@ -10,15 +10,21 @@ from nearfield.commands.tables import columns
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, quantity, uncertain
 from nearfield.machine.facts import source_commit
-from nearfield.model_file import load
+from nearfield.simulation import Simulation
 from nearfield.studies.convergence import Convergence, ConvergenceRun, converge
 
 
 def converge_model(
-    model: Path, wanted: str, refine: str | None, threads: int | None, output: Path | None, as_json: bool
+    simulation: Simulation,
+    model: Path,
+    wanted: str,
+    refine: str | None,
+    threads: int | None,
+    output: Path | None,
+    as_json: bool,
 ) -> int:
-    """Run a model file on its grid and on finer ones, and extrapolate."""
-    simulation, factors = load(model), None if refine is None else factors_of(refine)
+    """Run the simulation of a model file on its grid and on finer ones, and extrapolate."""
+    factors = None if refine is None else factors_of(refine)
     with console(as_json) as out:
         if output is not None:
             make_folder(output)

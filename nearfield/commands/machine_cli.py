@@ -8,6 +8,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from nearfield.commands import options
+from nearfield.entry.parameters import settings_of
 
 
 def machine(
@@ -42,6 +43,7 @@ def place(
     domains: Annotated[str | None, Option(help="Domains of the model in all, such as 4 or 2x1x2.")] = None,
     depth: Annotated[int | None, Option(min=1, help="Layers of a halo; left out, the cheapest.")] = None,
     profile: options.Profile = None,
+    given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
     """Say which rank runs where, or write it for a launcher; of a model, which domains it is cut into.
@@ -52,7 +54,7 @@ def place(
     """
     from nearfield.commands.place import Cluster, place
 
-    cut = {"ranks": ranks, "domains": domains, "depth": depth, "profile": profile}
+    cut = {"ranks": ranks, "domains": domains, "depth": depth, "profile": profile, "set": settings_of(given) or None}
     return place(model, Cluster(topology, nodes, bind, hosts, threads), emit, cut, as_json)
 
 
@@ -62,12 +64,15 @@ def tune(
     threads: options.Threads = None,
     precision: options.FieldPrecision = options.Precision.single,
     forget: Annotated[bool, Option("--forget", help="Forget what was measured on this machine.")] = False,
+    given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
     """Measure which tiles are fastest; later runs of models of a similar size use them."""
     from nearfield.commands.tune import forget_tiles, tune_tiles
 
-    return forget_tiles(as_json) if forget else tune_tiles(model, cells, threads, precision.value, as_json)
+    if forget:
+        return forget_tiles(as_json)
+    return tune_tiles(model, cells, threads, precision.value, as_json, settings_of(given))
 
 
 OVERLAP = "Instead: what hiding the exchange of halos gains on a chain of equal nodes."
@@ -92,6 +97,7 @@ def predict(
     tables: Annotated[str | None, Option(help=f"--overlap: {TABLES}")] = None,
     buffer_layers: Annotated[float | None, Option(help=f"--overlap: {LAYERS}")] = None,
     launch_latency: Annotated[float | None, Option(help="--overlap: seconds to launch a kernel; left out, 0.")] = None,
+    given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
     """Predict the time of a step on a cluster for every binding scheme; with --overlap the gain of hidden halos."""
@@ -101,14 +107,15 @@ def predict(
     own = {"--tables": tables, "--buffer-layers": buffer_layers, "--launch-latency": launch_latency}
     if overlap:
         others = {"MODEL": model, "--topology": topology, "--bind": bind, "--ranks": ranks, "--paper": paper}
-        hidden.refuse_others(others)
-        asked = hidden.Request(tables, profile, cells, nodes, buffer_layers, launch_latency)
-        return hidden.predict_overlap(asked, plot, as_json)
+        hidden.refuse_others(others | {"--set": given})
+        hiding = hidden.Request(tables, profile, cells, nodes, buffer_layers, launch_latency)
+        return hidden.predict_overlap(hiding, plot, as_json)
     hidden.refuse_alone(own)
     if paper is not None:
         return predict_paper(paper, as_json)
     cpml = boundary is options.Wall.cpml
-    return predict_run(Request(model, cells, cpml, topology, nodes, profile, bind, memory, ranks), plot, as_json)
+    asked = Request(model, cells, cpml, topology, nodes, profile, bind, memory, ranks, settings_of(given))
+    return predict_run(asked, plot, as_json)
 
 
 def probe(

@@ -26,6 +26,8 @@ Json = Annotated[bool, Option("--json", help="One JSON object on stdout, all els
 Force = Annotated[bool, Option("--force", help="Replace what is there.")]
 Output = Annotated[Path | None, Option("--output", help="Folder for the results; left out, ./out/<model>/.")]
 Model = Annotated[Path, Argument(help="Model file (TOML).")]
+SET = "Another value for a parameter of the model, such as length=15.9mm; may be given several times."
+Set = Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE", help=SET)]
 Result = Annotated[Path, Argument(help="result.h5, or the folder that holds it.")]
 PlotFolder = Annotated[Path | None, Option("--plot", help="Folder for the pictures.")]
 

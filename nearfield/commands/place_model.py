@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Triple
@@ -40,6 +42,7 @@ class Request(Cluster):
     ranks: int | None = None
     profile: Path | None = None
     depth: int | None = None
+    set: Mapping[str, Any] | None = None  # values of the model's parameters
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class Placing:
 def place_domains(request: Request) -> Placing:
     """The best decompositions; a domain for each NUMA node of each rank's unit, where no number is given."""
     machine, profile = Machine.of(request), load_profile(request.profile)
-    plan = load_model(request.model)._setup().plan
+    plan = load_model(request.model, request.set)._setup().plan
     nodes = max(len(unit.numa) for unit in machine.hardware.units(machine.scheme))
     spread = min(nodes, machine.threads) if machine.scheme != "none" else 1
     domains = parse_domains(request.domains if request.domains is not None else machine.ranks * max(1, spread))

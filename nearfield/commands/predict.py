@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ class Request:
     bind: str | None
     memory: str
     ranks: int | None = None  # in all
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # other values for the model's
 
     @property
     def ranks_a_host(self) -> int | None:
@@ -83,11 +84,18 @@ def job_of(request: Request, hardware: Hardware) -> Job:
     from nearfield.model_file import load as load_model
 
     if request.model is None or (str(request.model) == BOX and not request.model.exists()):
+        refuse_parameters(request.parameters)
         refuse_thin_box(request.cells, request.cpml)
         simulation = box(request.cells, 1, "cpml" if request.cpml else "pec")
     else:
-        simulation = load_model(request.model)
+        simulation = load_model(request.model, request.parameters)
     return job_of_plan(simulation._setup().plan, hardware)
+
+
+def refuse_parameters(parameters: Mapping[str, Any]) -> None:
+    """Error: values for parameters where there is no model file that could have any."""
+    if parameters:
+        raise ModelError(f"--set {next(iter(parameters))}: the empty box has no parameters; name a model file")
 
 
 def wanted(hardware: Hardware, bind: str | None) -> list[str]:

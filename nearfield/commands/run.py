@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,12 +54,13 @@ class Options:
     report: bool
     as_json: bool
     checkpoint: str | None = None  # a schedule
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # other values for the model's
 
 
 def run_model(model: Path, output: Path | None, force: bool, options: Options) -> int:
     """Run a model file; the exit code follows from how it ended."""
     schedule = None if options.checkpoint is None else Schedule.of(options.checkpoint)
-    simulation = load(model)
+    simulation = load(model, options.parameters)
     folder = output_folder(model, output)
     refuse_overwriting(folder, force)
     with console(options.as_json) as out, requeued(folder, schedule is not None):
@@ -74,7 +75,9 @@ def resume_run(folder: Path, model: Path | None, output: Path | None, options: O
         raise ModelError(f"a run that is resumed writes into its own folder, {folder}; leave --output out")
     if not folder.is_dir():
         raise ModelError(f"{folder} is no folder; give that of a run with --checkpoint")
-    given = None if model is None else load(model)
+    if options.parameters and model is None:
+        raise ModelError("--set: a run goes on with the parameters it has; leave --set out, or give the model as well")
+    given = None if model is None else load(model, options.parameters)
     with console(options.as_json) as out, requeued(folder, True), alone_in(folder, world()):
         kept, simulation = going_on(folder, given, options.checkpoint, out.warn, loads)
         assert kept.resumed is not None  # `going_on` refuses a folder without a whole checkpoint

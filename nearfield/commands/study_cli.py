@@ -8,6 +8,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from nearfield.commands import options
+from nearfield.entry.parameters import settings_of
 
 QUANTITY = 'Such as "S11 dip", "S21 dB at 5 GHz", "pattern directivity at 5 GHz"; docs/convergence.md lists all.'
 REFINE = "How many times finer the cells of each run are, such as 1,2,3; a run then takes its fourth power of the time."
@@ -20,12 +21,34 @@ def converge(
     refine: Annotated[str | None, Option("--refine", help=REFINE)] = None,
     threads: options.Threads = None,
     output: Annotated[Path | None, Option("--output", help=FOLDER)] = None,
+    given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
     """Run a model on two or three grids; state a quantity at cells of no size, with its uncertainty."""
     from nearfield.commands.converge import converge_model
+    from nearfield.model_file import load
 
-    return converge_model(model, quantity, refine, threads, output, as_json)
+    return converge_model(load(model, settings_of(given)), model, quantity, refine, threads, output, as_json)
+
+
+VALUES = "Values of a parameter: first, last and their number as 15mm:17mm:9, a list as 15mm,17mm, or one for all."
+EXECUTOR = "processes:N, dask:ADDRESS of a scheduler, or mpi under mpiexec; left out, one run after another."
+KEPT = "Folder that keeps the runs and sweep.h5; left out, ./out/<model>-sweep/. What it has is not made again."
+
+
+def sweep(
+    model: options.Model,
+    given: Annotated[list[str] | None, Option("--set", metavar="NAME=VALUES", help=VALUES)] = None,
+    executor: Annotated[str | None, Option("--executor", help=EXECUTOR)] = None,
+    output: Annotated[Path | None, Option("--output", help=KEPT)] = None,
+    quantity: Annotated[list[str] | None, Option("--quantity", help=QUANTITY)] = None,
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+) -> int:
+    """Run a model for every combination of its parameters' values; a sweep that was killed goes on where it was."""
+    from nearfield.commands.sweep import sweep_model
+
+    return sweep_model(model, given, executor, output, quantity or [], threads, as_json)
 
 
 FIELD = "FILE:DATASET of an HDF5 file, or FILE.npy: real values on a uniform grid of one to three axes."

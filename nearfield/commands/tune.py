@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from nearfield.commands.console import console, print_answer
+from nearfield.commands.predict import refuse_parameters
 from nearfield.commands.tables import columns
 from nearfield.engines import ENGINES
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling, predicted_gain
@@ -31,9 +33,18 @@ def forget_tiles(as_json: bool) -> int:
     return print_answer(as_json, {"forgotten": count, "file": str(TILES.path)}, text)
 
 
-def tune_tiles(model: Path | None, cells: int, threads: int | None, precision: str, as_json: bool) -> int:
+def tune_tiles(
+    model: Path | None,
+    cells: int,
+    threads: int | None,
+    precision: str,
+    as_json: bool,
+    parameters: Mapping[str, Any],
+) -> int:
     """Measure the tiles of a model, or of an empty cube; print them and keep the best."""
-    simulation = load(model) if model else box(cells, 1, precision=precision)
+    if model is None:
+        refuse_parameters(parameters)
+    simulation = load(model, parameters) if model else box(cells, 1, precision=precision)
     if simulation.schedule == "stepwise":
         raise ModelError('this model asks for schedule = "stepwise", which has no tiles; leave the line out to tune')
     if simulation.engine not in ("auto", "cpu"):

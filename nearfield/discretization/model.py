@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from nearfield.bodies.geometry import FilledShape, Structure, filled_shapes
+from nearfield.entry.parameters import checked
 from nearfield.entry.quantities import Number, PositiveTime, Several, Whole
 from nearfield.entry.schema import Schema
 from nearfield.entry.toml_text import plain
@@ -95,6 +96,9 @@ class Model(Schema):
     """Cells that curved or slanting surfaces of media cross: "diagonal" weighs what is continuous along the surface and
     across it by its normal; "volume" takes the mean over faces, then in series along edges, whatever the normal;
     "tensor" keeps E and D there to second order, where media have neither loss nor poles, for some time a step."""
+    parameters: Annotated[dict[str, float | str], BeforeValidator(checked)] = {}  # noqa: RUF012
+    """Values by name, each a number or a text with its unit, which expressions of a model file use ("= width / 2");
+    a simulation keeps them as a record of what it was made with."""
 
     @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
     @classmethod

@@ -20,9 +20,13 @@ def readable(error: ValidationError, model: type[Any], given: Any, where: str = 
     for item in of_best_branches(error.errors(include_url=False), given):
         messages.setdefault(place_of(item, given), []).append(explain(item, model))
     lines = [f"{place}: {sentence(found)}" if place else sentence(found) for place, found in innermost(messages)]
+    return joined(where or model.__name__, lines)
+
+
+def joined(where: str, lines: list[str]) -> str:
+    """One message of several complaints about an entry or a file, the first of them where there are many."""
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more"]
-    where = where or model.__name__
     return f"{where}: {lines[0]}" if len(lines) == 1 else f"{where}:\n  " + "\n  ".join(lines)
 
 
@@ -41,8 +45,13 @@ def place_of(item: Any, given: Any) -> str:
     shown_parts = are_entries(item["loc"], given)
     if item["type"] == "missing":
         shown_parts[-1] = True
-    parts = [part if isinstance(part, int) else str(part)[:60] for part, here in zip(item["loc"], shown_parts) if here]
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
+    return place_text([part for part, here in zip(item["loc"], shown_parts) if here])
+
+
+def place_text(parts: Iterable[int | str]) -> str:
+    """`structures[0].shape.lower`: a way through tables and lists."""
+    named = (f"[{part}]" if isinstance(part, int) else f".{str(part)[:60]}" for part in parts)
+    return "".join(named).removeprefix(".")
 
 
 def of_best_branches(errors: Sequence[Any], given: Any) -> list[Any]:

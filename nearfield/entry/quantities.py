@@ -22,6 +22,7 @@ import numpy as np
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from nearfield.entry.dimensions import Computed, unit_text
 from nearfield.entry.messages import shown
 
 NUMBER_AND_UNIT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d{1,4}))?\s*(.*?)\s*", re.ASCII | re.DOTALL)
@@ -99,6 +100,8 @@ class Quantity:
         kind = type(value)
         if kind is str:
             number = self.read_text(value)
+        elif kind is Computed:
+            number = self.read_computed(value)
         elif kind is float or kind is int or isinstance(value, (float, np.floating, np.integer)):
             try:
                 number = float(value)
@@ -126,6 +129,13 @@ class Quantity:
         if factor is None:
             raise ValueError(self.wrong_unit(text, unit))
         return float(f"{mantissa}e{exponent or 0}") * factor
+
+    def read_computed(self, value: Computed) -> float:
+        """The value of an expression, if it has this dimension."""
+        if not value.suits(self.dimension.unit):
+            given = f"given {shown(value)}, in {unit_text(value.powers)}"
+            raise ValueError(f"{given}, which is not {self.dimension.name}; allowed: {self.dimension.allowed()}")
+        return float(value)
 
     def read_object(self, value: Any) -> float:
         """A pint quantity or a zero-dimensional array; nothing else."""

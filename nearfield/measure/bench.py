@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -126,10 +127,15 @@ def bench_box(
 
 
 def bench_model(
-    path: Path, steps: int, threads: int | None = None, tiling: Tiles = None, parallel: Parallel | None = None
+    path: Path,
+    steps: int,
+    threads: int | None = None,
+    tiling: Tiles = None,
+    parallel: Parallel | None = None,
+    parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The rate on a model, over so many steps of its first excitation: as `bench_box`, and the model's path."""
-    simulation = load(path)
+    simulation = load(path, parameters)
     boundary = "cpml" if any(any(simulation.boundaries.cpml_cells(axis)) for axis in range(3)) else "pec"
     return {"model": str(path), **measurement(simulation, boundary, steps, threads, tiling, parallel)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nearfield.discretization.cautions import cautions
@@ -105,6 +105,7 @@ class Check:
     engine_why: str = ""  # of the choice "auto"
     device_memory_bytes: int = 0  # of the engine cuda
     device_free_bytes: int | None = None  # on the card; None: there is none
+    parameters: dict[str, Any] = field(default_factory=dict)  # of the model: values with their units
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, SI."""
@@ -114,12 +115,16 @@ class Check:
         free = self.device_free_bytes
         return memory(self.device_memory_bytes) + (f", {memory(free)} free on the card" if free is not None else "")
 
+    def _parameters(self) -> list[tuple[str, str]]:
+        return [(name, value if isinstance(value, str) else f"{value:g}") for name, value in self.parameters.items()]
+
     def __str__(self) -> str:
         nx, ny, nz = self.cells
         runs = len(self.excitations)
         end = f", or when the energy has fallen to {self.decay:g} of its peak" if self.decay else ""
         several = f" for each of {runs} excitations ({', '.join(self.excitations)})" if runs > 1 else ""
         lines = {
+            **({"parameters": given} if (given := ", ".join(map(" = ".join, self._parameters()))) else {}),
             "cells": f"{nx} x {ny} x {nz} = {self.total_cells:,}",
             "extent": " x ".join(quantity(length, "m") for length in self.extent),
             "cell size": f"{quantity(self.smallest_cell, 'm')} to {quantity(self.largest_cell, 'm')}",
@@ -204,6 +209,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         modes=port_modes(setup),
         metal=MetalCheck.of(setup) if any(is_metal(body.medium) for body in simulation._bodies) else None,
         moved=tuple(moves(setup)),
+        parameters=dict(simulation.parameters),
         **{name: getattr(setup, name) for name in FROM_SETUP},
     )
 

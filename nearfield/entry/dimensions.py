@@ -1,0 +1,82 @@
+"""Dimensions of computed values: products of powers of metre, second, ampere and volt, which an expression carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BASE = ("m", "s", "A", "V")
+Powers = tuple[float, float, float, float]  # of `BASE`
+NONE: Powers = (0.0, 0.0, 0.0, 0.0)
+ATOMS: dict[str, Powers] = {
+    "m": (1, 0, 0, 0),
+    "s": (0, 1, 0, 0),
+    "A": (0, 0, 1, 0),
+    "V": (0, 0, 0, 1),
+    "Hz": (0, -1, 0, 0),
+    "ohm": (0, 0, -1, 1),
+    "H": (0, 1, -1, 1),
+    "F": (0, 1, 1, -1),
+    "S": (0, 0, 1, -1),
+    "rad": NONE,
+    "1": NONE,
+    "": NONE,
+}
+DIGITS = 9  # of a power: a cube root taken three times is the value itself
+
+
+def powers_of(unit: str) -> Powers:
+    """Powers of an SI unit as `Dimension.unit` writes it: "ohm/m", "A m", "1/s", "" for a number."""
+    over, _, under = unit.partition("/")
+    found = NONE
+    for part in over.split(" "):
+        found = product(found, ATOMS[part])
+    return product(found, ATOMS[under], -1.0)
+
+
+def product(left: Powers, right: Powers, exponent: float = 1.0) -> Powers:
+    """Powers of left times right^exponent."""
+    a, b, c, d = (round(one + exponent * other, DIGITS) for one, other in zip(left, right))
+    return a, b, c, d
+
+
+def unit_text(powers: Powers) -> str:
+    """The unit in base units: "m^2", "V/A"; "no unit" of a number."""
+
+    def side(sign: int) -> str:
+        parts = ((name, sign * power) for name, power in zip(BASE, powers) if sign * power > 0)
+        return " ".join(name if power == 1 else f"{name}^{power:g}" for name, power in parts)
+
+    over, under = side(1), side(-1)
+    if not over and not under:
+        return "no unit"
+    return f"{over or 1}/{under}" if under else over
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number in SI and its dimension."""
+
+    number: float
+    powers: Powers = NONE
+
+
+class Computed(float):
+    """A number (SI) that an expression of a model file gave; it knows its dimension and the text it came from."""
+
+    powers: Powers
+    text: str
+
+    @classmethod
+    def of(cls, value: Value, text: str) -> Computed:
+        """A value, and the text of the file that gave it."""
+        found = cls(value.number)
+        found.powers, found.text = value.powers, text
+        return found
+
+    def __repr__(self) -> str:
+        unit = "" if self.powers == NONE else f" {unit_text(self.powers)}"
+        return f"{self.text!r} ({float(self):.6g}{unit})"
+
+    def suits(self, unit: str) -> bool:
+        """Whether it may stand where a quantity of this SI unit is wanted; pure numbers may stand anywhere."""
+        return self.powers == NONE or self.powers == powers_of(unit)

@@ -1,0 +1,184 @@
+"""Parameters of a model file: the table `[parameters]`, values set for them, and the entries that use them."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nearfield.entry.dimensions import NONE, Computed, Value, powers_of, unit_text
+from nearfield.entry.errors import ModelError
+from nearfield.entry.expressions import (
+    CONSTANTS,
+    FUNCTIONS,
+    ExpressionError,
+    evaluate,
+    finite,
+    is_expression,
+    typed,
+)
+from nearfield.entry.messages import joined, place_text, shown, unknown
+from nearfield.entry.quantities import DIMENSIONS
+
+TABLE = "parameters"
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+Setting = str | float  # "15.9 mm", 4.4
+
+
+def refuse_name(name: str) -> None:
+    """Error: ExpressionError for what no expression could name."""
+    if not NAME.fullmatch(name):
+        raise ExpressionError(f"{shown(name)} is no name; allowed: letters, digits and _, a letter first")
+    if keyword.iskeyword(name) or name in FUNCTIONS or name in CONSTANTS:
+        raise ExpressionError(f"the name {name} is taken by the grammar of expressions; choose another")
+
+
+def value_of(given: Any) -> Value:
+    """A parameter's value as it is typed. Error: ExpressionError."""
+    if isinstance(given, Computed):
+        return Value(float(given), given.powers)
+    if isinstance(given, str):
+        return typed(given)
+    if isinstance(given, bool) or not isinstance(given, (int, float)):
+        raise ExpressionError(f'given {shown(given)}; a parameter is a number, or a text such as "15.9 mm"')
+    try:
+        return Value(finite(float(given)))
+    except OverflowError:
+        raise ExpressionError("the number given is too large") from None
+
+
+def checked(table: Any) -> Any:
+    """The parameters of a model in Python, as they are kept. Error: ValueError."""
+    for name, given in table.items() if isinstance(table, Mapping) else ():
+        refuse_name(str(name))
+        value_of(given)
+    return table
+
+
+def settings_of(texts: Iterable[str] | None) -> dict[str, Setting]:
+    """Parameters as `--set` takes them: "length=15.9mm". Error: ModelError."""
+    found: dict[str, Setting] = {}
+    for text in texts or ():
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise ModelError(f"--set {shown(text)}: give a parameter and its value, such as length=15.9mm")
+        if name in found:
+            raise ModelError(f"--set {name}: given twice; give each parameter one value")
+        found[name] = value
+    return found
+
+
+class Parameters:
+    """The parameters of one model file with the values that were set for them."""
+
+    def __init__(self, table: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+        self.table, self.settings = table, settings
+        self.values: dict[str, Value] = {}
+        self.open: list[str] = []  # parameters that are being worked out
+        self.users: dict[str, set[str]] = {name: set() for name in table}  # of each: parameters, "" for entries
+
+    def value(self, name: str) -> Value:
+        """The value of a parameter. Error: ExpressionError, also for one that depends on itself."""
+        self.users[name].add(self.open[-1] if self.open else "")
+        if name not in self.values:
+            if name in self.open:
+                circle = " -> ".join([*self.open[self.open.index(name) :], name])
+                raise ExpressionError(f"parameters depend on themselves: {circle}")
+            self.open.append(name)
+            try:
+                self.values[name] = self.worked_out(name)
+            finally:
+                self.open.pop()
+        return self.values[name]
+
+    def worked_out(self, name: str) -> Value:
+        """The value that was set for a parameter, of the dimension that the file gives it, or the file's own."""
+        given = self.table[name]
+        own = evaluate(given, self.value, self.table) if is_expression(given) else value_of(given)
+        if name not in self.settings:
+            return own
+        wanted = value_of(self.settings[name])
+        if wanted.powers not in (own.powers, NONE):
+            raise ExpressionError(
+                f"set to {shown(self.settings[name])}, in {unit_text(wanted.powers)}, but the file has it in "
+                f"{unit_text(own.powers)}"
+            )
+        return Value(wanted.number, own.powers)
+
+    def matters(self, name: str) -> bool:
+        """Whether an entry uses a parameter, by itself or through others."""
+        return any(not user or self.matters(user) for user in self.users[name])
+
+    def kept(self) -> dict[str, Setting]:
+        """All parameters as a saved model states them: what was typed, or the value of an expression in SI."""
+        found: dict[str, Setting] = {}
+        for name, given in self.table.items():
+            value, typed_in = self.value(name), self.settings.get(name, given)
+            if isinstance(typed_in, str) and not is_expression(typed_in) and value_of(typed_in) == value:
+                found[name] = typed_in
+            else:
+                unit = next((kind.unit for kind in DIMENSIONS if powers_of(kind.unit) == value.powers), "")
+                found[name] = f"{value.number!r} {unit}" if value.powers != NONE and unit else value.number
+        return found
+
+
+def resolved(values: dict[str, Any], text: str, where: str, settings: Mapping[str, Any] | None = None) -> None:
+    """Put values in the place of a model's expressions, and its parameters' values into its table `parameters`.
+
+    `text` is that of the file, for line numbers. Error: ModelError that names each place.
+    """
+    table = values.get(TABLE, {})
+    if not isinstance(table, dict):
+        raise ModelError(f"{where}: {TABLE}: given {shown(table)}; needs a table of names and values")
+    settings = settings or {}
+    wrong = [f"{TABLE}: {unknown('parameter', name, table)}" for name in settings if name not in table]
+    parameters, faults = Parameters(table, settings), list[str]()
+    for name in table:
+        try:
+            refuse_name(name)
+            parameters.value(name)
+        except ExpressionError as error:
+            if not any(fault.endswith(f": {error}") for fault in faults):  # else it is that of a parameter it uses
+                faults.append(f"{TABLE}.{name}{line_of(table[name], text)}: {error}")
+    if not (wrong or faults):
+        for users in parameters.users.values():
+            users.discard("")  # the loop above
+        entries = {name: entry for name, entry in values.items() if name != TABLE}
+        wrong = replace_all(entries, (), parameters, text)
+        values |= entries
+        wrong += [] if wrong else [unused(name) for name in settings if not parameters.matters(name)]
+    if wrong or faults:
+        raise ModelError(joined(where, wrong + faults))
+    if table:
+        values[TABLE] = parameters.kept()
+
+
+def unused(name: str) -> str:
+    """The refusal of a value for a parameter that nothing depends on."""
+    return (
+        f'{TABLE}.{name}: is set, but no entry of the model uses it, so nothing would change; write "= {name}" where '
+        "it belongs (a model that a result kept has its values in place of them)"
+    )
+
+
+def replace_all(inside: Any, way: tuple[int | str, ...], parameters: Parameters, text: str) -> list[str]:
+    """Put values in the place of expressions in a table or list; returns what is wrong, with its place."""
+    wrong = []
+    for part, value in inside.items() if isinstance(inside, dict) else enumerate(inside):
+        here = (*way, part)
+        if isinstance(value, (dict, list)):
+            wrong += replace_all(value, here, parameters, text)
+        elif is_expression(value):
+            try:
+                inside[part] = Computed.of(evaluate(value, parameters.value, parameters.table), value)
+            except ExpressionError as error:
+                wrong.append(f"{place_text(here)}{line_of(value, text)}: {shown(value)}: {error}")
+    return wrong
+
+
+def line_of(value: Any, text: str) -> str:
+    """` (line 12)` for a text that stands in the file once."""
+    if not isinstance(value, str) or text.count(value) != 1:
+        return ""
+    return f" (line {text.count(chr(10), 0, text.index(value)) + 1})"

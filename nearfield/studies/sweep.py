@@ -1,0 +1,157 @@
+"""Many runs of one model over the values of its parameters, each made once, on any executor; results as one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nearfield.entry.errors import ModelError
+from nearfield.formats.lock import locked
+from nearfield.run.checkpoint.contents import self_contained
+from nearfield.studies.executors import Workers, workers
+from nearfield.studies.quantities import Quantity, quantity_of
+from nearfield.studies.sweep_point import folder_of, kept, run_kept
+from nearfield.studies.sweep_table import FILE, save_sweep, table_of
+from nearfield.studies.sweep_values import axes_of, points_of, recordable
+
+if TYPE_CHECKING:
+    import xarray
+
+    from nearfield.results import Result
+    from nearfield.simulation import Simulation
+
+RUNS = "runs"  # folder of the runs, below that of the sweep
+
+
+@dataclass
+class Point:
+    """One point of a sweep: its parameters, its model, the folder of its run, and how that ended."""
+
+    parameters: dict[str, Any]
+    text: str = ""
+    folder: Path | None = None
+    status: str = "open"  # "done", "refused", "diverged", "failed"
+    message: str = ""
+    made: bool = False  # by this call
+
+
+def sweep(
+    make: Callable[..., Simulation] | str | Path,
+    parameters: Mapping[str, Sequence[Any]],
+    executor: Executor | str | None = None,
+    output: str | Path = "out/sweep",
+    quantities: Sequence[str | Callable[[Result], float]] = (),
+    threads: int | None = None,
+    report: Callable[[Point, int, int], None] | None = None,
+) -> xarray.Dataset:
+    """Run a model for every combination of its parameters' values; a dataset with a dimension each.
+
+    make: a function of the parameters that gives a `Simulation`, or a model file with `[parameters]`. parameters: a
+    list of values each, numbers (SI) or texts ("15 mm"). executor: "processes:4", "dask:tcp://head:8786", "mpi" (under
+    `mpiexec`, where the other ranks get an empty dataset), or any `concurrent.futures.Executor` whose workers see the
+    same files; left out, one run after another. output: the folder that keeps the runs, by the content of their
+    models: a run that is there is not made again, and a sweep that was killed goes on where it was. quantities: as in
+    `converge` ("S11 dip"), or functions of a `Result`; each becomes a variable. threads: of each run; left out, the
+    machine's cores over the runs that go on at once. report: called after each run with its point, how many are done,
+    and of how many.
+
+    Variables: `sparameters`, fluxes and peaks of far fields by name, the quantities, and of each run `status` ("done",
+    "refused", "diverged", "failed"), `message` and `folder` (below `output`). What a failed run lacks is NaN. The same
+    dataset lies in `output/sweep.h5`, for `open_sweep`. Error: `ModelError` where no point has a model.
+
+    >>> import nearfield as nf
+    >>> def cavity(length):
+    ...     grid = nf.Grid.uniform("2 mm", (round(length / 2e-3), 10, 10))
+    ...     pulse = nf.PointCurrent((6e-3, 6e-3, 10e-3), "z", nf.Gaussian("15 GHz"))
+    ...     return nf.Simulation(grid, boundaries=nf.Boundaries(all=nf.PEC), sources=[pulse], steps=1500,
+    ...                          monitors=[nf.Probe("tip", (6e-3, 6e-3, 10e-3))])
+    >>> ringing = "tip resonance between 8 GHz and 12 GHz"
+    >>> found = nf.sweep(cavity, {"length": [0.02, 0.024]}, output="out/cavities", quantities=[ringing])
+    >>> bool(found[ringing].sel(length=0.024) < found[ringing].sel(length=0.02))
+    True
+    """
+    axes, home = axes_of(parameters), Path(output)
+    wanted = [_quantity(each) for each in quantities]
+    points = [Point(values) for values in points_of(axes)]
+    with workers(executor) as found:
+        if found.executor is None:
+            import xarray
+
+            return xarray.Dataset()
+        _prepare(points, make, home)
+        with locked(home):
+            _make_runs(points, found, threads, report)
+            table = table_of(axes, points, wanted, home)
+            save_sweep(table, home / FILE)
+    return table
+
+
+def _quantity(given: str | Callable[[Result], float]) -> Quantity:
+    return quantity_of(given) if isinstance(given, str) else Quantity(getattr(given, "__name__", "quantity"), "", given)
+
+
+def _prepare(points: list[Point], make: Callable[..., Simulation] | str | Path, home: Path) -> None:
+    """The model of every point and its folder. Error: no point has a model; that of the first."""
+    first: Exception | None = None
+    for point in points:
+        try:
+            model = _model(make, point.parameters)
+        except Exception as error:  # of the user's function; the other points may have a model
+            first = first or error
+            name = "" if isinstance(error, ModelError) else f"{type(error).__name__}: "
+            point.status, point.message = "refused", f"{name}{error}"
+            continue
+        bare = model.model_copy(update={"parameters": {}})  # a record, on which no number depends
+        point.text = self_contained(model)
+        point.folder = (home / RUNS / folder_of(Path(), self_contained(bare)).name).absolute()
+    if first is not None and all(point.folder is None for point in points):
+        raise first
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f"{home} cannot take the runs: {error.strerror}; give another folder as output") from None
+
+
+def _model(make: Callable[..., Simulation] | str | Path, values: dict[str, Any]) -> Simulation:
+    from nearfield.model_file import load
+    from nearfield.simulation import Simulation
+
+    model = make(**values) if callable(make) else load(make, values)
+    if not isinstance(model, Simulation):
+        raise ModelError(f"the function of the sweep gave {type(model).__name__}; it must give a Simulation")
+    return model if model.parameters else model.model_copy(update={"parameters": recordable(values)})
+
+
+def _make_runs(
+    points: list[Point], found: Workers, threads: int | None, report: Callable[[Point, int, int], None] | None
+) -> None:
+    """Make the runs that no folder keeps, each model once; points learn how theirs ended."""
+    by_folder: dict[Path, list[Point]] = {}
+    for point in points:
+        if point.folder is not None:
+            by_folder.setdefault(point.folder, []).append(point)
+    done = len(points) - sum(map(len, by_folder.values()))
+    futures: dict[Future[dict[str, Any]], Path] = {}
+
+    def told(folder: Path, how: dict[str, Any], made: bool) -> None:
+        nonlocal done
+        for point in by_folder[folder]:
+            point.status, point.message, point.made = how["status"], how["message"], made
+            done += 1
+            if report is not None:
+                report(point, done, len(points))
+
+    assert found.executor is not None
+    for folder, alike in by_folder.items():
+        how = kept(folder)
+        if how is not None:
+            told(folder, how, False)
+        else:
+            futures[found.executor.submit(run_kept, alike[0].text, str(folder), threads, found.share)] = folder
+    for future in as_completed(futures):
+        error = future.exception()
+        lost = {"status": "failed", "message": f"its worker was lost: {type(error).__name__}: {error}"}
+        told(futures[future], lost if error is not None else future.result(), True)

@@ -1,0 +1,235 @@
+"""Sweeps: one dataset with a dimension a parameter, runs made once, failures as rows, any executor, kills survived."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield.cli import main
+from nearfield.studies.sweep_values import axes_of, points_of, swept
+
+MODEL = """
+steps = {steps}
+[parameters]
+length = "20 mm"
+place = "6 mm"
+[grid]
+kind = "uniform"
+spacing = "2 mm"
+cells = ["= round(length / 2 mm)", 10, 10]
+[boundaries]
+all = "pec"
+[[ports]]
+kind = "lumped"
+name = "feed"
+lower = ["= place", "6 mm", "8 mm"]
+upper = ["= place", "6 mm", "10 mm"]
+axis = "z"
+waveform = {{kind = "gaussian", maximum_frequency = "15 GHz"}}
+"""
+TEXT = MODEL.format(steps=120)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEARFIELD_CACHE", str(tmp_path / "cache"))
+    Path("m.toml").write_text(TEXT)
+
+
+def test_the_values_of_a_range_are_the_typed_ones_in_their_unit():
+    several, fixed = swept(["length=15mm:17mm:9", "width=1 mm,3 mm", "eps=2.2"])
+    assert several["length"][:2] == ["15 mm", "15.25 mm"] and len(several["length"]) == 9
+    assert fixed == {"eps": "2.2"}
+    axes = axes_of(several)
+    assert axes[0].coordinates[1] == 15.25e-3 and axes[0].unit == "m"
+    assert len(points_of(axes)) == 18
+    assert points_of(axes)[1] == {"length": "15 mm", "width": "3 mm"}  # the last is fastest
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [[], ["length=15mm"], ["length=15mm:17mm"], ["length=15mm:17mm:1"], ["length=15mm:17:3"], ["length=a:b:3"]],
+)
+def test_ranges_that_are_none_are_refused(texts):
+    with pytest.raises(nf.ModelError, match="15mm:17mm:9"):
+        swept(texts)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"a": "12"}, {"a": []}, {"a": [1, 1]}, {"a": ["1 mm", "2 GHz"]}])
+def test_parameters_without_values_of_one_unit_are_refused(parameters):
+    with pytest.raises(nf.ModelError):
+        axes_of(parameters)
+
+
+def test_a_sweep_has_the_results_of_its_runs_and_its_failures_as_rows(capsys):
+    command = ["sweep", "m.toml", "--set", "length=16mm:18mm:2", "--set", "place=6mm,17mm", "--output", "s"]
+    command += ["--executor", "processes:2", "--threads", "1", "--quantity", "S11 depth"]
+    assert main([*command, "--json"]) == 0
+    captured = capsys.readouterr()
+    answer = json.loads(captured.out)
+    assert (answer["runs"], answer["failed"], answer["file"]) == (4, 1, "s/sweep.h5")
+    assert answer["made"] == 4 and "outside the grid" in captured.err
+    table = nf.open_sweep("s")
+    assert table.sizes["length"] == 2 and table.sizes["place"] == 2
+    assert table.status.values.tolist() == [["done", "refused"], ["done", "done"]]
+    assert "outside the grid" in str(table.message.values[0, 1]) and np.isnan(table.sparameters.values[0, 1]).all()
+    alone = nf.load("m.toml", {"length": "18 mm", "place": "17 mm"}).run(threads=1)
+    there = table.sel(length=18e-3, place=17e-3)
+    assert np.array_equal(there.sparameters.values, alone.sparameters.values, equal_nan=True)
+    assert there["S11 depth"].attrs["units"] == "dB" and np.isfinite(float(there["S11 depth"]))
+    assert nf.open_result(Path("s") / str(there.folder.values) / "result.h5").parameters["length"] == "18 mm"
+    stamps = {path: path.stat().st_mtime_ns for path in Path("s").glob("runs/*/result.h5")}
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["made"] == 1  # what was refused is asked again, nothing else
+    assert stamps == {path: path.stat().st_mtime_ns for path in Path("s").glob("runs/*/result.h5")}
+
+
+def test_a_sweep_that_no_point_of_which_has_a_model_is_refused(capsys):
+    assert main(["sweep", "m.toml", "--set", "lenght=16mm:20mm:3", "--output", "s"]) == 2
+    assert "did you mean length?" in capsys.readouterr().err
+    for executor in ("prcesses:2", "processes:0", "mpi", "dask:"):
+        assert main(["sweep", "m.toml", "--set", "length=16mm,20mm", "--executor", executor]) == 2
+
+
+def test_runs_that_all_fail_give_their_rows_and_exit_code_4(capsys):
+    assert main(["sweep", "m.toml", "--set", "place=60mm,70mm", "--output", "s", "--json"]) == 4
+    assert json.loads(capsys.readouterr().out)["failed"] == 2
+
+
+def box(size: int, wall: str = "pec") -> nf.Simulation:
+    if size == 9:
+        raise ValueError("nine is not allowed")
+    source = nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", nf.Gaussian("15 GHz"))
+    flux = nf.Flux("out", (2e-3, 2e-3, 2e-3), (6e-3, 6e-3, 6e-3), [5e9, 10e9])
+    grid, walls = nf.Grid.uniform(1e-3, (size, 8, 8)), nf.Boundaries(all=wall)
+    return nf.Simulation(grid, boundaries=walls, sources=[source], monitors=[flux], steps=9)
+
+
+def steps_of(result: nf.Result) -> float:
+    return result.facts["runs"]["sources"]["steps"]
+
+
+def test_a_function_sweeps_on_any_executor_and_makes_equal_models_once():
+    with ThreadPoolExecutor(2) as pool:
+        table = nf.sweep(box, {"size": [9, 10], "wall": ["pec", "pmc"]}, pool, "s", [steps_of], threads=1)
+    assert table["steps_of"].sel(size=10, wall="pmc").item() == 9
+    assert set(table.message.sel(size=9).values.tolist()) == {"ValueError: nine is not allowed"}
+    assert table["out"].dims == ("size", "wall", "frequency")
+    again = nf.sweep(lambda length: box(10), {"length": [1.0, 2.0]}, "processes:1", "s", threads=1)
+    assert len(list(Path("s/runs").iterdir())) == 2  # both are the (10, "pec") of before
+    assert again.folder.values[0] == again.folder.values[1] == str(table.folder.sel(size=10, wall="pec").values)
+    assert len({str(folder) for folder in table.folder.values.ravel()} - {""}) == 2
+
+
+def test_cores_are_shared_out_among_runs_beside_each_other(monkeypatch):
+    from nearfield.machine.topology import available_threads
+    from nearfield.studies.sweep_point import MODEL, RESULT, make_run
+
+    folder = Path("point")
+    folder.mkdir()
+    (folder / MODEL).write_text(box(8).to_toml())
+    for share in (1, 2 * available_threads()):
+        assert make_run(folder, None, share) == 0
+        facts = nf.open_result(folder / RESULT).facts
+        assert facts["threads"] <= max(1, available_threads() // share)
+
+
+def started(*arguments: str) -> subprocess.Popen:
+    environment = os.environ | {"PYTHONPATH": str(Path(nf.__file__).parents[1])}
+    command = [sys.executable, "-m", "nearfield", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def done_runs(folder: Path) -> set[str]:
+    return {path.parent.name for path in folder.glob("runs/*/result.h5")}
+
+
+def killed_after(process: subprocess.Popen, folder: Path, count: int) -> set[str]:
+    """Kill a sweep once so many of its runs are done; the runs that are."""
+    try:
+        while process.poll() is None and len(done_runs(folder)) < count:
+            time.sleep(0.05)
+        assert process.poll() is None, process.stderr.read()
+    finally:
+        process.kill()
+        process.communicate()
+    return done_runs(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_a_killed_sweep_goes_on_and_its_runs_end_with_it(capsys):
+    Path("m.toml").write_text(TEXT.replace("steps = 120", "steps = 4000"))
+    line = ["sweep", "m.toml", "--set", "length=16mm:26mm:6", "--output", "s", "--threads", "1", "--json"]
+    kept = killed_after(started(*line), Path("s"), 2)
+    assert 2 <= len(kept) < 6
+    assert main([*line, "--executor", "processes:2"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["failed"] == 0 and answer["made"] == 6 - len(kept)
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_a_sweep_that_is_asked_to_end_ends_its_runs():
+    Path("m.toml").write_text(TEXT.replace("steps = 120", "steps = 1000000000"))
+    process = started("sweep", "m.toml", "--set", "length=16mm,20mm", "--output", "s", "--executor", "processes:2")
+    while len(list(Path("s").glob("runs/*/model.toml"))) < 2:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 130
+    assert done_runs(Path("s")) == set() or all(
+        nf.open_result(Path("s/runs") / name / "result.h5").status != "done" for name in done_runs(Path("s"))
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_a_sweep_on_dask_with_two_workers_survives_kills(tmp_path, capsys):
+    """The sweep is killed, then goes on while one of the two worker processes is killed."""
+    distributed = pytest.importorskip("distributed")
+    Path("m.toml").write_text(TEXT.replace("steps = 120", "steps = 12000"))
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(host="127.0.0.1", **options) as cluster:
+        line = ["sweep", "m.toml", "--set", "length=16mm:34mm:10", "--output", str(tmp_path / "s"), "--json"]
+        line += ["--executor", f"dask:{cluster.scheduler_address}"]
+        kept = killed_after(started(*line), tmp_path / "s", 3)
+        assert 3 <= len(kept) < 10
+        going_on = started(*line)
+        while len(done_runs(tmp_path / "s")) < len(kept) + 2:
+            assert going_on.poll() is None
+            time.sleep(0.05)
+        os.kill(next(iter(cluster.workers.values())).process.pid, signal.SIGKILL)
+        output, complaint = going_on.communicate(timeout=300)
+    assert going_on.returncode == 0, complaint
+    answer = json.loads(output)
+    assert answer["runs"] == 10 and answer["failed"] == 0 and answer["made"] < 10
+    assert set(nf.open_sweep(tmp_path / "s").status.values.tolist()) == {"done"}
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_a_sweep_on_the_ranks_of_a_launcher_is_that_of_one_process(capsys):
+    pytest.importorskip("mpi4py")
+    from nearfield.parallel.launch import command, launcher
+
+    arguments = ["sweep", "m.toml", "--set", "length=16mm:20mm:3", "--threads", "1", "--json"]
+    line, needed = command(3, [*arguments, "--executor", "mpi", "--output", "ranks"], launcher())
+    environment = os.environ | needed | {"PYTHONPATH": str(Path(nf.__file__).parents[1])}
+    done = subprocess.run(line, capture_output=True, text=True, env=environment, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["failed"] == 0
+    assert main([*arguments, "--output", "alone"]) == 0
+    ranks, alone = nf.open_sweep("ranks"), nf.open_sweep("alone")
+    assert np.array_equal(ranks.sparameters.values, alone.sparameters.values, equal_nan=True)
