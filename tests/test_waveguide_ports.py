@@ -325,6 +325,33 @@ def test_a_guide_that_does_not_run_on_behind_its_port_is_warned_of(case):
     assert len(warnings) == 1 and "port 'in'" in warnings[0] and message in warnings[0]
 
 
+def test_a_probe_in_a_guide_and_its_port_count_power_alike():
+    """Circuits count V and I at one time, modes half a step apart: without cos(w dt/2) they differ by 0.7 %."""
+    x, y, z = lines(12, False), lines(7, False), MM * np.arange(61)
+    probe = nf.LumpedPort("probe", (6 * MM, 0, 56 * MM), (6 * MM, MM, 56 * MM), "y", 200.0)
+    model = nf.Simulation(
+        grid=nf.Grid(x, y, z),
+        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(10)),
+        structures=[nf.Structure(nf.Wire([(6 * MM, MM, 56 * MM), (6 * MM, 4 * MM, 56 * MM)]), nf.PEC)],
+        ports=[nf.WaveguidePort("in", (0, 0, z[20]), (x[-1], y[-1], z[20]), "+z", "TE10"), probe],
+        monitors=[nf.Flux("through", (0, 0, z[30]), (x[-1], y[-1], z[30]), [18e9, 20e9, 22e9])],
+        waveform=nf.ModulatedGaussian(20e9, 6e9),
+        precision="double",
+        decay=1e-9,
+    )
+    result = model.run(threads=1)
+    s = result.sparameters.sel(frequency=slice(18e9, 22e9)).values
+    assert np.abs(s[:, 1, 0]).max() > 0.3  # the probe takes some
+    assert np.abs(np.einsum("fts,ftr->fsr", s.conj(), s) - np.eye(2)).max() < 1e-4
+    for name in ("in", "probe"):
+        ours = result.excitation(name)
+        flux = ours["through"]
+        for port in ("in", "probe"):
+            waves = ours.waves(port, flux.frequency.values)
+            power = 0.5 * (np.abs(waves.a) ** 2 - np.abs(waves.b) ** 2).values
+            assert np.abs(power / flux.values - (1 if port == "in" else -1)).max() < 1e-4, (name, port)
+
+
 def test_ports_that_look_the_same_way_along_one_guide_are_warned_of():
     model = rectangular()
     one, other = model.ports
