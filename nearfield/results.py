@@ -55,6 +55,25 @@ class ExcitationResult:
         data = {key: array for key, array in arrays.items() if key not in array[0]}
         return xarray.Dataset(data, {dim: arrays[dim] for dims, *_ in data.values() for dim in dims if dim in arrays})
 
+    def waves(self, port: str, frequencies: Any) -> xarray.Dataset:
+        """Waves into (`a`) and out of (`b`) the structure at a port, at the given frequencies (Hz).
+
+        (abs(a)^2 - abs(b)^2)/2 is the power that passes the port into the structure, as a `Flux` there counts it. Those
+        of a waveguide port are its mode's, at its reference plane; unit sqrt(W) s, of `per_source` sqrt(W) over the
+        source's unit.
+        """
+        import xarray
+
+        from nearfield.analysis.sparameters import port_waves
+
+        variables = self.record.ports[known(port, self.record.ports, "port")]
+        f = np.atleast_1d(np.asarray(frequencies, dtype=float))
+        both = port_waves(variables, f, self.impedances.get(port, np.nan), port == self.name)
+        scale = 1 / self.source(f) if self.normalised else 1.0
+        units = {"units": "sqrt(W) per unit of the source" if self.normalised else "sqrt(W) s"}
+        found = {name: (("frequency",), wave * scale, units) for name, wave in zip("ab", both)}
+        return xarray.Dataset(found, {"frequency": ("frequency", f, {"units": "Hz"})})
+
     def per_source(self) -> ExcitationResult:
         """Results with every spectrum divided by the source's, as of a continuous source of amplitude 1.
 
@@ -69,6 +88,8 @@ class ExcitationResult:
 
     def port_powers(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Power spectra (W s^2) that the excited port passed into the structure, Re(V I*)/2, and could at most.
+
+        V and I are at one time: where they are recorded half a step apart, as a waveguide port's, times cos(w dt/2).
 
         The second is abs(V + R I)^2/(8 R), R the port's reference impedance, and is nan where that is not known, or
         half the square of the wave that a waveguide port sends in. Of a microstrip port both are taken at its feeding
@@ -88,10 +109,10 @@ class ExcitationResult:
         voltage, current = port_spectra(variables, frequencies, prefix)
         line: Any = line_of(variables)
         if line is not None:
-            factor = 0.5 * time_factor(frequencies, line.time_step)  # as in flux
-            a, b = (np.abs(wave) ** 2 for wave in port_waves(variables, frequencies, np.nan, excited=True))
-            passed = a - b if isinstance(line, OpenLine) else (voltage * current.conj()).real
-            return factor * passed, factor * a
+            a, b = (0.5 * np.abs(wave) ** 2 for wave in port_waves(variables, frequencies, np.nan, excited=True))
+            if isinstance(line, OpenLine):
+                return a - b, a
+            return 0.5 * time_factor(frequencies, line.time_step) * (voltage * current.conj()).real, a
         available = np.abs(voltage + impedance * current) ** 2 / (8 * impedance)
         return 0.5 * (voltage * current.conj()).real, available
 

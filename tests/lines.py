@@ -85,3 +85,63 @@ def slab(fine: int = 1, modes=1, **more) -> nf.Simulation:
         boundaries=nf.Boundaries(nf.PEC, **faces),
         **settings | more,
     )
+
+
+def silicon(slab: float = 0.0, length: int = 31, ports: int = 1, oxide: int = 10, **more) -> nf.Simulation:
+    """A strip of silicon, 0.48 x 0.22 um, in so many cells of oxide, light along y; a rib where a slab of some height
+    (m) goes on."""
+    across = 60e-9 * np.arange(-4 - oxide - LAYER, 5 + oxide + LAYER)
+    up, along = 55e-9 * np.arange(-oxide - LAYER, 5 + oxide + LAYER), 60e-9 * np.arange(length)
+    ends = (across[LAYER], up[LAYER]), (across[-1 - LAYER], up[-1 - LAYER])
+    places = (("in", 11 if ports > 1 else length // 2, "+y"), ("out", length - 12, "-y"))
+    core = nf.Medium(3.48**2)
+    boxes = [nf.Box((-240e-9, -1, 0), (240e-9, 1, 220e-9))]
+    boxes += [nf.Box((-1, -1, 0), (1, 1, slab))] if slab else []
+    settings = dict(precision="double", steps=10, waveform=nf.ModulatedGaussian(193.4e12, 20e12))
+    return nf.Simulation(
+        grid=nf.Grid(across, along, up),
+        background=nf.Medium(1.44**2),
+        structures=[nf.Structure(box, core) for box in boxes],
+        boundaries=nf.Boundaries(nf.CPML(LAYER)),
+        ports=[
+            nf.WaveguidePort(name, *[(u, along[k], v) for u, v in ends], way, 1, "open")
+            for name, k, way in places[:ports]
+        ],
+        **settings | more,
+    )
+
+
+def slot_line(width: float = 0.5, cells: int = 4, permittivity: float = 9.7, length: int = 31, ports: int = 1, **more):
+    """A slot (mm) between two sheets that go on to both sides, on a board of 1 mm without a ground, along y."""
+    room = more.pop("room", 5.0) * MM
+    cell = width / cells * MM
+    out = outward(0.5 * width * MM + 3 * cell, cell, room, 1.4, 0.8 * MM)
+    x = np.concatenate((-out[::-1], cell * (np.arange(cells + 5) - 0.5 * cells - 2), out))
+    board = round(MM / cell)
+    up = outward(3 * cell, cell, room, 1.4, 0.8 * MM)
+    z = np.concatenate((-board * cell - up[::-1], cell * np.arange(-board - 2, 3), up))
+    y = 0.25 * MM * np.arange(length)
+    sides = (x[0], -0.5 * cells * cell), (0.5 * cells * cell, x[-1])
+    places = (("in", 11 if ports > 1 else length // 2, "+y"), ("out", length - 12, "-y"))
+    settings = dict(waveform=nf.ModulatedGaussian(15e9, 6e9), precision="double", steps=10)
+    return nf.Simulation(
+        grid=nf.Grid(x, y, z),
+        structures=[
+            nf.Structure(nf.Box((x[0], y[0], -board * cell), (x[-1], y[-1], 0)), nf.Medium(permittivity)),
+            *(nf.Structure(nf.Sheet((a, y[0], 0), (b, y[-1], 0)), nf.PEC) for a, b in sides),
+        ],
+        boundaries=nf.Boundaries(nf.CPML(LAYER)),
+        ports=[
+            nf.WaveguidePort(name, (x[LAYER], y[k], z[LAYER]), (x[-1 - LAYER], y[k], z[-1 - LAYER]), way, 1, "open")
+            for name, k, way in places[:ports]
+        ],
+        **settings | more,
+    )
+
+
+def with_flux(model: nf.Simulation, along: int, node: int, frequencies) -> nf.Simulation:
+    """The model with a monitor "power" of the flux through a whole plane of the grid."""
+    low, high = ([float(part[end]) for part in model.grid.resolve().lines] for end in (0, -1))
+    low[along] = high[along] = float(model.grid.resolve().lines[along][node])
+    monitor = nf.Flux("power", tuple(low), tuple(high), tuple(frequencies))
+    return model.model_copy(update={"monitors": (monitor,)})

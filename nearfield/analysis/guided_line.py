@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearfield.analysis.faces import time_factor
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 
@@ -47,13 +48,15 @@ class Line(ABC):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Waves (a, b), in sqrt(W) s of spectra, `cells` cells on from where V was recorded, and I half a cell on.
 
-        a = sqrt(Y0) V of the wave that goes on, b of the one that returns, Y0 = (Y - Y')/2: abs(a)^2 - abs(b)^2 is
-        Re(V conj(I)) above the cut-off. Below it they decay and grow along the guide, and carry power only together.
-        Zero where the line has no two waves: at the cut-off, and where there is no frequency.
+        a = sqrt(Y0 cos(w dt/2)) V of the wave that goes on, b of the one that returns, Y0 = (Y - Y')/2. V and I stand
+        half a step apart, so abs(a)^2 - abs(b)^2 = Re(V conj(I)) cos(w dt/2), above the cut-off, is the power of the
+        grid, as a flux through a plane, a lumped port's circuit and the work of currents count it. Below the cut-off
+        they decay and grow along the guide, and carry power only together. Zero where the line has no two waves: at
+        the cut-off, and where there is no frequency.
         """
         on, back = self.admittances(frequencies)
         with np.errstate(divide="ignore", invalid="ignore"):
-            scale = np.sqrt(0.5 * (on - back)) / (on - back)
+            scale = np.sqrt(0.5 * (on - back) * time_factor(frequencies, self.time_step)) / (on - back)
             moved = self.per_cell(frequencies) ** cells
             a, b = scale * moved * (current - back * voltage), scale / moved * (on * voltage - current)
         good = np.isfinite(a) & np.isfinite(b)

@@ -46,7 +46,7 @@ def port_spectra(variables: Variables, frequencies: np.ndarray, prefix: str = ""
 def port_waves(
     variables: Variables, frequencies: np.ndarray, impedance: float, excited: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Waves into (a) and out of (b) the structure at a port, in sqrt(W) s: abs(a)^2 - abs(b)^2 is Re(V conj(I)).
+    """Waves into (a) and out of (b) the structure at a port, in sqrt(W) s: (abs(a)^2 - abs(b)^2)/2 is the power.
 
     For a waveguide port they are the waves of its mode at its reference plane, whatever the impedance; of an open line
     restated for the impedance, unless that is NaN. `excited`: it is this port that launches a.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nearfield.discretization.refusals import features
 from nearfield.grid.moves import Moved
 from nearfield.metal.moves import moved_metal
+from nearfield.monitors.radiation import FarField
 from nearfield.ports.moves import moved_entries
 
 if TYPE_CHECKING:
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def moves(setup: Discretization) -> list[Moved]:
-    """Bodies first, then ports, elements and sources, each in the order of the model."""
+    """Bodies first, then ports, elements and sources, far-field surfaces, each in the order of the model."""
     model, grid = setup.simulation, setup.grid
     return [
         *moved_metal(model._bodies, grid, setup.coefficients.metal),
         *moved_entries(features(model, ("port", "element", "source")), grid),
+        *(one for monitor in model.monitors if isinstance(monitor, FarField) for one in monitor._moved(setup.context)),
     ]

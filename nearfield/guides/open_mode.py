@@ -15,7 +15,8 @@ import numpy as np
 from nearfield.analysis.open_line import OpenLine
 from nearfield.guides.loaded_mode import LoadedMode, Own, loaded_mode
 from nearfield.guides.modes import differences, flat_edges
-from nearfield.guides.outspread import Outspread, conductor_numbers, outspread
+from nearfield.guides.open_currents import line_currents
+from nearfield.guides.outspread import Outspread, outspread
 from nearfield.guides.section import Section, Traces
 
 SMOOTH = 5e-3  # as that of loaded_mode: fields of open lines are not analytic at 0, and their border is cut anyway
@@ -27,7 +28,8 @@ EASED = 1e-9  # part of a matrix's mean diagonal added to it: potentials that to
 class OpenMode(LoadedMode):
     """The profiles are those within the rectangle, `launched` E and H those that launch them.
 
-    `within`: the part of the power there, `currents`: in the conductors over the modal one, at each frequency.
+    `within`: the part of the power there, `currents`: in the conductors over the modal one (open_currents.py), at each
+    frequency.
     """
 
     launched: tuple[np.ndarray, np.ndarray]
@@ -56,23 +58,9 @@ def open_mode(section: Section, number: int, band: tuple[float, float], time_ste
     electric, magnetic = mode.electric[:, wide.inside], mode.magnetic[:, wide.inside]
     e, h = mode.electric_parts @ electric, mode.magnetic_parts @ magnetic
     within = np.sum(e * h * section.edges.area, axis=1)
-    numbers = conductor_numbers(wide)
-    currents = mode.magnetic_parts @ conductor_currents(wide.section, mode.magnetic, numbers)
-    if (
-        np.unique(numbers[numbers >= 0]).size - np.any(wide.beyond) < 2
-    ):  # the wall behind the virtual cells is no line's
-        currents = np.zeros_like(currents)
     parts = vars(mode) | {"section": section, "electric": electric, "magnetic": magnetic}
     launched = without_charges(wide, mode.electric, mode.magnetic)
-    return OpenMode(**parts, launched=launched, within=within, currents=0.5 * np.abs(currents).sum(axis=1))
-
-
-def conductor_currents(section: Section, magnetic: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """(profiles, conductors): H round each; `numbers` of the conductors at all nodes, -1 at none."""
-    area, live, _ = flat_edges(section)
-    operator = differences(section, te=False)[0][np.flatnonzero(live)]
-    flows = operator.T @ (area[np.flatnonzero(live), None] * magnetic.T)
-    return np.stack([flows[numbers == n].sum(axis=0) for n in range(numbers.max() + 1)], axis=1)
+    return OpenMode(**parts, launched=launched, within=within, currents=line_currents(wide, mode))
 
 
 def without_charges(wide: Outspread, electric: np.ndarray, magnetic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -56,6 +56,7 @@ class WaveguidePort(Labelled):
     line S21 is wrong by 0.02 dB and -60 dB are reflected, so let the rectangle reach 8 times the board's height from
     the strip. The line's impedance is its power over the squared current that flows forth in its conductors (and back
     in the others), `characteristic_impedance` of `guide_modes`: that of the odd mode of a pair is the differential one.
+    Of a slot, whose two conductors both run on outward, it is the squared voltage across it over twice the power.
     S is that of the line's own waves, or with `reference_impedance` of that one. Conductivity up to a loss tangent of
     0.05 is taken, with a caution: modes are those without it, and a quarter of the tangent is reflected.
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
 from typing import Annotated, Literal
 
 import numpy as np
@@ -19,10 +19,12 @@ from nearfield.entry.quantities import Angles, Position
 from nearfield.entry.schema import tag
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import FACES
+from nearfield.grid.moves import Moved
 from nearfield.grid.yee import AXES
 from nearfield.incident.at_origin import incident_variables
 from nearfield.incident.seen import refuse_across
 from nearfield.lowering.context import Context
+from nearfield.monitors.guide_exits import close_guides, moved_faces, reached_back
 from nearfield.monitors.regions import BoxLike, Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
 from nearfield.plan.recorders import DFTBox, Recording
@@ -35,7 +37,6 @@ MARGIN = 3  # cells between the default surface and the CPML
 WALLS = ("pec", "pmc")
 SOME = 8  # samples along each side of a face from which the medium is judged
 LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
-GUIDE_EDGE = 1e-6  # relative width by which a guide counts as wider, against rounding
 
 
 def wall_faces(context: Context) -> set[tuple[int, str]]:
@@ -119,7 +120,8 @@ class FarField(Monitor):
     The surface is a box of grid nodes in a lossless medium, by default 3 cells inside the CPML and on the walls. A
     PEC or PMC wall of the domain counts as an infinite ground: faces on it are left out, image currents stand for it,
     and only directions on the antenna's side of it exist. A guide may leave through the side behind its port: what
-    passes inside it is what it reflects, and does not radiate. `result[name]` is a `FarFieldResult`, dims (frequency,
+    passes inside it is what it reflects, and does not radiate; the surface reaches back along it as far as the grid
+    allows, since the guide's outside radiates. `result[name]` is a `FarFieldResult`, dims (frequency,
     theta, phi) in rad. Source: see nearfield/analysis/farfield.py.
 
     >>> import nearfield as nf
@@ -175,16 +177,8 @@ class FarField(Monitor):
 
     def _box(self, context: Context) -> tuple[Triple, Triple]:
         """The nodes of the surface. Errors: outside the grid, without volume, in the CPML."""
-        grid, walls, interior = context.grid, wall_faces(context), context.boundaries.interior(context.grid)
-        margins = [min(MARGIN, (stop - low) // 4) for low, stop in interior]
-        first = [low + margins[axis] * ((axis, "low") not in walls) for axis, (low, _) in enumerate(interior)]
-        last = [stop - margins[axis] * ((axis, "high") not in walls) for axis, (_, stop) in enumerate(interior)]
-        for nodes, corner, what in ((first, self.lower, "lower"), (last, self.upper, "upper")):
-            if corner is not None:
-                if not grid.contains(corner):
-                    text = f"{self._label}: {what} = {corner} lies outside the grid, {grid.extent_text()}"
-                    raise ModelError(f"{text}; move it, or leave it out")
-                nodes[:] = [grid.nearest_node(axis, corner[axis]) for axis in range(3)]
+        first, last = self._given(context)
+        grid, interior = context.grid, context.boundaries.interior(context.grid)
         for axis, (low, stop) in enumerate(interior):
             line = grid.lines[axis]
             span = f"{AXES[axis]} {line[first[axis]]:.6g} to {line[last[axis]]:.6g} m"
@@ -195,7 +189,32 @@ class FarField(Monitor):
                     f"{self._label}: its surface, {span}, reaches into the CPML, where fields are damped; allowed: "
                     f"{AXES[axis]} {line[low]:.6g} to {line[stop]:.6g} m. Move it, or leave lower and upper out"
                 )
-        return triple(first), triple(last)
+        back = reached_back(context, first, last, self._largest(context))
+        return triple(back[0]), triple(back[1])
+
+    def _largest(self, context: Context) -> tuple[list[int], list[int]]:
+        """The nodes of the surface where none is given."""
+        walls, interior = wall_faces(context), context.boundaries.interior(context.grid)
+        margins = [min(MARGIN, (stop - low) // 4) for low, stop in interior]
+        first = [low + margins[axis] * ((axis, "low") not in walls) for axis, (low, _) in enumerate(interior)]
+        last = [stop - margins[axis] * ((axis, "high") not in walls) for axis, (_, stop) in enumerate(interior)]
+        return first, last
+
+    def _given(self, context: Context) -> tuple[list[int], list[int]]:
+        """The nodes of the surface as it was drawn."""
+        grid, (first, last) = context.grid, self._largest(context)
+        for nodes, corner, what in ((first, self.lower, "lower"), (last, self.upper, "upper")):
+            if corner is not None:
+                if not grid.contains(corner):
+                    text = f"{self._label}: {what} = {corner} lies outside the grid, {grid.extent_text()}"
+                    raise ModelError(f"{text}; move it, or leave it out")
+                nodes[:] = [grid.nearest_node(axis, corner[axis]) for axis in range(3)]
+        return first, last
+
+    def _moved(self, context: Context) -> Iterator[Moved]:
+        """The faces that reach further back along guides than they were drawn."""
+        first, last = self._box(context)
+        yield from moved_faces(self._label, context.grid, self._given(context), (list(first), list(last)))
 
     def _places(self, context: Context) -> list[FacePlace]:
         """The faces of the surface, those on walls left out."""
@@ -244,24 +263,6 @@ class FarField(Monitor):
     def complete(self, variables: Variables) -> Variables:
         """The pattern and the radiated power too; `FarFieldResult.at` computes other angles from the surface."""
         return surface_pattern(variables) | variables
-
-
-def close_guides(context: Context, places: list[FacePlace], surface: Variables) -> None:
-    """Zero the fields inside guides that leave through the surface behind their ports: the metal closes it there."""
-    for place, guide in product(places, context.guides):
-        axis, is_round = guide._along, guide.shape in ("circular", "coaxial")
-        if place.axis != axis or place.side != ("low" if guide._sign > 0 else "high"):
-            continue
-        if (context.grid.lines[axis][place.node] - guide.lower[axis]) * guide._sign >= 0.0:
-            continue  # before its port
-        for component in place.components:
-            found, squares = surface[place.name(component)], []  # of distances from its middle, over half its width
-            for number, dim in enumerate(found.dims[1:], 1):
-                low, high = (corner[AXES.index(dim[0])] for corner in (guide.lower, guide.upper))
-                square = ((2.0 * surface[dim].values - low - high) / (high - low)) ** 2
-                squares.append(square.reshape([-1 if n == number else 1 for n in range(found.values.ndim)]))
-            inside = (sum(squares) if is_round else np.maximum(*squares)) <= 1.0 + GUIDE_EDGE
-            surface[place.name(component)] = replace(found, values=np.where(inside, 0.0, found.values))
 
 
 def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:
