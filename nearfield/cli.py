@@ -26,7 +26,6 @@ from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
 from nearfield.commands.study_cli import converge, elements, sweep
 from nearfield.entry.errors import ModelError, NearfieldError
-from nearfield.entry.parameters import settings_of
 from nearfield.machine.interruption import terminable
 
 # typer brings its own click or uses click's: this is the base of usage errors in both
@@ -82,7 +81,7 @@ def run(
     spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
     own = RunOptions(threads, tiling=tiles, space_check=space_check, engine=engine, long=long)
     own = replace(own, parallel=replace(spread, timeline=trace is not None), trace=trace)
-    chosen = Options(own, report, as_json, checkpoint, settings_of(given))
+    chosen = Options(own, report, as_json, checkpoint, options.settings_of(given))
     if resume is not None:
         return resume_run(resume, model, output, chosen)
     if model is None:
@@ -97,7 +96,7 @@ def check(model: options.Model, given: options.Set = None, as_json: options.Json
     from nearfield.model_file import load
 
     with console(as_json) as out:
-        found = load(model, settings_of(given)).check()
+        found = load(model, options.settings_of(given)).check()
         out.answer({"model": str(model), **found.as_dict()}, str(found))
     return 0
 

@@ -8,7 +8,6 @@ from typing import Annotated
 from typer import Argument, Option
 
 from nearfield.commands import options
-from nearfield.entry.parameters import settings_of
 
 
 def machine(
@@ -54,7 +53,13 @@ def place(
     """
     from nearfield.commands.place import Cluster, place
 
-    cut = {"ranks": ranks, "domains": domains, "depth": depth, "profile": profile, "set": settings_of(given) or None}
+    cut = {
+        "ranks": ranks,
+        "domains": domains,
+        "depth": depth,
+        "profile": profile,
+        "set": options.settings_of(given) or None,
+    }
     return place(model, Cluster(topology, nodes, bind, hosts, threads), emit, cut, as_json)
 
 
@@ -72,7 +77,7 @@ def tune(
 
     if forget:
         return forget_tiles(as_json)
-    return tune_tiles(model, cells, threads, precision.value, as_json, settings_of(given))
+    return tune_tiles(model, cells, threads, precision.value, as_json, options.settings_of(given))
 
 
 OVERLAP = "Instead: what hiding the exchange of halos gains on a chain of equal nodes."
@@ -114,7 +119,7 @@ def predict(
     if paper is not None:
         return predict_paper(paper, as_json)
     cpml = boundary is options.Wall.cpml
-    asked = Request(model, cells, cpml, topology, nodes, profile, bind, memory, ranks, settings_of(given))
+    asked = Request(model, cells, cpml, topology, nodes, profile, bind, memory, ranks, options.settings_of(given))
     return predict_run(asked, plot, as_json)
 
 

@@ -84,3 +84,10 @@ def on_ranks(
     if ended is not None:
         raise typer.Exit(ended)
     return Parallel(domains, bind, memory, halo_depth, overlap, patience)
+
+
+def settings_of(given: list[str] | None) -> dict[str, str | float]:
+    """Values of `--set` by the name of the parameter. Error: not NAME=VALUE, or twice."""
+    from nearfield.entry import parameters
+
+    return parameters.settings_of(given)
