@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield.commands.console import console
 from nearfield.commands.place_model import Cluster, Placing, Request, domain_places, place_domains
+from nearfield.commands.place_predicted import predicted
 from nearfield.commands.place_text import domains_text, reasons, warnings
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware, load
@@ -116,7 +117,7 @@ def place_model(request: Request, as_json: bool = False) -> int:
 
 def model_facts(request: Request, placing: Placing, sizes: list[HaloSize]) -> dict[str, Any]:
     """The JSON object."""
-    best, machine = placing.best, placing.machine
+    best, machine, step = placing.best, placing.machine, predicted(placing)
     return {
         "model": str(request.model),
         "samples": placing.plan.active,
@@ -134,6 +135,7 @@ def model_facts(request: Request, placing: Placing, sizes: list[HaloSize]) -> di
         "imbalance": best.imbalance,
         "depth": placing.halo.depth,
         "halo_bytes": sum(size.bytes_per_step for size in sizes),
+        "predicted": step and step.as_dict(),
         "halos": [size.as_dict() for size in sizes],
         "why": "; ".join(reasons(placing)),
         "warnings": [*warnings(placing, sizes), *machine.crowding()],

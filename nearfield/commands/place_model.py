@@ -13,7 +13,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Triple
 from nearfield.machine.hardware import Hardware, load
 from nearfield.machine.placement import crowding, default_scheme, host_names, shares, unit_of
-from nearfield.machine.profile import load_profile
+from nearfield.machine.profile import Profile, load_profile
 from nearfield.model_file import load as load_model
 from nearfield.parallel.decomposition import Decomposition, decompositions, parse_domains
 from nearfield.parallel.halo_depth import Crew, Tiles, cheapest, depths_for
@@ -90,6 +90,7 @@ class Placing:
     plan: Plan
     weights: Weights
     machine: Machine
+    profile: Profile
     halo: HaloCost
     domains: int | Triple  # in all, or along x, y, z
     depth_given: bool
@@ -114,7 +115,7 @@ def place_domains(request: Request) -> Placing:
     tiles = Tiles.on(plan, machine.hardware, machine.threads)
     halo = cheapest(weights, domains, machine.ranks, halos, tiles)
     found = decompositions(weights, domains, machine.ranks, halo=halo)
-    return Placing(plan, weights, machine, halo, domains, request.depth is not None, found)
+    return Placing(plan, weights, machine, profile, halo, domains, request.depth is not None, found)
 
 
 @dataclass(frozen=True)

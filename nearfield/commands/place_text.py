@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from nearfield.commands.place_model import Placing, Request, domain_places
+from nearfield.commands.place_predicted import predicted
 from nearfield.commands.tables import columns
 from nearfield.entry.wording import counted, memory
 from nearfield.machine.launchers import ranges
-from nearfield.parallel.decomposition import Decomposition, even_speeds, sides, times
+from nearfield.parallel.decomposition import Decomposition, even_speeds, times
 from nearfield.parallel.halo_sizes import HaloSize
 from nearfield.parallel.weights import Weights
 from nearfield.plan.boxes import indices
@@ -19,6 +20,7 @@ from nearfield.plan.boxes import indices
 MOST_SHOWN = 64  # domains, and ranks, in the text
 DOUBLE_WORK = 0.25  # share of cells computed twice, above which a warning is given
 NOTABLE = 0.02  # share of the work
+WAITED = 0.02  # share of a step that a rank waits for halos, above which a warning is given
 
 
 def domains_text(request: Request, placing: Placing, sizes: Sequence[HaloSize]) -> str:
@@ -38,10 +40,19 @@ def domains_text(request: Request, placing: Placing, sizes: Sequence[HaloSize]) 
         f"imbalance {best.imbalance:.3f} (slowest domain over the mean)",
     ]
     if machine.ranks > 1:
-        text += ["", *halo_table(placing, sizes), ""]
+        text += ["", *halo_table(placing, sizes), "", *step_text(placing)]
     else:
         text += ["halo: none, all domains share one process's memory"]
     return "\n".join([*text, *(f"why: {reason}" for reason in reasons(placing))])
+
+
+def step_text(placing: Placing) -> list[str]:
+    """A line about the time of a step, where it can be predicted."""
+    step = predicted(placing)
+    if step is None:
+        return []
+    times_of = f"{1e3 * step.step:.3g} ms, of which the slowest rank waits {1e3 * step.waiting:.3g} ms for halos"
+    return [f"a step takes {times_of} (a prediction, as `nearfield predict` makes it)", ""]
 
 
 def domain_table(placing: Placing) -> list[str]:
@@ -145,14 +156,13 @@ def rows_text(placing: Placing) -> str:
 
 def warnings(placing: Placing, sizes: Sequence[HaloSize]) -> list[str]:
     """Reasons why the run is slower than it need be."""
-    machine, halo, said = placing.machine, placing.halo, []
-    short = [(size.surface_ratio / needed, size, needed) for size in sizes if (needed := least_ratio(placing, size))]
-    worst, size, needed = min(short, key=lambda entry: entry[0], default=(1.0, None, 0.0))
-    if size is not None and worst < 1:
+    machine, halo, said, step = placing.machine, placing.halo, [], predicted(placing)
+    if step is not None and step.waiting > WAITED * step.step:
+        least = min(size.surface_ratio for size in sizes)
         said.append(
-            f"rank {size.rank} has R = {size.surface_ratio:.1f} cells for each cell of its faces; below "
-            f"{needed:.1f} the exchange lasts longer than the update and cannot be hidden behind it. Use fewer "
-            "ranks of more threads"
+            f"a rank waits {percent(step.waiting / step.step)} of its time for halos: they take {1e3 * step.halo:.3g} "
+            f"ms of a step of {1e3 * step.step:.3g} ms, more than what is made meanwhile (R = {least:.1f} cells for "
+            "each cell of its faces). Use fewer ranks of more threads"
         )
     repeated = [grown / size.cells - 1 for grown, size in zip(grown_cells(placing), sizes)]
     if max(repeated) > DOUBLE_WORK:
@@ -167,17 +177,6 @@ def warnings(placing: Placing, sizes: Sequence[HaloSize]) -> list[str]:
             f"--ranks {units * len(machine.hosts)} or smaller units (--bind)"
         )
     return said
-
-
-def least_ratio(placing: Placing, size: HaloSize) -> float:
-    """R at which a rank's update lasts as long as its exchange, by the bytes of its own faces."""
-    best = placing.best
-    own, box = best.grouping.domains_of(size.rank), best.grouping.box(size.rank, best.arrangement)
-    cost = 0.0
-    for axis, length in enumerate(box.shape):
-        exchange = sides(best.grouping, axis, placing.halo).exchange
-        cost += box.size / length * (exchange[own[0][axis], 0] + exchange[own[-1][axis], 1])
-    return cost * len(own) / size.face_cells if size.face_cells else 0.0
 
 
 def grown_cells(placing: Placing) -> list[float]:

@@ -141,3 +141,17 @@ def test_what_cannot_be_is_refused_once_with_exit_code_2(model, arguments, said,
     captured = capsys.readouterr()
     assert captured.out == "" and captured.err.startswith("error: ") and captured.err.count("\n") == 1
     assert said in captured.err
+
+
+@pytest.mark.parametrize("bandwidth", [1e12, 1e7])
+def test_a_step_is_priced_as_predict_prices_it(bandwidth, model, tmp_path, capsys):
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps({"messages": {"hosts": {"latency": 1e-6, "bandwidth": bandwidth}}}))
+    both = [model, "--topology", "core:2 pu:1", "--nodes", "2", "--profile", str(path), "--bind", "node", "--json"]
+    assert main(["predict", *both]) == 0
+    wanted = next(each for each in json.loads(capsys.readouterr().out)["all"] if each["exchange"] == "layer")
+    assert main(["place", *both, "--depth", "1", "--domains", "x".join(map(str, wanted["counts"]))]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for name in ("waiting", "halo", "busy"):
+        assert found["predicted"][name] == pytest.approx(wanted[name], rel=0.02), name  # the cuts may differ by a cell
+    assert bool(found["warnings"]) == (wanted["waiting"] > 0.02 * wanted["step"]) == (bandwidth < 1e10)
