@@ -233,3 +233,16 @@ def test_a_sweep_on_the_ranks_of_a_launcher_is_that_of_one_process(capsys):
     assert main([*arguments, "--output", "alone"]) == 0
     ranks, alone = nf.open_sweep("ranks"), nf.open_sweep("alone")
     assert np.array_equal(ranks.sparameters.values, alone.sparameters.values, equal_nan=True)
+
+
+def test_monitors_on_frequencies_of_their_own_keep_them_beside_s_parameters(capsys):
+    walls = '{ kind = "cpml", cells = 3 }'
+    directions = "theta = [0.0, 1.0, 2.0], phi = [0.0, 1.5]"
+    monitor = f'monitors = [{{kind = "far-field", name = "pattern", frequencies = ["10 GHz"], {directions}}}]\n'
+    Path("open.toml").write_text(monitor + TEXT.replace('"pec"', walls).replace("10, 10]", "14, 14]"))
+    assert main(["sweep", "open.toml", "--set", "length=28mm,30mm", "--output", "s", "--json"]) == 0
+    capsys.readouterr()
+    table = nf.open_sweep("s")
+    assert table["pattern directivity"].dims == ("length", "pattern frequency")
+    assert table["pattern frequency"].values.tolist() == [10e9]
+    assert table.sparameters.sizes["frequency"] > 1 and np.isfinite(table["pattern directivity"]).all()

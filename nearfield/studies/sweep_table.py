@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,7 @@ def table_of(axes: Sequence[Axis], points: Sequence[Point], wanted: Sequence[Qua
         rows.append(row)
         for name, values in row.items():
             base.setdefault(name, values)
+    base = with_own_axes(base)
     found: dict[str, Any] = {}
     for name, like in base.items():
         if set(like.dims) & set(names) or name in names:
@@ -53,6 +54,19 @@ def table_of(axes: Sequence[Axis], points: Sequence[Point], wanted: Sequence[Qua
     for like in base.values():
         coordinates |= {str(dim): like.coords[dim] for dim in like.dims if dim in like.coords and dim not in names}
     return xarray.Dataset(found, coordinates, {"left_out": "; ".join(dict.fromkeys(attempts.warnings))})
+
+
+def with_own_axes(arrays: Mapping[str, xarray.DataArray]) -> dict[str, xarray.DataArray]:
+    """The arrays, an axis that differs from another array's of its name called after its own: `pattern frequency`."""
+    known: dict[Any, np.ndarray] = {}
+    found = {}
+    for name, array in arrays.items():
+        for dim in array.dims:
+            places = array.coords[dim].values if dim in array.coords else np.arange(array.sizes[dim])
+            if not np.array_equal(known.setdefault(dim, places), places):
+                array = array.rename({dim: f"{name.split()[0]} {dim}"})
+        found[name] = array
+    return found
 
 
 def _row(
