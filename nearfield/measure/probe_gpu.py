@@ -51,7 +51,8 @@ def probe_gpu(effort: Effort) -> dict[str, Any]:
 
 def copied(card: UsableCard, kind: str, passes: int) -> dict[str, Any]:
     """Seconds of one kind of copy over sizes, and the line through their medians."""
-    devices, rows = core().devices, []
+    devices = core().devices
+    rows: list[dict[str, Any]] = []
     for points in POINTS:
         size = points * NUMBER_BYTES
         try:
