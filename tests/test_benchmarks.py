@@ -73,3 +73,28 @@ def test_the_patch_antenna_for_peers_has_four_times_the_cells_of_the_demo(tmp_pa
         for corner in ("lower", "upper"):  # every edge lies on a grid line, so another solver has the same body
             for body in (*patch["bodies"], patch["port"]):
                 assert min(abs(place - body[corner][axis]) for place in line) < 1e-12
+
+
+@pytest.mark.slow
+def test_a_visit_to_a_card_finds_its_bits_and_holds_rates_against_predictions(card, tmp_path):
+    """On the stand-in, whose rates mean nothing: every part runs and lands in the file."""
+    predictions = {"cases": [{"case": "PEC 24^3", "mcells_per_second": 5.0}]}
+    (tmp_path / "predictions.json").write_text(json.dumps(predictions))
+    sizes = ["--cells", "24", "--steps", "20", "--bit-cells", "24", "--no-probe"]
+    run("gpu.py", *sizes, "--output", str(tmp_path), "--predictions", str(tmp_path / "predictions.json"))
+    found = json.loads((tmp_path / "gpu.json").read_text())
+    assert found["device"] == "Stand-in" and len(found["bits"]) == 4 and all(each["same"] for each in found["bits"])
+    assert found["tininess"]["different"] == 0 and 0 < found["tininess"]["zero_here"] < found["tininess"]["products"]
+    rates = {row["case"]: row for row in found["rates"]}
+    assert rates["PEC 24^3"]["predicted"] == 5.0 and rates["CPML 24^3"]["graphs"] > 0
+    assert {"PEC 24^3 DFT plane", "PEC 24^3 snapshots", "PEC 24^3 double"} <= set(rates)
+
+
+@pytest.mark.slow
+def test_a_visit_without_a_card_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("NEARFIELD_DEVICE", "")
+    monkeypatch.setenv("NEARFIELD_CUDA_DRIVER", "/no/such/library.so")
+    monkeypatch.setenv("PYTHON_IN", sys.executable)
+    command = ["bash", str(BENCHMARKS / "gpu.sh"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2 and "no NVIDIA driver was found" in done.stderr and not list(tmp_path.iterdir())

@@ -146,14 +146,13 @@ def test_a_folder_that_cannot_be_written_costs_time_alone(card, monkeypatch, tmp
 
 def test_doctor_and_machine_list_the_card_or_say_why_there_is_none(card, capsys):
     for command in ("doctor", "machine"):
-        card.has()
         assert main([command, "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert found["gpu"] == "Stand-in (sm_90, 1 GiB), driver for CUDA 13.0, NVRTC 13.5"
         assert (found["cards"][0]["architecture"], found["cards_reason"]) == ("sm_90", "")
-        card.has(version=11000)
-        assert main([command]) == 0
-        assert "needed is 12.0" in capsys.readouterr().out
+    card.has(version=11000)
+    assert main(["machine"]) == 0
+    assert "needed is 12.0" in capsys.readouterr().out
 
 
 def test_a_runs_facts_state_card_driver_and_registers(card):
@@ -161,3 +160,40 @@ def test_a_runs_facts_state_card_driver_and_registers(card):
     expected = {"card": "sm_90", "driver": "13.0", "nvrtc": "13.5", "card_memory": 2**30}
     assert {name: facts[name] for name in expected} == expected
     assert facts["kernels"]["half_step_electric_double"] == 42 and len(facts["kernels"]) > 5
+
+
+# ---- nearfield probe gpu
+
+
+def test_probe_gpu_finds_the_numbers_of_a_modelled_card_and_predict_uses_them(card, capsys, monkeypatch):
+    """The stand-in's clock runs by a model: a copy takes a latency and its bytes over a rate."""
+    monkeypatch.setattr("nearfield.measure.probe_gpu.QUICK_CELLS", 24)
+    monkeypatch.setattr("nearfield.measure.probe_gpu.QUICK_STEPS", 3)
+    modelled = {"to_card": 26e9, "to_host": 21e9, "on_card": 2.1e12}
+    card.has(latency=1.5e-5, **modelled)
+    assert main(["probe", "gpu", "--quick", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for kind, bandwidth in modelled.items():
+        copies = found["gpu"]["copies"][kind]
+        line = copies["fit"]
+        # the clock is single precision of milliseconds: 1e-7 of a time, of which the longest differs by most
+        assert abs(line["bandwidth"] / bandwidth - 1) < 1e-4 and abs(line["latency"] / 1.5e-5 - 1) < 1e-4
+        assert line["bandwidth_error"] < 1e-4 * bandwidth
+        assert [row["points"] for row in copies["sizes"]][-6:] == [n * 10**6 for n in (1, 2, 4, 8, 16, 25)]
+    kept = found["profile"]["gpu"]
+    assert kept["name"] == "Stand-in" and kept["update"]["cpml"] > 0
+    assert main(["predict", "--overlap", "--cells", "100", "--json"]) == 0
+    node = json.loads(capsys.readouterr().out)
+    assert node["machine"].startswith("Stand-in, one a node")
+    both_ways = 2 * 1.5e-5 + 2 * 4 * 100**2 * (1 / 26e9 + 1 / 21e9)
+    assert abs(node["seconds"]["copies"] / (2 * both_ways) - 1) < 1e-3
+    assert abs(node["seconds"]["update"] / (100**3 / (1e6 * kept["update"]["pec"])) - 1) < 1e-6
+    assert "measured on Stand-in" in model().check().rate_source
+
+
+@pytest.mark.parametrize("command", [["probe", "gpu"], ["ring", "bench", "--suite", "gpu"]])
+def test_measuring_a_card_that_is_not_there_says_so(command, monkeypatch, capsys):
+    monkeypatch.setenv("NEARFIELD_DEVICE", "")
+    monkeypatch.setenv("NEARFIELD_CUDA_DRIVER", "/no/such/library.so")
+    assert main(command) == 2
+    assert "no NVIDIA driver was found" in said_by(capsys)

@@ -124,7 +124,7 @@ def predict(
 
 
 def probe(
-    part: Annotated[str | None, Argument(help="stream, latency, mpi or fdtd; left out, all.")] = None,
+    part: Annotated[str | None, Argument(help="stream, latency, mpi, fdtd or gpu; left out, all.")] = None,
     scale: Annotated[bool, Option("--scale", help="stream: the triad over numbers of cores.")] = False,
     quick: Annotated[bool, Option("--quick", help="Seconds instead of a minute, less steady.")] = False,
     simulate: Annotated[str | None, Option(help="Make-believe machine: hwloc XML or string.")] = None,

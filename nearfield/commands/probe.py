@@ -22,7 +22,8 @@ from nearfield.measure.probe_latency import probe_latency
 from nearfield.measure.probe_simulated import MakeBelieve
 from nearfield.measure.probe_stream import probe_scale, probe_stream
 
-PARTS = ("stream", "latency", "mpi", "fdtd")
+PARTS = ("stream", "latency", "mpi", "fdtd", "gpu")
+REAL = ("mpi", "fdtd", "gpu")  # those that cannot be simulated
 Finder = Callable[[], dict[str, Any] | None]
 
 
@@ -34,7 +35,7 @@ def probe_machine(
         raise ModelError(f"probe '{part}' is unknown; allowed: {', '.join(PARTS)}, or none for all of them")
     if scale and part != "stream":
         raise ModelError("--scale belongs to `nearfield probe stream`: the triad over growing numbers of cores")
-    if simulate is not None and part in ("mpi", "fdtd"):
+    if simulate is not None and part in REAL:
         raise ModelError(f"`probe {part}` cannot be simulated; --simulate is for stream and latency")
     if part != "mpi" and started_ranks() > 1:
         raise ModelError(f"started on {started_ranks()} ranks that would all measure at once; start one, or probe mpi")
@@ -110,6 +111,7 @@ def remember(found: dict[str, Any]) -> None:
 
 def finders_of(hardware: Hardware, memory: probe.Memory | None, effort: Effort, scale: bool) -> dict[str, Finder]:
     """Each part's measurement; the compiled core is asked for only where it is needed."""
+    from nearfield.measure.probe_gpu import probe_gpu
     from nearfield.measure.probe_update import probe_fdtd
 
     def loops() -> probe.Memory:
@@ -121,12 +123,13 @@ def finders_of(hardware: Hardware, memory: probe.Memory | None, effort: Effort, 
         "latency": lambda: probe_latency(hardware, loops(), effort),
         "mpi": lambda: probe_mpi.probe_mpi(hardware, effort.quick),
         "fdtd": lambda: probe_fdtd(hardware, effort),
+        "gpu": lambda: probe_gpu(effort),
     }
 
 
 def refuse_absent(part: str, hardware: Hardware, simulated: bool) -> None:
     """Error: this part of the whole probe cannot be measured here."""
-    if simulated and part in ("mpi", "fdtd"):
+    if simulated and part in REAL:
         raise ModelError("not simulated")
     if part == "mpi":
         if importlib.util.find_spec("mpi4py") is None:

@@ -8,6 +8,7 @@ from typing import Any
 from nearfield.commands.tables import columns
 from nearfield.entry.wording import counted
 from nearfield.machine.profile import WHERE
+from nearfield.measure.probe_gpu import KINDS
 from nearfield.measure.probe_stream import LOOPS
 
 BETWEEN = WHERE | {"processes": "between processes that the system may move"}
@@ -89,8 +90,34 @@ def update_text(found: dict[str, Any]) -> str:
     return f"{head}, median of {found['passes']} runs of {found['steps']} steps\n{columns(lines)}"
 
 
+def card_text(found: dict[str, Any]) -> str:
+    """Times of copies over sizes, their lines, and rates of the update."""
+    kinds = list(found["copies"])
+    lines = [["Mpoint", *(f"{KINDS[kind]}, us" for kind in kinds)]]
+    for number, row in enumerate(found["copies"][kinds[0]]["sizes"]):
+        times = (found["copies"][kind]["sizes"][number]["seconds"]["median"] for kind in kinds)
+        lines.append([f"{row['points'] / 1e6:g}", *(f"{1e6 * time:.1f}" for time in times)])
+    blocks = [
+        f"{found['name']} ({found['card_memory'] / 2**30:.4g} GiB), driver for CUDA {found['driver']}; "
+        f"4 bytes a point, pinned memory, median of {found['passes']}\n{columns(lines)}"
+    ]
+    for kind in kinds:
+        line = found["copies"][kind]["fit"]
+        blocks.append(
+            f"{KINDS[kind]}: latency {1e6 * line['latency']:.2f} +- {1e6 * line['latency_error']:.2f} us, "
+            f"bandwidth {line['bandwidth'] / 1e9:.2f} +- {line['bandwidth_error'] / 1e9:.2f} GB/s"
+        )
+    update = found["update"]
+    for boundary, rate in update["mcells_per_second"].items():
+        blocks.append(
+            f"update, {boundary.upper()}, {update['cells']}^3, {update['precision']}: {rate['median']:.0f} "
+            f"({rate['min']:.0f}..{rate['max']:.0f}) Mcells/s"
+        )
+    return "\n".join(blocks)
+
+
 TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {"stream": stream_text, "scale": scale_text}
-TEXTS |= {"latency": latency_text, "mpi": mpi_text, "fdtd": update_text}
+TEXTS |= {"latency": latency_text, "mpi": mpi_text, "fdtd": update_text, "gpu": card_text}
 
 
 def readable(answer: dict[str, Any]) -> str:

@@ -9,7 +9,8 @@
                               "busy": 3e-10},                             s a byte that the processor spends on it
                    "across": {...}, "hosts": {...}},
      "gpu":       {"name": "NVIDIA H200", "to_card": {"latency": 9e-6, "bandwidth": 5e10}, "to_host": {...},
-                   "on_card": {...}, "update": {"pec": 5e4, "cpml": 4.7e4}, "cells": 512},  copies; Mcells/s
+                   "on_card": {...},                                    copies
+                   "update": {"pec": 50000, "cpml": 47000}, "cells": 512},          million cells a second
      "sources":   {"fdtd": "measured ...", "messages.hosts": "assumed: ..."}}
 
 `core` is one core alone, `numa` all `cores` cores of one NUMA node together. Messages pass between processes: within

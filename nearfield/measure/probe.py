@@ -129,5 +129,10 @@ def profile_from(found: dict[str, Any], name: str, before: Profile) -> Profile:
             del sources["mpi"]
     if "fdtd" in found:
         entries["fdtd"] = {boundary: rates["rates"] for boundary, rates in found["fdtd"]["boundaries"].items()}
+    if "gpu" in found:
+        card, update = found["gpu"], found["gpu"]["update"]
+        rates = {boundary: rate["median"] for boundary, rate in update["mcells_per_second"].items()}
+        lines = {kind: copies["fit"] for kind, copies in card["copies"].items()}
+        entries["gpu"] = {"name": card["name"], **lines, "update": rates, "cells": update["cells"]}
     entries["sources"] = sources
     return Profile.model_validate(entries)

@@ -13,9 +13,9 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from nearfield.engines.cuda.driver import find_driver
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware, this_machine
 from nearfield.measure.probe import Effort, compiled_memory
@@ -29,7 +29,6 @@ WARM_UP = 1 / 32  # share of the bytes that warms up each pair
 STREAM_WORDS = 4  # STREAM copy counts a read and a write; so do two copies, each
 STREAM_PASSES = 5
 DELAYS = 200  # blocks, one at a time, whose way is timed
-DRIVERS = (Path("/proc/driver/nvidia/version"), Path("/dev/kfd"))  # there once a driver has found a GPU
 
 
 def parsed(text: str) -> tuple[Stream, ...]:
@@ -57,8 +56,10 @@ def suite(name: str) -> list[Case]:
             )
         return list(dual(*nodes[:2]))
     if name == "gpu":
-        there = any(map(Path.exists, DRIVERS))
-        found = "a GPU is present, but rings do not reach it yet" if there else "no GPU is present on this machine"
+        try:
+            found = f"rings do not reach {find_driver().card} yet; `nearfield probe gpu` times its copies"
+        except ModelError as error:
+            found = f"it needs a card: {error}"
         raise ModelError(f"suite=gpu: {found}. Use --suite single or dual, between processes")
     raise ModelError(f"suite={name}: allowed are single, dual, gpu")
 

@@ -41,7 +41,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import readable
 from nearfield.entry.schema import Schema
 from nearfield.entry.triples import Triple
-from nearfield.machine.profile import Link, Positive, Profile
+from nearfield.machine.profile import Gpu, Link, Positive, Profile
 
 SHIPPED = {"s4": Path(__file__).with_name("kim_park.json")}  # names that stand for a file of the package
 COMPONENTS = 2  # tangential components of a plane that a neighbour needs
@@ -50,7 +50,7 @@ HIDING = ("split", "host_buffer", "host_buffer_strict")
 METHODS = (*HIDING, "none", "blocking_ring", "blocking_chain")
 SWEEP = (0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0)  # grids to show, in units of the largest threshold
 LEAST_NETWORK = 1e-3  # of a message's time a byte that is not the processor's, where a probe found all of it to be
-NO_PROBE = "`nearfield probe gpu`, which will measure a card, does not exist yet"
+MEASURED = "`nearfield probe gpu` measures a card"
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -191,7 +191,7 @@ def load_node(given: str) -> OverlapNode:
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ModelError(f"--tables {given}: {error.strerror or error}; {remedy}. {NO_PROBE}") from None
+        raise ModelError(f"--tables {given}: {error.strerror or error}; {remedy}. {MEASURED}") from None
     except (ValueError, RecursionError) as error:
         raise ModelError(f"--tables {given} is not JSON ({error}); {remedy}") from None
     try:
@@ -201,12 +201,14 @@ def load_node(given: str) -> OverlapNode:
 
 
 def probed_node(profile: Profile, cells: Triple) -> tuple[OverlapNode, list[str]]:
-    """A rank of a probed machine's CPU cores, a NUMA node between hosts, and what was assumed.
+    """A node of a probed machine, and what was assumed: its card, where the profile has one, else CPU cores as a rank.
 
     A face is sent while one comes, so that four transfers take two times a message. The processor's own part of them
     (`busy`), which nothing hides, stands for the copies. A host buffer takes a core for itself.
     """
     rates, link = profile.rates(), profile.link("hosts")
+    if profile.gpu and "pec" in profile.gpu.update:
+        return card_node(profile, profile.gpu, cells), list(profile.assumptions())
     alone = rates.cores == 1
     network = max(1 / link.bandwidth - link.busy, LEAST_NETWORK / link.bandwidth)
     node = OverlapNode(
@@ -219,5 +221,20 @@ def probed_node(profile: Profile, cells: Triple) -> tuple[OverlapNode, list[str]
         cells=cells,
     )
     buffer = "half the time of the only core" if alone else f"one of the {rates.cores} cores"
-    said = [f"no card: its rate and copies are in no profile, because {NO_PROBE}; --tables FILE gives them"]
+    said = [f"no card: this profile has none; {MEASURED}, and --tables FILE gives one"]
     return node, [*said, f"a host buffer takes {buffer}", *profile.assumptions()]
+
+
+def card_node(profile: Profile, card: Gpu, cells: Triple) -> OverlapNode:
+    """A node with a probed card: half the copies of Eq. (1) go each way; a NUMA node updates a host buffer."""
+    link, ways = profile.link("hosts"), (card.to_card, card.to_host)
+    return OverlapNode(
+        name=f"{card.name}, one a node; profile: {profile.name}",
+        device=1e6 * card.update["pec"],
+        host=1e6 * profile.rates().numa,
+        transfer=Link(
+            latency=sum(way.latency for way in ways) / 2, bandwidth=2 / sum(1 / way.bandwidth for way in ways)
+        ),
+        message=Link(latency=link.latency / 2, bandwidth=2 * link.bandwidth),
+        cells=cells,
+    )

@@ -207,7 +207,7 @@ def test_simulated_probes_say_so_and_are_not_kept(capsys, own_cache, tmp_path):
     assert "SIMULATED" in text and "node 1: 2 threads" in text and "best MB/s" in text
     assert main(["probe", *machine, "--json", "--plot", str(tmp_path / "plots")]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["simulated"] and set(answer["omitted"]) == {"mpi", "fdtd"} and "profile" not in answer
+    assert answer["simulated"] and set(answer["omitted"]) == {"mpi", "fdtd", "gpu"} and "profile" not in answer
     assert {path.name for path in (tmp_path / "plots").iterdir()} == {"stream.png", "latency.png"}
     assert main(["probe", "latency", *machine]) == 0
     assert main(["probe", "stream", "--scale", "--plot", str(tmp_path), *machine]) == 0
