@@ -121,6 +121,50 @@ def test_graded_axes_and_lengths_scale(method):
     assert found.length == pytest.approx(np.sqrt(12**2 * 0.5**2 + 16**2 + 12**2 * 2.0**2), rel=0.003)
 
 
+def graded(points: int, periods: int) -> np.ndarray:
+    """Coordinates of points, and of the begin of the next period, whose widths change by a factor of two."""
+    part = np.linspace(0, 1, points + 1)
+    return (part + 0.05 * np.sin(PERIOD * (part + 0.1))) * periods * PERIOD
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fields_on_graded_grids_have_their_elements(method):
+    x, y, z = graded(60, 2), graded(32, 1), graded(48, 2)
+    found = nf.elements(product(x[:-1], y[:-1], z[:-1]), (x, y, z), "xyz", method, threads=1)
+    assert (len(found), found.unresolved) == (96, 0)
+    # on widths h and h' a parabola misses an extremum's distance d by (h' - h) d / 2 at most: 3 % of pi / 12
+    assert found.length == pytest.approx(np.pi, rel=0.02)
+    assert found.volume.sum() == pytest.approx((2 * PERIOD) ** 2 * PERIOD)
+    if method != "discrete":  # volumes are pi^3 / 3, of points up to 1.5 times as far apart as on an equal grid
+        assert np.sqrt(np.mean((found.volume / (np.pi**3 / 3) - 1) ** 2)) < 0.05
+
+
+def test_coordinates_of_equal_steps_change_nothing():
+    field = random_field(24, 6, 5)
+    one = nf.elements(field, 0.3, "xyz", threads=1)
+    other = nf.elements(field, [np.arange(25) * 0.3 + 7.0] * 3, "xyz", threads=1)
+    assert np.array_equal(one.labels, other.labels) and other.length == pytest.approx(one.length)
+    assert other.maxima.position == pytest.approx(one.maxima.position + 7.0)
+
+
+def test_coordinates_in_the_file_space_its_points(tmp_path, capsys):
+    x = graded(40, 2)
+    with h5py.File(tmp_path / "field.h5", "w") as file:
+        file["phi"], file["x"] = total(x[:-1], x[:-1]), x
+    assert main(["elements", f"{tmp_path}/field.h5:phi", "--spacing", "x,x", "--periodic", "xy", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["elements"] == 16 and found["mean_length"] == pytest.approx(np.pi * np.sqrt(2), rel=0.02)
+    assert main(["elements", f"{tmp_path}/field.h5:phi", "--spacing", "x,y", "--periodic", "xy"]) == 2
+    assert "'y' is no number" in capsys.readouterr().err
+
+
+def test_short_periodic_axes_are_walked_around():
+    # steps are longer than the period of four points: places fold back by whole periods
+    wave = np.cos(places(4, 1, 0.3))[:, None] + 3 * np.cos(places(64, 1, 0.3))
+    found = nf.elements(wave, 1.0, "xy", "trace", threads=1)
+    assert (len(found.maxima), len(found.minima)) == (1, 1) and found.points.sum() == 256
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_open_boxes_end_elements_at_their_walls(method):
     x = np.linspace(0, 2, 41)
@@ -254,7 +298,9 @@ GOOD = np.sin(places(16))
         (np.array(["a"] * 8), {}, "real numbers"),
         (np.zeros((4, 4, 4, 4)), {}, "4 axes"),
         (GOOD, {"spacing": -1.0}, "positive"),
-        (GOOD, {"spacing": (1.0, 2.0)}, "changing spacing"),
+        (GOOD, {"spacing": (1.0, 2.0)}, "give 16"),
+        (GOOD, {"spacing": np.zeros(16)}, "coordinates rise"),
+        (np.outer(GOOD, GOOD), {"spacing": (1.0, 2.0, 3.0)}, "or 2 for this field"),
         (GOOD, {"periodic": "xy"}, "has the axes x"),
         (GOOD, {"periodic": (True, False)}, "2 values"),
         (GOOD, {"method": "fast"}, "discrete, trace, hybrid"),

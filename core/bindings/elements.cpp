@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <memory>
@@ -38,21 +39,28 @@ nb::object labels_of(std::vector<Label>&& labels, const Place& n) {
         nb::ndarray<Label, nb::numpy>(data, {std::size_t(n[0]), std::size_t(n[1]), std::size_t(n[2])}, owner));
 }
 
-nb::dict extrema_of(const std::vector<Extremum>& extrema) {
+// Places as distances from the first point.
+nb::dict extrema_of(const std::vector<Extremum>& extrema, double unit) {
     nb::dict found;
     found["index"] = table<long>(extrema, 1, [](const Extremum& e, long* to) { *to = e.index; });
-    found["place"] =
-        table<double>(extrema, 3, [](const Extremum& e, double* to) { std::copy_n(e.place.data(), 3, to); });
+    found["place"] = table<double>(extrema, 3, [unit](const Extremum& e, double* to) {
+        for (int axis = 0; axis < 3; ++axis) to[axis] = e.place[axis] * unit;
+    });
     found["value"] = table<double>(extrema, 1, [](const Extremum& e, double* to) { *to = e.value; });
     return found;
 }
 
 // Labels, extrema and elements as a dictionary of arrays.
 template <class T>
-nb::dict elements(const Field<T>& field, std::array<double, 3> spacing, std::array<bool, 3> periodic,
+nb::dict elements(const Field<T>& field, std::array<std::vector<double>, 3> widths, std::array<bool, 3> periodic,
                   const std::string& method, int threads) {
-    Lattice lattice{{}, spacing, periodic};
-    for (int axis = 0; axis < 3; ++axis) lattice.n[axis] = long(field.shape(axis));
+    Lattice lattice{{}, std::move(widths), periodic};
+    for (int axis = 0; axis < 3; ++axis) {
+        lattice.n[axis] = long(field.shape(axis));
+        const long count = long(lattice.widths[axis].size());
+        if (count != std::max(1L, lattice.n[axis] - !periodic[axis]))
+            throw std::invalid_argument("widths of each axis");
+    }
     if (lattice.size() < 1 || lattice.size() >= long(unknown)) throw std::invalid_argument("points a label can number");
     Analysis made;
     {
@@ -61,8 +69,8 @@ nb::dict elements(const Field<T>& field, std::array<double, 3> spacing, std::arr
     }
     nb::dict found;
     found["labels"] = labels_of(std::move(made.labels), lattice.n);
-    found["maxima"] = extrema_of(made.maxima);
-    found["minima"] = extrema_of(made.minima);
+    found["maxima"] = extrema_of(made.maxima, least_width(lattice));
+    found["minima"] = extrema_of(made.minima, least_width(lattice));
     found["elements"] = table<long>(made.elements, 6, [](const Element& e, long* to) {
         to[0] = e.maximum, to[1] = e.minimum, to[5] = e.points;
         std::copy_n(e.shift.data(), 3, to + 2);
@@ -75,6 +83,6 @@ nb::dict elements(const Field<T>& field, std::array<double, 3> spacing, std::arr
 }  // namespace
 
 void bind_elements(nb::module_& m) {
-    m.def("elements", &elements<float>, "field"_a, "spacing"_a, "periodic"_a, "method"_a, "threads"_a);
-    m.def("elements", &elements<double>, "field"_a, "spacing"_a, "periodic"_a, "method"_a, "threads"_a);
+    m.def("elements", &elements<float>, "field"_a, "widths"_a, "periodic"_a, "method"_a, "threads"_a);
+    m.def("elements", &elements<double>, "field"_a, "widths"_a, "periodic"_a, "method"_a, "threads"_a);
 }

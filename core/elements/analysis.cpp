@@ -29,6 +29,7 @@ Method method_of(const std::string& name) {
 
 template <class T>
 Analysis analysed(const Lattice& lattice, const T* field, Method method, int threads) {
+    const auto axes = axes_of<T>(lattice);
     Analysis made;
     Counts counts;
     Directions directions = steepest(lattice, field, threads);
@@ -36,9 +37,9 @@ Analysis analysed(const Lattice& lattice, const T* field, Method method, int thr
         const auto points = ends(lattice, towards, threads);
         auto labels = followed(lattice, towards, points, threads);
         std::vector<std::uint8_t>().swap(towards);  // its memory too
-        extrema = refined(lattice, field, points);
+        extrema = refined(lattice, axes, field, points);
         if (method == Method::discrete) return labels;
-        return traced(lattice, field, sign, labels, extrema, method == Method::trace, threads, counts);
+        return traced(lattice, axes, field, sign, labels, extrema, {method == Method::trace, threads}, counts);
     };
     auto up = labelled(directions.up, 1.0, made.maxima);
     const auto down = labelled(directions.down, -1.0, made.minima);

@@ -53,16 +53,38 @@ Element element_of(std::uint64_t key) {
             Place{shift / (side * side) - 2 * reach, shift / side % side - 2 * reach, shift % side - 2 * reach}, 0};
 }
 
+// Of the parabola through a point and its neighbours along an axis: weights of these three in its derivative and its second
+// derivative at the point.
+struct Bend {
+    std::array<double, 3> slope{}, curvature{};
+};
+
+Bend bend_of(double before, double after) {
+    const double both = before + after;
+    return {{-after / (before * both), (after - before) / (before * after), before / (after * both)},
+            {2 / (before * both), -2 / (before * after), 2 / (after * both)}};
+}
+
 }  // namespace
 
 template <class T>
-std::vector<Extremum> refined(const Lattice& lattice, const T* field, const std::vector<long>& extrema) {
+std::vector<Extremum> refined(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field,
+                              const std::vector<long>& extrema) {
+    const double least = least_width(lattice);
     std::vector<Extremum> found;
     for (const long index : extrema) {
         const Place at = lattice.place(index);
         std::array<bool, 3> open{};
-        for (int axis = 0; axis < 3; ++axis)
-            open[axis] = lattice.periodic[axis] || (at[axis] > 0 && at[axis] + 1 < lattice.n[axis]);
+        std::array<Bend, 3> bends;
+        std::array<double, 3> most{};
+        for (int axis = 0; axis < 3; ++axis) {
+            open[axis] = lattice.n[axis] > 1 && lattice.open(axis, at[axis], -1) && lattice.open(axis, at[axis], 1);
+            if (!open[axis]) continue;
+            const double before = lattice.width(axis, at[axis], -1) / least,
+                         after = lattice.width(axis, at[axis], 1) / least;
+            bends[axis] = bend_of(before, after);
+            most[axis] = std::max(before, after);
+        }
         const auto value = [&](int a, int da, int b, int db) {
             Place step{};
             step[a] += da;
@@ -77,22 +99,28 @@ std::vector<Extremum> refined(const Lattice& lattice, const T* field, const std:
         for (int a = 0; a < 3; ++a) {
             curved[a][a] = 1.0;  // of an axis along which nothing moves
             if (!open[a]) continue;
-            slope[a] = 0.5 * (value(a, 1, a, 0) - value(a, -1, a, 0));
-            curved[a][a] = value(a, 1, a, 0) - 2 * own + value(a, -1, a, 0);
-            for (int b = 0; b < a; ++b)
-                if (open[b])
-                    curved[a][b] = curved[b][a] =
-                        0.25 * (value(a, 1, b, 1) - value(a, 1, b, -1) - value(a, -1, b, 1) + value(a, -1, b, -1));
+            curved[a][a] = 0.0;
+            for (int m = 0; m < 3; ++m) {
+                slope[a] += bends[a].slope[m] * value(a, m - 1, a, 0);
+                curved[a][a] += bends[a].curvature[m] * value(a, m - 1, a, 0);
+                for (int b = 0; b < a; ++b)
+                    for (int k = 0; k < 3 && open[b]; ++k) {
+                        curved[a][b] += bends[a].slope[m] * bends[b].slope[k] * value(a, m - 1, b, k - 1);
+                        curved[b][a] = curved[a][b];
+                    }
+            }
         }
         const Point step = solved(curved, slope);
-        Extremum one{index, {double(at[0]), double(at[1]), double(at[2])}, own};
-        double most = 0.0;
-        for (const double part : step) most = std::max(most, std::abs(part));
-        if (most <= 1.0)  // else the parabola tells nothing of this extremum
-            for (int axis = 0; axis < 3; ++axis) {
-                one.place[axis] -= step[axis];
-                one.value -= 0.5 * slope[axis] * step[axis];
-            }
+        Extremum one{index, {}, own};
+        bool near = true;  // else the parabola tells nothing of this extremum
+        for (int axis = 0; axis < 3; ++axis) {
+            one.place[axis] = axes[axis].position[at[axis]];
+            near = near && std::abs(step[axis]) <= most[axis];
+        }
+        for (int axis = 0; axis < 3 && near; ++axis) {
+            one.place[axis] -= step[axis];
+            one.value -= 0.5 * slope[axis] * step[axis];
+        }
         found.push_back(one);
     }
     return found;
@@ -139,7 +167,9 @@ std::vector<Element> gathered(std::vector<Label>& up, const std::vector<Label>& 
     return found;
 }
 
-template std::vector<Extremum> refined<float>(const Lattice&, const float*, const std::vector<long>&);
-template std::vector<Extremum> refined<double>(const Lattice&, const double*, const std::vector<long>&);
+template std::vector<Extremum> refined<float>(const Lattice&, const std::array<Axis<float>, 3>&, const float*,
+                                              const std::vector<long>&);
+template std::vector<Extremum> refined<double>(const Lattice&, const std::array<Axis<double>, 3>&, const double*,
+                                               const std::vector<long>&);
 
 }  // namespace nearfield::elements

@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "lattice.hpp"
+#include "cells.hpp"
 
 namespace nearfield::elements {
 
-// A maximum or minimum: its point of the grid, its place in cells of the grid, its value.
+// A maximum or minimum: its point of the grid, its place in units of the smallest width, its value.
 struct Extremum {
     long index;
     Point place;
@@ -16,7 +16,8 @@ struct Extremum {
 
 // One step of Newton's method on the parabola through the 27 points around each; none across the ends of the box.
 template <class T>
-std::vector<Extremum> refined(const Lattice& lattice, const T* field, const std::vector<long>& extrema);
+std::vector<Extremum> refined(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field,
+                              const std::vector<long>& extrema);
 
 // An element: ranks of its maximum and minimum, the image of the maximum as seen from that of the minimum, its points.
 struct Element {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <vector>
 
 namespace nearfield::elements {
 
@@ -22,12 +23,21 @@ struct Site {
 
 struct Lattice {
     Place n;
-    Point spacing;
+    std::array<std::vector<double>, 3>
+        widths;  // from each point of an axis to its next; of periodic axes as many as points
     std::array<bool, 3> periodic;
 
     long size() const { return n[0] * n[1] * n[2]; }
     long index(const Place& at) const { return (at[0] * n[1] + at[1]) * n[2] + at[2]; }
     Place place(long index) const { return {index / (n[1] * n[2]), index / n[2] % n[1], index % n[2]}; }
+
+    // Whether the point has a neighbour that way along one axis.
+    bool open(int axis, long at, int step) const { return periodic[axis] || (step < 0 ? at > 0 : at + 1 < n[axis]); }
+    // Distance to that neighbour.
+    double width(int axis, long at, int step) const {
+        const long cell = step < 0 ? at - 1 : at;
+        return widths[axis][cell < 0 ? cell + n[axis] : cell];
+    }
 
     // The point `step` away, with the image it lies in; false where the box ends.
     bool neighbour(const Place& at, const Place& step, Site& found) const {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "elements/cells.hpp"
 #include "solids/parallel.hpp"
 
 namespace nearfield::elements {
@@ -19,18 +20,61 @@ template <class T>
 constexpr double rounding = (sizeof(T) == 4 ? 64 : 4096) * double(std::numeric_limits<T>::epsilon());
 
 // Slopes to the 26 neighbours are differences times these: at least 1, so that no difference vanishes.
-std::array<double, directions> weights(const Lattice& lattice) {
-    std::array<double, directions> lengths{}, made{};
-    double longest = 0.0;
-    for (int d = 0; d < directions; ++d) {
-        const Place step = step_of(d);
-        for (int axis = 0; axis < 3; ++axis) lengths[d] += std::pow(step[axis] * lattice.spacing[axis], 2);
-        lengths[d] = std::sqrt(lengths[d]);
-        longest = std::max(longest, lengths[d]);
+class Weights {
+public:
+    using Table = std::array<double, directions>;
+
+    explicit Weights(const Lattice& lattice) : lattice(lattice) {
+        double square = 0.0;
+        for (const auto& widths : lattice.widths) {
+            const auto [least, most] = std::minmax_element(widths.begin(), widths.end());
+            square += *most * *most;
+            equal = equal && *least == *most;
+        }
+        longest = std::sqrt(square);
+        heaviest = longest / least_width(lattice);
+        for (int d = 0; d < directions; ++d) {
+            double sum = 0.0;
+            for (int axis = 0; axis < 3; ++axis) sum += std::pow(double(step_of(d)[axis]) * lattice.widths[axis][0], 2);
+            constant[d] = d == here ? 0.0 : longest / std::sqrt(sum);
+        }
     }
-    for (int d = 0; d < directions; ++d) made[d] = d == here ? 0.0 : longest / lengths[d];
-    return made;
-}
+
+    Table at(const Place& place) const {
+        if (equal) return constant;
+        Table made{};
+        for (int d = 0; d < directions; ++d) {
+            const double square = across(place, d) + along(place, d);
+            if (square > 0) made[d] = longest / std::sqrt(square);
+        }
+        return made;
+    }
+
+    // Of one direction from `count` points of a row; not where widths are equal.
+    template <class T>
+    void of_row(const Place& begin, int direction, long count, T* to) const {
+        const double beside = across(begin, direction);
+        for (long k = 0; k < count; ++k)
+            to[k] = T(longest / std::sqrt(beside + along({begin[0], begin[1], begin[2] + k}, direction)));
+    }
+
+    bool equal = true;  // one width along each axis
+    double heaviest;    // none is larger
+
+private:
+    double along(const Place& place, int direction) const { return square(place, step_of(direction), 2); }
+    double across(const Place& place, int direction) const {
+        return square(place, step_of(direction), 0) + square(place, step_of(direction), 1);
+    }
+    double square(const Place& place, const Place& step, int axis) const {
+        if (step[axis] == 0 || !lattice.open(axis, place[axis], int(step[axis]))) return 0.0;
+        return std::pow(lattice.width(axis, place[axis], int(step[axis])), 2);
+    }
+
+    const Lattice& lattice;
+    double longest;
+    Table constant{};
+};
 
 // One point by the full rules. Higher is (value, index), so that plateaus have one summit. Of neighbours that are equally
 // steep the one whose slope over two steps is steepest is taken, then the last direction, upwards and downwards alike: the
@@ -38,11 +82,13 @@ std::array<double, directions> weights(const Lattice& lattice) {
 template <class T>
 class Careful {
 public:
-    Careful(const Lattice& lattice, const T* field) : lattice(lattice), field(field), weight(weights(lattice)) {}
+    Careful(const Lattice& lattice, const T* field, const Weights& weights)
+        : lattice(lattice), field(field), weights(weights) {}
 
     std::uint8_t operator()(const Place& at, double sign) const {
         const long own = lattice.index(at);
         const double value = field[own];
+        const auto weight = weights.at(at);
         double slopes[directions], best = -1.0, scale = 0.0;
         for (int d = 0; d < directions; ++d) {
             slopes[d] = -1.0;
@@ -60,7 +106,7 @@ public:
         double farther = 0.0;
         for (int d = 0; d < directions; ++d) {
             if (slopes[d] < 0 || slopes[d] < best - scale) continue;
-            const double ahead = over_two(at, d, sign, value);
+            const double ahead = weight[d] * over_two(at, d, sign, value);
             if (chosen >= 0 && ahead < farther - scale) continue;
             farther = chosen < 0 ? ahead : std::max(ahead, farther);
             chosen = d;
@@ -73,12 +119,12 @@ private:
         Place step = step_of(d);
         for (auto& part : step) part *= 2;
         Site to;
-        return lattice.neighbour(at, step, to) ? sign * (field[to.index] - value) * weight[d] : 0.0;
+        return lattice.neighbour(at, step, to) ? sign * (field[to.index] - value) : 0.0;
     }
 
     const Lattice& lattice;
     const T* field;
-    std::array<double, directions> weight;
+    const Weights& weights;
 };
 
 // Best and second best slopes of a block of a row, in which all neighbours lie a fixed distance away.
@@ -93,9 +139,11 @@ struct Slopes {
         std::fill_n(second, count, T(0));
         std::fill_n(code, count, Code(here));
     }
-    void weigh(const T* at, const T* to, T weight, T sign, int direction, long count) {
+    // `weight(k)` of the direction at the k-th point.
+    template <class Weight>
+    void weigh(const T* at, const T* to, const Weight& weight, T sign, int direction, long count) {
         for (long k = 0; k < count; ++k) {
-            const T slope = (to[k] - at[k]) * weight * sign, most = best[k];
+            const T slope = (to[k] - at[k]) * weight(k) * sign, most = best[k];
             const T lesser = slope < most ? slope : most;
             second[k] = lesser > second[k] ? lesser : second[k];
             code[k] = slope > most ? Code(direction) : code[k];
@@ -124,13 +172,15 @@ std::array<long, 9> beside(const Lattice& lattice, const Place& start) {
 
 template <class T>
 Directions steepest(const Lattice& lattice, const T* field, int threads) {
-    const auto weight = weights(lattice);
-    const T heaviest = T(*std::max_element(weight.begin(), weight.end()));
-    const Careful<T> careful(lattice, field);
+    const Weights weights(lattice);
+    const auto constant = weights.at({});
+    const T heaviest = T(weights.heaviest);
+    const Careful<T> careful(lattice, field, weights);
     Directions found{std::vector<std::uint8_t>(lattice.size()), std::vector<std::uint8_t>(lattice.size())};
     const long length = lattice.n[2];
     in_chunks(lattice.n[0] * lattice.n[1], std::max(1L, batch / length), threads, [&](long first, long last) {
         Slopes<T> up, down;
+        T row_weights[block];
         const auto carefully = [&](const Place& at) {
             const long index = lattice.index(at);
             found.up[index] = careful(at, 1.0);
@@ -148,8 +198,16 @@ Directions steepest(const Lattice& lattice, const T* field, int threads) {
                 for (int d = 0; d < directions; ++d) {
                     if (d == here || rows[d / 3] < 0) continue;
                     const T* const to = field + rows[d / 3] + begin + step_of(d)[2];
-                    up.weigh(field + base, to, T(weight[d]), T(1), d, count);
-                    down.weigh(field + base, to, T(weight[d]), T(-1), d, count);
+                    const auto weigh = [&](const auto& weight) {
+                        up.weigh(field + base, to, weight, T(1), d, count);
+                        down.weigh(field + base, to, weight, T(-1), d, count);
+                    };
+                    if (weights.equal) {
+                        weigh([weight = T(constant[d])](long) { return weight; });
+                    } else {
+                        weights.of_row({start[0], start[1], begin}, d, count, row_weights);
+                        weigh([&](long k) { return row_weights[k]; });
+                    }
                 }
                 for (long k = 0; k < count; ++k) {
                     const Place at{start[0], start[1], begin + k};

@@ -52,31 +52,36 @@ std::vector<double> thresholds_of(const Lattice& lattice, const T* field, double
 }  // namespace
 
 template <class T>
-std::vector<Label> traced(const Lattice& lattice, const T* field, double sign, const std::vector<Label>& labels,
-                          const std::vector<Extremum>& extrema, bool all, int threads, Counts& counts) {
+std::vector<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
+                          const std::vector<Label>& labels, const std::vector<Extremum>& extrema, const Effort& effort,
+                          Counts& counts) {
     std::vector<std::uint8_t> wanted(lattice.size());
-    const auto thresholds = thresholds_of(lattice, field, sign, labels, extrema.size(), wanted, threads);
-    const Tracer<T> tracer(lattice, field, sign, labels, extrema, thresholds);
-    if (all) std::fill(wanted.begin(), wanted.end(), 1);
+    const auto thresholds = thresholds_of(lattice, field, sign, labels, extrema.size(), wanted, effort.threads);
+    const Task<T> task{lattice, axes, field, sign, labels.data(), extrema.data(), thresholds.data()};
+    const Tracer<T> tracer(task);
+    if (effort.all) std::fill(wanted.begin(), wanted.end(), 1);
     std::vector<Label> found = labels;
     enum : std::uint8_t { idle, asked, done };
     std::atomic<long> lines{0}, lost{0};
     for (bool more = true; more;) {
         std::vector<std::vector<long>> changed(std::size_t((lattice.size() + batch - 1) / batch));
-        in_chunks(lattice.size(), batch, threads, [&](long first, long last) {
-            long own = 0, own_lost = 0;
+        in_chunks(lattice.size(), batch, effort.threads, [&](long first, long last) {
+            std::array<long, batch> points{};
+            std::array<Label, batch> ends;
+            long own = 0;
             for (long p = first; p < last; ++p) {
                 if (wanted[p] != asked) continue;
                 wanted[p] = done;
-                ++own;
-                const Label label = tracer(p);
-                own_lost += label == unknown;
-                if (label == unknown || label == labels[p]) continue;
-                found[p] = label;
-                changed[first / batch].push_back(p);
+                points[own++] = p;
             }
+            tracer.follow(points.data(), own, ends.data());
             lines += own;
-            lost += own_lost;
+            lost += std::count(ends.begin(), ends.begin() + own, unknown);
+            for (long m = 0; m < own; ++m) {
+                if (ends[m] == unknown || ends[m] == labels[points[m]]) continue;
+                found[points[m]] = ends[m];
+                changed[first / batch].push_back(points[m]);
+            }
         });
         more = false;
         for (const auto& part : changed)
@@ -93,9 +98,11 @@ std::vector<Label> traced(const Lattice& lattice, const T* field, double sign, c
     return found;
 }
 
-template std::vector<Label> traced<float>(const Lattice&, const float*, double, const std::vector<Label>&,
-                                          const std::vector<Extremum>&, bool, int, Counts&);
-template std::vector<Label> traced<double>(const Lattice&, const double*, double, const std::vector<Label>&,
-                                           const std::vector<Extremum>&, bool, int, Counts&);
+template std::vector<Label> traced<float>(const Lattice&, const std::array<Axis<float>, 3>&, const float*, double,
+                                          const std::vector<Label>&, const std::vector<Extremum>&, const Effort&,
+                                          Counts&);
+template std::vector<Label> traced<double>(const Lattice&, const std::array<Axis<double>, 3>&, const double*, double,
+                                           const std::vector<Label>&, const std::vector<Extremum>&, const Effort&,
+                                           Counts&);
 
 }  // namespace nearfield::elements

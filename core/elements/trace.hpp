@@ -12,10 +12,17 @@ struct Counts {
     long traced = 0, unresolved = 0;
 };
 
-// The extremum to which the gradient leads from every point (`all`), or from those near which `labels` differ, until no
-// more do. `labels` are the ends of the paths of steepest neighbours, upwards (sign 1) or downwards (-1).
+// Of which points lines are followed (`all`, or those near which labels differ, until no more do), and how.
+struct Effort {
+    bool all;
+    int threads;
+};
+
+// The extremum to which the gradient leads. `labels` are the ends of the paths of steepest neighbours, upwards (sign 1) or
+// downwards (-1).
 template <class T>
-std::vector<Label> traced(const Lattice& lattice, const T* field, double sign, const std::vector<Label>& labels,
-                          const std::vector<Extremum>& extrema, bool all, int threads, Counts& counts);
+std::vector<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
+                          const std::vector<Label>& labels, const std::vector<Extremum>& extrema, const Effort& effort,
+                          Counts& counts);
 
 }  // namespace nearfield::elements

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from nearfield.commands.console import print_answer
 from nearfield.commands.tables import rows
 from nearfield.dissipation.elements import Elements, elements
@@ -14,7 +16,7 @@ def find_elements(
     given: str, spacing: str | None, periodic: str, method: str, threads: int | None, as_json: bool
 ) -> int:
     """Read the field, find its elements, print their numbers and means."""
-    distances = spacings(spacing)
+    distances = spacings(spacing, given)
     found = elements(read_field(given), 1.0 if distances is None else distances, periodic, method, threads)
     answer = found.summary() | {
         "field": given,
@@ -28,14 +30,31 @@ def find_elements(
     return print_answer(as_json, answer, readable(given, found, distances is None), warnings(found))
 
 
-def spacings(given: str | None) -> list[float] | None:
-    """The numbers of `0.1` or `0.1,0.1,0.2`. Error: something else."""
+def spacings(given: str | None, field: str) -> list[float | np.ndarray] | None:
+    """Numbers of `0.1` or `0.1,0.1,0.2`; other words name the coordinates of an axis in the field's own file.
+
+    Error: no such data set.
+    """
     if given is None:
         return None
+    return [distance(word, field, given) for word in given.split(",")]
+
+
+def distance(word: str, field: str, given: str) -> float | np.ndarray:
+    """A number, or the coordinates that the word names."""
     try:
-        return [float(word) for word in given.split(",")]
+        return float(word)
     except ValueError:
-        raise ModelError(f"--spacing {given}: give a number, or one for each axis as 0.1,0.1,0.2") from None
+        file = field.rpartition(":")[0]
+        if not file or not word.strip():
+            raise ModelError(
+                f"--spacing {given}: give a number, or one for each axis as 0.1,0.1,0.2; in place of one, for "
+                "fields in HDF5 files, the data set with the coordinates of the axis"
+            ) from None
+    try:
+        return read_field(f"{file}:{word}")
+    except ModelError as error:
+        raise ModelError(f"--spacing {given}: '{word}' is no number, and {error}") from None
 
 
 def warnings(found: Elements) -> list[str]:

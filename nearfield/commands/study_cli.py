@@ -50,8 +50,10 @@ def sweep(
     return sweep_model(model, given, executor, output, quantity or [], threads, as_json)
 
 
-FIELD = "FILE:DATASET of an HDF5 file, or FILE.npy: real values on a uniform grid of one to three axes."
-SPACING = "Distance between points, H or one each as H,H,H; left out, lengths are in cells."
+FIELD = "FILE:DATASET of an HDF5 file, or FILE.npy: real values on a grid of one to three axes."
+SPACING = (
+    "Distance between points, H or one each as H,H,H, or data sets of coordinates; left out, lengths are in cells."
+)
 METHOD = "hybrid, trace (every gradient line) or discrete (steepest neighbours: fast, biased along the grid)."
 
 

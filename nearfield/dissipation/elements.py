@@ -7,6 +7,7 @@ periodic axes an extremum has images, and elements that reach to different image
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Iterable, Sequence
@@ -15,16 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from nearfield.dissipation.grids import field_of, middles, periods_of, widths_of
 from nearfield.entry.errors import ModelError
-from nearfield.entry.wording import counted
 from nearfield.machine.compiled import core
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.system_files import free_memory
 
 METHODS = ("discrete", "trace", "hybrid")
-AXES = "xyz"
-LEAST_POINTS = 4  # along an axis: those of the interpolant
-MOST_POINTS = 2**32 - 2  # labels have 32 bits
 BYTES_A_POINT = {"discrete": 12, "trace": 16, "hybrid": 16}  # beyond the field, at the peak
 
 
@@ -59,7 +57,8 @@ class Elements:
     "Of each element, periods by which its maximum lies away from the minimum: (elements, axes)."
     points: np.ndarray
     "Of each element, points of the grid in it."
-    spacing: tuple[float, ...]
+    widths: tuple[np.ndarray, ...]
+    "Distances from each point of an axis to its next; on a periodic axis the last one leads to the next period."
     periodic: tuple[bool, ...]
     method: str
     traced: int
@@ -72,9 +71,14 @@ class Elements:
         return len(self.points)
 
     @property
+    def spacing(self) -> tuple[float, ...]:
+        """Mean distance between points of each axis."""
+        return tuple(float(widths.mean()) for widths in self.widths)
+
+    @property
     def difference_vector(self) -> np.ndarray:
         """From the minimum of each element to its maximum, (elements, axes)."""
-        period = np.array(self.spacing) * self.labels.shape
+        period = np.array([widths.sum() for widths in self.widths])
         return self.maxima.position[self.maximum] + self.shift * period - self.minima.position[self.minimum]
 
     @property
@@ -89,8 +93,15 @@ class Elements:
 
     @property
     def volume(self) -> np.ndarray:
-        """Points of each element times the volume of a cell (in two dimensions its area, in one its length)."""
-        return self.points * math.prod(self.spacing)
+        """Of each element, sum over its points: out to half the way to the next (in two dimensions areas, in one lengths)."""
+        own = [middles(widths, closed) for widths, closed in zip(self.widths, self.periodic)]
+        if all(np.ptp(lengths) == 0 for lengths in own):
+            return self.points * math.prod(float(lengths[0]) for lengths in own)
+        volume = np.zeros(len(self))
+        rest = functools.reduce(np.multiply.outer, own[1:], np.ones(()))
+        for plane, length in zip(self.labels, own[0]):
+            volume += np.bincount(plane.ravel(), (rest * length).ravel(), minlength=len(self))
+        return volume
 
     @property
     def pairs(self) -> int:
@@ -118,15 +129,16 @@ class Elements:
 
 def elements(
     array: Any,
-    spacing: float | Sequence[float] = 1.0,
+    spacing: float | Sequence[float | np.ndarray] | np.ndarray = 1.0,
     periodic: str | Iterable[bool] | bool = "",
     method: str = "hybrid",
     threads: int | None = None,
 ) -> Elements:
-    """Dissipation elements of a scalar field on a uniform grid of one, two or three axes.
+    """Dissipation elements of a scalar field on a grid of one, two or three axes.
 
     - `array`: real values at the points of the grid, axes x, y, z, at least four points along each
-    - `spacing`: between points, one for all axes or one each
+    - `spacing`: between points, one for all axes or one each; in place of a number the coordinates of an axis whose
+      spacing changes (on a periodic axis one more than points: where the next period begins)
     - `periodic`: axes that close on themselves, as "xz", one truth value for all or one each; the last point then lies
       one spacing before the first of the next period
     - `method`: "trace" follows the gradient of a cubic interpolant with a continuous gradient, "discrete" goes from
@@ -142,7 +154,8 @@ def elements(
     192
     """
     field = field_of(array)
-    distances, closed = spacings_of(spacing, field.ndim), periods_of(periodic, field.ndim)
+    closed = periods_of(periodic, field.ndim)
+    first, widths = widths_of(spacing, field.shape, closed)
     if method not in METHODS:
         raise ModelError(f"method '{method}' is unknown; allowed: {', '.join(METHODS)}")
     if threads is not None and threads < 1:
@@ -154,7 +167,7 @@ def elements(
     try:
         found = core().elements(
             solid,
-            [distances[0]] * missing + list(distances),
+            [[1.0]] * missing + [axis.tolist() for axis in widths],
             [False] * missing + list(closed),
             method,
             threads or len(this_machine().cores),
@@ -165,13 +178,13 @@ def elements(
     table = found["elements"]
     return Elements(
         labels=found["labels"].reshape(field.shape),
-        maxima=extrema_of(found["maxima"], missing, distances),
-        minima=extrema_of(found["minima"], missing, distances),
+        maxima=extrema_of(found["maxima"], missing, first),
+        minima=extrema_of(found["minima"], missing, first),
         maximum=table[:, 0],
         minimum=table[:, 1],
         shift=table[:, 2 + missing : 5],
         points=table[:, 5],
-        spacing=distances,
+        widths=widths,
         periodic=closed,
         method=method,
         traced=found["traced"],
@@ -180,64 +193,9 @@ def elements(
     )
 
 
-def extrema_of(found: dict[str, np.ndarray], missing: int, spacing: tuple[float, ...]) -> Extrema:
-    """Extrema with places in cells turned into positions."""
-    return Extrema(found["index"][:, 0], found["place"][:, missing:] * spacing, found["value"][:, 0])
-
-
-def field_of(array: Any) -> np.ndarray:
-    """The values as float32 or float64, contiguous. Error: see `elements`."""
-    field = np.asarray(array)
-    if field.dtype.kind == "c":
-        raise ModelError("the field is complex, only real values have maxima; give abs(array) or array.real")
-    if field.dtype.kind not in "fiu":
-        raise ModelError(f"the field holds {field.dtype}; give real numbers")
-    if not 1 <= field.ndim <= 3:
-        raise ModelError(f"the field has {field.ndim} axes; give one, two or three")
-    short = [f"{axis} has {count}" for axis, count in zip(AXES, field.shape) if count < LEAST_POINTS]
-    if short:
-        raise ModelError(
-            f"every axis needs {LEAST_POINTS} points or more, {', '.join(short)}; an axis of one point is left out as "
-            "in array[:, :, 0], which leaves a field of two axes"
-        )
-    if field.size > MOST_POINTS:
-        raise ModelError(f"the field has {field.size:,} points, labels can number {MOST_POINTS:,}; give a part of it")
-    field = np.ascontiguousarray(field, np.float32 if field.dtype in (np.float16, np.float32) else np.float64)
-    lowest, highest = field.min(), field.max()  # not finite where one value is not
-    if not (np.isfinite(lowest) and np.isfinite(highest)):
-        wrong = np.argwhere(~np.isfinite(field))
-        where = ", ".join(map(str, wrong[0]))
-        raise ModelError(
-            f"the field has {counted(len(wrong), 'value')} not finite, the first at ({where}); fill or cut them"
-        )
-    if lowest == highest:
-        raise ModelError(f"the field is {lowest:g} everywhere; it has no gradient, and so no elements")
-    return field
-
-
-def spacings_of(given: float | Sequence[float], axes: int) -> tuple[float, ...]:
-    """A distance for each axis. Error: another number of them, or one that is not positive."""
-    values = np.atleast_1d(np.asarray(given, float))
-    if values.ndim > 1 or len(values) not in (1, axes):
-        raise ModelError(
-            f"spacing {given}: give one number, or {axes} for this field; grids of changing spacing are not there yet"
-        )
-    if not (np.isfinite(values).all() and (values > 0).all()):
-        raise ModelError(f"spacing {given}: distances between points are positive numbers")
-    return tuple(float(values[min(axis, len(values) - 1)]) for axis in range(axes))
-
-
-def periods_of(given: str | Iterable[bool] | bool, axes: int) -> tuple[bool, ...]:
-    """Whether each axis closes on itself. Error: letters of axes that the field has not, another number of values."""
-    if isinstance(given, str):
-        wrong = sorted(set(given) - set(AXES[:axes]))
-        if wrong:
-            raise ModelError(f"periodic '{given}': this field has the axes {', '.join(AXES[:axes])}")
-        return tuple(axis in given for axis in AXES[:axes])
-    values = (given,) * axes if isinstance(given, bool | np.bool_) else tuple(given)
-    if len(values) != axes:
-        raise ModelError(f"periodic has {len(values)} values; give one for each of the {axes} axes")
-    return tuple(map(bool, values))
+def extrema_of(found: dict[str, np.ndarray], missing: int, first: np.ndarray) -> Extrema:
+    """Extrema with positions as users count them: the first point lies at `first`."""
+    return Extrema(found["index"][:, 0], found["place"][:, missing:] + first, found["value"][:, 0])
 
 
 def refuse_memory(field: np.ndarray, method: str) -> None:

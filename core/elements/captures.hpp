@@ -1,0 +1,90 @@
+// Where a line along the gradient has come to, and whether it must end at an extremum.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "cells.hpp"
+#include "extrema.hpp"
+
+namespace nearfield::elements {
+
+constexpr double snap = 0.5;      // widths from a refined extremum along each axis
+constexpr double near_end = 1.5;  // the same, of a line that goes no further
+
+struct Walk {
+    Point at;     // within the box
+    Place image;  // of the box, as seen from the start
+    double value, steep;
+    Point gradient;  // of the field upwards, of its negative downwards; `steep` is its length
+};
+
+// What all lines of one direction share.
+template <class T>
+struct Task {
+    const Lattice& lattice;
+    const std::array<Axis<T>, 3>& axes;
+    const T* field;
+    double sign;               // of the field upwards 1, downwards -1
+    const Label* labels;       // of the ends of the paths of steepest neighbours
+    const Extremum* extrema;   // places in units of the smallest width
+    const double* thresholds;  // of an extremum, the value above which no other lies ahead
+};
+
+template <class T>
+class Captures {
+public:
+    explicit Captures(const Task<T>& task) : task(task) {}
+
+    // The extremum where the line must end: in a cell whose corners belong to it, above the highest value at which any
+    // other region begins; or next to it.
+    Label captured(const Walk& walk) const {
+        Place low;
+        for (int axis = 0; axis < 3; ++axis) low[axis] = task.axes[axis].cell_at(walk.at[axis]);
+        const Label label = task.labels[task.lattice.index(low)];
+        if (walk.value > task.thresholds[rank_of(label)] && whole(low, label)) return moved(label, walk.image);
+        return within(walk, low, snap);
+    }
+
+    // A line that goes no further has come to an extremum, or to a saddle.
+    Label stalled(const Walk& walk) const {
+        Place low;
+        for (int axis = 0; axis < 3; ++axis) low[axis] = task.axes[axis].cell_at(walk.at[axis]);
+        return within(walk, low, near_end);
+    }
+
+private:
+    Label within(const Walk& walk, const Place& low, double most) const {
+        Place nearest = low, image = walk.image;
+        for (int axis = 0; axis < 3; ++axis) {
+            const Cell<T>& cell = task.axes[axis].cells[low[axis]];
+            nearest[axis] += (walk.at[axis] - cell.begin) * cell.per_length >= 0.5;
+            if (nearest[axis] < task.lattice.n[axis]) continue;
+            nearest[axis] = 0;  // of a periodic axis
+            ++image[axis];
+        }
+        const Label label = task.labels[task.lattice.index(nearest)];
+        const Place shift = image_of(label);
+        const Point& place = task.extrema[rank_of(label)].place;
+        for (int axis = 0; axis < 3; ++axis) {
+            const double turns = double(shift[axis] + image[axis] - walk.image[axis]);
+            const double far = walk.at[axis] - (place[axis] + turns * task.axes[axis].length);
+            if (std::abs(far) * task.axes[axis].cells[low[axis]].per_length > most) return unknown;
+        }
+        return moved(label, image);
+    }
+
+    // Whether all corners of a cell have the label of its lowest one.
+    bool whole(const Place& low, Label label) const {
+        for (int corner = 1; corner < 8; ++corner) {
+            Site to;
+            if (!task.lattice.neighbour(low, {corner >> 2, corner >> 1 & 1, corner & 1}, to)) continue;
+            if (moved(task.labels[to.index], to.image) != label) return false;
+        }
+        return true;
+    }
+
+    const Task<T>& task;
+};
+
+}  // namespace nearfield::elements

@@ -1,0 +1,43 @@
+// Cubic polynomials between the points of an axis: the values of two points and slopes there, each of the parabola through
+// the point and its two neighbours (its first or last three points at the ends of an axis that is not periodic). On equal
+// widths this is the cubic convolution of Catmull and Rom; the derivative is continuous on any.
+#pragma once
+
+#include <vector>
+
+#include "lattice.hpp"
+
+namespace nearfield::elements {
+
+// Weights of four points as polynomials of t, 0 at the cell's first point and 1 at its last; lengths in units of the
+// smallest width of the lattice.
+template <class T>
+struct alignas(16 * sizeof(T)) Cell {
+    T weight[4][4];  // of t^0, t^1, t^2, t^3
+    double begin, end, per_length;
+    long points[4], first;  // of the four along the axis; `first` where they follow one another, else -1
+};
+
+template <class T>
+struct Axis {
+    long n;
+    bool periodic;
+    double length;                 // of a period, or to the last point
+    std::vector<Cell<T>> cells;    // an axis of one point has one, in which nothing changes
+    std::vector<long> first;       // cell at the begin of each bucket; a bucket holds at most one point
+    std::vector<double> position;  // of the points
+
+    long cell_at(double at) const {
+        const long bucket = first[long(at * buckets_a_length)];
+        return bucket + long(at >= cells[bucket].end && bucket + 1 < long(cells.size()));
+    }
+    static constexpr double buckets_a_length = 1.001;
+};
+
+template <class T>
+std::array<Axis<T>, 3> axes_of(const Lattice& lattice);
+
+// The smallest width between points.
+double least_width(const Lattice& lattice);
+
+}  // namespace nearfield::elements

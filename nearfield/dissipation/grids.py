@@ -1,0 +1,102 @@
+"""Scalar fields and the lines of their grids, as users give them and as the analysis takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import counted
+
+AXES = "xyz"
+LEAST_POINTS = 4  # along an axis: those of the interpolant
+MOST_POINTS = 2**32 - 2  # labels have 32 bits
+SAME = 1e-9  # relative difference of widths that is the rounding of coordinates
+
+
+def field_of(array: Any) -> np.ndarray:
+    """The values as float32 or float64, contiguous. Error: see `elements`."""
+    field = np.asarray(array)
+    if field.dtype.kind == "c":
+        raise ModelError("the field is complex, only real values have maxima; give abs(array) or array.real")
+    if field.dtype.kind not in "fiu":
+        raise ModelError(f"the field holds {field.dtype}; give real numbers")
+    if not 1 <= field.ndim <= 3:
+        raise ModelError(f"the field has {field.ndim} axes; give one, two or three")
+    short = [f"{axis} has {count}" for axis, count in zip(AXES, field.shape) if count < LEAST_POINTS]
+    if short:
+        raise ModelError(
+            f"every axis needs {LEAST_POINTS} points or more, {', '.join(short)}; an axis of one point is left out as "
+            "in array[:, :, 0], which leaves a field of two axes"
+        )
+    if field.size > MOST_POINTS:
+        raise ModelError(f"the field has {field.size:,} points, labels can number {MOST_POINTS:,}; give a part of it")
+    field = np.ascontiguousarray(field, np.float32 if field.dtype in (np.float16, np.float32) else np.float64)
+    lowest, highest = field.min(), field.max()  # not finite where one value is not
+    if not (np.isfinite(lowest) and np.isfinite(highest)):
+        wrong = np.argwhere(~np.isfinite(field))
+        where = ", ".join(map(str, wrong[0]))
+        raise ModelError(
+            f"the field has {counted(len(wrong), 'value')} not finite, the first at ({where}); fill or cut them"
+        )
+    if lowest == highest:
+        raise ModelError(f"the field is {lowest:g} everywhere; it has no gradient, and so no elements")
+    return field
+
+
+def widths_of(
+    given: Any, shape: tuple[int, ...], periodic: tuple[bool, ...]
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Positions of the first points, and distances from point to point along each axis.
+
+    `given`: as in `elements`. Error: another number of them, distances that are not positive.
+    """
+    axes = len(shape)
+    entries = list(given) if np.iterable(given) else [given] * axes
+    if axes > 1 and len(entries) == 1:
+        entries = entries * axes
+    if axes == 1 and len(entries) > 1:
+        entries = [entries]
+    if len(entries) != axes:
+        raise ModelError(f"spacing has {len(entries)} entries: give one number, or {axes} for this field")
+    first, widths = np.zeros(axes), []
+    for axis, (entry, count, closed) in enumerate(zip(entries, shape, periodic)):
+        values = np.asarray(entry, float)
+        if values.ndim == 0:
+            made = np.full(count if closed else count - 1, float(values))
+        else:
+            wanted = count + closed
+            if values.shape != (wanted,):
+                end = ", the last one a period after the first" if closed else ""
+                raise ModelError(
+                    f"spacing of {AXES[axis]} holds {values.size} coordinates; with {count} points give {wanted}{end}"
+                )
+            made, first[axis] = np.diff(values), values[0]
+        if not (np.isfinite(made).all() and (made > 0).all()):
+            raise ModelError(f"spacing {given}: distances between points are positive numbers, coordinates rise")
+        if np.ptp(made) <= SAME * made.mean():
+            made = np.full(len(made), made.mean())
+        widths.append(made)
+    return first, tuple(widths)
+
+
+def middles(widths: np.ndarray, periodic: bool) -> np.ndarray:
+    """Length that belongs to each point of an axis: half the distances to its neighbours, to both sides alike at ends."""
+    before = np.roll(widths, 1) if periodic else np.append(widths[0], widths)
+    after = widths if periodic else np.append(widths, widths[-1])
+    return (before + after) / 2
+
+
+def periods_of(given: str | Iterable[bool] | bool, axes: int) -> tuple[bool, ...]:
+    """Whether each axis closes on itself. Error: letters of axes that the field has not, another number of values."""
+    if isinstance(given, str):
+        wrong = sorted(set(given) - set(AXES[:axes]))
+        if wrong:
+            raise ModelError(f"periodic '{given}': this field has the axes {', '.join(AXES[:axes])}")
+        return tuple(axis in given for axis in AXES[:axes])
+    values = (given,) * axes if isinstance(given, bool | np.bool_) else tuple(given)
+    if len(values) != axes:
+        raise ModelError(f"periodic has {len(values)} values; give one for each of the {axes} axes")
+    return tuple(map(bool, values))
