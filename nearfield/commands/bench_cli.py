@@ -10,7 +10,7 @@ from typer import Option
 
 from nearfield.commands import options
 from nearfield.commands.options import Precision, Schedule, Wall
-from nearfield.entry.parameters import settings_of
+from nearfield.entry.settings import settings_of
 
 HELP = "Measure the speed of this machine."
 bench = typer.Typer(help=HELP, no_args_is_help=True, context_settings=options.SETTINGS)

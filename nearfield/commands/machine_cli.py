@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from nearfield.commands import options
-from nearfield.entry.parameters import settings_of
+from nearfield.entry.settings import settings_of
 
 
 def machine(

@@ -27,6 +27,7 @@ Model = Annotated[Path, Argument(help="Model file (TOML).")]
 SET = "Another value for a parameter of the model, such as length=15.9mm; may be given several times."
 Set = Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE", help=SET)]
 Result = Annotated[Path, Argument(help="result.h5, or the folder that holds it.")]
+Shown = Annotated[Path, Argument(help="Model file (TOML), or result.h5 or the folder that holds it.")]
 PlotFolder = Annotated[Path | None, Option("--plot", help="Folder for the pictures.")]
 
 # a run

@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from nearfield.commands import options
-from nearfield.entry.parameters import settings_of
+from nearfield.entry.settings import settings_of
 
 QUANTITY = 'Such as "S11 dip", "S21 dB at 5 GHz", "pattern directivity at 5 GHz"; docs/convergence.md lists all.'
 REFINE = "How many times finer the cells of each run are, such as 1,2,3; a run then takes its fourth power of the time."
