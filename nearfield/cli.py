@@ -26,6 +26,7 @@ from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
 from nearfield.commands.study_cli import converge, elements, sweep
 from nearfield.entry.errors import ModelError, NearfieldError
+from nearfield.entry.settings import settings_of
 from nearfield.machine.interruption import terminable
 
 # typer brings its own click or uses click's: this is the base of usage errors in both
@@ -81,7 +82,7 @@ def run(
     spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
     own = RunOptions(threads, tiling=tiles, space_check=space_check, engine=engine, long=long)
     own = replace(own, parallel=replace(spread, timeline=trace is not None), trace=trace)
-    chosen = Options(own, report, as_json, checkpoint, options.settings_of(given))
+    chosen = Options(own, report, as_json, checkpoint, settings_of(given))
     if resume is not None:
         return resume_run(resume, model, output, chosen)
     if model is None:
@@ -96,25 +97,45 @@ def check(model: options.Model, given: options.Set = None, as_json: options.Json
     from nearfield.model_file import load
 
     with console(as_json) as out:
-        found = load(model, options.settings_of(given)).check()
+        found = load(model, settings_of(given)).check()
         out.answer({"model": str(model), **found.as_dict()}, str(found))
     return 0
 
 
-BAND = 'Also the resonances there, such as: tip 2e9 "3 GHz".'
+SHOWN_IN = "Of a result the folder, left out, its own; of a model the page's file, left out, ./out/<model>/model.html."
+EXPORTED = "File, or a folder for several; left out, ./out/<model>/."
+BAND = 'Of a result: also the resonances there, such as: tip 2e9 "3 GHz".'
 
 
 @app.command()
 def show(
-    result: options.Result,
-    output: Annotated[Path | None, Option("--output", help="Folder; left out, the result's own.")] = None,
+    what: options.Shown,
+    output: Annotated[Path | None, Option("--output", help=SHOWN_IN)] = None,
     resonances: Annotated[tuple[str, str, str] | None, Option(metavar="PROBE LOW HIGH", help=BAND)] = None,
+    given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
-    """Draw the plots and the report of a result again."""
-    from nearfield.commands.show import show_result
+    """Show a model in three dimensions before its run, or draw the plots and the report of a result again."""
+    from nearfield.commands.show import show_either
 
-    return show_result(result, output, resonances, as_json)
+    return show_either(what, output, resonances, settings_of(given), as_json)
+
+
+@app.command()
+def export(
+    model: options.Model,
+    gltf: Annotated[bool, Option("--gltf", help="glTF 2.0 (.glb), in m, with media as materials.")] = False,
+    stl: Annotated[bool, Option("--stl", help="STL, in mm, all bodies in one.")] = False,
+    vtk: Annotated[bool, Option("--vtk", help="VTK polydata, in m, with numbers of bodies and media.")] = False,
+    output: Annotated[Path | None, Option("--output", help=EXPORTED)] = None,
+    given: options.Set = None,
+    as_json: options.Json = False,
+) -> int:
+    """Write the bodies of a model as triangles for other programs."""
+    from nearfield.commands.export import export_model
+
+    kinds = [kind for kind, asked in (("gltf", gltf), ("stl", stl), ("vtk", vtk)) if asked]
+    return export_model(model, kinds, output, settings_of(given), as_json)
 
 
 @app.command()

@@ -26,6 +26,7 @@ from nearfield.run.options import ProgressInfo, RunOptions
 
 if TYPE_CHECKING:
     import xarray
+    from matplotlib.figure import Figure
 
     from nearfield.discretization.discretization import Discretization
     from nearfield.engines.cpu.tiling import Tiling
@@ -65,6 +66,34 @@ class Simulation(Model):
         from nearfield.run.check import examine
 
         return examine(self)
+
+    def show(self, output: str | Path | None = None) -> Path:
+        """Write this model as one HTML page in three dimensions, and open it where there is a screen; the file.
+
+        The page needs no network. It turns, zooms and cuts: bodies by medium, ports with direction and polarity,
+        sources, monitors, CPML, planes of symmetry, grid lines and cells a wavelength on any cut, what the grid moves.
+        output: the file, which is then not opened; left out, `out/model.html`. A model that `run` would refuse is shown
+        with the reason. Error: `ModelError` without a grid, or for a file that cannot be written.
+        """
+        from nearfield.viewer.page import open_page, write_page
+
+        page = write_page(self, Path("out/model.html") if output is None else Path(output))
+        if output is None:
+            open_page(page)
+        return page
+
+    def plot(self) -> Figure:
+        """Three cuts through the model and its mesh, with media, ports, sources and monitors: a matplotlib figure."""
+        from nearfield.discretization.discretization import grid_of
+        from nearfield.report.structure import structure_figure
+
+        return structure_figure(grid_of(self), self, self.title)
+
+    def export(self, path: str | Path) -> Path:
+        """Write the bodies as triangles: `.glb` (glTF, m), `.stl` (mm) or `.vtk` (m). Error: `ModelError`."""
+        from nearfield.viewer.export import export, kind_of, parts_of
+
+        return export(parts_of(self), kind_of(Path(path)), Path(path))
 
     def guide_modes(self, frequencies: Any = None) -> xarray.Dataset:
         """The modes of the waveguide ports as the grid carries them, without running.

@@ -11,7 +11,7 @@ import nearfield as nf
 from nearfield.cli import main
 from nearfield.entry.dimensions import NONE
 from nearfield.entry.expressions import ExpressionError, evaluate, typed
-from nearfield.entry.parameters import settings_of
+from nearfield.entry.settings import settings_of
 from nearfield.model_file import loads
 
 MODEL = """

@@ -147,15 +147,17 @@ LAYERS = {
     "output": BELOW_OUTPUT,
     "trust": BELOW_OUTPUT,
     "run": f"{BELOW_OUTPUT} output trust",
-    "doors": f"{BELOW_OUTPUT} output trust run",
+    "viewer": f"{BELOW_OUTPUT} output trust run",
+    "doors": f"{BELOW_OUTPUT} output trust run viewer",
     "studies": f"{BELOW_OUTPUT} output trust run doors",
     "measure": f"{BELOW_OUTPUT} output trust run doors",
-    "report": f"{BELOW_OUTPUT} output trust run doors measure",
-    "commands": f"{BELOW_OUTPUT} dissipation output trust run doors studies measure report",
-    "cli": f"{BELOW_OUTPUT} output trust run doors studies measure report commands",
+    "report": f"{BELOW_OUTPUT} output trust run viewer doors measure",
+    "commands": f"{BELOW_OUTPUT} dissipation output trust run viewer doors studies measure report",
+    "cli": f"{BELOW_OUTPUT} output trust run viewer doors studies measure report commands",
 }
 EXCEPTIONS = {  # (module, module that it imports): why, at most five
     ("nearfield.media.fit", "nearfield.report.media_plots"): "a fit draws itself, `fit.plot(...)`",
+    ("nearfield.simulation", "nearfield.report.structure"): "a simulation draws itself, `sim.plot()`",
 }
 DOORS = {"simulation", "model_file", "results", "solver"}
 

@@ -10,6 +10,7 @@ from typer import Option
 
 from nearfield.commands import options
 from nearfield.commands.options import Precision, Schedule, Wall
+from nearfield.entry.settings import settings_of
 
 HELP = "Measure the speed of this machine."
 bench = typer.Typer(help=HELP, no_args_is_help=True, context_settings=options.SETTINGS)
@@ -62,7 +63,7 @@ def bench_model(
     from nearfield.commands.bench import measure_model
 
     spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
-    return measure_model(as_json, model, steps, threads, tiles, spread, options.settings_of(given))
+    return measure_model(as_json, model, steps, threads, tiles, spread, settings_of(given))
 
 
 @bench.command()

@@ -8,6 +8,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from nearfield.commands import options
+from nearfield.entry.settings import settings_of
 
 
 def machine(
@@ -58,7 +59,7 @@ def place(
         "domains": domains,
         "depth": depth,
         "profile": profile,
-        "set": options.settings_of(given) or None,
+        "set": settings_of(given) or None,
     }
     return place(model, Cluster(topology, nodes, bind, hosts, threads), emit, cut, as_json)
 
@@ -77,7 +78,7 @@ def tune(
 
     if forget:
         return forget_tiles(as_json)
-    return tune_tiles(model, cells, threads, precision.value, as_json, options.settings_of(given))
+    return tune_tiles(model, cells, threads, precision.value, as_json, settings_of(given))
 
 
 OVERLAP = "Instead: what hiding the exchange of halos gains on a chain of equal nodes."
@@ -119,7 +120,7 @@ def predict(
     if paper is not None:
         return predict_paper(paper, as_json)
     cpml = boundary is options.Wall.cpml
-    asked = Request(model, cells, cpml, topology, nodes, profile, bind, memory, ranks, options.settings_of(given))
+    asked = Request(model, cells, cpml, topology, nodes, profile, bind, memory, ranks, settings_of(given))
     return predict_run(asked, plot, as_json)
 
 

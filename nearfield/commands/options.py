@@ -29,6 +29,7 @@ Model = Annotated[Path, Argument(help="Model file (TOML).")]
 SET = "Another value for a parameter of the model, such as length=15.9mm; may be given several times."
 Set = Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE", help=SET)]
 Result = Annotated[Path, Argument(help="result.h5, or the folder that holds it.")]
+Shown = Annotated[Path, Argument(help="Model file (TOML), or result.h5 or the folder that holds it.")]
 PlotFolder = Annotated[Path | None, Option("--plot", help="Folder for the pictures.")]
 
 # a run
@@ -84,10 +85,3 @@ def on_ranks(
     if ended is not None:
         raise typer.Exit(ended)
     return Parallel(domains, bind, memory, halo_depth, overlap, patience)
-
-
-def settings_of(given: list[str] | None) -> dict[str, str | float]:
-    """Values of `--set` by the name of the parameter. Error: not NAME=VALUE, or twice."""
-    from nearfield.entry import parameters
-
-    return parameters.settings_of(given)

@@ -1,17 +1,64 @@
-"""`nearfield show RESULT`: the plots and the report of a result, again."""
+"""`nearfield show`: of a result its plots and report, again; of a model the page that shows it before a run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nearfield.commands.console import console
+from nearfield.commands.console import console, output_folder
 from nearfield.commands.run import make_folder, trust_lines
 from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
     from nearfield.results import Result
+
+HDF5 = b"\x89HDF\r\n\x1a\n"  # opens every result
+
+
+def show_either(
+    path: Path,
+    output: Path | None,
+    ringing: tuple[str, str, str] | None,
+    parameters: Mapping[str, Any],
+    as_json: bool,
+) -> int:
+    """Show what lies at a path: HDF5 files and folders are results, other files are models."""
+    if not is_model(path):
+        if parameters:
+            raise ModelError("--set: a result has the parameters of its run; leave --set out, or name a model file")
+        return show_result(path, output, ringing, as_json)
+    if ringing:
+        raise ModelError("--resonances: a model has no recordings yet; run it and show its result")
+    return show_model(path, output, parameters, as_json)
+
+
+def is_model(path: Path) -> bool:
+    """Whether a path is that of a model, by what the file holds; one that is not there, by its name."""
+    try:
+        if path.is_file():
+            with open(path, "rb") as file:
+                return file.read(len(HDF5)) != HDF5
+        return path.suffix == ".toml" and not path.exists()
+    except (OSError, ValueError):
+        return False  # `opened` says what is wrong with it
+
+
+def show_model(path: Path, output: Path | None, parameters: Mapping[str, Any], as_json: bool) -> int:
+    """Write the page of a model, and open it where there is a screen and no file was named."""
+    from nearfield.model_file import load
+    from nearfield.viewer.page import open_page, write_page
+
+    if output is not None and (output.is_dir() or output.suffix.lower() not in (".html", ".htm")):
+        raise ModelError(f"--output {output}: of a model give the page's file name, such as {output / 'model.html'}")
+    model = load(path, parameters)
+    with console(as_json) as out:
+        page = write_page(model, output if output is not None else output_folder(path, None) / "model.html")
+        opens = output is None and not as_json and open_page(page)
+        answer = {"model": str(path), "files": [str(page)], "bodies": len(model.structures), "opened": opens}
+        out.answer(answer, f"{model.title or path}: {'opened' if opens else 'wrote'} {page}")
+    return 0
 
 
 def opened(path: Path) -> tuple[Path, Result]:

@@ -8,6 +8,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from nearfield.commands import options
+from nearfield.entry.settings import settings_of
 
 QUANTITY = 'Such as "S11 dip", "S21 dB at 5 GHz", "pattern directivity at 5 GHz"; docs/convergence.md lists all.'
 REFINE = "How many times finer the cells of each run are, such as 1,2,3; a run then takes its fourth power of the time."
@@ -27,7 +28,7 @@ def converge(
     from nearfield.commands.converge import converge_model
     from nearfield.model_file import load
 
-    return converge_model(load(model, options.settings_of(given)), model, quantity, refine, threads, output, as_json)
+    return converge_model(load(model, settings_of(given)), model, quantity, refine, threads, output, as_json)
 
 
 VALUES = "Values of a parameter: first, last and their number as 15mm:17mm:9, a list as 15mm,17mm, or one for all."

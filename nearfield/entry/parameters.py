@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nearfield.entry.dimensions import NONE, Computed, Value, powers_of, unit_text
@@ -20,10 +20,10 @@ from nearfield.entry.expressions import (
 )
 from nearfield.entry.messages import joined, place_text, shown, unknown
 from nearfield.entry.quantities import DIMENSIONS
+from nearfield.entry.settings import Setting
 
 TABLE = "parameters"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
-Setting = str | float  # "15.9 mm", 4.4
 
 
 def refuse_name(name: str) -> None:
@@ -54,19 +54,6 @@ def checked(table: Any) -> Any:
         refuse_name(str(name))
         value_of(given)
     return table
-
-
-def settings_of(texts: Iterable[str] | None) -> dict[str, Setting]:
-    """Parameters as `--set` takes them: "length=15.9mm". Error: ModelError."""
-    found: dict[str, Setting] = {}
-    for text in texts or ():
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not name or not value:
-            raise ModelError(f"--set {shown(text)}: give a parameter and its value, such as length=15.9mm")
-        if name in found:
-            raise ModelError(f"--set {name}: given twice; give each parameter one value")
-        found[name] = value
-    return found
 
 
 class Parameters:

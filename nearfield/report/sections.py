@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.viewer.objects import corners
+
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import Structure
     from nearfield.discretization.model import Model
@@ -151,15 +153,6 @@ def _cut_position(simulation: Model, grid: YeeGrid, axis: int) -> float:
         feed = next((corners(item) for item in (*simulation.ports, *simulation.sources)), None)
         wanted = 0.5 * (feed[0][axis] + feed[1][axis]) if feed else _middle(simulation, axis, inner)
     return snapped(grid, axis, float(np.clip(wanted, *inner)))
-
-
-def corners(item: Any) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-    """Lower and upper corner of a port, source or monitor, whatever it calls them; None where it has none."""
-    for first, second in (("lower", "upper"), ("start", "end"), ("position", "position")):
-        a, b = getattr(item, first, None), getattr(item, second, None)
-        if a is not None and b is not None:
-            return tuple(map(min, a, b)), tuple(map(max, a, b))
-    return None
 
 
 def _largest_sheet(simulation: Model, axis: int, inner: np.ndarray) -> float | None:

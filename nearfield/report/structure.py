@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES
 from nearfield.pictures import style
-from nearfield.report.sections import BACKGROUND, Section, corners, cut_positions, media_names, section
+from nearfield.pictures.objects import MAGNETIC_WALL, MONITORS, PORT, SOURCE
+from nearfield.report.sections import BACKGROUND, Section, cut_positions, media_names, section
+from nearfield.viewer.objects import corners, surface_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,20 +22,8 @@ if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid
 
 TINTS = ("#CFE6F5", "#F8E3B0", "#CDE9DB", "#E6D8EE", "#F6D5C3", "#DDE0C0", "#D8DCE2")
-MAGNETIC_WALL = "#6D3B8E"
 WALLS: dict[str, tuple[str, Any]] = {"pec": (style.METAL, "-"), "pmc": (MAGNETIC_WALL, (0, (3, 1.5)))}
 HATCHED: dict[str, Any] = {"hatch": "////"}
-PORT = "#C2185B"
-SOURCE = "#D55E00"
-MONITORS = {
-    "probe": ("#0072B2", "probe"),
-    "voltage": ("#0072B2", "voltage"),
-    "current": ("#0072B2", "current"),
-    "field-dft": ("#00795A", "field plane or box"),
-    "snapshot": ("#00795A", "snapshot"),
-    "flux": ("#7A5C00", "flux surface"),
-    "far-field": ("#5B3FA8", "far-field surface"),
-}
 LONGEST, SHORTEST = 5.6, 1.15  # inches of an axis of the box
 LINES_PER_INCH = 22.0
 
@@ -191,16 +179,6 @@ class View:
             x, y = zip(lower, upper)
             self.panel.plot(x, y, color=colour, **line, **ends, zorder=6, solid_capstyle="butt")
         return Line2D([], [], color=colour, **line)
-
-
-def surface_of(monitor: Any, grid: YeeGrid, simulation: Model) -> tuple[list[float], list[float]] | None:
-    """The corners of a far-field surface, its own or the default; None where it cannot lie."""
-    try:
-        nodes = monitor._box(SimpleNamespace(grid=grid, boundaries=simulation.boundaries))
-    except ModelError:
-        return None
-    lower, upper = ([float(grid.lines[axis][end[axis]]) for axis in range(3)] for end in nodes)
-    return lower, upper
 
 
 def draw_thin_metal(axes: Axes, cut: Section, factor: float, colour: str, width: float) -> None:

@@ -14,8 +14,9 @@ from nearfield.entry.dimensions import NONE, Value, unit_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.expressions import ExpressionError, typed
 from nearfield.entry.messages import shown
-from nearfield.entry.parameters import checked, settings_of
+from nearfield.entry.parameters import checked
 from nearfield.entry.quantities import NUMBER_AND_UNIT
+from nearfield.entry.settings import settings_of
 
 MOST_POINTS = 100_000  # of a sweep
 MOST_VALUES = 10_000  # of one parameter

@@ -1,0 +1,55 @@
+"""A model as one page of HTML that needs no network: three.js, the data of the scene and what draws it, all inside."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nearfield.entry.errors import ModelError
+from nearfield.entry.whole_file import write_whole
+from nearfield.viewer.scene import scene_of
+
+if TYPE_CHECKING:
+    from nearfield.discretization.model import Model
+
+
+def part(name: str) -> str:
+    """A file of the page."""
+    return resources.files("nearfield.viewer").joinpath(name).read_text(encoding="utf-8")
+
+
+def page_of(model: Model) -> str:
+    """The page as text. Error: the model has no grid."""
+    scene = json.dumps(scene_of(model), ensure_ascii=False, separators=(",", ":"))
+    licence = part("vendor/LICENSE-three.txt").replace("*/", "")
+    inner = {"scene": scene.replace("</", "<\\/"), "licence": licence, "viewer": part("viewer.js")}
+    inner["three"] = part("vendor/three.min.js").replace("</script", "<\\/script")
+    return re.sub(f"@({'|'.join(inner)})@", lambda found: inner[found.group(1)], part("page.html"))
+
+
+def has_screen() -> bool:
+    """Whether a browser can show itself here."""
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def open_page(path: Path) -> bool:
+    """Open a page in the browser, where there is a screen; whether that was done."""
+    import webbrowser
+
+    return has_screen() and webbrowser.open(path.resolve().as_uri())
+
+
+def write_page(model: Model, path: Path) -> Path:
+    """Write the page of a model. Error: the file cannot be written."""
+    text = page_of(model)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be written: {error.strerror}; give another file with --output") from None
+    return path

@@ -1,0 +1,215 @@
+"""The surface of every shape as triangles: corners (n, 3) in m and numbers of corners (m, 3), outward where closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+Surface = tuple[np.ndarray, np.ndarray]
+ROUND = 64  # flat sides of a circle: 0.12 % of its radius inside it
+WIRE_SIDES = 12
+THIN_WIRE = 2e-3  # radius of a wire without one, over the extent of the model
+MOST_FACES = 400_000  # of a voxel model; finer ones are drawn from larger boxes
+
+
+def surface_of(shape: Any, extent: float) -> Surface:
+    """The triangles of a shape; `extent` (m), that of the model, is what wires without a radius are drawn by."""
+    if shape.kind == "wire":
+        return tubes(shape.points, shape.radius or THIN_WIRE * extent)
+    return MAKERS[shape.kind](shape)
+
+
+def joined(parts: list[Surface]) -> Surface:
+    """Several surfaces as one."""
+    if not parts:
+        return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)
+    starts = np.cumsum([0, *(len(corners) for corners, _ in parts)])
+    triangles = [triangles + start for (_, triangles), start in zip(parts, starts)]
+    return np.concatenate([corners for corners, _ in parts]), np.concatenate(triangles)
+
+
+def box(shape: Any) -> Surface:
+    """A box, or a sheet where an extent is zero."""
+    lower, upper = np.array(shape.bounds())
+    flat = np.flatnonzero(lower == upper)
+    if flat.size:
+        axis = int(flat[0])
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        corners = np.tile(lower, (4, 1))
+        corners[[1, 2], u], corners[[2, 3], v] = upper[u], upper[v]
+        return corners, np.array([(0, 1, 2), (0, 2, 3)])
+    ends = np.array([lower, upper])
+    corners = np.array([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    return corners, np.array([part for a, b, c, d in quads for part in ((a, b, c), (a, c, d))])
+
+
+def rings(radii: np.ndarray, along: np.ndarray, sides: int, closed: bool) -> Surface:
+    """A profile of radii over places along z, turned about z; `closed`: its last point is joined to the first."""
+    angle = 2 * np.pi * np.arange(sides) / sides
+    corners = np.empty((radii.size, sides, 3))
+    corners[..., 0], corners[..., 1] = radii[:, None] * np.cos(angle), radii[:, None] * np.sin(angle)
+    corners[..., 2] = along[:, None]
+    number = np.arange(radii.size * sides).reshape(radii.size, sides)
+    pairs = [(number[n], number[n + 1]) for n in range(radii.size - 1)] + ([(number[-1], number[0])] if closed else [])
+    quads = [(a, np.roll(a, -1), np.roll(b, -1), b) for a, b in pairs]
+    triangles = [np.stack(part, axis=1) for a, b, c, d in quads for part in ((a, b, c), (a, c, d))]
+    flat, found = corners.reshape(-1, 3), np.concatenate(triangles)
+    size = np.cross(flat[found[:, 1]] - flat[found[:, 0]], flat[found[:, 2]] - flat[found[:, 0]])
+    return flat, found[(size != 0.0).any(axis=1)]  # those at the axis have no area
+
+
+def placed(surface: Surface, start: Any, direction: np.ndarray) -> Surface:
+    """A surface about z with z turned into a direction and the origin at a point."""
+    w = direction / np.linalg.norm(direction)
+    u = np.cross(w, np.eye(3)[int(np.argmin(np.abs(w)))])
+    u /= np.linalg.norm(u)
+    return surface[0] @ np.stack([u, np.cross(w, u), w]) + np.asarray(start), surface[1]
+
+
+def sphere(shape: Any) -> Surface:
+    """A sphere, from pole to pole."""
+    polar = np.linspace(np.pi, 0.0, ROUND // 2 + 1)
+    radii = shape.radius * np.where(np.isin(polar, (0.0, np.pi)), 0.0, np.sin(polar))
+    corners, triangles = rings(radii, shape.radius * np.cos(polar), ROUND, False)
+    return corners + np.asarray(shape.center), triangles
+
+
+def cylinder(shape: Any) -> Surface:
+    """A cylinder with its two ends."""
+    radii, along = np.array([0.0, 1.0, 1.0, 0.0]) * shape.radius, np.array([0.0, 0.0, 1.0, 1.0]) * shape.length
+    return placed(rings(radii, along, ROUND, False), shape.start, shape.direction)
+
+
+def tubes(points: Any, radius: float) -> Surface:
+    """A tube about each part of a polyline."""
+    radii, parts = np.array([0.0, 1.0, 1.0, 0.0]) * radius, []
+    for start, end in pairwise(np.asarray(points, dtype=float)):
+        along = np.array([0.0, 0.0, 1.0, 1.0]) * np.linalg.norm(end - start)
+        parts.append(placed(rings(radii, along, WIRE_SIDES, False), start, end - start))
+    return joined(parts)
+
+
+def revolved(shape: Any) -> Surface:
+    """A closed profile turned about an axis."""
+    radii, along = np.array(shape.profile).T
+    following = np.roll(along, -1), np.roll(radii, -1)
+    outward = float(np.sum(radii * following[0] - along * following[1])) > 0.0
+    if not outward:
+        radii, along = radii[::-1], along[::-1]
+    direction = np.eye(3)["xyz".index(shape.axis)]
+    return placed(rings(radii, along, ROUND, True), shape.center, direction)
+
+
+def prism(shape: Any, outline: np.ndarray) -> Surface:
+    """An outline (n, 2) drawn out along the axis of an extruded shape, or flat."""
+    if area(outline) < 0.0:
+        outline = outline[::-1]
+    caps, count, normal = ears(outline), len(outline), "xyz".index(shape.axis)
+    ends = [shape.lower] if shape.lower == shape.upper else [shape.lower, shape.upper]
+    corners = np.empty((len(ends) * count, 3))
+    for number, end in enumerate(ends):
+        part = corners[number * count : (number + 1) * count]
+        part[:, normal], part[:, (normal + 1) % 3], part[:, (normal + 2) % 3] = end, outline[:, 0], outline[:, 1]
+    if len(ends) == 1:
+        return corners, caps
+    low, high = np.arange(count), np.arange(count) + count
+    walls = [np.stack((low, np.roll(low, -1), np.roll(high, -1)), 1), np.stack((low, np.roll(high, -1), high), 1)]
+    return corners, np.concatenate([caps[:, ::-1], caps + count, *walls])
+
+
+def area(outline: np.ndarray) -> float:
+    """Signed area of a polygon (n, 2), positive counter-clockwise."""
+    u, v = outline.T
+    return 0.5 * float(np.sum(u * np.roll(v, -1) - v * np.roll(u, -1)))
+
+
+def ears(outline: np.ndarray) -> np.ndarray:
+    """Triangles (n - 2, 3) of a counter-clockwise polygon, an ear cut off at a time.
+
+    Of a polygon that crosses itself what is left when no ear is found is cut off as it comes.
+    """
+    left, found = list(range(len(outline))), []
+    at, misses = 0, 0
+    while len(left) > 3:
+        a, b, c = (left[(at + step) % len(left)] for step in (-1, 0, 1))
+        if misses > len(left) or is_ear(outline, left, a, b, c):
+            found.append((a, b, c))
+            left.pop(at % len(left))
+            at, misses = (at - 1) % len(left), 0
+        else:
+            at, misses = (at + 1) % len(left), misses + 1
+    return np.array([*found, tuple(left)])
+
+
+def is_ear(outline: np.ndarray, left: list[int], a: int, b: int, c: int) -> bool:
+    """Whether the corner b is convex and its triangle holds no other corner."""
+    p, q, r = outline[a], outline[b], outline[c]
+    turn = (q[0] - p[0]) * (r[1] - q[1]) - (q[1] - p[1]) * (r[0] - q[0])
+    if turn <= 0.0:
+        return False
+    others = outline[left]
+    inside = np.ones(len(others), dtype=bool)
+    for s, t in ((p, q), (q, r), (r, p)):
+        inside &= (t[0] - s[0]) * (others[:, 1] - s[1]) - (t[1] - s[1]) * (others[:, 0] - s[0]) >= 0.0
+    same = (others == p).all(1) | (others == q).all(1) | (others == r).all(1)  # corners that lie on the triangle's own
+    return not bool((inside & ~same).any())
+
+
+def polygon(shape: Any) -> Surface:
+    """An extruded polygon, corners given twice in a row taken once."""
+    outline = np.array(shape.vertices, dtype=float)
+    return prism(shape, outline[(outline != np.roll(outline, 1, axis=0)).any(axis=1)])
+
+
+def layout(shape: Any) -> Surface:
+    """All polygons of a layer."""
+    return joined([polygon(part) for part in shape.polygons()])
+
+
+def mesh(shape: Any) -> Surface:
+    """The triangles of a file, where they lie in the model."""
+    return shape._surface.corners + np.asarray(shape.offset), shape._surface.triangles
+
+
+def voxels(shape: Any) -> Surface:
+    """The faces between boxes of the body and others; of very many boxes, those of larger ones."""
+    mask = shape._mask
+    step = 1
+    while True:
+        inside = mask[::step, ::step, ::step]
+        faces = [np.argwhere(np.diff(inside.astype(np.int8), axis=axis)) for axis in range(3)]
+        if sum(map(len, faces)) <= MOST_FACES:
+            break
+        step += 1
+    spacing, origin = step * np.array(shape.spacing), np.array(shape.lower) - 2 * np.array(shape.spacing)
+    parts = []
+    for axis, places in enumerate(faces):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        base = places.astype(float)
+        base[:, axis] += 1.0
+        quad = np.zeros((4, 3))
+        quad[[1, 2], u], quad[[2, 3], v] = 1.0, 1.0
+        corners = (base[:, None, :] + quad) * spacing + origin
+        first = 4 * np.arange(len(places))[:, None]
+        leaves = inside[tuple(places.T)][:, None]  # the body is below the face, which then looks up
+        up = np.concatenate([first + np.array(half) for half in ((0, 1, 2), (0, 2, 3))])
+        down = np.concatenate([first + np.array(half) for half in ((0, 2, 1), (0, 3, 2))])
+        parts.append((corners.reshape(-1, 3), np.where(np.tile(leaves, (2, 1)), up, down)))
+    return joined(parts)
+
+
+MAKERS: dict[str, Callable[[Any], Surface]] = {
+    "box": box,
+    "sheet": box,
+    "sphere": sphere,
+    "cylinder": cylinder,
+    "polygon": polygon,
+    "revolved": revolved,
+    "layout": layout,
+    "mesh": mesh,
+    "voxels": voxels,
+}
