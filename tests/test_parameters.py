@@ -119,6 +119,8 @@ def test_other_values_take_the_place_of_the_files_own_and_are_kept():
     assert model.parameters["length"] == "5mm" and model.parameters["half"] == "0.0025 m"
     assert loads(model.to_toml()) == model
     assert loads(MODEL, parameters={"length": 5e-3}).parameters["length"] == "0.005 m"  # SI, as everywhere
+    plain = MODEL.replace("n = 8", "n = 8\nplain = 6e-3").replace('"= length", "3 mm"', '"= plain", "3 mm"')
+    assert loads(plain, parameters={"plain": "5 mm"}).structures[0].shape.upper[1] == 5e-3  # its number is in SI
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class Parameters:
         if name not in self.settings:
             return own
         wanted = value_of(self.settings[name])
-        if wanted.powers not in (own.powers, NONE):
+        if NONE not in (wanted.powers, own.powers) and wanted.powers != own.powers:  # plain numbers are in SI
             raise ExpressionError(
                 f"set to {shown(self.settings[name])}, in {unit_text(wanted.powers)}, but the file has it in "
                 f"{unit_text(own.powers)}"
