@@ -174,7 +174,7 @@ class Discretization:
             illuminations=self.illuminations,
             minimum_frequency=self.lowest_frequency,
             ranks=self.ranks,
-            guides=tuple(p for p in self.simulation.ports if p.kind == "waveguide" and p.shape != "open"),
+            guides=self.simulation._guides,
         )
 
     @property

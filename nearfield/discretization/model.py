@@ -127,6 +127,11 @@ class Model(Schema):
         return copy
 
     @property
+    def _guides(self) -> tuple:
+        """The waveguide ports whose guides metal closes."""
+        return tuple(port for port in self.ports if port.kind == "waveguide" and port.shape != "open")
+
+    @property
     def _channels(self) -> tuple:
         """The ports of one wave each: those of several modes count as several."""
         return tuple(channel for port in self.ports for channel in port._channels)

@@ -38,7 +38,7 @@ def corners(item: Any) -> Corners | None:
 def surface_of(monitor: Any, grid: YeeGrid, model: Model) -> tuple[list[float], list[float]] | None:
     """The corners of a far-field surface, its own or the default; None where it cannot lie."""
     try:
-        nodes = monitor._box(SimpleNamespace(grid=grid, boundaries=model.boundaries))
+        nodes = monitor._box(SimpleNamespace(grid=grid, boundaries=model.boundaries, guides=model._guides))
     except ModelError:
         return None
     lower, upper = ([float(grid.lines[axis][end[axis]]) for axis in range(3)] for end in nodes)
