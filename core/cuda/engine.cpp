@@ -8,8 +8,9 @@ template <class Real>
 CardEngine<Real>::CardEngine(std::shared_ptr<Device> device, const Layout& layout, const Seams& seams, int parts,
                              int weighed_along)
     : device_(std::move(device)), seams_(seams), weighed_along_(weighed_along), mirror_(layout, true, parts),
-      coefficients_{Coefficients<Real>(layout), Coefficients<Real>(layout)}, records_(*device_), a_psi_(*device_),
-      b_psi_(*device_), shares_(*device_), coupling_weights_(*device_), now_(*device_, 1), tiles_(*device_),
+      coefficients_{Coefficients<Real>(layout), Coefficients<Real>(layout)}, records_(*device_), other_(*device_),
+      a_psi_(*device_), b_psi_(*device_), shares_(*device_), coupling_weights_(*device_), now_(*device_, 1),
+      tiles_(*device_), carried_(*device_), electric_(*device_), magnetic_(*device_), swept_(*device_),
       currents_(*device_), circuit_numbers_(*device_), circuit_states_(*device_), circuit_columns_(*device_),
       columns_(*device_), offsets_(*device_), products_(*device_), functional_arrays_(*device_), coupled_(*device_),
       coupled_first_(*device_), amplitudes_{Buffer<N>(*device_), Buffer<N>(*device_)},
@@ -125,7 +126,7 @@ void CardEngine<Real>::arrange() {
             return std::all_of(begin + first, begin + last, [](Real inverse) { return inverse == Real(1); });
         });
     });
-    tile_count_ = long(tiles.size());
+    prepare_sweeps(tiles);
     tiles_.assign(tiles);
     for (int half = 0; half < 2; ++half) {
         const auto buffer = [&] { return Buffer<N>(*device_); };
@@ -148,6 +149,51 @@ void CardEngine<Real>::arrange() {
     currents_.assign(current_list_), circuit_numbers_.assign(circuit_list_);
     circuit_columns_.assign(circuit_column_list_), circuit_states_.resize(circuits_.size());
     products_.assign(product_list_), columns_.assign(column_list_), shares_.assign(share_list_);
+}
+
+// Which tiles hold nothing but the update: no CPML, no sample of a list, no dispersive medium.
+template <class Real>
+std::vector<bool> CardEngine<Real>::plain_tiles(const std::vector<Tile>& tiles) const {
+    const Layout& l = layout();
+    std::vector<int> tile_of(l.rows() * l.blocks);
+    std::vector<bool> plain;
+    for (const Tile& tile : tiles) {
+        for (int y = 0; y < tile.rows; ++y)
+            std::fill_n(tile_of.begin() + l.row(tile.i, tile.j + y) * l.blocks + tile.k, tile.blocks,
+                        int(plain.size()));
+        plain.push_back(tile.a_slab < 0 && tile.b_slab < 0 && !tile.c_slab);
+    }
+    const auto mark = [&](long at) {  // in the records of one part
+        const long i = at / l.plane_length - 1, j = at % l.plane_length / l.record_length - 1;
+        const long k = at % l.record_length % l.field_length - lanes;
+        plain[tile_of[l.row(i, j) * l.blocks + k / lanes]] = false;
+    };
+    for (const auto& half : stages_)
+        for (const Stage<Real>& stage : half)
+            for (const auto& entry : stage.entries) mark(entry.at % l.volume_length);
+    for (const auto& each : poles_)
+        if (each)
+            for (const PoleBlock& block : each->blocks()) mark(block.at + l.record(0, 0));
+    return plain;
+}
+
+// Whether steps go in one pass where they can, and what that takes.
+template <class Real>
+void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
+    constexpr double worth_while = 0.9;   // of the bytes of two passes
+    constexpr std::size_t columns = 256;  // fewer leave multiprocessors of a card idle
+    const bool closed = seams_[0].closed || seams_[1].closed || seams_[2].closed;
+    if (passes_ == 2 || closed || reaches_far()) return;
+    const Cut cut = cut_by_place(layout(), tiles, plain_tiles(tiles));
+    if (cut.columns.empty() || (!passes_ && (cut.columns.size() < columns || moved_share(cut) > worth_while))) return;
+    try {
+        other_.resize(records_.size());
+    } catch (const DeviceFull&) {
+        if (passes_) throw;
+        return;  // two passes take half the memory
+    }
+    swept_.assign(cut.columns);
+    carried_.assign(cut.carried), electric_.assign(cut.electric), magnetic_.assign(cut.magnetic);
 }
 
 // ---- states
@@ -213,8 +259,9 @@ void CardEngine<Real>::resume(long steps) {
 
 template <class Real>
 std::size_t CardEngine<Real>::bytes() const {
-    std::size_t sum = records_.bytes() + a_psi_.bytes() + b_psi_.bytes() + shares_.bytes() + columns_.bytes() +
-                      offsets_.bytes() + coupling_weights_.bytes() + tiles_.bytes();
+    std::size_t sum = records_.bytes() + other_.bytes() + swept_.bytes() + a_psi_.bytes() + b_psi_.bytes() +
+                      shares_.bytes() + columns_.bytes() + offsets_.bytes() + coupling_weights_.bytes() +
+                      tiles_.bytes();
     for (const HalfArrays& each : half_arrays_)
         sum += each.program_of.bytes() + each.entries.bytes() + each.values.bytes();
     for (const auto& each : poles_) sum += each ? each->bytes() : 0;
