@@ -151,51 +151,6 @@ void CardEngine<Real>::arrange() {
     products_.assign(product_list_), columns_.assign(column_list_), shares_.assign(share_list_);
 }
 
-// Which tiles hold nothing but the update: no CPML, no sample of a list, no dispersive medium.
-template <class Real>
-std::vector<bool> CardEngine<Real>::plain_tiles(const std::vector<Tile>& tiles) const {
-    const Layout& l = layout();
-    std::vector<int> tile_of(l.rows() * l.blocks);
-    std::vector<bool> plain;
-    for (const Tile& tile : tiles) {
-        for (int y = 0; y < tile.rows; ++y)
-            std::fill_n(tile_of.begin() + l.row(tile.i, tile.j + y) * l.blocks + tile.k, tile.blocks,
-                        int(plain.size()));
-        plain.push_back(tile.a_slab < 0 && tile.b_slab < 0 && !tile.c_slab);
-    }
-    const auto mark = [&](long at) {  // in the records of one part
-        const long i = at / l.plane_length - 1, j = at % l.plane_length / l.record_length - 1;
-        const long k = at % l.record_length % l.field_length - lanes;
-        plain[tile_of[l.row(i, j) * l.blocks + k / lanes]] = false;
-    };
-    for (const auto& half : stages_)
-        for (const Stage<Real>& stage : half)
-            for (const auto& entry : stage.entries) mark(entry.at % l.volume_length);
-    for (const auto& each : poles_)
-        if (each)
-            for (const PoleBlock& block : each->blocks()) mark(block.at + l.record(0, 0));
-    return plain;
-}
-
-// Whether steps go in one pass where they can, and what that takes.
-template <class Real>
-void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
-    constexpr double worth_while = 0.9;   // of the bytes of two passes
-    constexpr std::size_t columns = 256;  // fewer leave multiprocessors of a card idle
-    const bool closed = seams_[0].closed || seams_[1].closed || seams_[2].closed;
-    if (passes_ == 2 || closed || reaches_far()) return;
-    const Cut cut = cut_by_place(layout(), tiles, plain_tiles(tiles));
-    if (cut.columns.empty() || (!passes_ && (cut.columns.size() < columns || moved_share(cut) > worth_while))) return;
-    try {
-        other_.resize(records_.size());
-    } catch (const DeviceFull&) {
-        if (passes_) throw;
-        return;  // two passes take half the memory
-    }
-    swept_.assign(cut.columns);
-    carried_.assign(cut.carried), electric_.assign(cut.electric), magnetic_.assign(cut.magnetic);
-}
-
 // ---- states
 
 template <class Real>

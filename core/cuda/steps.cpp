@@ -195,46 +195,6 @@ void CardEngine<Real>::launch_half(int half, int p, const Buffer<Tile>& tiles) {
         device_->launch((half ? half_step_magnetic : half_step_electric)[in_double], long(tiles.size()), &arguments);
 }
 
-// ---- one pass
-
-// Whether a step goes in one pass: nothing records whole boxes in it.
-template <class Real>
-bool CardEngine<Real>::sweeps(long number) const {
-    return swept_.size() && !copies_are_due(number, number + 1) &&
-           std::none_of(transforms_.begin(), transforms_.end(),
-                        [=](const Transform<Real>& each) { return number % each.stride == 0; });
-}
-
-// From `records_` to `other_`, which change places: first, there, both halves of what is not plain, then all columns.
-template <class Real>
-void CardEngine<Real>::sweep_step(long number) {
-    const Layout& l = layout();
-    std::swap(records_, other_);
-    turned_ = !turned_;
-    const auto first = [&](const Buffer<N>& set, int p) { return set.data() + p * l.volume_length + l.record(0, 0); };
-    for (int p = 0; p < parts() && carried_.size(); ++p) {
-        const Carry<N> arguments{first(other_, p), first(records_, p),  carried_.data(), l.record_length,
-                                 l.plane_length,   int(l.field_length), int(l.c_low),    int(l.c_high - l.c_low)};
-        device_->launch(sweep_carry[in_double], long(carried_.size()), &arguments);
-    }
-    for (int half = 0; half < 2; ++half) {
-        for (int p = 0; p < parts(); ++p) launch_half(half, p, half ? magnetic_ : electric_);
-        for (Stage<Real>& stage : stages_[half])
-            if (stage.kind == Follows::points || stage.kind == Follows::incident) follow(half, stage, number);
-    }
-    const auto arrays_of = [&](int half) {
-        const HalfArrays& arrays = half_arrays_[half];
-        return SweepHalf<N>{axis_of(half, 0),         axis_of(half, 1),      axis_of(half, 2),
-                            arrays.program_of.data(), arrays.entries.data(), arrays.values.data()};
-    };
-    for (int p = 0; p < parts(); ++p) {
-        const Sweep<N> arguments{first(other_, p), first(records_, p), arrays_of(0),   arrays_of(1),
-                                 swept_.data(),    l.record_length,    l.plane_length, int(l.field_length),
-                                 int(l.nb),        int(l.blocks)};
-        device_->launch(sweep[in_double], long(swept_.size()), &arguments);
-    }
-}
-
 template <class Real>
 void CardEngine<Real>::follow(int half, Stage<Real>& stage, long number) {
     if (stage.kind == Follows::points) {
