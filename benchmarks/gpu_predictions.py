@@ -40,6 +40,7 @@ SHARE = 0.875  # of a copy's rate that such kernels reach: 85 to 90 % is usual
 CELLS_OF_THREAD = 4
 THREADS_OF_BLOCK = 256
 CPML_CELLS, CPML_NUMBERS = 10, 8  # on each side; numbers moved a cell and step in each slab of the CPML
+NUMBERS_OF_ONE_PASS = 12 * (1 + 1 / 64)  # all six read and written; columns of 32 planes read half of one plane more
 NUMBERS = 18  # moved a cell and step: each half step reads three of the other field, reads and writes its own three
 
 
@@ -54,11 +55,16 @@ def main() -> int:
     if tool is None:
         print("benchmarks/gpu_predictions.py: nvdisasm is not here; `make gpu-check` installs it", file=sys.stderr)
         return ModelError.exit_code
-    cubin, log = compiler.compiled("half_step.cu", kernel_texts(), given.target)
-    registers = {kernel.name: kernel.registers for kernel in kernels_of(log)}
-    counts = instructions(cubin, tool)
-    kernels = {name: {"registers": registers[name], "instructions": counts[name]} for name in registers}
+    kernels = {}
+    for source in ("half_step.cu", "sweep.cu"):
+        cubin, log = compiler.compiled(source, kernel_texts(), given.target)
+        counts = instructions(cubin, tool)
+        kernels |= {
+            kernel.name: {"registers": kernel.registers, "instructions": counts[kernel.name]}
+            for kernel in kernels_of(log)
+        }
     cases = [predicted(f"PEC {given.cells}^3", given.cells, "pec", "single", kernels)]
+    cases.append(predicted(f"PEC {given.cells}^3 one pass", given.cells, "pec", "single", kernels, one_pass=True))
     cases.append(predicted(f"CPML {given.cells}^3", given.cells, "cpml", "single", kernels))
     cases.append(predicted(f"PEC {given.cells}^3 double", given.cells, "pec", "double", kernels))
     cases += [predicted(f"PEC {side}^3", side, "pec", "single", kernels) for side in (32, 64, 128, 256)]
@@ -91,13 +97,16 @@ def instructions(cubin: bytes, tool: Path) -> dict[str, int]:
     return counts
 
 
-def predicted(name: str, side: int, boundary: str, precision: str, kernels: dict[str, Any]) -> dict[str, Any]:
+def predicted(
+    name: str, side: int, boundary: str, precision: str, kernels: dict[str, Any], one_pass: bool = False
+) -> dict[str, Any]:
     """Million cells a second of one box, and what bounds it."""
     cells, size = side**3, BYTES_OF[precision]
     slabs = 3 * 2 * CPML_CELLS / side if boundary == "cpml" else 0.0
-    moved = size * (NUMBERS + CPML_NUMBERS * slabs)
+    moved = size * (NUMBERS_OF_ONE_PASS if one_pass else NUMBERS + CPML_NUMBERS * slabs)
     memory = cells * moved / (SHARE * CARD["copy_bytes_per_second"])
-    halves = [kernels[f"half_step_{half}_{precision}"] for half in ("electric", "magnetic")]
+    names = [f"half_step_{half}_{precision}" for half in ("electric", "magnetic")]
+    halves = [kernels[each] for each in ([f"sweep_{precision}"] if one_pass else names)]
     slots = sum(half["instructions"] for half in halves) / CELLS_OF_THREAD
     issue = cells * slots / (CARD["multiprocessors"] * CARD["lanes"] * CARD["clock"])
     launches = 3 * CARD["node_seconds"]  # tick, E, H

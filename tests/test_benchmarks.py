@@ -87,6 +87,7 @@ def test_a_visit_to_a_card_finds_its_bits_and_holds_rates_against_predictions(ca
     assert found["tininess"]["different"] == 0 and 0 < found["tininess"]["zero_here"] < found["tininess"]["products"]
     rates = {row["case"]: row for row in found["rates"]}
     assert rates["PEC 24^3"]["predicted"] == 5.0 and rates["CPML 24^3"]["graphs"] > 0
+    assert [rates[f"PEC 24^3{how}"]["passes"] for how in ("", " one pass")] == [2, 1]
     assert {"PEC 24^3 DFT plane", "PEC 24^3 snapshots", "PEC 24^3 double"} <= set(rates)
 
 

@@ -144,12 +144,12 @@ def test_a_folder_that_cannot_be_written_costs_time_alone(card, monkeypatch, tmp
 # ---- what is told of the machine
 
 
-def test_doctor_and_machine_list_the_card_or_say_why_there_is_none(card, capsys):
-    for command in ("doctor", "machine"):
-        assert main([command, "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert found["gpu"] == "Stand-in (sm_90, 1 GiB), driver for CUDA 13.0, NVRTC 13.5"
-        assert (found["cards"][0]["architecture"], found["cards_reason"]) == ("sm_90", "")
+@pytest.mark.parametrize("command", [pytest.param("doctor", marks=pytest.mark.slow), "machine"])
+def test_the_card_is_listed_or_why_there_is_none(card, capsys, command):
+    assert main([command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["gpu"] == "Stand-in (sm_90, 1 GiB), driver for CUDA 13.0, NVRTC 13.5"
+    assert (found["cards"][0]["architecture"], found["cards_reason"]) == ("sm_90", "")
     card.has(version=11000)
     assert main(["machine"]) == 0
     assert "needed is 12.0" in capsys.readouterr().out
@@ -165,6 +165,7 @@ def test_a_runs_facts_state_card_driver_and_registers(card):
 # ---- nearfield probe gpu
 
 
+@pytest.mark.slow
 def test_probe_gpu_finds_the_numbers_of_a_modelled_card_and_predict_uses_them(card, capsys, monkeypatch):
     """The stand-in's clock runs by a model: a copy takes a latency and its bytes over a rate."""
     monkeypatch.setattr("nearfield.measure.probe_gpu.QUICK_CELLS", 24)

@@ -14,6 +14,7 @@ void bind_card(nb::module_& m, const char* name) {
         .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>,
                       const std::array<std::array<double, 4>, 3>&, int, int, std::shared_ptr<cuda::Device>>(),
              "shape"_a, "slabs"_a, "seams"_a, "parts"_a, "weighed_along"_a, "device"_a)
+        .def("set_passes", &C::set_passes)
         .def("set_profile", &C::set_profile)
         .def("set_planes", &C::set_planes)
         .def_prop_ro("poles", &C::poles, nb::rv_policy::reference_internal)

@@ -32,6 +32,7 @@ public:
          std::shared_ptr<cuda::Device> device)
         : engine_(std::move(device), make_layout(shape, slabs), make_seams(seams), parts, weighed_along) {}
 
+    void set_passes(int passes) { engine_.set_passes(passes); }
     void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
         fill_profile(engine_.profile(0, axis), engine_.profile(1, axis), lengths()[axis], values);
     }
@@ -240,6 +241,7 @@ public:
         d["palette_blocks"] = engine_.distinct_blocks();
         d["step"] = step();
         d["thread_ids"] = engine_.device().thread_ids();
+        d["passes"] = engine_.passes();
         d["graphs"] = engine_.device().graphs();
         d["record_bytes"] = engine_.layout().record_length * sizeof(Real);
         return d;

@@ -48,7 +48,8 @@ static std::shared_ptr<CardDevice> card_device(const std::string& driver, int nu
 
 static void bind(nb::module_& m) {
     nb::exception<NoDriver>(m, "NoDriver");
-    nb::exception<CardFull>(m, "CardFull", nb::exception<CardError>(m, "CardError").ptr());
+    const auto failed = nb::exception<CardError>(m, "CardError");
+    nb::exception<DeviceFull>(m, "CardFull", failed.ptr());
     nb::class_<Device>(m, "Device");
     nb::class_<HostDevice, Device>(m, "HostDevice").def(nb::new_(&host_device), "order"_a, "threads"_a = 1);
     nb::class_<CardDevice, Device>(m, "CardDevice")

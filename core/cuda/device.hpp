@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -16,10 +17,14 @@
 
 namespace nearfield::cuda {
 
+struct DeviceFull : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 class Device {
 public:
     virtual ~Device() = default;
-    virtual void* allocate(std::size_t bytes) = 0;  // zeros, on a multiple of 64 bytes
+    virtual void* allocate(std::size_t bytes) = 0;  // zeros, on a multiple of 64 bytes; throws DeviceFull
     virtual void release(void* memory) = 0;
     virtual void write(void* to, const void* from, std::size_t bytes) = 0;
     virtual void read(void* to, const void* from, std::size_t bytes) = 0;

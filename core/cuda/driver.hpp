@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "device.hpp"
+
 namespace nearfield::cuda {
 
 struct NoDriver : std::runtime_error {
@@ -15,8 +17,8 @@ struct NoDriver : std::runtime_error {
 struct CardError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
-struct CardFull : CardError {
-    using CardError::CardError;
+struct CardFull : DeviceFull {
+    using DeviceFull::DeviceFull;
 };
 
 using Address = unsigned long long;

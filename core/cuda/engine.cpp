@@ -8,8 +8,9 @@ template <class Real>
 CardEngine<Real>::CardEngine(std::shared_ptr<Device> device, const Layout& layout, const Seams& seams, int parts,
                              int weighed_along)
     : device_(std::move(device)), seams_(seams), weighed_along_(weighed_along), mirror_(layout, true, parts),
-      coefficients_{Coefficients<Real>(layout), Coefficients<Real>(layout)}, records_(*device_), a_psi_(*device_),
-      b_psi_(*device_), shares_(*device_), coupling_weights_(*device_), now_(*device_, 1), tiles_(*device_),
+      coefficients_{Coefficients<Real>(layout), Coefficients<Real>(layout)}, records_(*device_), other_(*device_),
+      a_psi_(*device_), b_psi_(*device_), shares_(*device_), coupling_weights_(*device_), now_(*device_, 1),
+      tiles_(*device_), carried_(*device_), electric_(*device_), magnetic_(*device_), swept_(*device_),
       currents_(*device_), circuit_numbers_(*device_), circuit_states_(*device_), circuit_columns_(*device_),
       columns_(*device_), offsets_(*device_), products_(*device_), functional_arrays_(*device_), coupled_(*device_),
       coupled_first_(*device_), amplitudes_{Buffer<N>(*device_), Buffer<N>(*device_)},
@@ -125,7 +126,7 @@ void CardEngine<Real>::arrange() {
             return std::all_of(begin + first, begin + last, [](Real inverse) { return inverse == Real(1); });
         });
     });
-    tile_count_ = long(tiles.size());
+    prepare_sweeps(tiles);
     tiles_.assign(tiles);
     for (int half = 0; half < 2; ++half) {
         const auto buffer = [&] { return Buffer<N>(*device_); };
@@ -213,8 +214,9 @@ void CardEngine<Real>::resume(long steps) {
 
 template <class Real>
 std::size_t CardEngine<Real>::bytes() const {
-    std::size_t sum = records_.bytes() + a_psi_.bytes() + b_psi_.bytes() + shares_.bytes() + columns_.bytes() +
-                      offsets_.bytes() + coupling_weights_.bytes() + tiles_.bytes();
+    std::size_t sum = records_.bytes() + other_.bytes() + swept_.bytes() + a_psi_.bytes() + b_psi_.bytes() +
+                      shares_.bytes() + columns_.bytes() + offsets_.bytes() + coupling_weights_.bytes() +
+                      tiles_.bytes();
     for (const HalfArrays& each : half_arrays_)
         sum += each.program_of.bytes() + each.entries.bytes() + each.values.bytes();
     for (const auto& each : poles_) sum += each ? each->bytes() : 0;

@@ -12,6 +12,7 @@
 #include "block.hpp"
 #include "coefficients.hpp"
 #include "cpu/region.hpp"
+#include "cut.hpp"
 #include "exact_sum.hpp"
 #include "pole_blocks.hpp"
 #include "recorders.hpp"
@@ -43,6 +44,8 @@ public:
     void set_poles(bool magnetic, long first, long last, const std::vector<long>& media, const Real* stay,
                    const Real* weight);
     void finish_poles();
+    // Passes over memory a step: 1, where plain rows are, and 2 elsewhere; 2; or 0: by what it moves.
+    void set_passes(int passes) { passes_ = passes; }
     void add_current(int component, long i, long j, long k, Real weight, int column, Reach& reach);
     void add_circuit(int component, long i, long j, long k, const cell::CircuitNumbers<Wide>& numbers, int column,
                      Reach& reach);
@@ -81,6 +84,7 @@ public:
     std::vector<Transform<Real>>& transforms() { return transforms_; }
     std::vector<Copies<Real>>& copies() { return copies_; }
 
+    int passes() const { return swept_.size() ? 1 : 2; }  // after the first step
     std::size_t bytes() const;
     std::size_t distinct_blocks() const {
         return coefficients_[0].distinct_blocks() + coefficients_[1].distinct_blocks();
@@ -110,6 +114,12 @@ private:
     void fetch();
     long make_steps(long number);
     void make_step(long number);
+    void sweep_step(long number);
+    bool sweeps(long number) const;
+    void prepare_sweeps(const std::vector<Tile>& tiles);
+    std::vector<bool> plain_tiles(const std::vector<Tile>& tiles) const;
+    Axis<N> axis_of(int half, int axis) const;
+    void launch_half(int half, int part, const Buffer<Tile>& tiles);
     bool copies_are_due(long first, long last) const;
     std::vector<bool> due(long first, long count) const;
     void make_half(int half, long number);
@@ -139,9 +149,10 @@ private:
     std::vector<Transform<Real>> transforms_;
     std::vector<Copies<Real>> copies_;
 
-    Buffer<N> records_, a_psi_, b_psi_, shares_, coupling_weights_;
+    Buffer<N> records_, other_, a_psi_, b_psi_, shares_, coupling_weights_;
     Buffer<Now> now_;
-    Buffer<Tile> tiles_;
+    Buffer<Tile> tiles_, carried_, electric_, magnetic_;  // the last three of a sweep, see cut.hpp
+    Buffer<Column> swept_;
     std::vector<HalfArrays> half_arrays_;
     Buffer<Current<N>> currents_;
     Buffer<cell::CircuitNumbers<Wide>> circuit_numbers_;
@@ -160,9 +171,11 @@ private:
         bool made = false;
         std::size_t graph = 0;
     };
-    std::map<std::vector<bool>, Known> graphs_;                              // of steps, by what is due in them
-    std::size_t graph_changes_ = 0;                                          // of the device when they were made
-    long tile_count_ = 0, waveforms_ = 0, made_ = 0, steps_ = 0, done_ = 0;  // done: of the block
+    std::map<std::vector<bool>, Known> graphs_;  // of steps, by what is due in them
+    std::size_t graph_changes_ = 0;              // of the device when they were made
+    int passes_ = 0;
+    bool turned_ = false;                                   // the two sets of records have changed places
+    long waveforms_ = 0, made_ = 0, steps_ = 0, done_ = 0;  // done: of the block
     bool arranged_ = false, mirror_is_newer_ = true, device_is_newer_ = false, stopped_ = false, weighed_ = false;
     std::vector<std::int64_t> energy_;
 };

@@ -6,8 +6,7 @@
 // by, which is exact. Traffic in single precision: 36 bytes a cell (12 read of the other field, 12 read and 12 written
 // of its own), 16 more in each slab; coefficients come from a palette that stays in the caches.
 #include "cell/cpml.h"
-#include "cell/curl.h"
-#include "plan.h"
+#include "update.h"
 
 namespace nearfield::cuda {
 
@@ -75,16 +74,7 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile,
     const bool lossy = entry >> 31;
     const Real* const values = h.values + lanes_of_block * (entry & 0x7fffffffu) + lane;
     const auto put = [&](Real* f, int n, const V& first, const V& second) {
-        const V old = load(f);
-        if (lossy) {
-            const V stay = load(values + 2 * n * lanes_of_block), drive = load(values + (2 * n + 1) * lanes_of_block);
-            store(f, electric ? cell::advance_electric(old, stay, drive, first, second)
-                              : cell::advance_magnetic(old, stay, drive, first, second));
-        } else {
-            const V drive = load(values + n * lanes_of_block);
-            store(f, electric ? cell::advance_electric(old, drive, first, second)
-                              : cell::advance_magnetic(old, drive, first, second));
-        }
+        store(f, advanced<Real, electric>(load(f), first, second, lossy, values, n));
     };
     put(fx, 0, dbZ, dcY), put(fy, 1, dcX, daZ), put(fz, 2, daY, dbX);
 }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <vector>
 
 #include "device.hpp"
@@ -11,7 +10,7 @@ namespace nearfield::cuda {
 void* HostDevice::allocate(std::size_t bytes) {
     constexpr std::size_t line = 64;
     void* const memory = std::aligned_alloc(line, (bytes + line - 1) / line * line);
-    if (!memory) throw std::bad_alloc();
+    if (!memory) throw DeviceFull("no memory is left for the make-believe device");
     std::memset(memory, 0, bytes);
     ++changes_;
     return memory;

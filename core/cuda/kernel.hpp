@@ -20,7 +20,7 @@ struct ThisBlock {
 inline thread_local ThisBlock this_block{};
 
 // One pair each: in single precision, in double. Each is the file of its name, or of its first word.
-extern const Kernel tick[2], half_step_electric[2], half_step_magnetic[2], poles[2], points[2], remember_points[2],
-    incident[2], coupling[2], seam[2], spectrum[2], copy_box[2], energy[2];
+extern const Kernel tick[2], half_step_electric[2], half_step_magnetic[2], sweep[2], sweep_carry[2], poles[2],
+    points[2], remember_points[2], incident[2], coupling[2], seam[2], spectrum[2], copy_box[2], energy[2];
 
 }  // namespace nearfield::cuda

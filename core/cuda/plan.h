@@ -44,6 +44,37 @@ struct HalfStep {
     int c_low, c_gap;                      // blocks in the lower slab along the rows, and between the slabs
 };
 
+// Some tiles from one set of records to another.
+template <class Real>
+struct Carry {
+    const Real* from;  // record (0, 0)
+    Real* to;
+    const Tile* tiles;
+    long record, plane;
+    int field, c_low, c_gap;  // as in HalfStep
+};
+struct Column {   // rows and blocks of plain tiles, some planes of them
+    int i, j, k;  // first plane, row and block
+    int planes, rows, blocks;
+    short unit;                       // as in Tile
+    short a_given, b_given, c_given;  // E past the last plane, row and cell is ready
+};
+template <class Real>
+struct SweepHalf {  // as in HalfStep
+    Axis<Real> a, b, c;
+    const unsigned *program_of, *entries;
+    const Real* values;
+};
+template <class Real>
+struct Sweep {
+    const Real* from;  // record (0, 0)
+    Real* to;
+    SweepHalf<Real> electric, magnetic;
+    const Column* columns;
+    long record, plane;
+    int field, rows, blocks;
+};
+
 struct PoleBlock {  // 16 cells of a component that hold media
     long at;        // in the records
     unsigned first, last;

@@ -58,6 +58,7 @@ public:
                                             of_media_.data(), numbers_.data(), states_.data(), int(listed_.size())};
         device.launch(poles[sizeof(Real) == 8], blocks_for(lanes * long(listed_.size())), &arguments);
     }
+    const std::vector<PoleBlock>& blocks() const { return listed_; }
     // Calls f(i, j, k, states) for each sample of a component (0 to 2) and medium in a box; its states are 16 apart.
     template <class F>
     void visit(int component, long medium, const std::array<long, 3>& lower, const std::array<long, 3>& upper, F&& f) {

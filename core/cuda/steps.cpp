@@ -89,16 +89,20 @@ long CardEngine<Real>::make_steps(long number) {
     }
     const auto [known, first] = graphs_.try_emplace(due(number, count));
     Known& steps = known->second;
+    const bool again = steps.made;
     if (!first && !steps.made && device_->graphs() < most_graphs) {
         device_->begin_graph();
         make();
         device_->end_graph();
         steps = {true, device_->graphs() - 1};
     }
-    if (steps.made)
-        device_->replay(steps.graph);
-    else
+    if (!steps.made) {
         make();
+        return count;
+    }
+    device_->replay(steps.graph);
+    for (long n = 0; n < count && again; ++n)  // as they did when the graph was made
+        if (sweeps(number + n)) std::swap(records_, other_), turned_ = !turned_;
     return count;
 }
 
@@ -108,10 +112,10 @@ bool CardEngine<Real>::copies_are_due(long first, long last) const {
                        [=](const Copies<Real>& each) { return each.taken(last - 1) > each.taken(first - 1); });
 }
 
-// By step and transform, whether it is due.
+// Which set of records is which, and by step and transform whether it is due.
 template <class Real>
 std::vector<bool> CardEngine<Real>::due(long first, long count) const {
-    std::vector<bool> found;
+    std::vector<bool> found{turned_};
     for (long step = first; step < first + count; ++step) {
         found.push_back(true);  // so that the number of steps can be told
         for (const Transform<Real>& each : transforms_) found.push_back(step % each.stride == 0);
@@ -137,41 +141,15 @@ std::vector<std::vector<double>> CardEngine<Real>::end() {
 template <class Real>
 void CardEngine<Real>::make_step(long number) {
     launch(tick, 1, Tick<N>{now_.data()});
+    if (sweeps(number)) return sweep_step(number);
     make_half(0, number);
     make_half(1, number);
 }
 
 template <class Real>
 void CardEngine<Real>::make_half(int half, long number) {
-    const Layout& l = layout();
-    const HalfArrays& arrays = half_arrays_[half];
-    const auto axis = [&](int n) {
-        const auto& [inverse, decay, drive] = arrays.profile[n];
-        return Axis<N>{inverse.data(), decay.data(), drive.data()};
-    };
     for (int p = 0; p < parts(); ++p) {
-        N* const records = part(p) + l.record(0, 0);
-        if (const auto& media = poles_[2 * p + half]) media->launch(*device_, records);
-        const HalfStep<N> arguments{records,
-                                    a_psi_.data() + p * l.a_psi_length(),
-                                    b_psi_.data() + p * l.b_psi_length(),
-                                    axis(0),
-                                    axis(1),
-                                    axis(2),
-                                    arrays.program_of.data(),
-                                    arrays.entries.data(),
-                                    arrays.values.data(),
-                                    tiles_.data(),
-                                    l.record_length,
-                                    l.plane_length,
-                                    l.psi_row,
-                                    l.slab[1].planes() * l.psi_row,
-                                    int(l.field_length),
-                                    int(l.nb),
-                                    int(l.blocks),
-                                    int(l.c_low),
-                                    int(l.c_high - l.c_low)};
-        device_->launch((half ? half_step_magnetic : half_step_electric)[in_double], tile_count_, &arguments);
+        launch_half(half, p, tiles_);
         if (half == 0 && coupled_.size())
             launch(coupling, long(coupled_.size()),
                    Coupling<N>{part(p), coupled_.data(), coupled_first_.data(), offsets_.data(),
@@ -179,6 +157,42 @@ void CardEngine<Real>::make_half(int half, long number) {
     }
     for (Stage<Real>& stage : stages_[half]) follow(half, stage, number);
     close(half);
+}
+
+template <class Real>
+auto CardEngine<Real>::axis_of(int half, int axis) const -> Axis<N> {
+    const auto& [inverse, decay, drive] = half_arrays_[half].profile[axis];
+    return {inverse.data(), decay.data(), drive.data()};
+}
+
+// Poles and the update of some tiles of one part.
+template <class Real>
+void CardEngine<Real>::launch_half(int half, int p, const Buffer<Tile>& tiles) {
+    const Layout& l = layout();
+    const HalfArrays& arrays = half_arrays_[half];
+    N* const records = part(p) + l.record(0, 0);
+    if (const auto& media = poles_[2 * p + half]) media->launch(*device_, records);
+    const HalfStep<N> arguments{records,
+                                a_psi_.data() + p * l.a_psi_length(),
+                                b_psi_.data() + p * l.b_psi_length(),
+                                axis_of(half, 0),
+                                axis_of(half, 1),
+                                axis_of(half, 2),
+                                arrays.program_of.data(),
+                                arrays.entries.data(),
+                                arrays.values.data(),
+                                tiles.data(),
+                                l.record_length,
+                                l.plane_length,
+                                l.psi_row,
+                                l.slab[1].planes() * l.psi_row,
+                                int(l.field_length),
+                                int(l.nb),
+                                int(l.blocks),
+                                int(l.c_low),
+                                int(l.c_high - l.c_low)};
+    if (tiles.size())
+        device_->launch((half ? half_step_magnetic : half_step_electric)[in_double], long(tiles.size()), &arguments);
 }
 
 template <class Real>

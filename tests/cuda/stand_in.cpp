@@ -15,8 +15,8 @@ static void run_all() {
 static std::vector<const Kernel*> kernels() {
     using namespace nearfield::cuda;
     std::vector<const Kernel*> all;
-    for (const auto* pair : {tick, half_step_electric, half_step_magnetic, poles, points, remember_points, incident,
-                             coupling, seam, spectrum, copy_box, energy})
+    for (const auto* pair : {tick, half_step_electric, half_step_magnetic, sweep, sweep_carry, poles, points,
+                             remember_points, incident, coupling, seam, spectrum, copy_box, energy})
         all.insert(all.end(), {&pair[0], &pair[1]});
     return all;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,17 @@ from nearfield.plan.recorders import Recording
 
 MILLISECONDS = 100.0  # between two looks at Ctrl-C and `stop`
 GO_ON = "a checkpoint, where the run keeps any, can be resumed on this card or on another engine, with the same bits"
+
+
+PASSES = "NEARFIELD_PASSES"  # over memory a step, for measurements: "1" where it can be, or "2"; else what moves less
+
+
+def passes_wished() -> int:
+    """The wish as the core takes it: 0 for none. Error: another one."""
+    wished = os.environ.get(PASSES, "")
+    if wished not in ("", "1", "2"):
+        raise ModelError(f"{PASSES}={wished} is not a number of passes; allowed: 1, 2, or unset for what moves less")
+    return int(wished or 0)
 
 
 class CudaEngine(StoredEngine):
@@ -46,6 +58,7 @@ class CudaEngine(StoredEngine):
                 axes.index(plan.weighed_axis),
                 self._opened,
             )
+            made.set_passes(passes_wished())
             super().__init__(plan, made)
         except modules.devices.CardError as error:
             raise ModelError(f"the card {self.device.name} cannot take this model: {error}; {OTHERWISE}") from None

@@ -1,0 +1,81 @@
+"""Plain rows go in one pass over memory: the same bits wherever the domain is cut, whatever lies in the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import plans
+import pytest
+from agreement import assert_equal
+from plans import make_plan
+
+import nearfield as nf
+from nearfield.engines import ENGINES
+
+SHAPE = (9, 19, 150)  # three tiles along the second axis, two along the rows
+
+
+@pytest.fixture(autouse=True)
+def one_pass(monkeypatch):
+    """A pass wherever there are plain rows; small domains would not have any otherwise."""
+    monkeypatch.setenv("NEARFIELD_PASSES", "1")
+
+
+def assert_one_pass_agrees(plan, blocks=(5, 33, 4)):
+    """Bits of the CPU engine after blocks of steps, which replay graphs of both parities."""
+    engine, other = ENGINES["cuda"](plan), ENGINES["cpu"](plan, threads=1)
+    plans.randomise((engine, other), plan)
+    for steps in blocks:
+        found, expected = (each.advance(steps, weigh=True) for each in (engine, other))
+        assert found.energy == expected.energy
+    facts = engine.facts()
+    assert facts["passes"] == 1
+    assert "kernels" not in facts or f"sweep_{plan.precision}" in facts["kernels"]
+    assert_equal(engine, other)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("graded", [False, True])
+@pytest.mark.parametrize("device", ["host", "host-backwards", "card"])
+def test_one_pass_has_the_bits_of_two(device, graded, precision, request, monkeypatch):
+    if device == "card":
+        request.getfixturevalue("card")
+    else:
+        monkeypatch.setenv("NEARFIELD_DEVICE", device)
+    assert_one_pass_agrees(make_plan(SHAPE, precision=precision, graded=graded, seed=2))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_cut_has_the_same_bits(seed):
+    """Currents, sums and spectra at random places cut the plain rows in other ways each time."""
+
+    def terms(rng, plan):
+        component = int(rng.integers(6))
+        samples = np.array([rng.integers(0, n, 3) for n in plan.active])
+        drive = plans.CurrentTerm(component, *samples, rng.uniform(-1, 1, 3), plans.pulse(rng, plan))
+        lower = tuple(int(rng.integers(0, n - 2)) for n in plan.active)
+        upper = tuple(n + 2 for n in lower)
+        spectrum = plans.DFTBox(component, lower, upper, np.array([0.1]) / plan.time_step, 3)
+        copies = plans.SnapshotBox((component + 2) % 6, lower, upper, np.array([2, 7, 30]))
+        total = plans.Functional(np.full(3, component), *samples, rng.uniform(-1, 1, 3), 2)
+        return (drive, total, spectrum, copies)
+
+    shape = [(9, 19, 150), (40, 9, 20), (5, 30, 140), (12, 12, 300)][seed]
+    assert_one_pass_agrees(make_plan(shape, precision="single", graded=seed % 2 == 0, terms=terms, seed=seed))
+
+
+@pytest.mark.parametrize("walls", [((2, 0), (0, 0), (0, 0)), ((0, 0), (3, 2), (0, 0)), ((0, 0), (0, 0), (2, 3))])
+def test_slabs_of_the_cpml_stay_out_of_the_pass(walls):
+    assert_one_pass_agrees(make_plan(SHAPE, walls, precision="single", seed=5))
+
+
+def test_dispersive_media_stay_out_of_the_pass():
+    def terms(rng, plan):
+        return plans.current(rng, plan, [2], 3)
+
+    assert_one_pass_agrees(make_plan((24, 19, 40), precision="single", media="dispersive", terms=terms, seed=7))
+
+
+def test_a_wish_for_passes_that_cannot_be_is_refused(monkeypatch):
+    monkeypatch.setenv("NEARFIELD_PASSES", "3")
+    with pytest.raises(nf.ModelError, match="NEARFIELD_PASSES=3 is not a number of passes"):
+        ENGINES["cuda"](make_plan((5, 5, 5), precision="single"))
