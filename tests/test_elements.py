@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from itertools import permutations
 
-import h5py
 import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.cli import main
 from nearfield.dissipation.elements import METHODS
 
 PERIOD = 2 * np.pi
@@ -147,17 +144,6 @@ def test_coordinates_of_equal_steps_change_nothing():
     assert other.maxima.position == pytest.approx(one.maxima.position + 7.0)
 
 
-def test_coordinates_in_the_file_space_its_points(tmp_path, capsys):
-    x = graded(40, 2)
-    with h5py.File(tmp_path / "field.h5", "w") as file:
-        file["phi"], file["x"] = total(x[:-1], x[:-1]), x
-    assert main(["elements", f"{tmp_path}/field.h5:phi", "--spacing", "x,x", "--periodic", "xy", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["elements"] == 16 and found["mean_length"] == pytest.approx(np.pi * np.sqrt(2), rel=0.02)
-    assert main(["elements", f"{tmp_path}/field.h5:phi", "--spacing", "x,y", "--periodic", "xy"]) == 2
-    assert "'y' is no number" in capsys.readouterr().err
-
-
 def test_short_periodic_axes_are_walked_around():
     # steps are longer than the period of four points: places fold back by whole periods
     wave = np.cos(places(4, 1, 0.3))[:, None] + 3 * np.cos(places(64, 1, 0.3))
@@ -275,16 +261,6 @@ def test_plateaus_and_noise_have_answers():
         assert found.points.sum() == 16**3 and (found.difference > 0).all()
 
 
-def test_lines_that_end_nowhere_are_counted_in_a_warning(tmp_path, capsys):
-    # between points of white noise the interpolant has extrema that no point marks
-    np.save(tmp_path / "noise.npy", np.random.default_rng(0).standard_normal((12, 12, 12)))
-    assert main(["elements", str(tmp_path / "noise.npy"), "--method", "trace", "--json"]) == 0
-    told = capsys.readouterr()
-    found = json.loads(told.out)
-    assert 0 < found["unresolved"] < found["traced"] == 2 * 12**3
-    assert f"{found['unresolved']} gradient lines of {found['traced']:,}" in told.err
-
-
 GOOD = np.sin(places(16))
 
 
@@ -319,59 +295,30 @@ def test_a_field_that_memory_has_no_room_for_is_refused(monkeypatch):
         nf.elements(product(places(16), places(16)))
 
 
-@pytest.fixture
-def file(tmp_path):
+def test_boxes_and_neighbours_of_known_elements():
     x = places(48, first=0.31)
-    with h5py.File(tmp_path / "field.h5", "w") as made:
-        made["flow/phi"] = product(x, x, x)
-        made["wave"] = np.exp(1j * x)
-    return tmp_path / "field.h5"
+    found = nf.elements(total(x, x), PERIOD / 24, True, threads=1)  # 16 squares of 12 points
+    boxes = found.bounding_boxes
+    assert np.ptp(boxes, axis=2) == pytest.approx(11 * PERIOD / 24)  # those across the end of the period too
+    middle = boxes.mean(axis=2) % (2 * PERIOD)
+    between = (found.minima.position[found.minimum] + 0.5 * found.difference_vector) % (2 * PERIOD)
+    assert np.abs(middle - between) == pytest.approx(0, abs=PERIOD / 48)
+    assert len(found.neighbours) == 32  # four each
+    assert (found.neighbours[:, 0] < found.neighbours[:, 1]).all()
 
 
-def test_the_command_prints_one_object(file, capsys):
-    options = ["--spacing", f"{PERIOD / 24}", "--periodic", "xyz", "--threads", "1"]
-    for method in METHODS:
-        assert main(["elements", f"{file}:flow/phi", *options, "--method", method, "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert {name: found[name] for name in ("elements", "pairs", "maxima", "minima")} == {
-            "elements": 192,
-            "pairs": 192,
-            "maxima": 32,
-            "minima": 32,
-        }
-        assert found["mean_length"] == pytest.approx(np.pi, rel=0.003)
-        assert found["mean_difference"] == pytest.approx(2.0, rel=0.003)
-        assert found["seconds"] > 0 and found["points_per_second"] == pytest.approx(48**3 / found["seconds"])
-    assert main(["elements", f"{file}:flow/phi", "--periodic", "xyz"]) == 0
-    text = capsys.readouterr().out
-    assert "192 (192 pairs of extrema)" in text and "12 cells" in text and "48 x 48 x 48" in text
-
-
-def test_the_command_reads_arrays_of_numpy(tmp_path, capsys):
-    np.save(tmp_path / "line.npy", GOOD)
-    assert main(["elements", str(tmp_path / "line.npy"), "--periodic", "x", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["elements"] == 4
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ("{file}:nothing", "it has flow/phi (48 x 48 x 48), wave (48)"),
-        ("{file}", "needs the name of a data set"),
-        ("{file}:wave", "complex"),
-        ("{folder}", "elements of a run's monitors are not there yet"),
-        ("{folder}/none.h5:phi", "no such file"),
-        ("{folder}/text.h5:phi", "no HDF5 file"),
-        ("{folder}/text.npy", "no array of numpy.save"),
-    ],
-)
-def test_files_without_a_field_are_refused(file, given, words, capsys):
-    for name in ("text.h5", "text.npy"):
-        (file.parent / name).write_text("words")
-    assert main(["elements", given.format(file=file, folder=file.parent)]) == 2
-    assert words in capsys.readouterr().err
-
-
-def test_spacing_that_is_no_number_is_refused(file, capsys):
-    assert main(["elements", f"{file}:flow/phi", "--spacing", "1 mm"]) == 2
-    assert "--spacing 1 mm" in capsys.readouterr().err
+def test_statistics_of_a_random_field_add_up():
+    field = random_field(48, 6, 2)
+    found = nf.elements(field, 0.5, "xyz", "discrete", threads=1)
+    told = found.statistics()
+    wave = np.fft.fftfreq(48, 0.5 / PERIOD)
+    power = np.abs(np.fft.fftn(field)) ** 2
+    slopes = (power * wave[:, None, None] ** 2).sum() + (power * wave[:, None] ** 2).sum() + (power * wave**2).sum()
+    exact = np.sqrt(3 * (power.sum() - power[0, 0, 0]) / slopes)
+    # differences are too long by (k h)^2 / 24 at most, k h = pi / 6
+    assert exact <= told.attrs["taylor_scale"] <= exact * (1 + (np.pi / 6) ** 2 / 24)
+    inside = 1 - told.attrs["beyond_bins"]
+    area = told.length.diff("length").mean() * told.difference.diff("difference").mean()
+    assert float(told.joint_density.sum() * area) == pytest.approx(inside)
+    mean = float((told.conditional_difference * told.elements_of_length).sum() / told.elements_of_length.sum())
+    assert mean == pytest.approx(found.difference[found.length < 4 * found.length.mean()].mean())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from nearfield.commands.console import print_answer
@@ -13,12 +15,19 @@ from nearfield.entry.wording import counted
 
 
 def find_elements(
-    given: str, spacing: str | None, periodic: str, method: str, threads: int | None, as_json: bool
+    given: str,
+    spacing: str | None,
+    periodic: str,
+    method: str,
+    output: Path | None,
+    threads: int | None,
+    as_json: bool,
 ) -> int:
     """Read the field, find its elements, print their numbers and means."""
     distances = spacings(spacing, given)
     found = elements(read_field(given), 1.0 if distances is None else distances, periodic, method, threads)
-    answer = found.summary() | {
+    answer = found.summary() | ({} if output is None else {"output": str(found.save(output))})
+    answer |= {
         "field": given,
         "shape": found.labels.shape,
         "spacing": found.spacing,

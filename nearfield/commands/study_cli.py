@@ -55,6 +55,7 @@ FIELD = "FILE:DATASET of an HDF5 file, or FILE.npy: real values on a grid of one
 SPACING = (
     "Distance between points, H or one each as H,H,H, or data sets of coordinates; left out, lengths are in cells."
 )
+ELEMENTS_FILE = "HDF5 file for labels, extrema, elements, neighbours and statistics."
 METHOD = "hybrid, trace (every gradient line) or discrete (steepest neighbours: fast, biased along the grid)."
 
 
@@ -63,10 +64,11 @@ def elements(
     spacing: Annotated[str | None, Option("--spacing", help=SPACING)] = None,
     periodic: Annotated[str, Option("--periodic", help="Axes that close on themselves, as xyz; left out, none.")] = "",
     method: Annotated[str, Option("--method", help=METHOD)] = "hybrid",
+    output: Annotated[Path | None, Option("--output", help=ELEMENTS_FILE)] = None,
     threads: options.Threads = None,
     as_json: options.Json = False,
 ) -> int:
     """Find the dissipation elements of a scalar field: regions whose gradient lines join a minimum and a maximum."""
     from nearfield.commands.elements import find_elements
 
-    return find_elements(field, spacing, periodic, method, threads, as_json)
+    return find_elements(field, spacing, periodic, method, output, threads, as_json)

@@ -12,15 +12,22 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.dissipation.geometry import bounding_boxes, neighbours
 from nearfield.dissipation.grids import field_of, middles, periods_of, widths_of
+from nearfield.dissipation.statistics import statistics, taylor_scale
+from nearfield.dissipation.storing import dataset_of, save
 from nearfield.entry.errors import ModelError
 from nearfield.machine.compiled import core
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.system_files import free_memory
+
+if TYPE_CHECKING:
+    import xarray
 
 METHODS = ("discrete", "trace", "hybrid")
 BYTES_A_POINT = {"discrete": 12, "trace": 16, "hybrid": 16}  # beyond the field, at the peak
@@ -45,6 +52,8 @@ class Extrema:
 class Elements:
     """Dissipation elements of a field; lengths in the unit of `spacing`, values in that of the field."""
 
+    field: np.ndarray
+    "The values that were analysed, float32 or float64."
     labels: np.ndarray
     "Element of each point, an array like the field."
     maxima: Extrema
@@ -57,6 +66,8 @@ class Elements:
     "Of each element, periods by which its maximum lies away from the minimum: (elements, axes)."
     points: np.ndarray
     "Of each element, points of the grid in it."
+    first: np.ndarray
+    "Coordinates of the first point."
     widths: tuple[np.ndarray, ...]
     "Distances from each point of an axis to its next; on a periodic axis the last one leads to the next period."
     periodic: tuple[bool, ...]
@@ -76,6 +87,12 @@ class Elements:
         return tuple(float(widths.mean()) for widths in self.widths)
 
     @property
+    def coordinates(self) -> tuple[np.ndarray, ...]:
+        """Of the points along each axis."""
+        ends = zip(self.first, self.widths, self.labels.shape)
+        return tuple(first + np.concatenate(([0.0], np.cumsum(widths)))[:count] for first, widths, count in ends)
+
+    @property
     def difference_vector(self) -> np.ndarray:
         """From the minimum of each element to its maximum, (elements, axes)."""
         period = np.array([widths.sum() for widths in self.widths])
@@ -93,7 +110,7 @@ class Elements:
 
     @property
     def volume(self) -> np.ndarray:
-        """Of each element, sum over its points: out to half the way to the next (in two dimensions areas, in one lengths)."""
+        """Of each element the sum over its points, out to half the way to the next; areas or lengths of flat fields."""
         own = [middles(widths, closed) for widths, closed in zip(self.widths, self.periodic)]
         if all(np.ptp(lengths) == 0 for lengths in own):
             return self.points * math.prod(float(lengths[0]) for lengths in own)
@@ -102,6 +119,32 @@ class Elements:
         for plane, length in zip(self.labels, own[0]):
             volume += np.bincount(plane.ravel(), (rest * length).ravel(), minlength=len(self))
         return volume
+
+    @property
+    def bounding_boxes(self) -> np.ndarray:
+        """Lowest and highest coordinate of each element's points, across the end of a period where they lie there."""
+        periods = [widths.sum() if closed else None for widths, closed in zip(self.widths, self.periodic)]
+        return bounding_boxes(self.labels, len(self), self.coordinates, periods)
+
+    @property
+    def neighbours(self) -> np.ndarray:
+        """Pairs of elements with points beside each other, (pairs, 2)."""
+        return neighbours(self.labels, len(self), self.periodic)
+
+    def statistics(self) -> xarray.Dataset:
+        """Densities of lengths and differences, mean difference given the length, mean length over the Taylor scale.
+
+        Also `taylor_scale`, sqrt(<f^2> / <(df/dx)^2>); each element counts once.
+        """
+        return statistics(self.length, self.difference, taylor_scale(self.field, self.widths))
+
+    def dataset(self) -> xarray.Dataset:
+        """All that is known: of points, extrema (maxima, then minima), elements, and pairs of neighbours."""
+        return dataset_of(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write `dataset` and `statistics` as groups `elements` and `statistics` of an HDF5 file."""
+        return save(self, path)
 
     @property
     def pairs(self) -> int:
@@ -177,6 +220,7 @@ def elements(
     seconds = time.perf_counter() - begun
     table = found["elements"]
     return Elements(
+        field=field,
         labels=found["labels"].reshape(field.shape),
         maxima=extrema_of(found["maxima"], missing, first),
         minima=extrema_of(found["minima"], missing, first),
@@ -184,6 +228,7 @@ def elements(
         minimum=table[:, 1],
         shift=table[:, 2 + missing : 5],
         points=table[:, 5],
+        first=first,
         widths=widths,
         periodic=closed,
         method=method,

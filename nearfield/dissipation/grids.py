@@ -83,7 +83,7 @@ def widths_of(
 
 
 def middles(widths: np.ndarray, periodic: bool) -> np.ndarray:
-    """Length that belongs to each point of an axis: half the distances to its neighbours, to both sides alike at ends."""
+    """Length around each point of an axis: half the distances to its neighbours; at ends the same on both sides."""
     before = np.roll(widths, 1) if periodic else np.append(widths[0], widths)
     after = widths if periodic else np.append(widths, widths[-1])
     return (before + after) / 2
