@@ -18,8 +18,8 @@ import numpy as np
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import counted
 from nearfield.machine.compiled import core
+from nearfield.machine.group_memory import free_memory
 from nearfield.machine.hardware import this_machine
-from nearfield.machine.system_files import free_memory
 
 METHODS = ("discrete", "trace", "hybrid")
 AXES = "xyz"
