@@ -17,7 +17,7 @@ from typing import Any
 
 from paired import empty, in_turn, name_of, parser, spread, steps_for, write
 
-from nearfield.machine.system_files import free_memory
+from nearfield.machine.group_memory import free_memory
 from nearfield.measure.bench import Timed
 from nearfield.plan.sizes import domain_bytes
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.entry import hdf5_checksums, hdf5_trial
+from nearfield.entry import file_trial, hdf5_checksums
 from nearfield.entry.errors import RunFailed
 from nearfield.grid.yee import YeeGrid
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable
@@ -251,9 +251,9 @@ def test_a_header_that_makes_hdf5_loop_or_crash_is_refused_in_time(saved, monkey
     """The reader is another process, here one that does what HDF5 does at such headers."""
     without_checksums(saved)
     for source, said in (("while True: pass", "after 1 s"), ("import os; os.abort()", "crashes")):
-        hdf5_trial._tried.cache_clear()
-        monkeypatch.setattr(hdf5_trial, "SECONDS", 1.0)
-        monkeypatch.setattr(hdf5_trial, "READER", ("-c", source))
+        file_trial._tried.cache_clear()
+        monkeypatch.setattr(file_trial, "SECONDS", 1.0)
+        monkeypatch.setattr(file_trial, "READER", ("-c", source))
         with pytest.raises(nf.ModelError, match=f"result.h5 is no HDF5 file that can be read.*{said}"):
             nf.open_result(saved)
 

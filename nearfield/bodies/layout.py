@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from nearfield.bodies.closed_surface import ClosedSurface
 from nearfield.bodies.files import package, readable
 from nearfield.bodies.shapes import Axis, Extruded, Polygon, shifted
+from nearfield.entry.file_trial import refuse_unreadable
 from nearfield.entry.quantities import FileName, Length, PositiveNumber, Read, Whole, several
 from nearfield.entry.schema import tag
 
@@ -122,6 +123,7 @@ def gds(
 def read_polygons(file: str, layer: int, datatype: int, cell: str | None) -> list[np.ndarray]:
     """Corners (n, 2) of each polygon in metres, counter-clockwise; ValueError where there is none."""
     gdstk = package("gdstk", "photonics", "reading GDS files")
+    refuse_unreadable(file, "gds", "export it again")
     try:
         library = gdstk.read_gds(file)
     except Exception as error:  # a broken file raises errors of many kinds

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, model_validator
 
 from nearfield.bodies.files import readable
 from nearfield.bodies.shapes import Solid
+from nearfield.entry.numpy_file import read_array
 from nearfield.entry.quantities import FileName, Position, Read, Spacing, Whole, several, shown
 from nearfield.entry.schema import tag
 from nearfield.entry.triples import Point, triple
@@ -175,8 +176,8 @@ def _listed(numbers: Any) -> str:
 def read_numbers(file: str, dataset: str | None, changed: int, size: int) -> np.ndarray:
     """The numbers in a file; `changed` and `size` tell apart what it held at other times."""
     try:
-        values = np.load(file, allow_pickle=False) if Path(file).suffix.lower() == ".npy" else _read_hdf5(file, dataset)
-    except (OSError, EOFError, KeyError) as error:
+        values = read_array(file) if Path(file).suffix.lower() == ".npy" else _read_hdf5(file, dataset)
+    except (OSError, RuntimeError, KeyError) as error:  # h5py raises all of these at damage
         raise ValueError(f"file {file!r} cannot be read ({error}); give whole numbers over x, y and z") from None
     except ValueError as error:  # NumPy's, of a file that is none of its own, holds objects, or was cut short
         if file in str(error):
@@ -196,9 +197,11 @@ def read_numbers(file: str, dataset: str | None, changed: int, size: int) -> np.
 def _read_hdf5(file: str, dataset: str | None) -> np.ndarray:
     import h5py
 
-    with h5py.File(file, "r") as opened:
+    from nearfield.entry.hdf5_checksums import opened, verified
+
+    with opened(file, "give whole numbers over x, y and z") as whole:
         found: list[str] = []
-        opened.visititems(
+        whole.visititems(
             lambda name, item: found.append(name) if isinstance(item, h5py.Dataset) and item.ndim == 3 else None
         )
         names = ", ".join(found[:NAMED]) or "none"
@@ -207,4 +210,4 @@ def _read_hdf5(file: str, dataset: str | None) -> np.ndarray:
             raise ValueError(f"file {file!r} has {number} data sets over three axes; name one as `dataset`: {names}")
         if dataset is not None and dataset.strip("/") not in found:
             raise ValueError(f"file {file!r} has no data set {dataset!r} over three axes; it has: {names}")
-        return opened[dataset or found[0]][...]
+        return verified(whole[dataset or found[0]])[...]

@@ -18,10 +18,10 @@ from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory as binary
 from nearfield.machine.facts import processor_name
+from nearfield.machine.group_memory import free_memory
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.machine_rate import remember_triad
 from nearfield.machine.memory_rate import triad
-from nearfield.machine.system_files import free_memory
 from nearfield.machine.topology import available_threads, topology
 from nearfield.parallel.launch import launcher
 

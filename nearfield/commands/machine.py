@@ -12,6 +12,7 @@ from nearfield.commands.console import console, print_answer
 from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import counted
+from nearfield.machine.group_memory import GroupMemory, group_memory
 from nearfield.machine.hardware import Hardware, NumaNode, load
 from nearfield.machine.placement import default_scheme, memory_policy
 from nearfield.machine.topology import available_threads
@@ -48,9 +49,14 @@ def drawn(hardware: Hardware, plot: Path) -> bytes:
     return buffer.getvalue()
 
 
+def limit_of(hardware: Hardware) -> GroupMemory | None:
+    """What the control group grants of this machine's memory; nothing is known of others."""
+    return None if hardware.simulated else group_memory()
+
+
 def cluster(hardware: Hardware, nodes: int) -> dict[str, str]:
     """The rows of a cluster's table; all nodes are alike. What is not known says so."""
-    known = hardware.facts
+    known, limit = hardware.facts, limit_of(hardware)
     cores, processors = len(hardware.cores), len(hardware.processors)
     sizes = {"L1": hardware.l1, "L2": hardware.l2, "L3": hardware.l3}
     caches = ", ".join(f"{name} {size(known)}" for name, known in sizes.items() if known)
@@ -64,6 +70,11 @@ def cluster(hardware: Hardware, nodes: int) -> dict[str, str]:
         "Cores a node": f"{cores} ({processors} processors)",
         "Caches": f"{caches} each" if caches else "unknown",
         "Memory a node": f"{size(hardware.memory)} in {nodes_text}" if hardware.memory else f"unknown, {nodes_text}",
+        **(
+            {}
+            if limit is None
+            else {"Memory limit": f"{size(limit.limit)} of its control group, {size(limit.free)} left"}
+        ),
         "Operating system": known.system or "unknown",
         "Network": ", ".join(known.network) or "unknown",
         **({} if hardware.simulated else {"Cards": card_text(cards_here())}),
@@ -92,6 +103,7 @@ def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
         "cores": len(hardware.cores),
         "processors": len(hardware.processors),
         "memory_bytes": hardware.memory or None,
+        "memory_limit_bytes": limit.limit if (limit := limit_of(hardware)) else None,
         "caches": {"L1": hardware.l1, "L2": hardware.l2, "L3": hardware.l3},
         "numa_nodes": [numa_facts(node) for node in hardware.numa],
         "core_list": [asdict(core) for core in hardware.cores],

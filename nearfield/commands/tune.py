@@ -16,7 +16,7 @@ from nearfield.engines.cpu.tiling import STEPWISE, Tiling, predicted_gain
 from nearfield.engines.cpu.tuning import TILES, Choice, Trial, choose, forget, try_out
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory
-from nearfield.machine.system_files import free_memory
+from nearfield.machine.group_memory import free_memory
 from nearfield.measure.bench import box
 from nearfield.model_file import load
 from nearfield.plan.sizes import domain_bytes

@@ -23,8 +23,8 @@ from nearfield.dissipation.statistics import statistics, taylor_scale
 from nearfield.dissipation.storing import dataset_of, save
 from nearfield.entry.errors import ModelError
 from nearfield.machine.compiled import core
+from nearfield.machine.group_memory import free_memory
 from nearfield.machine.hardware import this_machine
-from nearfield.machine.system_files import free_memory
 
 if TYPE_CHECKING:
     import xarray

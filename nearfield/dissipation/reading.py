@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.numpy_file import read_array
 
 MOST_NAMES = 12  # data sets that a message lists
 WAYS = "give FILE:DATASET of an HDF5 file, or FILE.npy"
@@ -33,8 +34,8 @@ def numpy_array(path: Path, dataset: str) -> np.ndarray:
     if dataset:
         raise ModelError(f"{path} holds one array and no '{dataset}'; give {path} alone")
     try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        return read_array(path)
+    except (OSError, ValueError) as error:
         raise ModelError(f"{path} is no array of numpy.save: {error}") from None
 
 

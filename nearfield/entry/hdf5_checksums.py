@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import h5py
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.hdf5_trial import refuse_unreadable
+from nearfield.entry.file_trial import refuse_unreadable
 
 MAGIC = b"NEARFIELD CRC-32"
 FOOTER = struct.Struct("<QI16s")  # bytes of the table, its crc32, the magic
@@ -151,7 +151,7 @@ def opened(path: str | Path, advice: str) -> Iterator[h5py.File]:
     """
     known = checksums_of(str(path))
     if known is None:  # of another program, or an earlier version: nothing tells damage before HDF5 does
-        refuse_unreadable(path, advice)
+        refuse_unreadable(path, "hdf5", advice)
     with h5py.File(path, "r") as file:
         if known is None and ATTRIBUTE in file.attrs:
             raise ModelError(

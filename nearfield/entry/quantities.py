@@ -59,6 +59,7 @@ class Dimension:
         return f'a number in {self.unit}, or a string such as "{self.example}" with a unit of {self.units()}'
 
 
+LARGEST, SMALLEST = 1e60, 1e-60  # of any number but 0: the product of five such numbers is still a number
 DEGREE = math.pi / 180
 INCHES = {"in": 0.0254, "inch": 0.0254, "mil": 0.0254e-3, "ft": 0.3048}
 OHMS = {unit: exponent for ohm in OHM for unit, exponent in scaled(ohm, "mkM").items()}
@@ -111,6 +112,12 @@ class Quantity:
             number = self.read_object(value)
         if not math.isfinite(number):
             raise ValueError(f"{self.dimension.name} must be finite, given {shown(value)}")
+        if number and not SMALLEST <= abs(number) <= LARGEST:
+            limit = f"at most {LARGEST:g}" if abs(number) > LARGEST else f"0, or at least {SMALLEST:g},"
+            unit = f" {self.dimension.unit}" if self.dimension.unit else ""
+            raise ValueError(
+                f"given {shown(value)}; needs {limit}{unit} in size: products of such numbers have no value"
+            )
         if (self.sign == "positive" and not number > 0) or (self.sign == "non-negative" and number < 0):
             wanted = "positive" if self.sign == "positive" else "zero or positive"
             raise ValueError(f"must be {wanted}, given {shown(value)}")

@@ -25,7 +25,7 @@ def images(shape: Solid, grid: YeeGrid) -> Iterator[Solid]:
         low, high = (corner[axis] for corner in shape.bounds())
         covers = shape._constant_along(axis) and low <= line[0] and high >= line[-1]
         spans.append(range(1) if grid.phases[axis] is None or covers else shifts(low, high, line))
-    count = math.prod(len(span) for span in spans)
+    count = math.prod(span.stop - span.start for span in spans)
     if count > MOST_COPIES:
         raise ModelError(
             f"a {shape.kind} reaches into {count:,} cells of this periodic model, at most {MOST_COPIES:,} are allowed, "

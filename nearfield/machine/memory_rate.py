@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from nearfield.machine.system_files import free_memory
+from nearfield.machine.group_memory import free_memory
 
 ELEMENT_BYTES = 24  # two reads and a write of 8 bytes, as STREAM counts: the line fetched for the write is left out
 MOST_BYTES = 768 * 2**20  # three arrays together: three times the largest last-level caches in use, 256 MiB

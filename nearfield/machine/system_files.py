@@ -14,6 +14,7 @@ SYSTEM = Path("/sys")
 CPUS, NODES = "devices/system/cpu", "devices/system/node"  # folders of each processor, of each NUMA node
 CPUINFO = Path("/proc/cpuinfo")
 STATUS = Path("/proc/self/status")
+MEMORY = Path("/proc/meminfo")
 CONTROL_GROUP = Path("/proc/self/cgroup")
 UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 Part = tuple[Object, frozenset[int]]  # an object and the usable processors in it
@@ -70,14 +71,14 @@ def memory_in(file: Path) -> dict[str, int]:
     return {name: 1024 * int(size) for name, size in re.findall(r"([\w()]+):\s+(\d+) kB", text(file))}
 
 
+def memory_free() -> int | None:
+    """Bytes of this machine's memory that are free for use now; None where the system does not say."""
+    return memory_in(MEMORY).get("MemAvailable")
+
+
 def nodes_in(folder: Path) -> list[int]:
     """Numbers of the entries `node0`, `node1`, ... of a folder, in order."""
     return sorted(int(entry.name[4:]) for entry in folder.glob("node*") if entry.name[4:].isdigit())
-
-
-def free_memory() -> int | None:
-    """Bytes of memory that are free for use now; None where the system does not say."""
-    return memory_in(Path("/proc/meminfo")).get("MemAvailable")
 
 
 def usable_processors() -> frozenset[int]:
@@ -132,7 +133,8 @@ def examine(
     usable = usable_processors() if usable is None else usable
     parts = parts_of(system / CPUS, usable)
     allowed_memory = allowed_in(STATUS, "Mems") if allowed_memory is None else allowed_memory
-    memory, distances = memory_of(system / NODES, usable, allowed_memory)
+    whole = memory_in(MEMORY).get("MemTotal", 0) if system == SYSTEM else 0
+    memory, distances = memory_of(system / NODES, usable, allowed_memory, whole)
     return nest(without_crossing(parts, memory), memory), distances, facts(system)
 
 
@@ -157,15 +159,20 @@ def parts_of(folder: Path, usable: frozenset[int]) -> list[Part]:
 
 
 def memory_of(
-    folder: Path, usable: frozenset[int], allowed: frozenset[int]
+    folder: Path, usable: frozenset[int], allowed: frozenset[int], whole: int = 0
 ) -> tuple[dict[Object, frozenset[int]], dict[tuple[int, int], float]]:
-    """NUMA nodes that this process may use with the usable processors near each, and the distances between them."""
+    """NUMA nodes that this process may use with the usable processors near each, and the distances between them.
+
+    A node that is the only one has at least the memory of the `whole` machine (bytes): its own file leaves out what a
+    virtual machine was given since it started.
+    """
     nodes: dict[Object, frozenset[int]] = {}
     rows: dict[int, list[str]] = {}
     present = nodes_in(folder)
     for number in present:
         place = folder / f"node{number}"
         near, memory = numbers_in(text(place / "cpulist")), memory_in(place / "meminfo").get("MemTotal", 0)
+        memory = max(memory, whole) if len(present) == 1 else memory
         if (near & usable) or (not near and memory and (not allowed or number in allowed)):
             nodes[Object("numa", number, memory, first=min(near, default=-1))] = near & usable
             rows[number] = text(place / "distance").split()

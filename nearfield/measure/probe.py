@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from nearfield.entry.errors import ModelError
+from nearfield.machine.group_memory import free_memory
 from nearfield.machine.hardware import Hardware
 from nearfield.machine.processors import processors_text
 from nearfield.machine.profile import WHERE, Profile
-from nearfield.machine.system_files import free_memory
 
 UNSTEADY = 0.05  # spread of the passes over their median; beyond it a figure is not to be relied on
 SHARE_OF_MEMORY = 0.25  # all arrays together use at most this share of the free memory

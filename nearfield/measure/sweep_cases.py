@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield import Boundaries, FieldFile, Gaussian, Grid, Parallel, PointCurrent, Simulation, Snapshot
 from nearfield.entry.errors import NearfieldError
-from nearfield.machine.system_files import free_memory
+from nearfield.machine.group_memory import free_memory
 from nearfield.machine.transport import Alone, world
 
 if TYPE_CHECKING:

@@ -139,7 +139,7 @@ def is_metal(medium: Any) -> bool:
 def surface_medium(value: Any) -> Any:
     """The entry that a table of its kind stands for; any other value as it is."""
     kind = value.get("kind") if isinstance(value, dict) else None
-    return KINDS[kind](**value) if kind in KINDS else value
+    return KINDS[kind](**value) if isinstance(kind, str) and kind in KINDS else value
 
 
 def _material(value: Any) -> Any:

@@ -10,7 +10,7 @@ from nearfield.discretization.discretization import Discretization, Feature
 from nearfield.formats.description import FieldDescription
 from nearfield.formats.sizes import PredictedSize, predicted_size
 from nearfield.lowering.context import Context
-from nearfield.machine.system_files import free_memory
+from nearfield.machine.group_memory import free_memory
 from nearfield.plan.recorders import SnapshotBox
 from nearfield.plan.sizes import BYTES_OF
 from nearfield.records.records import PARTS

@@ -20,7 +20,7 @@ from nearfield.grid.moves import Moved
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.cautions import and_others
 from nearfield.plan.planning import unit_length
-from nearfield.plan.sizes import HDF5_OVERHEAD, term_bytes
+from nearfield.run.disk_space import result_bytes
 from nearfield.run.forecast import forecast, long_run
 from nearfield.run.memory import memory_of, too_full, too_much_memory
 
@@ -167,7 +167,7 @@ class Check:
 def examine(simulation: Model, threads: int | None = None) -> Check:
     """The check of a simulation. Error: ModelError for what `run` would refuse as well."""
     setup = Discretization(simulation)
-    grid, plan, precision = setup.grid, setup.plan, simulation.precision
+    grid, plan = setup.grid, setup.plan
     media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(plan.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
     found = chosen_engine(simulation.engine, plan if simulation.engine == AUTO else None)
@@ -179,9 +179,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
     )
     threads = threads or choice.machine.threads
     time = forecast(setup, threads, engine=engine)
-    runs, steps = max(1, len(setup.excitations)), setup.expected_steps
     needed, (files, full) = memory_of(setup, time.surface_bytes, engine), field_files(setup)
-    _, output = term_bytes(setup.terms, steps, precision)
     return Check(
         title=simulation.title,
         cells=plan.cells,
@@ -191,7 +189,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         extent=extent,
         highest_frequency=frequency,
         memory_bytes=needed.total,
-        output_bytes=HDF5_OVERHEAD + output * runs,
+        output_bytes=result_bytes(setup),
         checkpoint_bytes=needed.fields + needed.terms,
         predicted_seconds=time.seconds,
         mcells_per_second=time.mcells_per_second,

@@ -11,8 +11,10 @@ from nearfield.engines import engine_named
 from nearfield.engines.cpu.pole_sizes import pole_bytes
 from nearfield.engines.cuda.device import device
 from nearfield.engines.cuda.sizes import device_bytes
+from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory
-from nearfield.machine.system_files import free_memory
+from nearfield.machine.group_memory import free_memory, group_memory
+from nearfield.machine.transport import agreed
 from nearfield.output.field_sizes import features_with_files, ring_bytes
 from nearfield.plan.sizes import BYTES_OF, domain_bytes, term_bytes
 from nearfield.run.surface_costs import surfaces
@@ -56,7 +58,14 @@ def memory_of(setup: Discretization, surface_bytes: int, engine: str | None = No
 
 
 def too_much_memory(needed: int) -> Iterator[str]:
-    """A warning where the machine has less memory than the run takes."""
+    """A warning where the machine has less memory than the run takes. Error: its control group has."""
+    group = group_memory()
+    if group is not None and needed >= group.free:
+        raise ModelError(
+            f"needs {memory(needed)} of memory, but the control group of this process ({group.group}) grants "
+            f"{memory(group.limit)}, of which {memory(group.free)} are left, and the kernel ends what exceeds it; use "
+            "fewer cells or monitors, or ask for more memory where this process was started"
+        )
     free = free_memory()
     if free is not None and needed >= free:
         yield f"needs {memory(needed)} of memory, {memory(free)} are free here; use fewer cells or monitors"
@@ -72,10 +81,17 @@ def too_full(needed: Memory) -> Iterator[str]:
 
 
 def short_of_memory(setup: Discretization, engine: str | None = None) -> list[str]:
-    """The warning of a run, whose ranks share its memory evenly; media are looked at only where it may not fit."""
+    """The warning of a run, whose ranks share its memory evenly. Error: that of `too_much_memory`.
+
+    Media are looked at only where it may not fit.
+    """
     plan, precision, free = setup.plan, setup.simulation.precision, free_memory()
+    hosts = setup.ranks.hosts
+    sharers = hosts.count(hosts[setup.ranks.rank])
     numbers = math.prod(plan.cells) * (1 + plan.complex_fields) * MOST_NUMBERS
     most = numbers * BYTES_OF[precision] + term_bytes(setup.terms, setup.expected_steps, precision)[0]
-    if free is None or most < free * setup.ranks.size:
+    short = free is not None and most * sharers >= free * setup.ranks.size
+    if not setup.ranks.any(short):
         return []
-    return list(too_much_memory(memory_of(setup, surfaces(setup)[0], engine).total // setup.ranks.size))
+    needed = memory_of(setup, surfaces(setup)[0], engine).total * sharers // setup.ranks.size  # on this host
+    return agreed(setup.ranks, lambda: list(too_much_memory(needed)))

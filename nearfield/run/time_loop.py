@@ -27,7 +27,7 @@ from nearfield.entry.errors import DivergedError, RunFailed
 from nearfield.entry.toml_text import dumps
 from nearfield.machine.facts import machine_facts
 from nearfield.machine.interruption import Interruption
-from nearfield.machine.transport import world
+from nearfield.machine.transport import agreed, world
 from nearfield.output.field_streams import FieldStreams
 from nearfield.parallel.start import start
 from nearfield.parallel.timeline import few, write_trace
@@ -35,6 +35,7 @@ from nearfield.records.hdf5 import write_result
 from nearfield.records.records import ExcitationRecord, RunRecord, Variable, Variables
 from nearfield.run.checkpoint.keeper import Checkpoints
 from nearfield.run.collecting import Collector
+from nearfield.run.disk_space import DiskWatch, result_bytes
 from nearfield.run.endings import ending_warnings
 from nearfield.run.facts import excitation_facts, media_table, plan_facts
 from nearfield.run.forecast import forecast, refuse_unasked, surely_short
@@ -132,6 +133,9 @@ class Run:
         self.fields = FieldStreams(setup, self.started, options.output, options.space_check)
         output = None if options.output is None or self.ranks.rank else Path(options.output).parent
         self.folder = output if output is not None and output.is_dir() else None  # as it was before the run
+        self.disk = DiskWatch(output, result_bytes(setup), checkpoints.tell)
+        if options.space_check:
+            agreed(self.ranks, self.disk.refuse_full, at_root=True)
         self.stop = Interruption(checkpoints.schedule is not None)
         self.ranks.watch(kept=self.kept)
         checkpoints.begin(setup, self.ranks, self.record)
@@ -190,7 +194,7 @@ class Run:
             self.attempts.at("deriving S-parameters", lambda: finish(self.record, self.setup), None)
         ending = self.judged()
         later = [*self.started.binding.warnings, *ending, *self.attempts.warnings, *self.folder_made_again()]
-        facts["warnings"] = [*self.known, *later, *self.checkpoints.warnings]
+        facts["warnings"] = [*self.known, *later, *self.checkpoints.warnings, *self.disk.warnings]
         if self.attempts.failed:
             facts["failed_derivations"] = self.attempts.failed
         facts |= self.checkpoints.facts() | self.fields.facts()
@@ -316,7 +320,8 @@ class TimeLoop:
         self.whole.tuner.add(size, seconds, weigh)
 
     def report(self) -> None:
-        """Call `progress` with where the run stands."""
+        """Call `progress` with where the run stands, and look at the disk that the result will need."""
+        self.whole.disk.look()
         progress = self.whole.options.progress
         if progress and self.whole.ranks.rank == 0:
             step, steps = self.engine.step, self.setup.steps

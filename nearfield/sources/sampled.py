@@ -14,6 +14,7 @@ from nearfield.entry.schema import Schema, tag
 
 BAND_EDGE = 0.1  # amplitude at the edges of the useful band, relative to the spectrum's peak: -20 dB
 NEGLIGIBLE = 1e-3  # -60 dB
+LARGEST_SAMPLE = 1e30  # fields in single precision hold 3.4e38
 
 
 def read_samples(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -65,6 +66,11 @@ class Samples(Schema):
             raise ValueError(f"{times.size} times and {values.size} values given; needs as many of each, at least 2")
         if not (np.isfinite(times).all() and np.isfinite(values).all() and (np.diff(times) > 0).all()):
             raise ValueError("times must increase and all numbers must be finite; sort and clean the samples")
+        if abs(values).max() > LARGEST_SAMPLE:
+            raise ValueError(
+                f"the largest value is {abs(values).max():.3g}, and no field may exceed 1e38; give at most "
+                f"{LARGEST_SAMPLE:g}, in the unit of the source's strength"
+            )
         if times[0] < 0.0:
             raise ValueError(f"the first time is {times[0]:.6g} s, but a run begins at 0; shift the samples")
         if not values.any():

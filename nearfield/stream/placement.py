@@ -5,8 +5,9 @@ from __future__ import annotations
 from numbers import Integral
 
 from nearfield.entry.errors import ModelError
+from nearfield.machine.group_memory import free_memory
 from nearfield.machine.pages import policy_refused
-from nearfield.machine.system_files import NODES, SYSTEM, free_memory, memory_in, numbers_in, text
+from nearfield.machine.system_files import NODES, SYSTEM, memory_in, numbers_in, text
 
 
 def nodes_with_memory() -> list[int]:

@@ -1,0 +1,23 @@
+"""Arrays that NumPy saved, from files that anyone may have made or damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+
+def read_array(path: str | Path) -> np.ndarray:
+    """The array of a file of `numpy.save`. Errors: `OSError`; `ValueError` for any other file.
+
+    Its header is held against the length of the file before there is memory for it.
+    """
+    try:
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError:
+        raise
+    except Exception as error:  # headers are texts in Python: a damaged one makes its parser raise every kind
+        raise ValueError(" ".join(str(error).split()).rstrip(".") or type(error).__name__) from None
+    if not isinstance(found, np.ndarray):
+        raise ValueError("it holds several arrays, as numpy.savez writes them")
+    return np.array(found)

@@ -1,0 +1,64 @@
+"""Memory that the control group of this process grants: what exceeds it is killed by the kernel, without a word.
+
+A group may use no more than the least of its own limit and those of the groups that it lies in; versions 1 and 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearfield.machine.system_files import CONTROL_GROUP, SYSTEM, memory_free, number_in, text
+
+UNLIMITED = 1 << 60  # bytes: version 1 has no word for no limit, but a number near 2^63
+
+
+@dataclass(frozen=True)
+class GroupMemory:
+    """The limit that leaves least room."""
+
+    group: str  # folder of the group in the system's files
+    limit: int  # bytes
+    free: int  # bytes that may still be used, with what the kernel gives back (pages of files)
+
+
+def group_memory(system: Path = SYSTEM, membership: Path = CONTROL_GROUP) -> GroupMemory | None:
+    """The narrowest limit on the memory of this process; None where no group sets one."""
+    found = [each for folder in _groups(system / "fs" / "cgroup", text(membership)) if (each := _limit_of(folder))]
+    return min(found, key=lambda each: each.free, default=None)
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that are free for use now, in the machine and in the control group; None where none says."""
+    group = group_memory()
+    known = [free for free in (memory_free(), group.free if group else None) if free is not None]
+    return min(known, default=None)
+
+
+def _groups(mounted: Path, membership: str) -> Iterator[Path]:
+    """Folders of the groups that hold this process, each with those that it lies in."""
+    for controllers, path in re.findall(r"^\d+:([^:]*):(.*)$", membership, re.MULTILINE):
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        root = mounted / "memory" if controllers else mounted
+        folder = root / path.strip("/")
+        for group in (folder, *folder.parents):
+            yield group
+            if group == root:
+                break
+
+
+def _limit_of(group: Path) -> GroupMemory | None:
+    """The limit of one group; None where it sets none, or has gone."""
+    for limit_file, usage_file, given_back in (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        limit, used = number_in(group / limit_file), number_in(group / usage_file)
+        if 0 <= limit < UNLIMITED:
+            kept = re.search(rf"^{given_back} (\d+)$", text(group / "memory.stat"), re.MULTILINE)
+            in_use = max(used, 0) - (int(kept[1]) if kept else 0)
+            return GroupMemory(str(group), limit, max(0, limit - max(in_use, 0)))
+    return None

@@ -1,0 +1,62 @@
+"""A disk that fills up is noticed when it fills, while the run goes on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import warnings
+
+import pytest
+from checkpointed import tiny
+
+import nearfield as nf
+from nearfield.run import disk_space
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of half a mebibyte and few files."""
+    place = tmp_path / "small"
+    place.mkdir()
+    line = ["mount", "-t", "tmpfs", "-o", "size=512k,nr_inodes=20", "none", place]
+    if os.geteuid() != 0 or subprocess.run(line, capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a small disk")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def filled(place, kind: str) -> None:
+    if kind == "bytes":
+        with open(place / "others", "wb") as file, pytest.raises(OSError, match="No space"):
+            file.write(b"x" * 2**20)
+            file.flush()
+    else:
+        with pytest.raises(OSError, match="No space"):
+            for number in range(30):
+                (place / f"{number}").touch()
+
+
+@pytest.mark.parametrize("kind", ["bytes", "files"])
+def test_a_disk_that_fills_during_the_run_is_said_at_once_and_again_in_the_result(kind, small_disk, monkeypatch):
+    monkeypatch.setattr(disk_space, "SECONDS", 0.0)
+    told: list[int] = []
+
+    def fill(info) -> None:
+        if info.step >= 20 and not (small_disk / "others").exists() and not (small_disk / "3").exists():
+            filled(small_disk, kind)
+        with warnings.catch_warnings():
+            told.append(info.step)
+
+    with warnings.catch_warnings(record=True) as said, pytest.raises(nf.RunFailed, match="No space") as failed:
+        warnings.simplefilter("always")
+        tiny(steps=4000).run(output=small_disk / "result.h5", threads=1, progress=fill)
+    assert any("will be lost" in str(each.message) for each in said)
+    assert any("will be lost" in text for text in failed.value.result.facts["warnings"])
+    assert failed.value.result["tip"].sizes["time"] == 4000 and told[-1] == 4000
+
+
+@pytest.mark.parametrize("kind", ["bytes", "files"])
+def test_a_full_disk_is_refused_before_the_run(kind, small_disk):
+    filled(small_disk, kind)
+    with pytest.raises(nf.ModelError, match="the disk of .* (left|more files)"):
+        tiny().run(output=small_disk / "result.h5", threads=1)

@@ -1,0 +1,119 @@
+"""Limits of control groups count: a run that one of them cannot hold is refused before the kernel ends it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nearfield as nf
+from nearfield.cli import main
+from nearfield.machine import system_files
+from nearfield.machine.group_memory import group_memory
+from nearfield.run import memory as run_memory
+
+MIB = 2**20
+
+
+def written(folder: Path, **files: object) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name.replace("__", ".")).write_text(f"{content}\n")
+
+
+def test_version_2_takes_the_narrowest_group_on_the_way_to_the_root(tmp_path):
+    root, member = tmp_path / "fs" / "cgroup", tmp_path / "membership"
+    written(root / "batch", memory__max=300 * MIB, memory__current=100 * MIB, memory__stat=f"inactive_file {40 * MIB}")
+    written(root / "batch" / "job", memory__max="max", memory__current=90 * MIB, memory__stat="")
+    written(root / "batch" / "job" / "step", memory__max=500 * MIB, memory__current=10 * MIB)
+    member.write_text("0::/batch/job/step\n")
+    found = group_memory(tmp_path, member)
+    assert found is not None and found.group.endswith("/batch")
+    assert (found.limit, found.free) == (300 * MIB, 240 * MIB)
+
+
+def test_version_1_knows_its_number_for_no_limit(tmp_path):
+    root, member = tmp_path / "fs" / "cgroup" / "memory", tmp_path / "membership"
+    names = {"memory__limit_in_bytes": 2**63 - 4096, "memory__usage_in_bytes": 5 * MIB}
+    written(root, **names)
+    written(root / "docker" / "a", **names)
+    member.write_text("5:devices:/\n4:memory:/docker/a\n0::/\n")
+    assert group_memory(tmp_path, member) is None
+    stat = f"cache 1\ntotal_inactive_file {2 * MIB}"
+    written(root / "docker", memory__limit_in_bytes=64 * MIB, memory__usage_in_bytes=60 * MIB, memory__stat=stat)
+    found = group_memory(tmp_path, member)
+    assert found is not None and (found.limit, found.free) == (64 * MIB, 6 * MIB)
+
+
+def test_a_group_that_is_not_below_the_mount_leaves_the_mount_itself(tmp_path):
+    """In a container the system names groups of the host, and shows the container's own at the root."""
+    written(tmp_path / "fs" / "cgroup", memory__max=10 * MIB, memory__current=0)
+    (tmp_path / "membership").write_text("0::/../host/docker/abc\n")
+    found = group_memory(tmp_path, tmp_path / "membership")
+    assert found is not None and found.limit == 10 * MIB
+
+
+def test_without_groups_nothing_is_known(tmp_path):
+    assert group_memory(tmp_path, tmp_path / "none") is None
+
+
+def box(cells: int) -> nf.Simulation:
+    return nf.Simulation(
+        nf.Grid.uniform(1e-3, (cells,) * 3),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        steps=20,
+        sources=[nf.PointCurrent((4e-3,) * 3, "z", nf.Gaussian(15e9))],
+    )
+
+
+def test_check_and_run_refuse_what_the_group_cannot_hold(tmp_path, monkeypatch, capsys):
+    limit = run_memory.group_memory.__globals__["GroupMemory"]("/fs/batch", 30 * MIB, 20 * MIB)
+    monkeypatch.setattr(run_memory, "group_memory", lambda: limit)
+    monkeypatch.setattr(run_memory, "free_memory", lambda: limit.free)
+    (tmp_path / "model.toml").write_text(box(120).to_toml())
+    for command in (["check"], ["run", "--output", str(tmp_path / "out"), "--no-report"]):
+        assert main([command[0], str(tmp_path / "model.toml"), *command[1:]]) == 2
+        said = capsys.readouterr().err
+        assert "/fs/batch) grants 30 MiB, of which 20 MiB are left" in said and said.count("error:") == 1, said
+    assert not (tmp_path / "out" / "result.h5").exists()
+    with pytest.raises(nf.ModelError, match="control group"):
+        box(120).run(threads=1)
+    assert box(20).run(threads=1).status == "done"
+
+
+GROUP = Path("/sys/fs/cgroup/memory")
+
+
+def test_a_run_in_a_real_group_is_refused_before_the_kernel_ends_it(tmp_path):
+    own = GROUP / f"nearfield-test-{os.getpid()}"
+    try:
+        own.mkdir()
+        (own / "memory.limit_in_bytes").write_text(str(220 * MIB))
+    except OSError as error:
+        own.exists() and own.rmdir()
+        pytest.skip(f"needs the right to make control groups of version 1 ({error})")
+    try:
+        (tmp_path / "model.toml").write_text(box(200).to_toml())  # some 240 MiB
+        code = (
+            f"import os, sys; open({str(own / 'cgroup.procs')!r}, 'w').write(str(os.getpid()))\n"
+            "from nearfield.cli import main; sys.exit(main())"
+        )
+        line = [sys.executable, "-c", code, "run", "model.toml", "--output", "out", "--no-report", "--threads", "1"]
+        environment = os.environ | {"PYTHONPATH": str(Path(nf.__file__).parents[1])}
+        done = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100)
+        assert done.returncode == 2 and f"({own}) grants 220 MiB" in done.stderr, done.stderr
+    finally:
+        own.rmdir()
+
+
+def test_the_only_node_has_the_memory_of_the_machine(tmp_path):
+    """A virtual machine that was given memory later has it in no node's own file."""
+    node = tmp_path / "node0"
+    written(node, cpulist="0-1", meminfo=f"Node 0 MemTotal: {9 * 2**10} kB", distance="10")
+    (found,), _ = system_files.memory_of(tmp_path, frozenset({0, 1}), frozenset({0}), 24 * MIB)
+    assert found.size == 24 * MIB
+    (found,), _ = system_files.memory_of(tmp_path, frozenset({0, 1}), frozenset({0}))
+    assert found.size == 9 * MIB
