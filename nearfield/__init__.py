@@ -20,6 +20,7 @@ _HOMES = {
     "nearfield.media.surface_media": ("Conductor", "ResistiveSheet"),
     "nearfield.media.poles": ("Debye", "Drude", "Lorentz", "PoleResidue"),
     "nearfield.bodies.geometry": ("Box", "Sphere", "Cylinder", "Sheet", "Wire", "Polygon", "Structure"),
+    "nearfield.bodies.transforms": ("Translate", "Rotate", "Mirror", "Array"),
     "nearfield.bodies.revolved": ("Revolved",),
     "nearfield.bodies.mesh": ("Mesh",),
     "nearfield.bodies.layout": ("Layout", "gds"),

@@ -18,6 +18,10 @@ from nearfield.bodies.geometry import Sheet as Sheet
 from nearfield.bodies.geometry import Wire as Wire
 from nearfield.bodies.geometry import Polygon as Polygon
 from nearfield.bodies.geometry import Structure as Structure
+from nearfield.bodies.transforms import Translate as Translate
+from nearfield.bodies.transforms import Rotate as Rotate
+from nearfield.bodies.transforms import Mirror as Mirror
+from nearfield.bodies.transforms import Array as Array
 from nearfield.bodies.revolved import Revolved as Revolved
 from nearfield.bodies.mesh import Mesh as Mesh
 from nearfield.bodies.layout import Layout as Layout

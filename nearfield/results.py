@@ -21,6 +21,7 @@ from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord
 __all__ = ["ExcitationRecord", "FieldResult", "MonitorRecord", "Result", "RunRecord", "Variable", "open_result"]
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
     from nearfield.grid.yee import YeeGrid
@@ -300,6 +301,22 @@ class Result:
         from nearfield.analysis.sparameters import write_touchstone
 
         return write_touchstone(path, self.sparameters, self.reference_impedances)
+
+    def to_skrf(self) -> Any:
+        """The S-parameters as a `skrf.Network` (scikit-rf): excited ports, each with its own reference impedance.
+
+        Frequencies at which a pulse held no energy are left out; waves of guides' modes get 50 ohm. Error: `ModelError`
+        without scikit-rf, or where no port was excited.
+        """
+        from nearfield.analysis.exchange import skrf_network
+
+        return skrf_network(self.sparameters, self.reference_impedances, self.title)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The S-parameters as a table: a row a frequency (Hz), complex columns `S(out, in)`."""
+        from nearfield.analysis.exchange import s_table
+
+        return s_table(self.sparameters)
 
     def save(self, path: str | Path) -> Path:
         """Write everything to one HDF5 file, which `open_result` reads."""

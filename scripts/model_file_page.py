@@ -76,6 +76,8 @@ def reference() -> str:
         if name == "structures":
             shapes = schemas_in(hints(entries[0])["shape"])
             parts += ["## shape = { ... }", *(entry_text(shape) for shape in shapes)]
+            transforms = schemas_in(hints(entries[0])["transforms"])
+            parts += ["## transforms = [{ ... }]", *(entry_text(transform) for transform in transforms)]
         if name == "background":
             poles = schemas_in(hints(entries[0])["poles"])
             parts += [

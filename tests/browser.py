@@ -10,7 +10,9 @@ import shutil
 import subprocess
 import tempfile
 import time
+import urllib.error
 import urllib.request
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,7 +79,9 @@ def chromium() -> Iterator[Browser]:
     """A browser of its own; where there is none the test is skipped, and says what to install."""
     driver, program = shutil.which("chromedriver"), shutil.which("chromium") or shutil.which("google-chrome")
     if not driver or not program:
-        pytest.skip("NO BROWSER: the viewer's page is not tested here; `apt-get install chromium chromium-driver`")
+        missing = "NO BROWSER: the viewer's page is not tested here; `apt-get install chromium chromium-driver`"
+        warnings.warn(missing, stacklevel=2)  # pytest lists warnings, and counts of skips only
+        pytest.skip(missing)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         process = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:

@@ -75,3 +75,28 @@ def test_nothing_to_write_is_refused(tmp_path):
     values = array(1) * np.nan
     with pytest.raises(nf.ModelError, match="no port was excited"):
         write_touchstone(tmp_path / "x.s1p", values, reference(values))
+
+
+def two_ports(excitations=None) -> nf.Result:
+    """A strip line between two unlike ports in a closed box, so short that all that matters is what is handed on."""
+    ends = [nf.LumpedPort(name, (x, 4e-3, 0), (x, 4e-3, 2e-3), "z", ohm) for name, x, ohm in TWO]
+    strip = nf.Structure(nf.Wire([(2e-3, 4e-3, 2e-3), (8e-3, 4e-3, 2e-3)]), nf.PEC)
+    grid, walls = nf.Grid.uniform(1e-3, (10, 8, 6)), nf.Boundaries(all=nf.PEC)
+    pulse = nf.Gaussian(8e9)
+    model = nf.Simulation(grid, [strip], walls, ports=ends, waveform=pulse, excitations=excitations, steps=400)
+    return model.run(threads=1)
+
+
+TWO = (("left", 2e-3, 50.0), ("right", 8e-3, 75.0))
+
+
+def test_a_network_of_scikit_rf_has_the_numbers_and_the_impedance_of_each_port():
+    result = two_ports()
+    network = result.to_skrf()
+    at = network.f.searchsorted(4e9)
+    assert network.z0[0].tolist() == [50.0, 75.0] and network.port_names == ["left", "right"]
+    own = result.sparameters.sel(frequency=network.f[at])
+    assert np.array_equal(network.s[at], own.transpose("to", "source").values)
+    table = result.to_pandas()
+    assert table.loc[network.f[at], "S(right, left)"] == own.sel(to="right", source="left").item()
+    assert two_ports(["left"]).to_skrf().nports == 1  # the other stays in its termination

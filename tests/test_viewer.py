@@ -17,6 +17,7 @@ from browser import Browser, chromium
 
 import nearfield as nf
 from nearfield.bodies.geometry import Shape
+from nearfield.bodies.outlined import ears
 from nearfield.cli import main
 from nearfield.commands.new import template_text
 from nearfield.model_file import loads
@@ -24,7 +25,7 @@ from nearfield.viewer.export import export, parts_of
 from nearfield.viewer.media_map import media_map
 from nearfield.viewer.page import page_of
 from nearfield.viewer.scene import scene_of
-from nearfield.viewer.triangles import MAKERS, ears, surface_of, tubes
+from nearfield.viewer.triangles import MAKERS, surface_of, tubes
 
 ROOT = Path(__file__).resolve().parents[1]
 L_SHAPE = [(0, 0), (2e-3, 0), (2e-3, 1e-3), (1e-3, 1e-3), (1e-3, 2e-3), (0, 2e-3)]

@@ -5,17 +5,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from nearfield.bodies.layout import Layout
 from nearfield.bodies.mesh import Mesh
 from nearfield.bodies.revolved import Revolved
 from nearfield.bodies.shapes import Box, Cylinder, Polygon, Sheet, Solid, Sphere, Wire
+from nearfield.bodies.transforms import AnyTransform, transformed
 from nearfield.bodies.voxels import Voxels
 from nearfield.entry.errors import ModelError
-from nearfield.entry.quantities import shown
+from nearfield.entry.quantities import Several, shown
 from nearfield.entry.schema import Schema
 from nearfield.media.materials import MEDIA_WORDS, Medium, from_library
 from nearfield.media.surface_media import AnyMaterial, Conductor, ResistiveSheet, surface_medium
@@ -57,6 +59,14 @@ class Structure(Schema):
     """Its medium; of Voxels also a table {number: medium}, with `"none"` for boxes that stay as they are."""
     name: str | None = None
     """Name in messages and plots."""
+    transforms: Several[AnyTransform] = ()
+    """What is done to the shape, in this order: `Translate`, `Rotate`, `Mirror`, `Array`; each copy that they make
+    becomes a structure of its own, `via 1`, `via 2`."""
+
+    @field_validator("transforms", mode="before")
+    @classmethod
+    def _one_or_many(cls, value):
+        return tuple(value) if isinstance(value, list) else value if isinstance(value, tuple) else (value,)
 
     @model_validator(mode="after")
     def _suits_its_shape(self) -> Structure:
@@ -66,10 +76,26 @@ class Structure(Schema):
             self.shape._refuse_unnamed(self.medium)
         if wrong := unsuited(self.shape, self.medium):
             raise ValueError(wrong)
+        self._copies  # noqa: B018 (made and checked)
         return self
 
     def parts(self) -> tuple[Structure, ...]:
-        """One structure for each medium: itself, or the parts of a voxel model with a table."""
+        """One structure for each medium and copy: itself, a voxel model's parts by its table, what transforms make."""
+        return tuple(part for copy in self._copies for part in copy._by_medium())
+
+    @cached_property
+    def _copies(self) -> tuple[Structure, ...]:
+        """The structures that the transforms make; itself without any."""
+        if not self.transforms:
+            return (self,)
+        shapes = transformed(self.shape, self.transforms)
+        single = len(shapes) == 1 or self.name is None
+        return tuple(
+            Structure(shape=shape, medium=self.medium, name=self.name if single else f"{self.name} {number}")
+            for number, shape in enumerate(shapes, 1)
+        )
+
+    def _by_medium(self) -> tuple[Structure, ...]:
         if not isinstance(self.medium, dict) or not isinstance(self.shape, Voxels):
             return (self,)
         name, parts = self.name or self.shape.kind, self.shape._by_number(self.medium)

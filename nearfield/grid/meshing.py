@@ -18,6 +18,7 @@ from nearfield.bodies.shapes import Cylinder, Extruded, Wire
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Point, triple
 from nearfield.grid.boundaries import Boundaries
+from nearfield.grid.good_conductors import refuse_good_conductors
 from nearfield.grid.grading import ADVICE, graded_cells
 from nearfield.grid.grid import AutoGrid, refuse_cell_count
 from nearfield.grid.outlines import Edge, free_edges
@@ -66,6 +67,7 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
     boundaries = simulation.boundaries if simulation else Boundaries()
     background = simulation.background if simulation else Medium()
     bodies = simulation._bodies if simulation else ()
+    refuse_good_conductors(bodies, auto.maximum_frequency)
     media = [background, *(body.medium for body in bodies if isinstance(body.medium, Medium))]
     finest = min(cell_in(auto, medium) for medium in media)
     closest = auto.minimum_cell or finest / FINEST

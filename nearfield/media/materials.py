@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.entry.errors import ModelError
@@ -14,12 +14,14 @@ from nearfield.entry.quantities import (
     Conductivity,
     Frequency,
     MagneticConductivity,
+    NonNegativeNumber,
     PositiveFrequency,
     PositiveNumber,
     Read,
 )
 from nearfield.entry.schema import Schema
 from nearfield.entry.wording import counted
+from nearfield.media.loss_tangent import conductivity_of, poles_of
 from nearfield.media.poles import AnyPole
 
 MEDIA_WORDS = ("pec", "pmc")  # perfect electric and magnetic conductor; every other word is a key of Simulation.media
@@ -58,6 +60,13 @@ class Medium(Schema):
     """Terms of the permeability that depend on frequency, likewise."""
     valid_band: tuple[Frequency, PositiveFrequency] | None = None
     """Lowest and highest frequency (Hz) for which the constants hold; `check` warns of a run that leaves it."""
+    loss_tangent: NonNegativeNumber | None = None
+    """Loss over storage of the permittivity, as data sheets state it; it becomes a conductivity, or poles."""
+    loss_frequency: PositiveFrequency | None = None
+    """Frequency (Hz) of the loss tangent: it becomes the conductivity that has it there, and falls as 1/f beside it."""
+    loss_band: tuple[PositiveFrequency, PositiveFrequency] | None = None
+    """Or: lowest and highest frequency (Hz) between which it is constant within 3 %, by Debye poles; `permittivity` is
+    then that at their geometric mean."""
 
     @field_validator("poles", "magnetic_poles", mode="before")
     @classmethod
@@ -65,6 +74,30 @@ class Medium(Schema):
         if isinstance(value, list):
             return tuple(value)
         return value if isinstance(value, (tuple, str)) or value is None else (value,)
+
+    @model_validator(mode="after")
+    def _loss(self) -> Medium:
+        """The medium with conductivity or poles in place of its loss tangent."""
+        if self.loss_tangent is None:
+            if self.loss_frequency is not None or self.loss_band is not None:
+                raise ValueError("loss_frequency or loss_band is given without a loss_tangent")
+            return self
+        if (self.loss_frequency is None) == (self.loss_band is None):
+            given = "both are given" if self.loss_band else "neither is given"
+            raise ValueError(f"loss_tangent holds at a loss_frequency, or over a loss_band; {given}")
+        if self.conductivity or self.poles:
+            raise ValueError("loss_tangent stands in place of conductivity and poles; give it, or these")
+        made: dict[str, Any]
+        if self.loss_frequency is not None:
+            made = {"conductivity": conductivity_of(self.loss_tangent, self.loss_frequency, self.permittivity)}
+        elif self.loss_band is not None:
+            instant, poles = poles_of(self.loss_tangent, self.loss_band, self.permittivity)
+            made = {"permittivity": instant, "poles": poles, "valid_band": self.valid_band or self.loss_band}
+        stated = dict.fromkeys(("loss_tangent", "loss_frequency", "loss_band"))
+        self.__dict__.update(made | stated)  # what is saved is what runs
+        self.model_fields_set.difference_update(stated)
+        self.model_fields_set.update(made)
+        return self
 
     @property
     def index(self) -> float:

@@ -13,8 +13,8 @@ import numpy as np
 
 from nearfield.discretization.discretization import grid_of
 from nearfield.entry.errors import ModelError
-from nearfield.entry.whole_file import write_whole
 from nearfield.pictures.style import METAL
+from nearfield.viewer.page import written
 from nearfield.viewer.scene import media_colours
 from nearfield.viewer.triangles import joined, surface_of
 
@@ -156,10 +156,4 @@ def kind_of(path: Path) -> str:
 
 def export(parts: list[Part], kind: str, path: Path) -> Path:
     """Write the bodies of a model as "gltf", "stl" or "vtk". Error: the file cannot be written."""
-    content = WRITERS[kind][1](parts)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be written: {error.strerror}; give another file with --output") from None
-    return path
+    return written(WRITERS[kind][1](parts), path)

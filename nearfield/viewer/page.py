@@ -46,10 +46,14 @@ def open_page(path: Path) -> bool:
 
 def write_page(model: Model, path: Path) -> Path:
     """Write the page of a model. Error: the file cannot be written."""
-    text = page_of(model)
+    return written(page_of(model), path)
+
+
+def written(content: str | bytes, path: Path) -> Path:
+    """The path of a file, once it holds the content, whole. Error: it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text)
+        write_whole(path, content)
     except OSError as error:
         raise ModelError(f"{path} cannot be written: {error.strerror}; give another file with --output") from None
     return path
