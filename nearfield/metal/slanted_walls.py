@@ -13,12 +13,16 @@ from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.conformal import cell_near
 from nearfield.metal.grid_metal import GridMetal
+from nearfield.metal.outlines import sides_of
+from nearfield.metal.patches import next_axes
+from nearfield.metal.rim_points import UPRIGHT
 from nearfield.metal.thickness import mean_thickness
 from nearfield.metal.thin_rims import Beads
 
 THIN = 1.5  # cells; thinner walls have both sides in one face (docs/method.md, Thin walls)
 OFF = 0.5  # cells by which one side of a followed thin wall lies too far out at most
 LEFT = 0.25  # cells by which rims with beads act elsewhere than drawn (docs/method.md, Thin plates)
+BOUNDED = 0.1  # cells by which slanting rims of flat metal act further out at most (docs/method.md, Rims of sheets)
 
 
 def slanted_walls(
@@ -75,6 +79,26 @@ def moved_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
                 "effect": f"they have beads {quantity(beads.cell, 'm')} thick, a cell, and are drawn back by "
                 f"{quantity(beads.drawn_back, 'm')}, so that they act as far out as drawn",
                 "cells": beads.drawn_back / beads.cell,
+            }
+
+
+def moved_slanting_rims(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
+    """Rims along no axis of flat metal, whose field the time step bounds."""
+    for number, body in enumerate(bodies):
+        if number in metal.followed or not metal.follows(body.shape):
+            continue
+        lower, upper = body.shape.bounds()
+        normal = int(np.argmin(np.subtract(upper, lower)))
+        start, end = sides_of(body.shape, normal) or (np.empty((0, 2)), np.empty((0, 2)))
+        if (np.abs(end - start).min(axis=1) > UPRIGHT * np.hypot(*(end - start).T)).any():
+            further = BOUNDED * max(cell_near(grid, a, lower[a], upper[a]) for a in next_axes(normal))
+            yield {
+                "what": f"{body.label}, its slanting rims",
+                "from": 0.0,
+                "to": further,
+                "effect": f"they act up to {BOUNDED:g} cells ({quantity(further, 'm')}) further out, since the time "
+                "step bounds the correction of their field",
+                "cells": BOUNDED,
             }
 
 
