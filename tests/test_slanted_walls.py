@@ -61,6 +61,17 @@ def test_thin_metal_across_no_axis_is_warned_of_and_listed_with_its_effect(shape
     assert word in entry["effect"]
 
 
+def test_what_acts_in_place_of_thin_and_slanting_rims_is_listed():
+    entry = next(each for each in checked(strip(30, 0.1 * MM), "conformal").moved if "free rims" in each["what"])
+    assert entry["to"] == pytest.approx(0.3 * MM, rel=0.01)  # a third of what a bead adds
+    assert "beads 1 mm thick" in entry["effect"]
+    bow = nf.Polygon("z", [(0, 0), (8 * MM, -4 * MM), (8 * MM, 4 * MM)], 0, 0)
+    entry = next(each for each in checked(bow, "conformal").moved if "slanting rims" in each["what"])
+    assert entry["to"] == pytest.approx(0.1 * MM)
+    square = nf.Polygon("z", [(0, 0), (8.3 * MM, 0), (8.3 * MM, 4 * MM), (0, 4 * MM)], 0, 0)
+    assert not any("slanting rims" in each["what"] for each in checked(square, "conformal").moved)
+
+
 @pytest.mark.parametrize("metal", ["staircase", "conformal"])
 def test_thick_metal_draws_no_such_warning(metal):
     for body in (strip(30, 4 * MM), cone(4 * MM), nf.Cylinder((0, 0, -5 * MM), (0, 0, 5 * MM), 6 * MM)):

@@ -13,16 +13,18 @@ from nearfield.bodies.shapes import Solid, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import ResistiveSheet
+from nearfield.metal.cell_bound import apart, slanting_rims
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
 from nearfield.metal.metal import Body, Owned, body_of, kind_of
-from nearfield.metal.patches import Patch, at_samples
+from nearfield.metal.patches import DriveFactors, Patch, at_samples
 from nearfield.metal.rim_factors import RimFactors
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_rims import SheetRims
 from nearfield.metal.skin import SkinSurface, skin_surfaces
 from nearfield.metal.slanting_chains import slanting_wire
 from nearfield.metal.solid_corners import SolidCorners
+from nearfield.metal.thin_rims import beads_of
 from nearfield.metal.wire_edges import chain_of
 from nearfield.metal.wire_ends import Edges, WireEnd, ends_of, free_ends, without_ends
 
@@ -30,9 +32,9 @@ from nearfield.metal.wire_ends import Edges, WireEnd, ends_of, free_ends, withou
 class GridMetal:
     """Conductors among bodies, and conducting walls; `conformal`: metal may cut cells; `light`: see `OpenParts`.
 
-    `followed`: numbers of the bodies that cut cells; `chains`: wires with a radius or an end between lines; `slanting`:
-    those along no axis; `openings`: by axis, none where nothing can be cut; `gaps`: edges of circuits, where wires do
-    not end.
+    `followed`: numbers of the bodies that cut cells; `beads`: what stands for thin metal across no axis, by number;
+    `chains`: wires with a radius or an end between lines; `slanting`: those along no axis; `openings`: by axis, none
+    where nothing can be cut; `gaps`: edges of circuits, where wires do not end.
     """
 
     def __init__(
@@ -45,7 +47,13 @@ class GridMetal:
         gaps: Sequence[Edges] = (),
     ) -> None:
         self.grid, self._boundaries, self._light = grid, boundaries, light
-        solid = [(number, body) for number, body in enumerate(bodies) if not isinstance(body.medium, ResistiveSheet)]
+        self.beads = beads_of(bodies, grid, boundaries, gaps) if conformal else {}
+        solid = [
+            (number, replace(body, shape=part))
+            for number, body in enumerate(bodies)
+            if not isinstance(body.medium, ResistiveSheet)
+            for part in (self.beads[number].parts if number in self.beads else (body.shape,))
+        ]
         drawn = [(body_of(body.shape, kind_of(body.medium), grid, boundaries), body.medium) for _, body in solid]
         owned, ends = self._ended(drawn, gaps)
         self.chains = [
@@ -63,7 +71,7 @@ class GridMetal:
         self._shapes = [bodies[number].shape for number in sorted(self.followed)]
         self._stepped: list[Owned] = []
         self._cutting: list[Owned] = []
-        self.sheets = SheetRims(grid, boundaries, [body for body, _ in owned], gaps) if conformal else None
+        self.sheets = SheetRims(grid, boundaries, [body for body, _ in owned], gaps, taken) if conformal else None
         if self.sheets:
             owned = [(self._followed_flat(number, body), medium) for number, (body, medium) in enumerate(owned)]
             self._shapes += [solid[number][1].shape for number in sorted(self.sheets.taken)]
@@ -90,7 +98,7 @@ class GridMetal:
         kept = [(replace(body, edges=without_ends(body.edges, own)), to) for (body, to), own in zip(owned, ends)]
         return kept, ends
 
-    def _about_rims(self, bodies: Sequence[Body], followed: Sequence[bool]) -> RimFactors:
+    def _about_rims(self, bodies: Sequence[Body], followed: Sequence[bool]) -> DriveFactors:
         """The factors about rims of sheets and corners of solids."""
         assert self.sheets is not None
         sheets, samples = self.sheets, SampleNumbers(self.grid)
@@ -100,7 +108,11 @@ class GridMetal:
         corners = SolidCorners(self.grid, self._boundaries, [bodies[number] for number in kept], drawn, metal)
 
         edges, faces = sheets.edges + corners.edges, sheets.faces + corners.faces
-        return RimFactors(samples, edges, faces, metal, self._light)
+        if not any(sheets.slanting):
+            return RimFactors(samples, edges, faces, metal, self._light)
+        pairs = [apart(own, slanting) for own, slanting in zip((edges, faces), sheets.slanting)]
+        upright = RimFactors(samples, [pairs[0][0]], [pairs[1][0]], metal, self._light)
+        return slanting_rims(upright, pairs[0][1], pairs[1][1], metal, self._light)
 
     def follows(self, shape: Solid) -> bool:
         """Whether a body's faces act where they are drawn."""

@@ -14,7 +14,7 @@ from nearfield.grid.moves import Moved, cell_beyond, moved_place, moved_span
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import ResistiveSheet, is_metal
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.slanted_walls import moved_walls
+from nearfield.metal.slanted_walls import moved_slanting_rims, moved_walls
 from nearfield.metal.slanting_chains import slack_of
 from nearfield.metal.wire_ends import ends_of
 from nearfield.metal.wire_path import path_of
@@ -32,6 +32,7 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
                 yield from moved_faces(body, bodies, grid)
     yield from moved_walls(bodies, grid, metal)
+    yield from moved_slanting_rims(bodies, grid, metal)
 
 
 def moved_planes(body: FilledShape, grid: YeeGrid) -> Iterator[Moved]:

@@ -60,8 +60,8 @@ class RimFactors(DriveFactors):
         metal: MetalSamples,
         light: float,
     ) -> None:
-        self._samples, self._metal, self._light = samples, metal, light
-        numbers, factor = self._joined(nearest(edges), nearest(faces))
+        self.samples, self._samples, self._metal, self._light = samples, samples, metal, light
+        self.found = numbers, factor = self._joined(nearest(edges), nearest(faces))
         component, index = samples.place(numbers)
         super().__init__(component, list(index.T), factor)
 

@@ -84,6 +84,28 @@ def face_across(view: RimView, along: int, low: np.ndarray, high: np.ndarray) ->
     return field / density
 
 
+def edge_energy_in_plane(view: RimView, along: int, z: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Energy of the rim's field in the space of an edge along u or v, over the edge's length; `value`: its factor."""
+    field = view.normal[along] * _slope(_potential, view.s, z, view.spans[along], view.length[along])
+    return value * field**2 * view.length[along]
+
+
+def edge_energy_across(view: RimView, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """The same of an edge across the plane."""
+    return value * (_potential(view.s, high) - _potential(view.s, low)) ** 2 / (high - low)
+
+
+def face_energy_in_plane(view: RimView, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """The same of a face parallel to the plane, over its dual edge's length."""
+    return (_flux(view.s, high) - _flux(view.s, low)) ** 2 / ((high - low) * value)
+
+
+def face_energy_across(view: RimView, along: int, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """The same of a face whose normal is u or v."""
+    field = view.normal[along] * _slope(_flux, view.s, 0.5 * (low + high), view.spans[along], view.length[along])
+    return field**2 * view.length[along] / value
+
+
 def _crossing_flux(view: RimView, z: np.ndarray) -> np.ndarray:
     steep = np.argmax(np.abs(view.normal), axis=0)[None]
     first, other = (np.take_along_axis(view.spans, way, 0)[0] for way in (steep, 1 - steep))

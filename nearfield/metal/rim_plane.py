@@ -10,11 +10,22 @@ from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import next_axes
 from nearfield.metal.rim_factors import Factors
-from nearfield.metal.rim_field import RimView, edge_across, edge_in_plane, face_across, face_in_plane
+from nearfield.metal.rim_field import (
+    RimView,
+    edge_across,
+    edge_energy_across,
+    edge_energy_in_plane,
+    edge_in_plane,
+    face_across,
+    face_energy_across,
+    face_energy_in_plane,
+    face_in_plane,
+)
 from nearfield.metal.rim_points import REACH, rim_points
 from nearfield.metal.sample_numbers import SampleNumbers
 
 CLOSED = 1e-6  # part of an edge; edges that are open by less are metal
+ALONG = 0.05  # cosine of the angle to a slanting rim's normal below which a sample begins to count as along it
 
 
 class RimPlane:
@@ -36,6 +47,7 @@ class RimPlane:
         self.cut: np.ndarray = np.empty(0, dtype=np.int64)
         self.open: np.ndarray = np.empty(0, dtype=np.int64)
         self.parts: tuple[list[Factors], list[Factors]] = list(self._edges()), list(self._faces())
+        self.slanting: tuple[list[Factors], list[Factors]] = list(self._slanting_edges()), list(self._slanting_faces())
 
     def _levels(self, grid, node: int) -> None:
         """Heights of nodes and of the cell centres below them over the plane, mirrored at the grid's ends."""
@@ -52,12 +64,14 @@ class RimPlane:
         sides = np.diff(ends)[at : at + 2]
         self._cells = float(sides.max())
 
-    def _views(self, half: tuple[bool, bool], between: bool) -> Iterator[tuple[RimView, np.ndarray, int]]:
+    def _views(
+        self, half: tuple[bool, bool], between: bool, slanting: bool = False
+    ) -> Iterator[tuple[RimView, np.ndarray, int]]:
         """The samples of a component near rims, level by level, by whether they lie midway along u, v and the normal:
         view, which of the points, level."""
         points = self.points
         numbers = np.stack([lattice.number[n] for lattice, n in zip(self._along, points.at)])
-        here = (numbers[0] % 2 == half[0]) & (numbers[1] % 2 == half[1])
+        here = (numbers[0] % 2 == half[0]) & (numbers[1] % 2 == half[1]) & (points.slants == slanting)
         heights = self._centres[1:-1] if between else self._nodes
         for level, height in enumerate(heights):
             which = np.nonzero(here & (abs(height) < points.reach))[0]
@@ -89,6 +103,35 @@ class RimPlane:
             low, high = self._nodes[level : level + 2]
             yield self._factors(self._normal, which, level, 0.5 * (low + high), edge_across(view, low, high), 1.0)
 
+    def _slanting_edges(self) -> Iterator[Factors]:
+        for n, component in enumerate(self._across):
+            for view, which, level in self._views((n == 0, n == 1), False, True):
+                z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
+                if z == 0.0:
+                    self._divide(component, view, n, which, level)
+                value = edge_in_plane(view, n, z, low, high)
+                value = 1.0 + _across(view, n) * (value - 1.0)
+                yield self._factors(component, which, level, z, value, edge_energy_in_plane(view, n, z, value))
+        for view, which, level in self._views((False, False), True, True):
+            low, high = self._nodes[level : level + 2]
+            value = edge_across(view, low, high)
+            energy = edge_energy_across(view, low, high, value)
+            yield self._factors(self._normal, which, level, 0.5 * (low + high), value, energy)
+
+    def _slanting_faces(self) -> Iterator[Factors]:
+        for view, which, level in self._views((True, True), False, True):
+            z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
+            value = face_in_plane(view, z, low, high)
+            energy = face_energy_in_plane(view, low, high, value)
+            yield self._factors(3 + self._normal, which, level, z, value, energy)
+        for n, component in enumerate(self._across):
+            for view, which, level in self._views((n == 1, n == 0), True, True):
+                low, high = self._nodes[level : level + 2]
+                value = face_across(view, n, low, high)
+                value = 1.0 + _across(view, n) * (value - 1.0)
+                energy = face_energy_across(view, n, low, high, value)
+                yield self._factors(3 + component, which, level, 0.5 * (low + high), value, energy)
+
     def _divide(self, component: int, view: RimView, n: int, which: np.ndarray, level: int) -> None:
         """Sort edges in the plane into metal, cut and open ones."""
         number, half = self._number(component, which, level), np.abs(view.spans[n])
@@ -107,6 +150,11 @@ class RimPlane:
                 value = face_across(view, n, low, high)
                 share = view.normal[n] ** 2 * _upright(view)
                 yield self._factors(3 + component, which, level, 0.5 * (low + high), value, share)
+
+
+def _across(view: RimView, n: int) -> np.ndarray:
+    """1 for samples across a slanting rim, falling to 0 for those along it, where the rim's field says nothing."""
+    return np.minimum(np.abs(view.normal[n]) / ALONG, 1.0)
 
 
 def _upright(view: RimView) -> np.ndarray:

@@ -12,6 +12,7 @@ from nearfield.metal.outlines import BESIDE, FlatMetal, nearest_foot, outward, p
 from nearfield.metal.patches import spread
 
 REACH = 1.6  # cells about a rim whose samples count otherwise (docs/method.md has what other reaches make)
+UPRIGHT = 1e-3  # sine of the angle to an axis up to which a rim counts as along it
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,13 @@ class RimPoints:
     s: np.ndarray
     normal: np.ndarray  # (2, n)
     reach: np.ndarray
+    slants: np.ndarray  # whether the rim, a side of an outline, runs along no axis
 
 
 def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, least: float) -> RimPoints:
     """All points near free rims; `height` of the metal as drawn, `least`: how far a rim is felt at least (m)."""
     found = [_about(flat, number, lattices, least) for number in flat.inside]
-    at, distance, foot, normal = (np.concatenate([part[n] for part in found], axis=-1) for n in range(4))
+    at, distance, foot, normal, slants = (np.concatenate([part[n] for part in found], axis=-1) for n in range(5))
     place = np.stack([lattice.place[n] for lattice, n in zip(lattices, at)])
     key = np.ravel_multi_index(tuple(at), [lattice.number.size for lattice in lattices])
     _, first, back = np.unique(key, return_index=True, return_inverse=True)
@@ -49,7 +51,7 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     reach = np.maximum(REACH * (np.abs(normal[:, chosen]) * cells).sum(axis=0), least)
     s, normal = _seen_from_outside(lattices, at[:, chosen], s, normal[:, chosen], flat.margin)
     felt = np.abs(s) < reach - flat.margin
-    return RimPoints(at[:, chosen][:, felt], s[felt], normal[:, felt], reach[felt])
+    return RimPoints(at[:, chosen][:, felt], s[felt], normal[:, felt], reach[felt], slants[chosen][felt])
 
 
 def _seen_from_outside(
@@ -76,12 +78,14 @@ def _seen_from_outside(
 
 
 def _about(flat: FlatMetal, number: int, lattices: Sequence[HalfLattice], least: float) -> tuple[np.ndarray, ...]:
-    """(places, distance, foot, normal of the side) of points near each side of one body."""
+    """(places, distance, foot, normal of the side, whether it slants) of points near each side of one body."""
     sides = sides_of(flat.bodies[number].shape, flat.normal)
     assert sides is not None
     start, end = sides
     outwards = outward(start, end, lambda points: flat.holds_alone(number, points))
-    parts: list[tuple[np.ndarray, ...]] = [(np.empty((2, 0), int), np.empty(0), np.empty((2, 0)), np.empty((2, 0)))]
+    parts: list[tuple[np.ndarray, ...]] = [
+        (np.empty((2, 0), int), np.empty(0), np.empty((2, 0)), np.empty((2, 0)), np.empty(0, bool))
+    ]
     for first, last, normal in zip(start, end, outwards):
         cuts = [_near(lattice, min(a, b), max(a, b), least) for lattice, a, b in zip(lattices, first, last)]
         if any(cut.size == 0 for cut in cuts):
@@ -91,8 +95,9 @@ def _about(flat: FlatMetal, number: int, lattices: Sequence[HalfLattice], least:
         cell = max(float(lattice.cell[cut].max()) for lattice, cut in zip(lattices, cuts))
         near = np.nonzero(distance < max(REACH * cell * 2.0**0.5, least))
         at = np.stack([cut[n] for cut, n in zip(cuts, near)])
-        parts.append((at, distance[near], foot[near].T, np.repeat(normal[:, None], at.shape[1], axis=1)))
-    return tuple(np.concatenate([part[n] for part in parts], axis=-1) for n in range(4))
+        slants = np.full(at.shape[1], np.abs(normal).min() > UPRIGHT)
+        parts.append((at, distance[near], foot[near].T, np.repeat(normal[:, None], at.shape[1], axis=1), slants))
+    return tuple(np.concatenate([part[n] for part in parts], axis=-1) for n in range(5))
 
 
 def _near(lattice: HalfLattice, low: float, high: float, least: float) -> np.ndarray:

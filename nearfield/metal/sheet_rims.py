@@ -32,23 +32,27 @@ NARROWEST = 1.0  # cells; narrower metal stays on whole edges
 class SheetRims:
     """Factors of the `edges` and `faces` about the rims of all flat metal of a model, and the edges in `metal`.
 
+    `slanting`: those of edges and faces about rims along no axis, with the energy of their field as `share`.
     `taken`: numbers of the bodies that are followed. `ends`: edges (component, i, j, k) of circuits, whose ends stay
-    joined to metal that they touch.
+    joined to metal that they touch. `cut`: which bodies cut cells, and have their rims from there.
     """
 
-    def __init__(self, grid: YeeGrid, boundaries: Boundaries, bodies: Sequence[Body], ends: Iterable) -> None:
+    def __init__(
+        self, grid: YeeGrid, boundaries: Boundaries, bodies: Sequence[Body], ends: Iterable, cut: Sequence[bool] = ()
+    ) -> None:
         self._grid, self._bodies = grid, bodies
         self._samples = SampleNumbers(grid)
         self._lattices = [half_lattice(grid, boundaries.interior(grid)[a], a) for a in range(3)]
         planes: dict[tuple[int, int], list[int]] = {}
         for number, body in enumerate(bodies):
-            place = plane_of(body)
+            place = None if cut and cut[number] else plane_of(body)
             if place and _wide(body, place[0], grid) and not _carved(number, bodies, place[0]):
                 planes.setdefault(place, []).append(number)
         self.taken = {number for inside in planes.values() for number in inside}
         found = [self._plane(inside, *place) for place, inside in planes.items()]
         drawn: np.ndarray = np.unique(_joined([plane.metal for plane in found]))
         self.edges, self.faces = pair([part for plane in found for part in plane.parts[kind]] for kind in (0, 1))
+        self.slanting = pair([part for plane in found for part in plane.slanting[kind]] for kind in (0, 1))
         drawn = np.union1d(drawn, self._closed(found, ends))
         self._live = np.setdiff1d(_joined([plane.open for plane in found]), np.append(drawn, -1))
         whole = _joined([self._samples.of_box(box) for number in self.taken for box in bodies[number].edges])

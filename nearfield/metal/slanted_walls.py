@@ -6,27 +6,29 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nearfield.bodies.closed_surface import volume
 from nearfield.bodies.geometry import FilledShape
-from nearfield.bodies.layout import Layout
-from nearfield.bodies.mesh import Mesh
-from nearfield.bodies.revolved import Revolved
-from nearfield.bodies.shapes import Cylinder, Polygon, Solid
 from nearfield.entry.wording import quantity
 from nearfield.grid.moves import Moved
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.conformal import cell_near
 from nearfield.metal.grid_metal import GridMetal
+from nearfield.metal.outlines import sides_of
+from nearfield.metal.patches import next_axes
+from nearfield.metal.rim_points import UPRIGHT
+from nearfield.metal.thickness import mean_thickness
+from nearfield.metal.thin_rims import Beads
 
 THIN = 1.5  # cells; thinner walls have both sides in one face (docs/method.md, Thin walls)
 OFF = 0.5  # cells by which one side of a followed thin wall lies too far out at most
+LEFT = 0.25  # cells by which rims with beads act elsewhere than drawn (docs/method.md, Thin plates)
+BOUNDED = 0.1  # cells by which slanting rims of flat metal act further out at most (docs/method.md, Rims of sheets)
 
 
 def slanted_walls(
     bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal
-) -> Iterator[tuple[FilledShape, float, float, bool]]:
-    """Metal thinner than `THIN` cells across no axis: body, mean thickness and cell (m), whether cells follow it."""
+) -> Iterator[tuple[FilledShape, float, float, str]]:
+    """Metal thinner than `THIN` cells across no axis: body, mean thickness and cell (m), what becomes of it."""
     for body in bodies:
         thickness = mean_thickness(body.shape) if is_metal(body.medium) else np.inf
         if np.isfinite(thickness):
@@ -34,44 +36,23 @@ def slanted_walls(
             across = [a for a in range(3) if not body.shape._constant_along(a)]
             cell = max(cell_near(grid, a, lower[a], upper[a]) for a in across)
             if thickness < THIN * cell:
-                yield body, thickness, cell, metal.follows(body.shape)
+                followed = "followed" if metal.follows(body.shape) else "whole cells"
+                yield body, thickness, cell, "beads" if _beads(body, bodies, metal) else followed
 
 
-def mean_thickness(shape: Solid) -> float:
-    """Twice volume over surface of a body (m), of an extruded one twice area over outline, of a slanting disc its
-    length: of a plate or a shell the thickness. Infinite for other shapes, and for those without thickness."""
-    if isinstance(shape, Polygon | Layout) and shape.lower == shape.upper:
-        return np.inf
-    if isinstance(shape, Polygon):
-        return _of_outline(np.asarray(shape.vertices))
-    if isinstance(shape, Layout):
-        return min(_of_outline(np.asarray(polygon.vertices)) for polygon in shape.polygons())
-    if isinstance(shape, Revolved):
-        return _of_outline(np.asarray(shape.profile))
-    if isinstance(shape, Mesh):
-        return _of_mesh(shape)
-    if isinstance(shape, Cylinder) and shape.length < shape.radius:
-        return np.inf if any(shape._constant_along(a) for a in range(3)) else shape.length
-    return np.inf
+def _beads(body: FilledShape, bodies: Sequence[FilledShape], metal: GridMetal) -> Beads | None:
+    """What stands for thin metal with free rims."""
+    return next((metal.beads[n] for n, own in enumerate(bodies) if own is body and n in metal.beads), None)
 
 
-def _of_outline(corners: np.ndarray) -> float:
-    u, v = (corners - corners.mean(axis=0)).T
-    area = 0.5 * abs(np.sum(u * np.roll(v, -1) - v * np.roll(u, -1)))
-    return float(2.0 * area / np.hypot(*(np.roll(corners, -1, axis=0) - corners).T).sum())
-
-
-def _of_mesh(shape: Mesh) -> float:
-    corners, triangles = shape._surface.corners, shape._surface.triangles
-    a, b, c = (corners[triangles[:, n]] for n in range(3))
-    return float(4.0 * abs(volume(corners, triangles)) / np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
-
-
-def thin_walls_text(cell: float, follows: bool) -> str:
+def thin_walls_text(cell: float, kind: str) -> str:
     """What becomes of such a wall."""
-    if follows:
-        off = f"{OFF:g} cells ({quantity(OFF * cell, 'm')})"
-        return f"it is closed, but one of its sides acts up to {off} too far out, and its rims as far off either way"
+    off = f"up to {OFF:g} cells ({quantity(OFF * cell, 'm')}) too far out"
+    if kind == "beads":
+        left = f"some {LEFT:g} cells ({quantity(LEFT * cell, 'm')})"
+        return f"it is closed, its free rims act within {left} of where they are drawn, but one of its sides {off}"
+    if kind == "followed":
+        return f"it is closed, but one of its sides acts {off}, and its rims as far off either way"
     return (
         "it takes the whole cells whose centre it holds, so that it has holes, and steps of a cell "
         f"({quantity(cell, 'm')})"
@@ -79,26 +60,55 @@ def thin_walls_text(cell: float, follows: bool) -> str:
 
 
 def moved_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
-    """Their thickness, and what acts."""
-    for body, thickness, cell, follows in slanted_walls(bodies, grid, metal):
-        acts = thickness + OFF * cell if follows else cell
-        effect = f"its faces lie across no axis; {thin_walls_text(cell, follows)}"
+    """Their thickness, and what acts; beads along free rims."""
+    for body, thickness, cell, kind in slanted_walls(bodies, grid, metal):
+        acts = cell if kind == "whole cells" else thickness + OFF * cell
         yield {
             "what": f"{body.label}, its thickness",
             "from": thickness,
             "to": acts,
-            "effect": effect,
+            "effect": f"its faces lie across no axis; {thin_walls_text(cell, kind)}",
             "cells": abs(acts - thickness) / cell,
         }
+        beads = _beads(body, bodies, metal)
+        if beads:
+            yield {
+                "what": f"{body.label}, its free rims",
+                "from": 0.0,
+                "to": beads.drawn_back,
+                "effect": f"they have beads {quantity(beads.cell, 'm')} thick, a cell, and are drawn back by "
+                f"{quantity(beads.drawn_back, 'm')}, so that they act as far out as drawn",
+                "cells": beads.drawn_back / beads.cell,
+            }
+
+
+def moved_slanting_rims(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
+    """Rims along no axis of flat metal, whose field the time step bounds."""
+    for number, body in enumerate(bodies):
+        if number in metal.followed or not metal.follows(body.shape):
+            continue
+        lower, upper = body.shape.bounds()
+        normal = int(np.argmin(np.subtract(upper, lower)))
+        start, end = sides_of(body.shape, normal) or (np.empty((0, 2)), np.empty((0, 2)))
+        if (np.abs(end - start).min(axis=1) > UPRIGHT * np.hypot(*(end - start).T)).any():
+            further = BOUNDED * max(cell_near(grid, a, lower[a], upper[a]) for a in next_axes(normal))
+            yield {
+                "what": f"{body.label}, its slanting rims",
+                "from": 0.0,
+                "to": further,
+                "effect": f"they act up to {BOUNDED:g} cells ({quantity(further, 'm')}) further out, since the time "
+                "step bounds the correction of their field",
+                "cells": BOUNDED,
+            }
 
 
 def thin_slanted_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[str]:
     """Warnings about them."""
-    for body, thickness, cell, follows in slanted_walls(bodies, grid, metal):
-        cure = f"drawn a cell thick ({quantity(cell, 'm')}) it acts more nearly where it is"
-        if not follows:
+    for body, thickness, cell, kind in slanted_walls(bodies, grid, metal):
+        cure = "finer cells bring it nearer to where it is"
+        if kind == "whole cells":
             cure = f'take metal="conformal", or cells below {quantity(thickness / THIN, "m")}'
         yield (
             f"{body.label}: metal some {quantity(thickness, 'm')} thick, {thickness / cell:.2g} of a cell, whose faces "
-            f"lie across no axis: {thin_walls_text(cell, follows)}; {cure}"
+            f"lie across no axis: {thin_walls_text(cell, kind)}; {cure}"
         )
