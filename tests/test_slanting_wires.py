@@ -150,12 +150,13 @@ def impedance(direction, cell=1 / 40, length=0.47, radius=0.15):
     [((1, 1, 0), 0.15), ((3**0.5, 1, 0), 0.15), ((1, 0.18, 0), 0.15), ((1, 1, 1), 0.15), ((1, 1, 0), 0.01)],
 )
 def test_a_slanting_dipole_resonates_as_one_along_an_axis(direction, radius):
-    """Each of two ends lies within 0.2 cells, 2 % of the 19 cells between them.
+    """Each of two ends lies within 0.2 cells, 2 % of the 19 cells between them, and acts half a radius shorter than one
+    of a wire along an axis, which counts the charge on its end face: 0.8 % at 0.15 cells.
 
     The resistance of arms that bend by up to 55 degrees at the port of one cell, 5 % of the length, is within that.
     """
     (straight, resistance), (found, own) = impedance((1, 0, 0), radius=radius), impedance(direction, radius=radius)
-    assert found == pytest.approx(straight, rel=0.02)
+    assert found == pytest.approx(straight, rel=0.02 + radius / 19)
     assert own == pytest.approx(resistance, rel=0.06)
 
 

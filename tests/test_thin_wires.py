@@ -17,6 +17,7 @@ from nearfield.coefficients.edge_loads import EdgeLoad
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.sample_numbers import SampleNumbers
+from nearfield.metal.thin_wires import end_share
 from nearfield.metal.wire_lattice import edge_factors, edge_radius
 
 MM = 1e-3
@@ -225,26 +226,28 @@ def test_planes_across_a_straight_wire_are_kept_as_one():
     assert len(runs) < 12
 
 
-def test_ends_count_half_and_a_wire_goes_on_through_a_port_onto_a_plate():
+def test_ends_count_some_half_and_a_wire_goes_on_through_a_port_onto_a_plate():
     grid, radius, middle = box(9, 9, 9), 0.4 * MM, np.array([4])
     m = float(edge_factors(grid, 2, (4, 4), radius)[0, 0])
+    end = m * float(end_share(np.full((2, 2), m)))
     edge = 2, middle, middle, np.array([0])
     found = coefficients(grid, [wire([(4 * MM, 4 * MM, MM), (4 * MM, 4 * MM, 5 * MM)], radius)], gaps=[edge])
     across = found.dense(0)[1][4, 4]  # Ex that meets the wire at the nodes 0 to 8 along z
-    np.testing.assert_allclose(1 / across[1:7], [m, m, m, m, m / 2, 1])
+    np.testing.assert_allclose(1 / across[1:7], [m, m, m, m, end, 1])
     assert across[0] == 0.0
-    np.testing.assert_allclose(found.dense(2)[1][4, 4, :7], [1 / m, 0, 0, 0, 0, 2 / m, 1])
-    np.testing.assert_allclose(found.dense(4)[1][4, 4, :6], [m, m, m, m, m / 2, m / 2])
+    np.testing.assert_allclose(found.dense(2)[1][4, 4, :7], [1 / m, 0, 0, 0, 0, 1 / end, 1])
+    np.testing.assert_allclose(found.dense(4)[1][4, 4, :6], [m, m, m, m, end, 1])
     without = coefficients(grid, [wire([(4 * MM, 4 * MM, MM), (4 * MM, 4 * MM, 5 * MM)], radius)])
-    assert 1 / without.dense(0)[1][4, 4, 1] == pytest.approx(m / 2)
+    assert 1 / without.dense(0)[1][4, 4, 1] == pytest.approx(end)
 
 
 def test_wires_that_meet_have_no_end_there_nor_at_a_mirror():
     grid, radius = box(8, 8, 8), 0.01 * MM
     m = float(edge_factors(grid, 2, (4, 4), radius)[0, 0])
+    share = float(end_share(np.full((2, 2), m)))
     post, arm = (wire([end, (4 * MM,) * 3], radius) for end in ((4 * MM, 4 * MM, 0), (7 * MM, 4 * MM, 4 * MM)))
     assert 1 / coefficients(grid, [post, arm]).dense(1)[1][4, 4, 4] == pytest.approx(m)
-    assert 1 / coefficients(grid, [post]).dense(1)[1][4, 4, 4] == pytest.approx(m / 2)
+    assert 1 / coefficients(grid, [post]).dense(1)[1][4, 4, 4] == pytest.approx(m * share)
     assert 1 / coefficients(grid, [post], walls=nf.PMC).dense(1)[1][4, 4, 0] == pytest.approx(m)
     plate = nf.Structure(nf.Sheet((4 * MM, 0, 4 * MM), (8 * MM, 8 * MM, 4 * MM)), nf.PEC)
     assert 1 / coefficients(grid, [post, plate]).dense(0)[1][3, 4, 4] == pytest.approx(m)

@@ -26,7 +26,11 @@ from nearfield.metal.thin_metal import EdgeBox
 
 # Capacity of a node over that of its five other edges, as the edge that leads to it sees it; from resonances of dipoles
 # in cubic cells against their length (tests/test_thin_wires.py): radii of 0.001 to 0.4 cells, and none.
-SEEN, SEEN_BARE = 0.34, 0.64
+SEEN, SEEN_SLOPE, SEEN_BARE = (
+    0.04,
+    0.76,
+    0.64,
+)  # the slope: with what the end's node counts with; bare: without a radius
 Edges = tuple[int, np.ndarray, np.ndarray, np.ndarray]
 Conducts = Callable[[int, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -124,7 +128,11 @@ def factors_at(samples: SampleNumbers, end: WireEnd, m: np.ndarray, kept: float)
     begun = 1.0 / (1.0 + part * (1.0 / (kept * np.append(m.ravel(), m.mean())) - 1.0))
     others = np.concatenate((there[across].ravel(), [beyond]))
     capacity = capacities(samples, others[others >= 0]).sum()
-    ratio = (SEEN_BARE if kept == 1.0 else SEEN) * capacity / capacities(samples, np.array([covered]))[0]
+    ratio = (
+        (SEEN_BARE if kept == 1.0 else SEEN + SEEN_SLOPE * kept)
+        * capacity
+        / capacities(samples, np.array([covered]))[0]
+    )
     return numbers, np.concatenate((grown, begun, [(1.0 + ratio * part) / (1.0 - part)]))
 
 

@@ -121,7 +121,7 @@ def main() -> None:
     compare_lines(case)
     with picture(case, columns=2, facts="dots: method of moments") as axes:
         for radius in (1e-3, 0.1, 0.4):
-            length = (2 * ARM + 1) * CELL
+            length = (2 * ARM + 1 + radius) * CELL  # half a radius more at each end, for the charge on its face
             pieces = 2 * int(min(length / CELL, 0.25 * length / (radius * CELL)))  # none shorter than 2 radii
             frequencies, z = input_impedance(dipole(radius * CELL).run(threads=2), (0.85e9, 1.05e9))
             sparse = slice(0, None, max(1, len(frequencies) // 12))

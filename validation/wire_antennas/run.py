@@ -89,8 +89,8 @@ def main() -> None:
         "log-periodic": log_periodic(),
     }
     tolerances = {
-        "dipole": (2.5, 8.0, 0.05),
-        "Yagi": (2.5, 15.0, 0.4),
+        "dipole": (1.5, 1.5, 0.05),
+        "Yagi": (2.5, 5.0, 0.2),
         "loop": (2.5, 5.0, 0.05),
         "log-periodic": (10, 25, 0.6),
     }
