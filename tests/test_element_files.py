@@ -53,7 +53,7 @@ def test_the_command_reads_arrays_of_numpy(tmp_path, capsys):
         ("{file}:nothing", "it has flow/phi (48 x 48 x 48), wave (48)"),
         ("{file}", "needs the name of a data set"),
         ("{file}:wave", "complex"),
-        ("{folder}", "elements of a run's monitors are not there yet"),
+        ("{folder}", "does not exist; give a result.h5"),
         ("{folder}/none.h5:phi", "no such file"),
         ("{folder}/text.h5:phi", "no HDF5 file"),
         ("{folder}/text.npy", "no array of numpy.save"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from nearfield.commands.console import print_answer
+from nearfield.commands.element_fields import field_of_monitor, monitor_named
 from nearfield.commands.tables import rows
 from nearfield.dissipation.elements import Elements, elements
 from nearfield.dissipation.reading import read_field
@@ -19,16 +21,27 @@ def find_elements(
     spacing: str | None,
     periodic: str,
     method: str,
+    quantity: str | None,
+    at: float | None,
     output: Path | None,
     threads: int | None,
     as_json: bool,
 ) -> int:
     """Read the field, find its elements, print their numbers and means."""
-    distances = spacings(spacing, given)
-    found = elements(read_field(given), 1.0 if distances is None else distances, periodic, method, threads)
+    distances: Sequence[float | np.ndarray] | None
+    if monitor := monitor_named(given):
+        if spacing is not None:
+            raise ModelError(f"--spacing {spacing}: the grid of a run's monitor is in its result; leave it out")
+        field, distances, what = field_of_monitor(*monitor, quantity, at, periodic)
+        label = f"{given}, {what}"
+    elif quantity is not None or at is not None:
+        raise ModelError(f"--quantity and --at choose from a run's monitor, RESULT:MONITOR; {given} is none")
+    else:
+        field, distances, label = read_field(given), spacings(spacing, given), given
+    found = elements(field, 1.0 if distances is None else distances, periodic, method, threads)
     answer = found.summary() | ({} if output is None else {"output": str(found.save(output))})
     answer |= {
-        "field": given,
+        "field": label,
         "shape": found.labels.shape,
         "spacing": found.spacing,
         "periodic": "".join(axis for axis, closed in zip("xyz", found.periodic) if closed),
@@ -36,10 +49,10 @@ def find_elements(
         "traced": found.traced,
         "unresolved": found.unresolved,
     }
-    return print_answer(as_json, answer, readable(given, found, distances is None), warnings(found))
+    return print_answer(as_json, answer, readable(label, found, distances is None), warnings(found))
 
 
-def spacings(given: str | None, field: str) -> list[float | np.ndarray] | None:
+def spacings(given: str | None, field: str) -> Sequence[float | np.ndarray] | None:
     """Numbers of `0.1` or `0.1,0.1,0.2`; other words name the coordinates of an axis in the field's own file.
 
     Error: no such data set.

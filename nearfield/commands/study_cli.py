@@ -51,7 +51,8 @@ def sweep(
     return sweep_model(model, given, executor, output, quantity or [], threads, as_json)
 
 
-FIELD = "FILE:DATASET of an HDF5 file, or FILE.npy: real values on a grid of one to three axes."
+FIELD = "FILE:DATASET (HDF5) or FILE.npy, real values on a grid of one to three axes; or RESULT:MONITOR of a run."
+QUANTITY = "Of a run's monitor: E, H, energy, S, or a component; magnitudes of spectra."
 SPACING = (
     "Distance between points, H or one each as H,H,H, or data sets of coordinates; left out, lengths are in cells."
 )
@@ -64,6 +65,10 @@ def elements(
     spacing: Annotated[str | None, Option("--spacing", help=SPACING)] = None,
     periodic: Annotated[str, Option("--periodic", help="Axes that close on themselves, as xyz; left out, none.")] = "",
     method: Annotated[str, Option("--method", help=METHOD)] = "hybrid",
+    quantity: Annotated[str | None, Option("--quantity", help=QUANTITY)] = None,
+    at: Annotated[
+        float | None, Option("--at", help="Time (s) or frequency (Hz) of a run's monitor, the nearest.")
+    ] = None,
     output: Annotated[Path | None, Option("--output", help=ELEMENTS_FILE)] = None,
     threads: options.Threads = None,
     as_json: options.Json = False,
@@ -71,4 +76,4 @@ def elements(
     """Find the dissipation elements of a scalar field: regions whose gradient lines join a minimum and a maximum."""
     from nearfield.commands.elements import find_elements
 
-    return find_elements(field, spacing, periodic, method, output, threads, as_json)
+    return find_elements(field, spacing, periodic, method, quantity, at, output, threads, as_json)

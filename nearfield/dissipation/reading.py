@@ -20,8 +20,6 @@ def read_field(given: str) -> np.ndarray:
     if not name:
         name, dataset = dataset, ""
     path = Path(name)
-    if path.is_dir():
-        raise ModelError(f"{given} is a folder: elements of a run's monitors are not there yet; {WAYS}")
     if not path.exists():
         raise ModelError(f"{name}: no such file; {WAYS}")
     if path.suffix == ".npy":
