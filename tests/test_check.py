@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+import tomllib
 
 import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.commands.new import template_text
 from nearfield.discretization.cautions import cautions
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.entry.constants import VACUUM_SPEED
@@ -218,3 +220,12 @@ def test_check_lists_what_the_grid_moves_and_by_how_much():
     assert "1 mm instead of 1.25 mm long there (-20 %)" in longer[0]
     sheet = nf.Structure(nf.Sheet((9e-3, 9e-3, 8.25e-3), (20e-3, 20e-3, 8.25e-3)), nf.ResistiveSheet(100.0))
     assert "moved to grid lines" in str(model(structures=[sheet]).check())
+
+
+def test_a_body_out_of_all_proportion_is_refused_before_it_is_followed():
+    """A slip of units: its rim is followed cell by cell, which took gigabytes."""
+    start = tomllib.loads(template_text("patch"))
+    cylinder = {"kind": "cylinder", "start": [2e9, 1e-3, 5e-4], "end": [2e-3, 3e-3, 6e-4], "radius": 1e-3}
+    start["structures"].append({"shape": cylinder, "medium": "pec", "name": "rod"})
+    with pytest.raises(nf.ModelError, match=r"rod.* reaches 2e\+09 m beyond the grid along x"):
+        nf.Simulation.model_validate(start).check()

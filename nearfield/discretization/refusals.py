@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
     from nearfield.discretization.model import Model
 
+MOST_EXTENTS = 1e4  # longest sides of the grid that a body may reach beyond it, where it is curved or slanted
 FEWEST_CELLS_PER_WAVELENGTH = 3.0
 ROUNDING = 1e-12  # relative; a time step given as the limit itself is no excess
 FEATURES = ("source", "port", "element", "monitor")
@@ -74,6 +75,7 @@ def refuse_on_grid(model: Model, site: Site, metal: MetalChoice, limit: float, f
     for name, medium in media_in_use(model).items():
         refuse_active(name, medium)
     grid = site.grid
+    refuse_far(model, grid)
     refuse_time_step(model, grid, metal, limit)
     model.boundaries.interior(grid)  # refuses a CPML that leaves no cell
     refuse_complex(model)
@@ -82,6 +84,19 @@ def refuse_on_grid(model: Model, site: Site, metal: MetalChoice, limit: float, f
     refuse_in_cpml(model, site)
     refuse_overlaps(model, site)
     refuse_coarse_grid(model, grid, frequency)
+
+
+def refuse_far(model: Model, grid: YeeGrid) -> None:
+    """Refuse curved and slanted bodies that reach out of all proportion: their rims are followed cell by cell."""
+    room = MOST_EXTENTS * max(float(line[-1] - line[0]) for line in grid.lines)
+    for body in model._bodies:
+        for axis, (low, high, line) in enumerate(zip(*body.shape.bounds(), grid.lines)):
+            beyond = max(float(line[0]) - low, high - float(line[-1]))
+            if beyond > room and not body.shape._constant_along(axis):
+                raise ModelError(
+                    f"{body.label} reaches {beyond:.3g} m beyond the grid along {AXES[axis]}, over {MOST_EXTENTS:g} "
+                    f"times the grid's longest side, {room / MOST_EXTENTS:.3g} m; check its unit, or cut it off there"
+                )
 
 
 def refuse_in_metal(model: Model, site: Site, coefficients: Coefficients) -> None:

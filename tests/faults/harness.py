@@ -1,4 +1,4 @@
-"""What an attacker from outside does, by the hundred: kills at any moment, damaged files, full disks, stopped processes.
+"""What an attacker from outside does: kills at any moment, damaged files, full disks, stopped processes.
 
     python tests/faults/harness.py [--scale 1] [--seed 1] [--output FILE]     figures as JSON, into FILE too
     python tests/faults/harness.py --page                                      the table of docs/reliability.md again

@@ -49,14 +49,14 @@ def test_a_disk_that_fills_during_the_run_is_said_at_once_and_again_in_the_resul
 
     with warnings.catch_warnings(record=True) as said, pytest.raises(nf.RunFailed, match="No space") as failed:
         warnings.simplefilter("always")
-        tiny(steps=4000).run(output=small_disk / "result.h5", threads=1, progress=fill)
+        tiny(steps=1500).run(output=small_disk / "result.h5", threads=1, progress=fill)
     assert any("will be lost" in str(each.message) for each in said)
     assert any("will be lost" in text for text in failed.value.result.facts["warnings"])
-    assert failed.value.result["tip"].sizes["time"] == 4000 and told[-1] == 4000
+    assert failed.value.result["tip"].sizes["time"] == 1500 and told[-1] == 1500
 
 
 @pytest.mark.parametrize("kind", ["bytes", "files"])
 def test_a_full_disk_is_refused_before_the_run(kind, small_disk):
     filled(small_disk, kind)
-    with pytest.raises(nf.ModelError, match="the disk of .* (left|more files)"):
+    with pytest.raises(nf.ModelError, match=r"the disk of .* (left|more files)"):
         tiny().run(output=small_disk / "result.h5", threads=1)

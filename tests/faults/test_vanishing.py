@@ -47,6 +47,7 @@ def test_a_folder_that_was_removed_is_made_again_and_that_is_said():
     assert checkpoints(Path("out")) and nf.open_result("out/result.h5").status == "interrupted"
 
 
+@pytest.mark.slow
 def test_no_checkpoint_is_promised_where_none_can_be():
     def replaced() -> None:
         os.rename("out", "gone")
