@@ -102,6 +102,7 @@ def test_a_sweep_that_no_point_of_which_has_a_model_is_refused(capsys):
         assert main(["sweep", "m.toml", "--set", "length=16mm,20mm", "--executor", executor]) == 2
 
 
+@pytest.mark.slow
 def test_runs_that_all_fail_give_their_rows_and_exit_code_4(capsys):
     assert main(["sweep", "m.toml", "--set", "place=60mm,70mm", "--output", "s", "--json"]) == 4
     assert json.loads(capsys.readouterr().out)["failed"] == 2

@@ -76,18 +76,18 @@ class Structure(Schema):
             self.shape._refuse_unnamed(self.medium)
         if wrong := unsuited(self.shape, self.medium):
             raise ValueError(wrong)
-        self._copies  # noqa: B018 (made and checked)
+        if self.transforms:
+            self._copies  # noqa: B018 (made and checked)
         return self
 
     def parts(self) -> tuple[Structure, ...]:
         """One structure for each medium and copy: itself, a voxel model's parts by its table, what transforms make."""
-        return tuple(part for copy in self._copies for part in copy._by_medium())
+        copies = self._copies if self.transforms else (self,)
+        return tuple(part for copy in copies for part in copy._by_medium())
 
     @cached_property
     def _copies(self) -> tuple[Structure, ...]:
-        """The structures that the transforms make; itself without any."""
-        if not self.transforms:
-            return (self,)
+        """The structures that the transforms make."""
         shapes = transformed(self.shape, self.transforms)
         single = len(shapes) == 1 or self.name is None
         return tuple(

@@ -92,6 +92,7 @@ class Array(Schema):
     """Distance between neighbours along x, y and z (m)."""
 
     def _applied(self, shape: Any) -> list[Any]:
+        refuse_many(math.prod(self.counts))
         places = np.ndindex(*self.counts)
         steps = ([n * step for n, step in zip(place, self.step)] for place in places)
         return [shape.moved(by) for by in steps]
@@ -105,9 +106,14 @@ def transformed(shape: Solid, transforms: Sequence[Any]) -> list[Any]:
     found: list[Any] = [shape]
     for transform in transforms:
         found = [copy for each in found for copy in transform._applied(each)]
-        if len(found) > MOST_COPIES:
-            raise ValueError(f"transforms make {len(found):,} copies; at most {MOST_COPIES:,}")
+        refuse_many(len(found))
     return found
+
+
+def refuse_many(copies: int) -> None:
+    """ValueError: transforms make too many copies."""
+    if copies > MOST_COPIES:
+        raise ValueError(f"transforms make {copies:,} copies; at most {MOST_COPIES:,}: give smaller counts")
 
 
 def mapped(shape: Any, matrix: np.ndarray, centre: np.ndarray) -> list[Any]:
