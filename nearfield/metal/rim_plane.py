@@ -10,8 +10,8 @@ from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import next_axes
 from nearfield.metal.rim_factors import Factors
-from nearfield.metal.rim_field import RimView, edge_across, edge_in_plane, face_across, face_in_plane
-from nearfield.metal.rim_points import REACH, rim_points
+from nearfield.metal.rim_field import REACH, RimView, edge_across, edge_in_plane, face_across, face_in_plane
+from nearfield.metal.rim_points import rim_points
 from nearfield.metal.sample_numbers import SampleNumbers
 
 CLOSED = 1e-6  # part of an edge; edges that are open by less are metal
@@ -51,6 +51,7 @@ class RimPlane:
         at = int(np.nonzero(number == node)[0][0])
         sides = np.diff(ends)[at : at + 2]
         self._cells = float(sides.max())
+        self._beside = float(self._centres[at]), float(self._centres[at + 1])
 
     def _views(self, half: tuple[bool, bool], between: bool) -> Iterator[tuple[RimView, np.ndarray, int]]:
         """The samples of a component near rims, level by level, by whether they lie midway along u, v and the normal:
@@ -63,7 +64,7 @@ class RimPlane:
             which = np.nonzero(here & (abs(height) < points.reach))[0]
             if which.size:
                 length = np.stack([lattice.length[n[which]] for lattice, n in zip(self._along, points.at)])
-                yield RimView(points.s[which], points.normal[:, which], length), which, level
+                yield RimView(points.s[which], points.normal[:, which], length, self._beside), which, level
 
     def _number(self, component: int, which: np.ndarray, level: int) -> np.ndarray:
         """Numbers of the samples of a component at some points."""
@@ -73,9 +74,13 @@ class RimPlane:
             index[:, a] = lattice.number[n[which]] // 2
         return self._samples.number(component, index)
 
-    def _factors(self, component: int, which: np.ndarray, level: int, height: float, value, share) -> Factors:
-        distance = np.hypot(self.points.s[which], height)
-        return Factors(self._number(component, which, level), distance, value, np.broadcast_to(share, value.shape))
+    def _factors(self, component: int, view: RimView, which: np.ndarray, level: int, height: float, value, share):
+        number, distance = self._number(component, which, level), np.hypot(view.s, height)
+        if component > 2:
+            share = share * ~self.points.cornered[which]
+        return Factors(
+            number, distance, value, np.broadcast_to(share, value.shape), view.upright * self.points.alone[which]
+        )
 
     def _edges(self) -> Iterator[Factors]:
         for n, component in enumerate(self._across):
@@ -84,10 +89,10 @@ class RimPlane:
                 if z == 0.0:
                     self._divide(component, view, n, which, level)
                 value = edge_in_plane(view, n, z, low, high)
-                yield self._factors(component, which, level, z, value, view.normal[n] ** 2)
+                yield self._factors(component, view, which, level, z, value, view.normal[n] ** 2)
         for view, which, level in self._views((False, False), True):
             low, high = self._nodes[level : level + 2]
-            yield self._factors(self._normal, which, level, 0.5 * (low + high), edge_across(view, low, high), 1.0)
+            yield self._factors(self._normal, view, which, level, 0.5 * (low + high), edge_across(view, low, high), 1.0)
 
     def _divide(self, component: int, view: RimView, n: int, which: np.ndarray, level: int) -> None:
         """Sort edges in the plane into metal, cut and open ones."""
@@ -100,15 +105,12 @@ class RimPlane:
     def _faces(self) -> Iterator[Factors]:
         for view, which, level in self._views((True, True), False):
             z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
-            yield self._factors(3 + self._normal, which, level, z, face_in_plane(view, z, low, high), _upright(view))
+            yield self._factors(
+                3 + self._normal, view, which, level, z, face_in_plane(view, z, low, high), view.upright
+            )
         for n, component in enumerate(self._across):
             for view, which, level in self._views((n == 1, n == 0), True):
                 low, high = self._nodes[level : level + 2]
                 value = face_across(view, n, low, high)
-                share = view.normal[n] ** 2 * _upright(view)
-                yield self._factors(3 + component, which, level, 0.5 * (low + high), value, share)
-
-
-def _upright(view: RimView) -> np.ndarray:
-    """1 for rims along the axes, falling to 0 for slanting ones, whose faces may be small against their edges."""
-    return (view.normal[0] ** 2 - view.normal[1] ** 2) ** 8
+                share = view.normal[n] ** 2 * view.upright
+                yield self._factors(3 + component, view, which, level, 0.5 * (low + high), value, share)
