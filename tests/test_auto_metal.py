@@ -29,6 +29,7 @@ def space(*structures, **options):
 
 BALL = nf.Sphere((15 * MM, 15 * MM, 15 * MM), 3.3 * MM)
 BLOCK = nf.Box((12 * MM, 12 * MM, 12 * MM), (17 * MM, 16 * MM, 14 * MM))
+STAIRS = {"metal": "staircase"}
 SHEET = nf.Sheet((12.4 * MM, 12 * MM, 15 * MM), (18 * MM, 18 * MM, 15 * MM))
 
 
@@ -40,21 +41,50 @@ def test_a_round_guide_has_its_cut_off_with_nothing_stated():
     assert abs(plain["TE11"] / expected("TE11") - 1) < 0.0018 < 0.02 < abs(stairs["TE11"] / expected("TE11") - 1)
 
 
+ON_LINES = nf.Sheet((12 * MM, 12 * MM, 15 * MM), (18 * MM, 18 * MM, 15 * MM))
+WIRE = nf.Wire([(12.3 * MM, 15 * MM, 15 * MM), (17 * MM, 15 * MM, 15 * MM)], 0.1 * MM)
+CAVITY = [nf.Box((0, 0, 0), (30 * MM, 30 * MM, 30 * MM)), nf.Box((5 * MM, 5 * MM, 5 * MM), (25 * MM, 25 * MM, 25 * MM))]
+
+
+@pytest.mark.parametrize(
+    "structures",
+    [
+        [(nf.Box((12 * MM, 0, 0), (17 * MM, 30 * MM, 30 * MM)), nf.PEC)],  # from wall to wall
+        [(nf.Sheet((0, 0, 15 * MM), (30 * MM, 30 * MM, 15 * MM)), nf.PEC)],
+        [(nf.Box((12 * MM, 12 * MM, 0), (17 * MM, 16 * MM, 3.3 * MM)), nf.PEC)],  # ends in the CPML, where it goes on
+        [(CAVITY[0], nf.PEC), (CAVITY[1], nf.Medium())],
+        [(WIRE, nf.PEC)],
+        [(BALL, nf.Medium(4))],
+    ],
+)
+def test_metal_on_grid_lines_without_open_edges_keeps_bits_and_time_step(structures):
+    media = {"structures": [nf.Structure(*each) for each in structures]}
+    plain, stairs = (Discretization(space().model_copy(update=media | stated)) for stated in ({}, STAIRS))
+    assert plain.metal == "staircase" and plain.time_step == stairs.time_step
+    runs = [space().model_copy(update=media | stated).run(threads=1)["p"].values for stated in ({}, STAIRS)]
+    assert np.array_equal(*runs)
+
+
 @pytest.mark.parametrize(
     "shapes",
     [
         [BLOCK],
-        [nf.Sheet((12 * MM, 12 * MM, 15 * MM), (18 * MM, 18 * MM, 15 * MM))],
-        [nf.Box((12 * MM, 12 * MM, 0), (17 * MM, 16 * MM, 3.3 * MM))],  # ends in the CPML, where it goes on
+        [ON_LINES],
         [nf.Box((12 * MM, 12 * MM, 14 * MM), (17 * MM, 16 * MM, 40.7 * MM))],  # ends outside the grid
-        [nf.Wire([(12.3 * MM, 15 * MM, 15 * MM), (17 * MM, 15 * MM, 15 * MM)], 0.1 * MM)],
+        [nf.Sheet((0, 0, 15 * MM), (30 * MM, 18 * MM, 15 * MM)), WIRE],
     ],
 )
-def test_metal_on_grid_lines_keeps_bits_and_time_step(shapes):
-    plain, stairs = (Discretization(space(*shapes, **stated)) for stated in ({}, {"metal": "staircase"}))
-    assert plain.metal == "staircase" and plain.time_step == stairs.time_step
-    runs = [space(*shapes, **stated).run(threads=1)["p"].values for stated in ({}, {"metal": "staircase"})]
-    assert np.array_equal(*runs)
+def test_edges_in_the_open_field_on_grid_lines_are_followed_at_the_same_time_step(shapes):
+    """A whole edge acts a third of a cell wider (sheets), a fifth (solids), than metal that ends on its line."""
+    plain, stairs, asked = (Discretization(space(*shapes, **stated)) for stated in ({}, STAIRS, {"metal": "conformal"}))
+    assert plain.metal == "conformal" and stairs.metal == "staircase"
+    assert plain.time_step == stairs.time_step
+    assert all(np.array_equal(plain.coefficients.dense(c)[1], asked.coefficients.dense(c)[1]) for c in range(6))
+    assert any((plain.coefficients.dense(c)[1] != stairs.coefficients.dense(c)[1]).any() for c in range(6))
+    metal = json.loads(json.dumps(space(*shapes).check().as_dict()))["metal"]
+    assert metal["method"] == "conformal" and metal["open_edges"][0] == "structure 'body 0'" and not metal["off_lines"]
+    assert "edges in the open field: structure 'body 0'" in metal["why"]
+    assert metal["why"] in str(space(*shapes).check())
 
 
 @pytest.mark.parametrize(
@@ -98,12 +128,12 @@ def test_a_result_states_how_its_metal_lay():
 
 
 def test_a_study_of_convergence_lays_metal_one_way_on_all_grids():
-    """The sheet's edge between lines lies on one of the grid with half the cells."""
-    halved = nf.Sheet((12.5 * MM, 12 * MM, 15 * MM), (18 * MM, 18 * MM, 15 * MM))
+    """The wall's face between lines lies on one of the grid with half the cells."""
+    halved = nf.Box((12.5 * MM, 0, 0), (18 * MM, 30 * MM, 30 * MM))
     models = [refined(space(halved), factor) for factor in (1, 2)]
     assert [model._setup().metal for model in models] == ["conformal", "staircase"]
     assert [model._setup().metal for model in one_method(models)] == ["conformal", "conformal"]
-    models = [refined(space(BLOCK), factor) for factor in (1, 2)]
+    models = [refined(space(nf.Box((12 * MM, 0, 0), (18 * MM, 30 * MM, 30 * MM))), factor) for factor in (1, 2)]
     assert [model.metal for model in one_method(models)] == ["auto", "auto"]
 
 

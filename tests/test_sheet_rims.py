@@ -91,6 +91,68 @@ def test_the_longest_step_of_the_grid_is_stable_about_any_rims(seed):
     assert largest_eigenvalue(found, grid, step) < 4.0
 
 
+def lines_near(random, count):
+    """Both ends of a piece of a row of cells, on lines in half of the cases."""
+    low = random.uniform(0, 0.6) * count
+    ends = np.array((low, low + random.uniform(0.2, 0.6) * count))
+    return np.round(ends) if random.random() < 0.5 else ends
+
+
+def slow(*case):
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(
+    ("seed", "size"),
+    [
+        (7, (1, 1, 1)),
+        (2, (1, 1, 0.5)),
+        *(slow(seed, size) for seed in range(8) for size in ((1, 1, 1), (1, 1, 0.5), (0.5, 2, 0.5))),
+    ],
+)
+def test_rims_along_axes_are_stable_in_equal_cells_where_the_step_has_no_slack(seed, size):
+    """Bounds about single straight rims are not proven (docs/method.md); without any the eigenvalue is up to 4.1."""
+    random, count = np.random.default_rng(seed), (10, 9, 10)
+    grid = nf.Grid(*(np.arange(n + 1) * cell for n, cell in zip(count, size))).resolve()
+    shapes = []
+    for _ in range(1 + seed % 3):
+        axis = int(random.integers(3))
+        ends = np.stack([lines_near(random, n) for n in count], axis=1)
+        ends[:, axis] = random.integers(2, count[axis] - 1)
+        shapes.append(nf.Sheet(*map(tuple, ends * size)))
+    if seed == 7:  # a slot of one cell
+        slot = ((2, 7, 3), (6, 7, 6)), ((2, 7, 7), (6, 7, 10))
+        shapes = [nf.Sheet(*(tuple(np.multiply(corner, size)) for corner in corners)) for corners in slot]
+    step = grid.maximum_time_step()
+    found = coefficients(grid, shapes, step=step)
+    assert largest_eigenvalue(found, grid, step, 400) < 4.0
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.1, 0.3, 0.5, 0.7, 0.95])
+def test_a_uniform_field_across_the_plane_of_a_sheet_does_not_see_its_rim(offset):
+    """Charge of two plates with a sheet over half of the plane midway between them, in cells of the field beside it.
+
+    phi is the height, with the sheet or without. By the field that is even about the plane alone up to 0.5 cells.
+    """
+    size, high = 24, 12
+    grid = nf.Grid.uniform(1.0, (size, 2, 2 * high)).resolve()
+    found = coefficients(grid, [nf.Sheet((0, 0, high), (10 + offset, 2, high))])
+    shape = size - 1, high + 1  # nodes off the walls along x, from the plane up
+    node = np.arange(np.prod(shape)).reshape(shape)
+    along, up = found.dense(0)[1][1 : size - 1, 1, high : 2 * high], found.dense(2)[1][1:size, 1, high:]
+    starts = np.append(node[:-1, 1:-1], node[:, :-1])
+    ends = np.append(node[1:, 1:-1], node[:, 1:])
+    weight = 1.0 / np.append(along[:, 1:], up)
+    matrix = sparse.coo_matrix((np.tile(weight, 2), (np.append(starts, ends), np.append(ends, starts))))
+    matrix = (sparse.diags(np.asarray(matrix.sum(axis=1)).ravel()) - matrix).tocsr()
+    potential = np.broadcast_to(np.arange(high + 1.0), shape).ravel().copy()
+    free = np.zeros(shape, dtype=bool)
+    free[1:-1, 1:-1] = True
+    free = free.ravel()
+    potential[free] = spsolve(matrix[free][:, free].tocsc(), -matrix[free][:, ~free] @ potential[~free])
+    assert abs(potential @ (matrix @ potential) - shape[0] * high) < 0.08
+
+
 def cube(n):
     return nf.Grid.uniform(1.0, (n, n, n)).resolve()
 
@@ -171,8 +233,8 @@ def model(low, high, metal):
     return nf.Simulation(grid=grid, boundaries=PEC_WALLS, structures=[plate], metal=metal, sources=[current])._setup()
 
 
-def test_auto_follows_metal_that_leaves_the_grid_lines_and_no_other():
-    for low, wanted in ((3e-3, "staircase"), (3.2e-3, "conformal")):
+def test_auto_follows_rims_on_grid_lines_and_off_them():
+    for low, wanted in ((3e-3, "conformal"), (3.2e-3, "conformal")):
         found, same_kind = model(low, 9e-3, "auto"), model(low, 9e-3, wanted)
         assert found.metal == wanted
         assert found.time_step == same_kind.time_step

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nearfield.metal import conformal
 from nearfield.metal.cautions import and_others
+from nearfield.metal.open_edges import open_edges
 
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import FilledShape
@@ -22,16 +23,25 @@ class MetalChoice:
     method: Literal["staircase", "conformal"]
     off_lines: tuple[FilledShape, ...]  # metal off the grid lines, and what opens it there
     cutting: tuple[FilledShape, ...]  # those that cut cells, for which the time step is shorter; none as a staircase
+    open_edges: tuple[FilledShape, ...]  # metal on grid lines with an edge in the open field, if that decides
 
 
 def metal_choice(model: Model, grid: YeeGrid) -> MetalChoice:
-    """What the entry `metal` means for a model: "auto" is conformal where a body of metal is off the grid lines."""
+    """What the entry `metal` means for a model: "auto" is conformal where a body of metal is off the grid lines or has
+    an edge in the open field."""
     bodies, boundaries = model._bodies, model.boundaries
     cutting = tuple(conformal.cutting(bodies, grid, boundaries))
     cut = {body.number for body in cutting}
     off = tuple(body for body in bodies if body.number in cut or conformal.off_lines(body, grid, boundaries))
-    method = ("conformal" if off else "staircase") if model.metal == "auto" else model.metal
-    return MetalChoice(method, off, cutting if method == "conformal" else ())
+    decides = model.metal == "auto" and not off and not along_lines(model)
+    edges = tuple(open_edges(bodies, grid, boundaries)) if decides else ()
+    method = ("conformal" if off or edges else "staircase") if model.metal == "auto" else model.metal
+    return MetalChoice(method, off, cutting if method == "conformal" else (), edges)
+
+
+def along_lines(model: Model) -> bool:
+    """Whether a port looks for the modes of a cross-section of any shape: it takes strips there for whole edges."""
+    return any(getattr(port, "shape", None) in ("any", "open") for port in model.ports)
 
 
 def named(bodies: Sequence[FilledShape]) -> str:

@@ -91,7 +91,7 @@ class Model(Schema):
     """"pec" bodies: "staircase" takes whole cells and edges; "conformal" follows the surfaces of solids through cells,
     with a time step of at most 0.7 of the limit where they cut some, to second order with `courant` 0.7, and the
     outlines of sheets at no cost; "auto" is "conformal" where metal is off the grid lines, curved, slanted or between
-    them, else "staircase", and `check` says which."""
+    them, or has an edge in the open field, else "staircase", and `check` says which and why."""
     averaging: Literal["diagonal", "volume", "tensor"] = "diagonal"
     """Cells that curved or slanting surfaces of media cross: "diagonal" weighs what is continuous along the surface and
     across it by its normal; "volume" takes the mean over faces, then in series along edges, whatever the normal;

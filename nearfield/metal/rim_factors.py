@@ -14,6 +14,7 @@ times its volume in the face and over the open part of the face. Of the pair of 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -23,16 +24,19 @@ from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.thin_wires import Table
 
 HEAVIEST = 0.25  # weight of an edge of the first pair: half is left to the other
+BORNE = 0.25  # of a departure of 1 in cubes, what is made up for where rims run straight (docs/method.md, Stability)
 
 
 class Factors(NamedTuple):
-    """Factors of samples: their numbers, distances from the rim (m), factors of eps or 1/mu, and the part of the sample
-    that the singular field sees, 0 along the rim and 1 across it."""
+    """Factors of samples: their numbers, distances from the rim (m), factors of eps or 1/mu, the part of the sample
+    that the singular field sees, 0 along the rim and 1 across it, and 1 about single rims along an axis, less about
+    slanting ones and those with others near them."""
 
     number: np.ndarray
     distance: np.ndarray
     value: np.ndarray
     share: np.ndarray
+    upright: np.ndarray
 
 
 class MetalSamples(Protocol):
@@ -61,7 +65,7 @@ class RimFactors(DriveFactors):
         light: float,
     ) -> None:
         self.samples, self._samples, self._metal, self._light = samples, samples, metal, light
-        self.found = numbers, factor = self._joined(nearest(edges), nearest(faces))
+        self.found = numbers, factor = self._joined(nearest_rim(edges), nearest_rim(faces))
         component, index = samples.place(numbers)
         super().__init__(component, list(index.T), factor)
 
@@ -72,17 +76,17 @@ class RimFactors(DriveFactors):
         table = Table(edges.number[live], 1.0 + edges.share[live] * (edges.value[live] - 1.0))
         about = samples.faces_about(table.number[table.value < 1.0]).ravel()
         number = np.unique(np.concatenate((faces.number, about[about >= 0])))
-        own, weight = Table(faces.number, faces.value), Table(faces.number, faces.share)
         round_it = samples.edges_round(number)
         round_it = np.where(self._metal.conducts(round_it), -1, round_it)
         before = np.where(round_it < 0, np.inf, table.get(round_it, 1.0))
-        least = before.min(axis=1, initial=np.inf)
-        wanted, share = own.get(number, 1.0), weight.get(number, 0.0)
-        wanted = np.where(np.isfinite(least), wanted, 1.0)
-        low = np.minimum(wanted, least)
-        value = low + share * (wanted - low)
-        carried = Table(round_it.ravel(), np.repeat(np.minimum(value, 1.0), 4), np.maximum)
-        across, along = self._excess(number, value, round_it, before)
+        upright = np.where(round_it < 0, 1.0, Table(edges.number, edges.upright).get(round_it, 1.0)).min(axis=1)
+        square, share = self._lengths(number)
+        square *= 0.25 * self._light**2
+        eased = Easing(upright, self._strength(number, 4.0 * square))
+        bounded, value = face_factors(number, faces, before.min(axis=1, initial=np.inf), eased)
+        carried = Table(round_it.ravel(), np.repeat(np.minimum(bounded, 1.0), 4), np.maximum)
+        excess = eased.of(np.maximum(value - 1.0, 0.0)) / self._metal.opened(number)
+        across, along = self._excess(excess, round_it, before, square, share)
         every = np.union1d(table.number, carried.number)
         strong = np.maximum(table.get(every, 1.0), carried.get(every, 0.0) + across.get(every, 0.0))
         strong += along.get(every, 0.0)
@@ -92,26 +96,36 @@ class RimFactors(DriveFactors):
         return found[order], factor[order]
 
     def _excess(
-        self, number: np.ndarray, value: np.ndarray, round_it: np.ndarray, before: np.ndarray
+        self, excess: np.ndarray, round_it: np.ndarray, before: np.ndarray, square: np.ndarray, share: np.ndarray
     ) -> tuple[Table, Table]:
         """What edges owe to faces whose factor of 1/mu exceeds 1: as pairs with the larger factors of eps `before`, as
-        others."""
-        high = np.nonzero(value > 1.0)[0]
+        others. `square`, `share`: see `_lengths`, the first times (c dt/2n)^2."""
+        high = np.nonzero(excess > 0.0)[0]
         round_it, before = round_it[high].reshape(-1, 2, 2), before[high].reshape(-1, 2, 2)
-        live = round_it >= 0
+        square, share, live = square[high], share[high], round_it >= 0
         count = live.sum(axis=2)
-        square, share = self._lengths(number[high])
-        square *= 0.25 * self._light**2
         first = np.argmax(before.min(axis=2), axis=1)[:, None] == np.arange(2)
         weight = np.minimum(2.0 * square, HEAVIEST)
         rest = 1.0 - (weight * count * first).sum(axis=1, keepdims=True)
         weight = np.where(first, weight, rest / np.maximum(count, 1))
-        opened = self._metal.opened(number[high])
-        owed = ((value[high] - 1.0) / opened)[:, None, None] * share * (square / weight)[:, :, None]
+        owed = excess[high, None, None] * share * (square / weight)[:, :, None]
         owed = np.where(live, owed * self._metal.opened(round_it), 0.0)
         pairs = np.broadcast_to(first[:, :, None], live.shape)
         both = [Table(np.where(own, round_it, -1).ravel(), owed.ravel(), np.add) for own in (pairs, ~pairs)]
         return both[0], both[1]
+
+    def _strength(self, faces: np.ndarray, light: np.ndarray) -> np.ndarray:
+        """How near faces are to what the time step allows, against cubes'; `light`: (c dt/n d)^2 of their sides.
+
+        Along the longest of the three cells fields hold together least.
+        """
+        component, index = self._samples.place(faces)
+        across = np.empty(faces.size)
+        for axis in range(3):
+            own = np.nonzero(component == axis + 3)[0]
+            across[own] = self._light**2 / self._samples.grid.dual(axis)[index[own, axis]] ** 2
+        most = light.max(axis=1)
+        return 9.0 * most**3 / np.minimum(light.min(axis=1), across)
 
     def _lengths(self, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of pairs of edges as in `edges_round`: (n, 2) one over the square of their distance (1/m^2), and (n, 2, 2)
@@ -130,13 +144,54 @@ class RimFactors(DriveFactors):
         return square, share
 
 
+@dataclass(frozen=True)
+class Easing:
+    """What of a departure from 1 the samples beside a face make up for: all of it about slanting rims, less than that
+    where rims run straight and it is small.
+
+    `upright`: see `Factors`; `strength`: 1 in cubes at Courant's limit, see `RimFactors`.
+    """
+
+    upright: np.ndarray
+    strength: np.ndarray
+
+    def of(self, departure: np.ndarray) -> np.ndarray:
+        """Of departures, which are not negative."""
+        part = np.minimum(BORNE * self.strength * departure, 1.0)
+        return departure * (1.0 - self.upright * (1.0 - part))
+
+
+def face_factors(number: np.ndarray, faces: Factors, least: np.ndarray, eased: Easing) -> tuple[np.ndarray, np.ndarray]:
+    """Factors of 1/mu of faces by number, as the proof of stability bounds them by the least factor of eps of their
+    live edges, and as they are."""
+    own, weight = Table(faces.number, faces.value), Table(faces.number, faces.share)
+    wanted = np.where(np.isfinite(least), own.get(number, 1.0), 1.0)
+    share = weight.get(number, 0.0)
+    low = np.minimum(wanted, least)
+    low += eased.upright * (np.minimum(least, 1.0) - low)
+    high = low + np.maximum(1.0 - low, 0.0) - eased.of(np.maximum(1.0 - low, 0.0))
+    return low + share * (wanted - low), high + share * (wanted - high)
+
+
 def nearest(parts: Sequence[Factors]) -> Factors:
     """The samples of all parts by number; of several on one, the nearest to a rim."""
+    return _nearest(parts)[0]
+
+
+def nearest_rim(rims: Sequence[Factors]) -> Factors:
+    """The samples of several rims, each once in each; those that feel more than one count as about slanting rims."""
+    found, count = _nearest(rims)
+    return found._replace(upright=np.where(count > 1, 0.0, found.upright))
+
+
+def _nearest(parts: Sequence[Factors]) -> tuple[Factors, np.ndarray]:
+    """(`nearest`, in how many places each sample was)."""
     if not parts:
         none = np.empty(0)
-        return Factors(np.empty(0, dtype=np.int64), none, none, none)
-    number, distance, value, share = (np.concatenate(column) for column in zip(*parts))
+        return Factors(np.empty(0, dtype=np.int64), none, none, none, none), none
+    number, distance, *others = (np.concatenate(column) for column in zip(*parts))
     order = np.lexsort((distance, number))
     order = order[number[order] >= 0]
-    order = order[np.unique(number[order], return_index=True)[1]]
-    return Factors(number[order], distance[order], value[order], share[order])
+    _, first, count = np.unique(number[order], return_index=True, return_counts=True)
+    order = order[first]
+    return Factors(number[order], distance[order], *(column[order] for column in others)), count

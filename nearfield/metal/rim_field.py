@@ -5,7 +5,8 @@ that grows without bound is the gradient of phi in phi + j psi = sqrt(s + j z): 
 potential along the rim, known on nodes, psi the flux, or the magnetic tension, known between them.
 
 The factor of eps that makes an edge's relation of flux and voltage exact is (mean flux density on its dual face)/(mean
-field along it); that of 1/mu of a face is (mean H along its dual edge)/(mean flux density on it).
+field along it); that of 1/mu of a face is (mean H along its dual edge)/(mean flux density on it). Beside the plane psi
+takes up what odd_field.py asks, where rims run along an axis.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearfield.metal.odd_field import odd_flux
+
+REACH = 1.6  # cells about a rim whose samples count otherwise (docs/method.md has what other reaches make)
+LEAST = 1e-6  # weight of the odd field below which it is left out
 NARROW = 1e-9  # range of s over the cell below which a difference counts as a slope
 POINTS, WEIGHTS = (-(0.6**0.5), 0.0, 0.6**0.5), (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)  # Gauss's, on [-1, 1]
 LARGEST = 1e3  # factor of 1/mu of faces that are almost closed; of eps of edges its square
@@ -22,16 +27,39 @@ LARGEST = 1e3  # factor of 1/mu of faces that are almost closed; of eps of edges
 @dataclass(frozen=True)
 class RimView:
     """Samples about rims: signed distance `s` (m), the rim's normal along the plane's axes u and v (2, ...), and the
-    lengths (2, ...) along u and v of cells for axes on which samples lie midway, of dual cells for others."""
+    lengths (2, ...) along u and v of cells for axes on which samples lie midway, of dual cells for others; heights (m)
+    over the plane of the cell centres `beside` it."""
 
     s: np.ndarray
     normal: np.ndarray
     length: np.ndarray
+    beside: tuple[float, ...] = ()
 
     @property
     def spans(self) -> np.ndarray:
         """Half of the ranges of s along the sample's sides (2, ...)."""
         return 0.5 * self.normal * self.length
+
+    @property
+    def upright(self) -> np.ndarray:
+        """1 for rims along the axes, falling to 0 for slanting ones."""
+        return (self.normal[0] ** 2 - self.normal[1] ** 2) ** 8
+
+    def steep(self, values: np.ndarray) -> np.ndarray:
+        """The one of the values (2, ...) along u and v that belongs to the axis nearer to the normal."""
+        return np.where(np.abs(self.normal[0]) >= np.abs(self.normal[1]), *values)
+
+    def flux(self, s: np.ndarray, z: np.ndarray, along: int | None = None) -> np.ndarray:
+        """psi on cell centres; `along`: the axis of the link through whose dual edge it flows, where that is not given
+        by the rim."""
+        found, cell = _flux(s, z), self.steep(self.length)
+        crossed = along is None or self.steep(np.array([0, 1])[:, None]) == along
+        near = np.nonzero((self.upright > LEAST) & crossed)[0]
+        if float(z) in self.beside and near.size:
+            cell = cell[near]
+            change = odd_flux(s[near] / cell, 2.0 * abs(z) / cell, REACH)
+            found[near] += np.sign(z) * self.upright[near] * cell**0.5 * change
+        return found
 
 
 def _potential(s: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -57,17 +85,16 @@ def edge_in_plane(view: RimView, along: int, z: np.ndarray, low: np.ndarray, hig
     """Factor of eps of edges along u (0) or v (1) at the height z, their dual faces from `low` to `high`."""
     scale = view.length[along]
     field = _slope(_potential, view.s, z, view.spans[along], scale)
-    flux = _mean(lambda s: (_flux(s, high) - _flux(s, low)) / (high - low), view.s, view.spans[1 - along])
+    flux = _mean(lambda s: (view.flux(s, high) - view.flux(s, low)) / (high - low), view.s, view.spans[1 - along])
     return flux / np.maximum(field, flux / LARGEST**2)
 
 
 def face_in_plane(view: RimView, z: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Factor of 1/mu of faces parallel to the plane."""
-    steep = np.argmax(np.abs(view.normal), axis=0)[None]
-    first, other = (np.take_along_axis(view.spans, way, 0)[0] for way in (steep, 1 - steep))
-    scale = np.take_along_axis(view.length, steep, 0)[0]
+    first, other = view.steep(view.spans), view.steep(view.spans[::-1])
+    scale = view.steep(view.length)
     density = _mean(lambda s: _slope(_potential, s, z, first, scale), view.s, other)
-    field = (_flux(view.s, high) - _flux(view.s, low)) / (high - low)
+    field = (view.flux(view.s, high) - view.flux(view.s, low)) / (high - low)
     return field / np.maximum(density, field / LARGEST)
 
 
@@ -80,7 +107,9 @@ def edge_across(view: RimView, low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def face_across(view: RimView, along: int, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Factor of 1/mu of faces whose normal is u (0) or v (1), from `low` to `high`."""
     density = _mean(lambda s: (_potential(s, high) - _potential(s, low)) / (high - low), view.s, view.spans[1 - along])
-    field = -_slope(_flux, view.s, 0.5 * (low + high), view.spans[along], view.length[along])
+    field = -_slope(
+        lambda s, z: view.flux(s, z, along), view.s, 0.5 * (low + high), view.spans[along], view.length[along]
+    )
     return field / density
 
 
@@ -107,7 +136,6 @@ def face_energy_across(view: RimView, along: int, low: np.ndarray, high: np.ndar
 
 
 def _crossing_flux(view: RimView, z: np.ndarray) -> np.ndarray:
-    steep = np.argmax(np.abs(view.normal), axis=0)[None]
-    first, other = (np.take_along_axis(view.spans, way, 0)[0] for way in (steep, 1 - steep))
-    scale = np.take_along_axis(view.length, steep, 0)[0]
-    return -_mean(lambda s: _slope(_flux, s, z, first, scale), view.s, other)
+    first, other = view.steep(view.spans), view.steep(view.spans[::-1])
+    scale = view.steep(view.length)
+    return -_mean(lambda s: _slope(view.flux, s, z, first, scale), view.s, other)

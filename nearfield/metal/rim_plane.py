@@ -11,6 +11,7 @@ from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import next_axes
 from nearfield.metal.rim_factors import Factors
 from nearfield.metal.rim_field import (
+    REACH,
     RimView,
     edge_across,
     edge_energy_across,
@@ -21,7 +22,7 @@ from nearfield.metal.rim_field import (
     face_energy_in_plane,
     face_in_plane,
 )
-from nearfield.metal.rim_points import REACH, rim_points
+from nearfield.metal.rim_points import rim_points
 from nearfield.metal.sample_numbers import SampleNumbers
 
 CLOSED = 1e-6  # part of an edge; edges that are open by less are metal
@@ -63,6 +64,7 @@ class RimPlane:
         at = int(np.nonzero(number == node)[0][0])
         sides = np.diff(ends)[at : at + 2]
         self._cells = float(sides.max())
+        self._beside = float(self._centres[at]), float(self._centres[at + 1])
 
     def _views(
         self, half: tuple[bool, bool], between: bool, slanting: bool = False
@@ -73,11 +75,12 @@ class RimPlane:
         numbers = np.stack([lattice.number[n] for lattice, n in zip(self._along, points.at)])
         here = (numbers[0] % 2 == half[0]) & (numbers[1] % 2 == half[1]) & (points.slants == slanting)
         heights = self._centres[1:-1] if between else self._nodes
+        beside = () if slanting else self._beside  # the odd field is known about rims along an axis alone
         for level, height in enumerate(heights):
             which = np.nonzero(here & (abs(height) < points.reach))[0]
             if which.size:
                 length = np.stack([lattice.length[n[which]] for lattice, n in zip(self._along, points.at)])
-                yield RimView(points.s[which], points.normal[:, which], length), which, level
+                yield RimView(points.s[which], points.normal[:, which], length, beside), which, level
 
     def _number(self, component: int, which: np.ndarray, level: int) -> np.ndarray:
         """Numbers of the samples of a component at some points."""
@@ -87,9 +90,13 @@ class RimPlane:
             index[:, a] = lattice.number[n[which]] // 2
         return self._samples.number(component, index)
 
-    def _factors(self, component: int, which: np.ndarray, level: int, height: float, value, share) -> Factors:
-        distance = np.hypot(self.points.s[which], height)
-        return Factors(self._number(component, which, level), distance, value, np.broadcast_to(share, value.shape))
+    def _factors(self, component: int, view: RimView, which: np.ndarray, level: int, height: float, value, share):
+        number, distance = self._number(component, which, level), np.hypot(view.s, height)
+        if component > 2:
+            share = share * ~self.points.cornered[which]
+        return Factors(
+            number, distance, value, np.broadcast_to(share, value.shape), view.upright * self.points.alone[which]
+        )
 
     def _edges(self) -> Iterator[Factors]:
         for n, component in enumerate(self._across):
@@ -98,10 +105,16 @@ class RimPlane:
                 if z == 0.0:
                     self._divide(component, view, n, which, level)
                 value = edge_in_plane(view, n, z, low, high)
-                yield self._factors(component, which, level, z, value, view.normal[n] ** 2)
+                yield self._factors(component, view, which, level, z, value, view.normal[n] ** 2)
         for view, which, level in self._views((False, False), True):
             low, high = self._nodes[level : level + 2]
-            yield self._factors(self._normal, which, level, 0.5 * (low + high), edge_across(view, low, high), 1.0)
+            yield self._factors(self._normal, view, which, level, 0.5 * (low + high), edge_across(view, low, high), 1.0)
+
+    def _slanting(
+        self, component: int, which: np.ndarray, level: int, height: float, value: np.ndarray, energy: np.ndarray
+    ) -> Factors:
+        number, distance = self._number(component, which, level), np.hypot(self.points.s[which], height)
+        return Factors(number, distance, value, np.broadcast_to(energy, value.shape), np.zeros(value.shape))
 
     def _slanting_edges(self) -> Iterator[Factors]:
         for n, component in enumerate(self._across):
@@ -111,26 +124,26 @@ class RimPlane:
                     self._divide(component, view, n, which, level)
                 value = edge_in_plane(view, n, z, low, high)
                 value = 1.0 + _across(view, n) * (value - 1.0)
-                yield self._factors(component, which, level, z, value, edge_energy_in_plane(view, n, z, value))
+                yield self._slanting(component, which, level, z, value, edge_energy_in_plane(view, n, z, value))
         for view, which, level in self._views((False, False), True, True):
             low, high = self._nodes[level : level + 2]
             value = edge_across(view, low, high)
             energy = edge_energy_across(view, low, high, value)
-            yield self._factors(self._normal, which, level, 0.5 * (low + high), value, energy)
+            yield self._slanting(self._normal, which, level, 0.5 * (low + high), value, energy)
 
     def _slanting_faces(self) -> Iterator[Factors]:
         for view, which, level in self._views((True, True), False, True):
             z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
             value = face_in_plane(view, z, low, high)
             energy = face_energy_in_plane(view, low, high, value)
-            yield self._factors(3 + self._normal, which, level, z, value, energy)
+            yield self._slanting(3 + self._normal, which, level, z, value, energy)
         for n, component in enumerate(self._across):
             for view, which, level in self._views((n == 1, n == 0), True, True):
                 low, high = self._nodes[level : level + 2]
                 value = face_across(view, n, low, high)
                 value = 1.0 + _across(view, n) * (value - 1.0)
                 energy = face_energy_across(view, n, low, high, value)
-                yield self._factors(3 + component, which, level, 0.5 * (low + high), value, energy)
+                yield self._slanting(3 + component, which, level, 0.5 * (low + high), value, energy)
 
     def _divide(self, component: int, view: RimView, n: int, which: np.ndarray, level: int) -> None:
         """Sort edges in the plane into metal, cut and open ones."""
@@ -143,20 +156,17 @@ class RimPlane:
     def _faces(self) -> Iterator[Factors]:
         for view, which, level in self._views((True, True), False):
             z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
-            yield self._factors(3 + self._normal, which, level, z, face_in_plane(view, z, low, high), _upright(view))
+            yield self._factors(
+                3 + self._normal, view, which, level, z, face_in_plane(view, z, low, high), view.upright
+            )
         for n, component in enumerate(self._across):
             for view, which, level in self._views((n == 1, n == 0), True):
                 low, high = self._nodes[level : level + 2]
                 value = face_across(view, n, low, high)
-                share = view.normal[n] ** 2 * _upright(view)
-                yield self._factors(3 + component, which, level, 0.5 * (low + high), value, share)
+                share = view.normal[n] ** 2 * view.upright
+                yield self._factors(3 + component, view, which, level, 0.5 * (low + high), value, share)
 
 
 def _across(view: RimView, n: int) -> np.ndarray:
     """1 for samples across a slanting rim, falling to 0 for those along it, where the rim's field says nothing."""
     return np.minimum(np.abs(view.normal[n]) / ALONG, 1.0)
-
-
-def _upright(view: RimView) -> np.ndarray:
-    """1 for rims along the axes, falling to 0 for slanting ones, whose faces may be small against their edges."""
-    return (view.normal[0] ** 2 - view.normal[1] ** 2) ** 8

@@ -10,48 +10,69 @@ import numpy as np
 from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import BESIDE, FlatMetal, nearest_foot, outward, past_ends, sides_of
 from nearfield.metal.patches import spread
+from nearfield.metal.rim_field import REACH
 
-REACH = 1.6  # cells about a rim whose samples count otherwise (docs/method.md has what other reaches make)
 UPRIGHT = 1e-3  # sine of the angle to an axis up to which a rim counts as along it
+SAME_WAY = 1e-6  # difference of the cosines of twice the angles of rims below which they are parallel
 
 
 @dataclass(frozen=True)
 class RimPoints:
     """Points of a plane: their places in the lattices of u and v, signed distance (m) from the nearest free rim,
-    positive outside metal, its unit normal outwards, and how far the rim is felt (m)."""
+    positive outside metal, its unit normal outwards, how far the rim is felt (m), and which feel no other rim and which
+    feel one across it, as at a corner."""
 
     at: np.ndarray  # (2, n)
     s: np.ndarray
     normal: np.ndarray  # (2, n)
     reach: np.ndarray
     slants: np.ndarray  # whether the rim, a side of an outline, runs along no axis
+    alone: np.ndarray
+    cornered: np.ndarray
 
 
 def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, least: float) -> RimPoints:
     """All points near free rims; `height` of the metal as drawn, `least`: how far a rim is felt at least (m)."""
     found = [_about(flat, number, lattices, least) for number in flat.inside]
-    at, distance, foot, normal, slants = (np.concatenate([part[n] for part in found], axis=-1) for n in range(5))
+    at, distance, foot, side, slants = (np.concatenate([part[n] for part in found], axis=-1) for n in range(5))
     place = np.stack([lattice.place[n] for lattice, n in zip(lattices, at)])
     key = np.ravel_multi_index(tuple(at), [lattice.number.size for lattice in lattices])
     _, first, back = np.unique(key, return_index=True, return_inverse=True)
     inside = flat.holds(place[:, first].T)[back]
     away = np.where(distance > flat.margin, (place - foot) / np.maximum(distance, flat.margin), 0.0)
     own = np.where(inside, -away, away)
-    normal = np.where(distance > flat.margin, own, normal)
+    normal = np.where(distance > flat.margin, own, side)
     beyond = (foot + BESIDE * flat.shortest * normal).T
     free = ~flat.holds(beyond) & ~past_ends(beyond, [lattice.end for lattice in lattices], flat.margin)
     free &= ~flat.touches_others(foot.T, height)
+    cells = np.stack([lattice.cell[n] for lattice, n in zip(lattices, at)])
+    felt = free & (distance < np.maximum(REACH * (np.abs(side) * cells).sum(axis=0), least))
+    felt &= np.abs((side * normal).sum(axis=0)) > 1.0 - SAME_WAY  # beside a side, not past its ends
+    places, ways = (
+        _range(value[felt], back[felt], first.size)
+        for value in ((side * foot).sum(axis=0), side[0] ** 2 - side[1] ** 2)
+    )
     order = np.lexsort((distance, key))
     nearest = np.zeros(key.size, dtype=bool)
     nearest[order[np.unique(key[order], return_index=True)[1]]] = True
     order = order[(free & (inside | nearest))[order]]
     chosen = order[np.unique(key[order], return_index=True)[1]]
     s = np.where(inside, -distance, distance)[chosen]
-    cells = np.stack([lattice.cell[n] for lattice, n in zip(lattices, at[:, chosen])])
-    reach = np.maximum(REACH * (np.abs(normal[:, chosen]) * cells).sum(axis=0), least)
+    reach = np.maximum(REACH * (np.abs(normal[:, chosen]) * cells[:, chosen]).sum(axis=0), least)
     s, normal = _seen_from_outside(lattices, at[:, chosen], s, normal[:, chosen], flat.margin)
-    felt = np.abs(s) < reach - flat.margin
-    return RimPoints(at[:, chosen][:, felt], s[felt], normal[:, felt], reach[felt], slants[chosen][felt])
+    near = np.abs(s) < reach - flat.margin
+    chosen = chosen[near]
+    alone = (places[back[chosen]] < flat.margin) & (ways[back[chosen]] < SAME_WAY)
+    cornered = ways[back[chosen]] > 1.0
+    return RimPoints(at[:, chosen], s[near], normal[:, near], reach[near], slants[chosen], alone, cornered)
+
+
+def _range(value: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
+    """Largest less least of the values of each group."""
+    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(low, group, value)
+    np.maximum.at(high, group, value)
+    return high - low
 
 
 def _seen_from_outside(

@@ -19,6 +19,7 @@ from nearfield.metal.conformal import cell_near
 from nearfield.metal.half_lattice import half_lattice
 from nearfield.metal.outlines import FlatMetal, sides_of
 from nearfield.metal.patches import next_axes, pair
+from nearfield.metal.rim_factors import nearest
 from nearfield.metal.rim_plane import RimPlane
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.thin_metal import EdgeBox
@@ -43,15 +44,11 @@ class SheetRims:
         self._grid, self._bodies = grid, bodies
         self._samples = SampleNumbers(grid)
         self._lattices = [half_lattice(grid, boundaries.interior(grid)[a], a) for a in range(3)]
-        planes: dict[tuple[int, int], list[int]] = {}
-        for number, body in enumerate(bodies):
-            place = None if cut and cut[number] else plane_of(body)
-            if place and _wide(body, place[0], grid) and not _carved(number, bodies, place[0]):
-                planes.setdefault(place, []).append(number)
+        planes = planes_of(bodies, grid, cut)
         self.taken = {number for inside in planes.values() for number in inside}
         found = [self._plane(inside, *place) for place, inside in planes.items()]
         drawn: np.ndarray = np.unique(_joined([plane.metal for plane in found]))
-        self.edges, self.faces = pair([part for plane in found for part in plane.parts[kind]] for kind in (0, 1))
+        self.edges, self.faces = pair([nearest(plane.parts[kind]) for plane in found] for kind in (0, 1))
         self.slanting = pair([part for plane in found for part in plane.slanting[kind]] for kind in (0, 1))
         drawn = np.union1d(drawn, self._closed(found, ends))
         self._live = np.setdiff1d(_joined([plane.open for plane in found]), np.append(drawn, -1))
@@ -92,6 +89,16 @@ class SheetRims:
 
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+
+def planes_of(bodies: Sequence[Body], grid: YeeGrid, cut: Sequence[bool] = ()) -> dict[tuple[int, int], list[int]]:
+    """Numbers of the flat bodies whose rims are followed by (normal, node) of their planes; `cut`: see `SheetRims`."""
+    planes: dict[tuple[int, int], list[int]] = {}
+    for number, body in enumerate(bodies):
+        place = None if cut and cut[number] else plane_of(body)
+        if place and _wide(body, place[0], grid) and not _carved(number, bodies, place[0]):
+            planes.setdefault(place, []).append(number)
+    return planes
 
 
 def plane_of(body: Body) -> tuple[int, int] | None:

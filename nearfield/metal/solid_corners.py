@@ -13,7 +13,7 @@ from nearfield.grid.yee import YeeGrid
 from nearfield.metal.corner_field import Lattice, corner_links
 from nearfield.metal.corner_lines import CornerLine, corner_lines
 from nearfield.metal.patches import margin_of, next_axes, pair
-from nearfield.metal.rim_factors import Factors, MetalSamples, nearest
+from nearfield.metal.rim_factors import Factors, MetalSamples, nearest, nearest_rim
 from nearfield.metal.sample_numbers import SampleNumbers
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class SolidCorners:
         interior = boundaries.interior(grid)
         self._nodes = [_nodes(grid, interior[axis], axis) for axis in range(3)]
         lines = corner_lines(grid, boundaries, bodies, drawn)
-        found = [part for line in lines for part in self._about(line)]
-        self.edges, self.faces = ([_cut(nearest(parts), metal)] for parts in zip(*found)) if found else ([], [])
+        found = [pair(nearest(parts) for parts in zip(*self._about(line))) for line in lines]
+        self.edges, self.faces = ([_cut(nearest_rim(parts), metal)] for parts in zip(*found)) if found else ([], [])
 
     def _about(self, line: CornerLine) -> Iterator[tuple[Factors, Factors]]:
         """Those of edges and faces across one corner, along each of the two axes across it."""
@@ -69,7 +69,8 @@ class SolidCorners:
                     index[..., a] = number[m][:, None]
                 columns = pair(np.broadcast_to(values[:, None], index.shape[:2]).ravel() for values in at)
                 share = np.broadcast_to(along[level], index.shape[:2]).ravel()
-                found = Factors(self._samples.number(component, index).ravel(), *columns, share)
+                number = self._samples.number(component, index).ravel()
+                found = Factors(number, *columns, share, np.zeros(number.size))  # bounded in full, as cut cells are
                 if component < 3:
                     edges = found
             yield edges, found

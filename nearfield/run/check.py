@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.guide_table import PortMode, port_modes
+from nearfield.discretization.metal_choice import along_lines
 from nearfield.discretization.moves import moves
 from nearfield.discretization.resolution import MediumCheck, phase_across, resolved_media, rounded
 from nearfield.engines import AUTO, UNDIVIDED, Choice, chosen_engine
@@ -40,18 +41,30 @@ class MetalCheck:
     cutting: tuple[str, ...]  # those of them that cut cells
     expected_steps: int  # usual for such a run
     steps_without_cuts: int  # the same with the time step that uncut cells allow
+    open_edges: tuple[str, ...]  # metal on grid lines that "auto" follows for its edges in the open field
+    why: str  # what decided the method
 
     @classmethod
     def of(cls, setup: Discretization) -> MetalCheck:
         """That of a model on its grid."""
         choice = setup.metal_choice
-        off, cutting = (tuple(body.label for body in bodies) for bodies in (choice.off_lines, choice.cutting))
-        return cls(choice.method, off, cutting, setup.expected_steps, setup.steps_without_cuts)
+        off, cutting, edges = (
+            tuple(body.label for body in bodies) for bodies in (choice.off_lines, choice.cutting, choice.open_edges)
+        )
+        if off:
+            why = f"{first_of(off)} off the grid lines"
+        elif edges:
+            why = f"on the grid lines, with edges in the open field: {first_of(edges)}"
+        elif setup.simulation.metal == "auto" and along_lines(setup.simulation):
+            why = 'on the grid lines, and a port of shape "any" takes metal for whole edges'
+        elif setup.simulation.metal == "auto":
+            why = "on the grid lines, with no edge in the open field"
+        else:
+            why = "as the model states"
+        return cls(choice.method, off, cutting, setup.expected_steps, setup.steps_without_cuts, edges, why)
 
     def __str__(self) -> str:
-        text = [self.method]
-        if self.off_lines:
-            text.append(f"{first_of(self.off_lines)} off the grid lines")
+        text = [self.method, self.why]
         if self.method == "staircase" and self.off_lines:
             text.append("on whole cells and edges all the same")
         if self.cutting and self.expected_steps > self.steps_without_cuts:

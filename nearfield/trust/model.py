@@ -109,7 +109,7 @@ def _rims(setup: Discretization) -> Iterator[Trust]:
         text = (
             f"by which {body.label} acts {'wider' if part > 0 else 'narrower'} along {axis} than it is drawn, the most "
             f"of {counted(len({id(each[0]) for each in found}), 'sheet')} on whole edges, which act a third of a cell "
-            'past their last line; metal="conformal" lets them end where they are drawn'
+            'past their last line; metal="auto" lets them end where they are drawn'
         )
         yield judged("rims of sheets", 100.0 * abs(part), *WIDER, text, "%")
 
