@@ -77,7 +77,7 @@ def slow(*case):
         ("inductive", 10, 0.5),
         slow("capacitive", 4, 0.0),
         *(slow("inductive", n, q) for n in (6, 10, 13) for q in (0, 0.1, 0.3, 0.5, 0.7, 0.95)),
-        *(slow("capacitive", n, q) for n in (3, 5) for q in (0, 0.1, 0.3, 0.5, 0.7, 0.95)),
+        *(slow("capacitive", 5, q) for q in (0.1, 0.3, 0.5, 0.7, 0.95)),  # rims more than 3.2 cells apart
     ],
 )
 def test_a_thin_iris_is_within_0_005_of_theory_at_18_cells_across_the_guide(kind, opening, offset):
