@@ -25,7 +25,8 @@ def test_reflection_of_the_monocone_at_cells_twice_as_large():
     assert np.abs(found(0.5e-3, space=10e-3) - reflected(expected(BAND)))[low].max() < 2 * 0.035
 
 
-def test_the_model_file_of_the_monocone_is_that_of_the_script():
+def test_the_model_file_of_the_monocone_is_that_of_the_script(tmp_path, monkeypatch):
+    monkeypatch.setenv("NEARFIELD_CACHE", str(tmp_path))  # a slow rate measured here would be warned of
     loaded, made = nf.load(FOLDER / "monocone.toml"), model()
     assert loaded.check().warnings == ()
     for axis in "xyz":

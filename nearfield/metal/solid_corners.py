@@ -57,6 +57,7 @@ class SolidCorners:
         if not grid.closed(line.axis):
             part[[0, -1]] = part[[1, -2]]
         ends = 0.5 * (part[1:] + part[:-1])
+        on_lines = all(np.abs(lattice.nodes).min() < self._margin for lattice in lattices)  # else cells are cut there
         for n, (opened, factor) in enumerate(corner_links(lattices[0], lattices[1], self._margin)):
             distance, near = _distance(lattices, n)
             i, j = np.nonzero(near & (opened > CLOSED))
@@ -70,7 +71,7 @@ class SolidCorners:
                 columns = pair(np.broadcast_to(values[:, None], index.shape[:2]).ravel() for values in at)
                 share = np.broadcast_to(along[level], index.shape[:2]).ravel()
                 number = self._samples.number(component, index).ravel()
-                found = Factors(number, *columns, share, np.zeros(number.size))  # bounded in full, as cut cells are
+                found = Factors(number, *columns, share, np.full(number.size, float(on_lines)))
                 if component < 3:
                     edges = found
             yield edges, found

@@ -75,10 +75,12 @@ def write_result(path: str | Path, record: RunRecord) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part, PatientFile(part) as raw:
-            with h5py.File(raw, "w", track_order=True) as file:
-                _write_record(file, record, path.parent.absolute())
-                data = checksums.spans(file)
-            raw.settle()
+            try:
+                with h5py.File(raw, "w", track_order=True) as file:
+                    _write_record(file, record, path.parent.absolute())
+                    data = checksums.spans(file)
+            finally:
+                raw.settle()  # what the disk said, rather than what HDF5 made of it
             checksums.append(raw, data)
             raw.settle()
     except (OSError, RuntimeError) as error:

@@ -42,5 +42,5 @@ def test_layers_and_cells_that_are_not_there_are_named(layout, tmp_path):
     with pytest.raises(nf.ModelError, match="no cell 'LEG'; it has: ARM, TOP"):
         nf.gds(layout, 2, 0, 1e-6, cell="LEG")
     (tmp_path / "broken.gds").write_bytes(b"rubbish")
-    with pytest.raises(nf.ModelError, match="cannot be read as GDSII"):
+    with pytest.raises(nf.ModelError, match="no GDSII file that can be read"):
         nf.gds(str(tmp_path / "broken.gds"), 2, 0, 1e-6)

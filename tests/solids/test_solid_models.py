@@ -95,9 +95,9 @@ def test_the_report_draws_the_section_of_a_mesh():
 def test_a_mesh_that_leaves_a_periodic_cell_comes_in_at_the_other_side():
     grid = nf.Grid.uniform(1e-3, (8, 8, 8))
     mesh = nf.Mesh(vertices=CUBE, triangles=CUBE_TRIANGLES, unit="mm", scale=2.0, offset=("7 mm", "3 mm", "3 mm"))
-    boxes = nf.Box((7e-3, 3e-3, 3e-3), (9e-3, 5e-3, 5e-3))
+    boxes, walls = nf.Box((7e-3, 3e-3, 3e-3), (9e-3, 5e-3, 5e-3)), nf.Boundaries(all="periodic")
     found, right = (
-        nf.Simulation(grid, [nf.Structure(shape, "pec")], boundaries=nf.Boundaries(all="periodic"), steps=1)
+        nf.Simulation(grid, [nf.Structure(shape, "pec")], boundaries=walls, steps=1, metal="staircase")
         ._setup()
         .coefficients
         for shape in (mesh, boxes)
