@@ -38,8 +38,8 @@ def model(
 ) -> nf.Simulation:
     """A line along y on an infinite board, fed by a sheet, running on into the CPML.
 
-    The strip takes `cells` cells, its edges on grid lines; with `thirds` it is drawn a third of a cell narrower at each,
-    as whole edges act.
+    The strip takes `cells` cells, its edges on grid lines; with `thirds` it is drawn a third of a cell narrower at
+    each, as whole edges act.
     """
     dx, dz, dy = width / (cells + thirds * 2 / 3), height / layers, 0.5 * height
     half, margin = 0.5 * cells * dx, math.ceil(5 * height / dx) + 10
