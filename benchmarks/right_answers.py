@@ -56,17 +56,19 @@ def main() -> int:
     rows = {name: [row for row in known if row["case"] == name] for name in CASES}
     for name in given.only:
         begun = time.perf_counter()
-        rows[name] = [asdict(row) | {"case": name, "commit": commit()} for row in CASES[name]()]
+        rows[name] = [
+            asdict(row) | {"holds": bool(row.holds), "case": name, "commit": commit()} for row in CASES[name]()
+        ]
         for row in rows[name]:
             print(
                 f"{row['item']} {row['what']}: {row['now']} ({'holds' if row['holds'] else 'DOES NOT HOLD'})",
                 flush=True,
             )
         print(f"  {name}: {time.perf_counter() - begun:.0f} s", flush=True)
-    every = [row for name in CASES for row in rows[name]]
-    command = "benchmarks/right_answers.py"
-    RESULT.write_text(json.dumps({"command": command, "rows": every}, indent=1) + "\n", encoding="utf-8")
-    PAGE.write_text(page(every), encoding="utf-8")
+        every = [row for case in CASES for row in rows[case]]
+        found = {"command": "benchmarks/right_answers.py", "rows": every}
+        RESULT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        PAGE.write_text(page(every), encoding="utf-8")
     return 0 if all(row["holds"] for row in every) else 1
 
 

@@ -28,11 +28,11 @@ def patch_dip(length: float, cell: float = MM, metal: str | None = None) -> floa
             nf.Structure(nf.Sheet((*ends[:2], 3 * MM), (ends[0] + length, ends[1] + 24 * MM, 3 * MM)), nf.PEC),
         ],
         sources=[nf.PointCurrent(drive, "z", nf.ModulatedGaussian(5e9, 4e9))],
-        monitors=[nf.Probe("tip", drive, resonances=(3.5e9, 6.5e9))],
+        monitors=[nf.Probe("tip", drive)],
         duration=3e-9,
         **({"metal": metal} if metal else {}),
     )
-    found = simulation.run(threads=2)["tip"].resonances
+    found = nf.resonances(simulation.run(threads=2), (3.5e9, 6.5e9), probe="tip")
     return float(found.frequency.values[np.argmax(np.abs(found.amplitude.values))])
 
 
@@ -75,10 +75,10 @@ def patch_in_tenths() -> list[Row]:
 
 def iris() -> list[Row]:
     """A1: abs(S) of an inductive iris in a guide of 20 cells across its broad side, faces between lines."""
-    cell = guide.WIDTH / 20, guide.HEIGHT / 9, guide.WIDTH / 20
+    cell = guide.WIDTH / 20, guide.HEIGHT / 10, guide.WIDTH / 20
     ports_at, face = 16 * cell[2], 40.3 * cell[2]
     length = 80 * cell[2] + guide.THICKNESS
-    cells = 20, 9, round(length / cell[2])
+    cells = 20, 10, round(length / cell[2])
     side = 0.5 * (guide.WIDTH - guide.APERTURE)
     faces = face, face + guide.THICKNESS
     ports = [
@@ -118,7 +118,7 @@ def iris() -> list[Row]:
 
 def bow_tie_impedance(fine: int, metal: str) -> complex:
     """At 2 GHz, of arms of 60 mm flared by 60 degrees in a plane, fed over a cell of 2 mm."""
-    cell, arm, half = 2 * MM / fine, 60 * MM, 1 * MM
+    cell, arm, half = 2 * MM / fine, 60 * MM, 2 * MM
     wide = arm * np.tan(np.radians(30))
     arms = [
         nf.Polygon("z", [(sign * half, -2 * MM), (sign * arm, -wide), (sign * arm, wide), (sign * half, 2 * MM)], 0, 0)
